@@ -1,0 +1,115 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "intertwine",
+    products: [
+        .executable(name: "intertwine", targets: ["intertwine"]),
+        .library(name: "IntertwineService", targets: ["Feed", "HTTPServer", "Service", "Storage"]),
+    ],
+    dependencies: [
+        // Why each dependency is here: Documentation/decisions/0001-dependencies.md.
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(
+            url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["YAML"]),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: [
+        // Floor 4: the executable. Command line, nothing else.
+        .executableTarget(
+            name: "intertwine",
+            dependencies: [
+                "Feed", "Service", "Storage",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
+
+        // Floor 3: routes and configuration; composes everything below by hand.
+        .target(
+            name: "Service",
+            dependencies: [
+                "EventLoop", "Feed", "Fetch", "HTTPServer", "Images", "Storage",
+                .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ]),
+
+        // Floor 2
+        .target(
+            name: "Images",
+            dependencies: [
+                "EventLoop", "Fetch",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+
+        // Floor 1
+        .target(
+            name: "HTTPServer",
+            dependencies: [
+                "CLinux", "CZlib", "EventLoop",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        .target(
+            name: "Fetch",
+            dependencies: ["CCurl", "CLinux", "EventLoop"]),
+        .target(
+            name: "Storage",
+            dependencies: [
+                "Feed",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+
+        // Floor 0
+        .target(name: "EventLoop", dependencies: ["CLinux"]),
+        .target(
+            name: "Feed",
+            dependencies: [
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+
+        // C
+        .target(name: "CLinux"),
+        .systemLibrary(
+            name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+
+        // Tests
+        .target(name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport"),
+        .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"]),
+        .testTarget(name: "FeedTests", dependencies: ["Feed", "TestSupport"]),
+        .testTarget(
+            name: "HTTPServerTests",
+            dependencies: [
+                "EventLoop", "HTTPServer", "TestSupport",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]),
+        .testTarget(name: "FetchTests", dependencies: ["EventLoop", "Fetch", "TestSupport"]),
+        .testTarget(
+            name: "ImagesTests", dependencies: ["EventLoop", "Fetch", "Images", "TestSupport"]),
+        .testTarget(name: "StorageTests", dependencies: ["Feed", "Storage", "TestSupport"]),
+        .testTarget(name: "ServiceTests", dependencies: ["Feed", "Service", "Storage", "TestSupport"]),
+        .testTarget(name: "EndToEndTests", dependencies: ["TestSupport"]),
+    ]
+)
+
+// One loop for the settings of all Swift targets.
+for target in package.targets where target.type != .system && target.name != "CLinux" {
+    target.swiftSettings = [
+        .swiftLanguageMode(.v6),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .treatAllWarnings(as: .error),
+    ]
+}

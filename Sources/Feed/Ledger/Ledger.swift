@@ -1,0 +1,17 @@
+/// The append-only record of what was selected, clicked and seen, and the viewers' state that follows from it. Implemented in Storage.
+public protocol Ledger: Sendable {
+    /// Commits one unit of work: all of it or nothing.
+    ///
+    /// Returns only after the disk has it. Units that wait at the same moment share one transaction (group commit).
+    /// - Throws: ``StoreError``; nothing of the unit is kept then.
+    func commit(_ entry: LedgerEntry) async throws -> LedgerReceipt
+
+    /// The answer stored under an idempotency key that is still valid, or nil.
+    func replay(of key: IdempotencyKey) async throws -> LedgerReceipt?
+
+    /// A selection that can be, or could have been, undone; nil where there never was one of that id.
+    func selection(id: String) async throws -> SelectionRecord?
+
+    /// The cells on one of a viewer's lists, newest first, beginning after a mark taken from an earlier answer.
+    func cells(on list: ViewerList, of viewer: String, after mark: Int64?, limit: Int) async throws -> [ListedCell]
+}

@@ -1,0 +1,63 @@
+/// One thing that happened: a row of the ledger.
+public struct LedgerEvent: Sendable, Hashable {
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+        case impression, click, selection, deselection, dismissal, save, undo
+    }
+
+    /// Milliseconds since 1970-01-01 UTC.
+    public var at: Int64
+    public var kind: Kind
+    /// The cell's id, such as `ad:1`.
+    public var cell: String
+    /// Absent for anonymous requests, and where `DNT` or `Sec-GPC` asked for no trace.
+    public var viewer: String?
+    /// The client's address, already truncated or hashed. Never a full one.
+    public var address: String?
+    public var userAgent: String?
+    /// What the caller decided so far. The ledger turns `counted` into `duplicate` or `limited` when ``deduplication`` or ``rates`` say so.
+    public var verdict: Verdict
+    /// Events with the same key inside the window are duplicates of the first.
+    public var deduplication: Deduplication?
+    /// How many counted events there may be under a key.
+    public var rates: [RateLimit]
+
+    public init(
+        at: Int64, kind: Kind, cell: String, viewer: String? = nil, address: String? = nil, userAgent: String? = nil,
+        verdict: Verdict = .counted, deduplication: Deduplication? = nil, rates: [RateLimit] = []
+    ) {
+        self.at = at
+        self.kind = kind
+        self.cell = cell
+        self.viewer = viewer
+        self.address = address
+        self.userAgent = userAgent
+        self.verdict = verdict
+        self.deduplication = deduplication
+        self.rates = rates
+    }
+
+    public struct Deduplication: Sendable, Hashable {
+        public var key: String
+        /// Milliseconds.
+        public var window: Int64
+
+        public init(key: String, window: Int64) {
+            self.key = key
+            self.window = window
+        }
+    }
+
+    public struct RateLimit: Sendable, Hashable {
+        public var key: String
+        /// Counted events per window; the next one is `limited`.
+        public var limit: Int
+        /// Milliseconds.
+        public var window: Int64
+
+        public init(key: String, limit: Int, window: Int64) {
+            self.key = key
+            self.limit = limit
+            self.window = window
+        }
+    }
+}
