@@ -1,0 +1,12 @@
+/// One setting as it is in force, for `check-config` and for the log line at the start.
+public struct Setting: Sendable, Hashable {
+    public var key: String
+    public var value: String
+    public var origin: SettingOrigin
+    public var isSecret: Bool
+
+    /// The value, or what stands for it where it must not be shown.
+    public var shown: String {
+        isSecret && !value.isEmpty ? "(secret)" : value
+    }
+}

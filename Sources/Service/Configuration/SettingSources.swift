@@ -1,0 +1,148 @@
+internal import Configuration
+internal import Foundation
+internal import Yams
+
+/// The places settings come from: flags, then the environment, then the file.
+///
+/// Built on the providers of swift-configuration; what those do not tell, the keys a file holds, is read with the same YAML parser.
+public struct SettingSources: Sendable {
+    /// The file that is read when neither a flag nor the environment names one, if it is there.
+    public static let defaultFile = "Config/intertwine.yaml"
+
+    private let providers: [(origin: SettingOrigin, provider: any ConfigProvider)]
+    /// Every key that is written down somewhere: what nobody reads of these is a mistake.
+    let written: [(name: SettingName, spelled: String, origin: SettingOrigin)]
+    private let environmentVariables: [String]
+
+    /// - Parameters:
+    ///   - flags: values by canonical key, from the command line.
+    ///   - file: the configuration file; nil for `INTERTWINE_CONFIG`, or else ``defaultFile`` if it exists.
+    /// - Throws: ``ConfigurationError`` where the file is missing, cannot be read or is no YAML mapping.
+    public init(
+        flags: [String: String] = [:], environment: [String: String]? = nil, file: String? = nil
+    ) async throws {
+        let environment = environment ?? ProcessInfo.processInfo.environment
+        let named = file ?? environment["INTERTWINE_CONFIG"]
+        let path = named ?? Self.defaultFile
+        var providers: [(SettingOrigin, any ConfigProvider)] = [
+            (
+                .flag,
+                InMemoryProvider(
+                    name: "flags",
+                    values: Dictionary(
+                        flags.map { (AbsoluteConfigKey(SettingName($0.key).components), ConfigValue(.string($0.value), isSecret: false)) },
+                        uniquingKeysWith: { _, last in last }))
+            ),
+            (.environment, EnvironmentVariablesProvider(environmentVariables: environment).prefixKeys(with: "intertwine")),
+        ]
+        var written = flags.keys.map { (SettingName($0), $0, SettingOrigin.flag) }
+        if named != nil || FileManager.default.fileExists(atPath: path) {
+            let keys = try Self.keys(inFileAt: path)
+            // A file with comments alone is a valid one, but not to the provider.
+            if !keys.isEmpty {
+                do {
+                    providers.append((.file(path), try await Self.provider(forFileAt: path)))
+                } catch {
+                    throw ConfigurationError("\(path): \(error)".replacing("\n", with: " "))
+                }
+            }
+            written += keys.map { (SettingName(spelled: $0), $0, .file(path)) }
+        }
+        self.providers = providers
+        self.written = written
+        environmentVariables = environment.keys.filter { $0.hasPrefix(SettingName.environmentPrefix) && $0 != "INTERTWINE_CONFIG" }.sorted()
+    }
+
+    /// The strongest value under a key, as text.
+    func text(_ name: SettingName) throws -> (value: String, origin: SettingOrigin)? {
+        try lookUp(name, .string) { if case .string(let text) = $0 { text } else { nil } }
+    }
+
+    /// The strongest value under a key, as a list. In flags and in the environment the elements are separated by commas.
+    func list(_ name: SettingName) throws -> (value: [String], origin: SettingOrigin)? {
+        for (origin, provider) in providers {
+            let isFile = if case .file = origin { true } else { false }
+            let found: [String]? =
+                if isFile {
+                    try value(of: name, .stringArray, from: provider, origin) { if case .stringArray(let list) = $0 { list } else { nil } }
+                } else {
+                    try value(of: name, .string, from: provider, origin) { content in
+                        guard case .string(let text) = content else { return nil }
+                        return text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+                    }
+                }
+            if let found { return (found, origin) }
+        }
+        return nil
+    }
+
+    /// Throws for the first key that is written somewhere and not among `known`.
+    func refuseUnknown(besides known: [SettingName]) throws {
+        let names = Set(known)
+        for (name, spelled, origin) in written where !names.contains(name) {
+            throw ConfigurationError.unknown(spelled, from: origin, known: Self.neighbours(of: name, among: known))
+        }
+        let variables = Set(known.map(\.environmentVariable))
+        for variable in environmentVariables where !variables.contains(variable) {
+            throw ConfigurationError.unknown(variable, from: .environment, known: known.map(\.environmentVariable).sorted())
+        }
+    }
+
+    private func lookUp<Value>(
+        _ name: SettingName, _ type: ConfigType, _ extract: (ConfigContent) -> Value?
+    ) throws -> (value: Value, origin: SettingOrigin)? {
+        for (origin, provider) in providers {
+            if let found = try value(of: name, type, from: provider, origin, extract) { return (found, origin) }
+        }
+        return nil
+    }
+
+    private func value<Value>(
+        of name: SettingName, _ type: ConfigType, from provider: any ConfigProvider, _ origin: SettingOrigin,
+        _ extract: (ConfigContent) -> Value?
+    ) throws -> Value? {
+        for components in Set([name.components, name.camelCaseComponents]) {
+            do {
+                if let value = try provider.value(forKey: AbsoluteConfigKey(components), type: type).value { return extract(value.content) }
+            } catch {
+                throw ConfigurationError(
+                    "\(name.key) (\(origin)): \(type == .stringArray ? "a list is expected" : "a single value is expected")")
+            }
+        }
+        return nil
+    }
+
+    /// The keys of the same section, or all top-level sections where the section itself is unknown.
+    private static func neighbours(of name: SettingName, among known: [SettingName]) -> [String] {
+        let section = name.components.dropLast().joined(separator: ".") + "."
+        let siblings = known.map(\.key).filter { $0.hasPrefix(section) }
+        return siblings.isEmpty ? Set(known.compactMap(\.components.first)).sorted() : siblings.sorted()
+    }
+
+    private static func provider(forFileAt path: String) async throws -> FileProvider<YAMLSnapshot> {
+        try await FileProvider(
+            config: ConfigReader(provider: InMemoryProvider(values: ["filePath": ConfigValue(.string(path), isSecret: false)])))
+    }
+
+    private static func keys(inFileAt path: String) throws -> [String] {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw ConfigurationError("\(path): the configuration file cannot be read")
+        }
+        do {
+            guard let root = try Yams.Parser(yaml: data).singleRoot() else { return [] }
+            guard let mapping = root.mapping else {
+                throw ConfigurationError("\(path): the configuration file must hold a mapping of keys")
+            }
+            return leaves(of: mapping, under: [])
+        } catch let error as YamlError {
+            throw ConfigurationError("\(path): \(error)".split(separator: "\n").prefix(2).joined(separator: " "))
+        }
+    }
+
+    private static func leaves(of mapping: Node.Mapping, under path: [String]) -> [String] {
+        mapping.flatMap { key, value in
+            let path = path + [key.string ?? "?"]
+            return value.mapping.map { leaves(of: $0, under: path) } ?? [path.joined(separator: ".")]
+        }
+    }
+}

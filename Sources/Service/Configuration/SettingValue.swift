@@ -1,0 +1,66 @@
+/// A type that a setting's text can be read as.
+public protocol SettingValue: Sendable {
+    init?(setting: String)
+    /// The text that reads as this value again.
+    var setting: String { get }
+    /// What may be written, in a few words, for error messages.
+    static var allowed: String { get }
+}
+
+extension String: SettingValue {
+    public init?(setting: String) { self = setting }
+    public var setting: String { self }
+    public static var allowed: String { "a text" }
+}
+
+extension Int: SettingValue {
+    public init?(setting: String) { self.init(setting) }
+    public var setting: String { String(self) }
+    public static var allowed: String { "a whole number" }
+}
+
+extension Bool: SettingValue {
+    public init?(setting: String) {
+        switch setting {
+        case "true", "yes", "on": self = true
+        case "false", "no", "off": self = false
+        default: return nil
+        }
+    }
+    public var setting: String { self ? "true" : "false" }
+    public static var allowed: String { "true or false" }
+}
+
+extension Duration: SettingValue {
+    private static let units: [(suffix: String, milliseconds: Int64)] = [
+        ("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("ms", 1), ("s", 1_000),
+    ]
+
+    public init?(setting: String) {
+        for (suffix, factor) in Self.units where setting.hasSuffix(suffix) {
+            guard let count = Int64(setting.dropLast(suffix.count)), count >= 0 else { continue }
+            let (milliseconds, overflow) = count.multipliedReportingOverflow(by: factor)
+            guard !overflow else { return nil }
+            self = .milliseconds(milliseconds)
+            return
+        }
+        return nil
+    }
+
+    public var setting: String {
+        let total = milliseconds
+        for (suffix, factor) in Self.units.sorted(by: { $0.milliseconds > $1.milliseconds }) where total != 0 && total % factor == 0 {
+            return "\(total / factor)\(suffix)"
+        }
+        return "\(total)ms"
+    }
+
+    public static var allowed: String { "a number with its unit: ms, s, min, h or d" }
+
+    /// Whole milliseconds; saturates far beyond any setting.
+    public var milliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000)
+        return overflow ? .max : whole + attoseconds / 1_000_000_000_000_000
+    }
+}

@@ -1,0 +1,23 @@
+internal import Foundation
+
+/// `store.*`: the files that the service keeps.
+public struct StoreSettings: Sendable {
+    /// The items. Its folder is the data folder: ledger, signing key and image cache are kept beside it.
+    public var database: String
+
+    init(_ reader: inout SettingsReader) throws {
+        database = try reader.read("store.database", default: "data/intertwine.sqlite", allowed: "a file's path", where: { !$0.isEmpty })
+    }
+
+    /// `intertwine.sqlite` keeps its ledger in `intertwine.ledger.sqlite`: a long import never makes a click wait.
+    public var ledgerDatabase: String {
+        let url = URL(fileURLWithPath: database)
+        let suffix = url.pathExtension.isEmpty ? "" : "." + url.pathExtension
+        return url.deletingPathExtension().path + ".ledger" + suffix
+    }
+
+    /// A file or folder in the data folder.
+    public func path(of name: String) -> String {
+        URL(fileURLWithPath: database).deletingLastPathComponent().appendingPathComponent(name).path
+    }
+}

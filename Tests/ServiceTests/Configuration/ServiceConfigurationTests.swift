@@ -1,0 +1,120 @@
+import Foundation
+import Testing
+
+@testable import Service
+
+@Suite("Configuration")
+struct ServiceConfigurationTests {
+    private func read(
+        flags: [String: String] = [:], environment: [String: String] = [:], file: String? = nil
+    ) async throws -> ServiceConfiguration {
+        guard let file else {
+            return try ServiceConfiguration(try await SettingSources(flags: flags, environment: environment, file: try temporary("")))
+        }
+        return try ServiceConfiguration(try await SettingSources(flags: flags, environment: environment, file: try temporary(file)))
+    }
+
+    private func temporary(_ text: String) throws -> String {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID()).yaml").path
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        return path
+    }
+
+    private func refusal(
+        flags: [String: String] = [:], environment: [String: String] = [:], file: String? = nil
+    ) async -> String? {
+        do {
+            _ = try await read(flags: flags, environment: environment, file: file)
+            return nil
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    @Test("flags beat the environment, which beats the file, which beats the default")
+    func precedence() async throws {
+        let file = "server:\n  port: 1001\n"
+        #expect(try await read().server.port == 8080)
+        #expect(try await read(file: file).server.port == 1001)
+        #expect(try await read(environment: ["INTERTWINE_SERVER_PORT": "1002"], file: file).server.port == 1002)
+        let all = try await read(flags: ["server.port": "1003"], environment: ["INTERTWINE_SERVER_PORT": "1002"], file: file)
+        #expect(all.server.port == 1003)
+        #expect(all.settings.first { $0.key == "server.port" }?.origin == .flag)
+    }
+
+    @Test("a key may be written in kebab-case and in camelCase", arguments: ["per-page", "perPage"])
+    func spellings(key: String) async throws {
+        #expect(try await read(file: "ads:\n  \(key): 3\n").feed.adsPerPage == 3)
+        #expect(try await read(environment: ["INTERTWINE_ADS_PER_PAGE": "4"]).feed.adsPerPage == 4)
+    }
+
+    @Test("lists come from YAML sequences, and from text separated by commas")
+    func lists() async throws {
+        #expect(try await read(file: "actions:\n  user:\n    selection: [save, present]\n").actions.userSelection == ["save", "present"])
+        #expect(
+            try await read(environment: ["INTERTWINE_ACTIONS_USER_SELECTION": "save, present"]).actions.userSelection == [
+                "save", "present",
+            ])
+        #expect(await refusal(file: "actions:\n  user:\n    selection: save\n")?.contains("a list is expected") == true)
+    }
+
+    @Test("an unknown key stops the start with its name and the known ones")
+    func unknownKeys() async {
+        let file = await refusal(file: "server:\n  prot: 1\n")
+        #expect(file?.hasPrefix("server.prot: unknown key") == true)
+        #expect(file?.contains("server.port") == true)
+        #expect(await refusal(file: "sever:\n  port: 1\n")?.contains("known keys: actions, admin, ads") == true)
+        #expect(await refusal(environment: ["INTERTWINE_PORT": "1"])?.hasPrefix("INTERTWINE_PORT: unknown key") == true)
+        #expect(await refusal(flags: ["server.prot": "1"])?.hasPrefix("server.prot: unknown key (flag)") == true)
+    }
+
+    @Test(
+        "a wrong value stops the start with its key and what is allowed",
+        arguments: [
+            ("server:\n  port: 70000\n", "server.port: '70000'"), ("server:\n  port: x\n", "a whole number from 0 to 65535"),
+            ("ads:\n  scope: row\n", "allowed: page, feed"), ("server:\n  grace: 10\n", "a number with its unit"),
+            ("limits:\n  body: 1TB\n", "KiB, MiB or GiB"), ("cells:\n  user:\n    regular: Cell\n", "UserSnapshotCollectionViewCell"),
+            ("signing:\n  key: abc\n", "64 hexadecimal digits"), ("server:\n  port: [1]\n", "a single value is expected"),
+            ("- 1\n", "must hold a mapping"), ("server: [\n", ".yaml"),
+        ])
+    func wrongValues(file: String, words: String) async {
+        let refusal = await refusal(file: file)
+        #expect(refusal?.contains(words) == true, "\(refusal ?? "accepted")")
+        #expect(refusal?.contains("\n") == false)
+    }
+
+    @Test("a named file that is not there is an error; the default file may be missing")
+    func missingFile() async {
+        await #expect(throws: ConfigurationError.self) { try await SettingSources(environment: [:], file: "/nonexistent/intertwine.yaml") }
+    }
+
+    @Test("secrets are not shown")
+    func secrets() async throws {
+        let key = String(repeating: "ab", count: 32)
+        let setting = try await read(environment: ["INTERTWINE_SIGNING_KEY": key]).settings.first { $0.key == "signing.key" }
+        #expect(setting?.shown == "(secret)")
+    }
+
+    @Test("the shipped file holds every key with its default")
+    func shippedFile() async throws {
+        let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../../Config/intertwine.yaml")
+            .path
+        let shipped = try ServiceConfiguration(try await SettingSources(environment: [:], file: path))
+        let defaults = try await read()
+        #expect(shipped.settings.map(\.key) == defaults.settings.map(\.key))
+        for (here, there) in zip(shipped.settings, defaults.settings) {
+            #expect(here.value == there.value, "\(here.key)")
+            #expect(here.origin == .file(path), "\(here.key) is not in the file")
+        }
+    }
+
+    @Test("durations and sizes read back as they are written")
+    func units() {
+        for text in ["0ms", "1ms", "1500ms", "2s", "10min", "36h", "400d"] { #expect(Duration(setting: text)?.setting == text) }
+        for text in ["", "1", "-1s", "1.5s", "s", "99999999999999999999s", "9223372036854775807d"] {
+            #expect(Duration(setting: text) == nil)
+        }
+        for text in ["0", "1000", "64KiB", "3MiB", "2GiB"] { #expect(ByteCount(setting: text)?.setting == text) }
+        for text in ["", "-1", "1KB", "KiB", "9223372036854775807GiB"] { #expect(ByteCount(setting: text) == nil) }
+    }
+}
