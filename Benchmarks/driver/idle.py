@@ -1,0 +1,48 @@
+"""Many keep-alive connections that have had one answer and now wait."""
+import resource
+import socket
+import statistics
+import time
+
+
+def ask(connection, request):
+    connection.sendall(request)
+    data = b""
+    while b"\r\n\r\n" not in data:
+        data += connection.recv(65536)
+    head, body = data.split(b"\r\n\r\n", 1)
+    length = next(int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length"))
+    while len(body) < length:
+        body += connection.recv(65536)
+
+
+def measure(server, path, count):
+    """Resident bytes for each of `count` idle connections, and the median time of a new request meanwhile in milliseconds."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, count + 1000), hard))
+    request = f"GET {path} HTTP/1.1\r\nHost: a\r\n\r\n".encode()
+
+    def connect(number):
+        # More source addresses than one: a pair of addresses has 28,000 ports.
+        return socket.create_connection(("127.0.0.1", server.port), 10, source_address=(f"127.0.{1 + number // 20000}.1", 0))
+
+    for number in range(200):
+        with connect(number) as connection:
+            ask(connection, request)
+    time.sleep(1)
+    before = server.resident()
+    connections = []
+    for number in range(count):
+        connections.append(connect(number))
+        ask(connections[-1], request)
+    time.sleep(2)
+    after = server.resident()
+    times = []
+    for number in range(100):
+        start = time.perf_counter()
+        with connect(number) as connection:
+            ask(connection, request)
+        times.append((time.perf_counter() - start) * 1000)
+    for connection in connections:
+        connection.close()
+    return (after - before) / count, statistics.median(times)

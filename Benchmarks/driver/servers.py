@@ -1,0 +1,131 @@
+"""The servers under measurement: each starts on a free loopback port and is ended by its process id."""
+import os
+import signal
+import socket
+import subprocess
+import time
+import urllib.request
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PEERS = ROOT / "Benchmarks/.build/release"
+INTERTWINE = ROOT / ".build/release/intertwine"
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+class Server:
+    def __init__(self, name, command, port, environment=None):
+        self.name, self.port = name, port
+        self.process = subprocess.Popen(
+            [str(word) for word in command], env={**os.environ, **(environment or {})},
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self._wait()
+
+    def _wait(self):
+        for _ in range(400):
+            if self.process.poll() is not None:
+                raise SystemExit(f"{self.name} ended at once with status {self.process.returncode}")
+            try:
+                socket.create_connection(("127.0.0.1", self.port), 0.2).close()
+                return
+            except OSError:
+                time.sleep(0.05)
+        raise SystemExit(f"{self.name} does not listen on port {self.port}")
+
+    def url(self, path):
+        return f"http://127.0.0.1:{self.port}{path}"
+
+    def get(self, path, headers=None):
+        request = urllib.request.Request(self.url(path), headers=headers or {})
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return answer.read()
+
+    def processes(self):
+        """The server's process and its children: nginx answers from its workers."""
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+        return [self.process.pid, *map(int, children)]
+
+    def resident(self):
+        """Resident bytes, of all processes together."""
+        pages = sum(int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in self.processes())
+        return pages * os.sysconf("SC_PAGE_SIZE")
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(15)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+def intertwine(folder, settings=()):
+    port, admin = free_port(), free_port()
+    flags = [word for setting in settings for word in ("--set", setting)]
+    return Server(
+        "intertwine",
+        [INTERTWINE, "serve", "--host", "127.0.0.1", "--port", port, "--admin-port", admin, "--database", folder / "intertwine.sqlite", *flags],
+        port)
+
+
+def hummingbird(page=None, database=None):
+    port = free_port()
+    environment = {"PORT": str(port)}
+    if page:
+        environment["PAGE"] = str(page)
+    if database:
+        environment["DATABASE"] = str(database)
+    return Server("Hummingbird", [PEERS / "HummingbirdPeer"], port, environment)
+
+
+def flyingfox(page):
+    port = free_port()
+    return Server("FlyingFox", [PEERS / "FlyingFoxPeer"], port, {"PORT": str(port), "PAGE": str(page)})
+
+
+NGINX = """
+worker_processes 2;
+daemon off;
+pid {folder}/nginx.pid;
+error_log {folder}/nginx-error.log crit;
+events {{ worker_connections 16384; multi_accept on; }}
+worker_rlimit_nofile 40000;
+http {{
+    access_log off;
+    server_tokens off;
+    sendfile on;
+    tcp_nopush on;
+    keepalive_requests 1000;
+    keepalive_timeout 120s;
+    open_file_cache max=100;
+    gzip_static on;
+    client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    proxy_cache_path {folder}/cache keys_zone=pictures:10m;
+    fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
+    server {{
+        listen 127.0.0.1:{port} backlog=4096 reuseport;
+        root {folder}/www;
+        location /feed {{
+            default_type application/json;
+            add_header Cache-Control no-cache;
+            add_header Vary Accept-Encoding;
+        }}
+        {locations}
+    }}
+}}
+"""
+
+
+def nginx(folder, locations=""):
+    port = free_port()
+    configuration = folder / "nginx.conf"
+    configuration.write_text(NGINX.format(folder=folder, port=port, locations=locations))
+    return Server("nginx", ["/usr/sbin/nginx", "-p", folder, "-c", configuration], port)

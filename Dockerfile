@@ -1,0 +1,33 @@
+# Build: the toolchain, and the headers of the three system libraries.
+FROM swift:6.3-bookworm AS build
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends libcurl4-openssl-dev zlib1g-dev libsqlite3-dev pkg-config \
+    && rm -rf /var/lib/apt/lists/*
+WORKDIR /source
+COPY Package.swift ./
+COPY Sources Sources
+COPY Tests Tests
+RUN swift build --configuration release --product intertwine --static-swift-stdlib \
+    && install -D "$(swift build --configuration release --show-bin-path)/intertwine" /out/usr/local/bin/intertwine
+
+# Run: no compiler, no shell tools beyond curl for the health check, no root.
+FROM debian:bookworm-slim
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends ca-certificates curl libcurl4 libsqlite3-0 zlib1g \
+    && rm -rf /var/lib/apt/lists/* \
+    && useradd --system --uid 10001 --home-dir /data --shell /usr/sbin/nologin intertwine \
+    && install --directory --owner=intertwine --group=intertwine --mode=0750 /data
+COPY --from=build /out/ /
+COPY Config/intertwine.yaml /etc/intertwine/intertwine.yaml
+COPY Config/sample/feed.json /usr/local/share/intertwine/sample-feed.json
+ENV INTERTWINE_CONFIG=/etc/intertwine/intertwine.yaml \
+    INTERTWINE_SERVER_HOST=0.0.0.0 \
+    INTERTWINE_STORE_DATABASE=/data/intertwine.sqlite
+USER intertwine
+VOLUME /data
+EXPOSE 8080
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=3s --start-period=5s --retries=3 \
+    CMD ["curl", "--fail", "--silent", "--show-error", "--output", "/dev/null", "http://127.0.0.1:8080/healthz"]
+ENTRYPOINT ["intertwine"]
+CMD ["serve"]
