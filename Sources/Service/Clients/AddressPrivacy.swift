@@ -1,0 +1,51 @@
+internal import Crypto
+internal import Feed
+internal import Glibc
+
+/// What is kept of a client's address: never the whole of it.
+struct AddressPrivacy: Sendable {
+    let mode: EventSettings.Address
+    private let key: SymmetricKey
+
+    init(mode: EventSettings.Address, keys: SigningKeys) {
+        self.mode = mode
+        // A purpose of its own: what hashes addresses never signs anything.
+        key = SymmetricKey(data: HMAC<SHA256>.authenticationCode(for: Array("addresses".utf8), using: keys.current.symmetric))
+    }
+
+    /// The address as the ledger may have it, or nil where nothing is kept or the text is no address.
+    ///
+    /// - Parameter now: milliseconds since 1970-01-01 UTC; the hash of an address is another one every day.
+    func kept(of address: String, now: Int64) -> String? {
+        guard mode != .none, let bytes = Self.bytes(of: address) else { return nil }
+        switch mode {
+        case .none: return nil
+        case .truncated: return Self.truncated(bytes)
+        case .hashed:
+            let day = withUnsafeBytes(of: (now / 86_400_000).bigEndian) { Array($0) }
+            let code = HMAC<SHA256>.authenticationCode(for: day + bytes, using: key)
+            return code.prefix(12).map { byte in String(byte >> 4, radix: 16) + String(byte & 15, radix: 16) }.joined()
+        }
+    }
+
+    /// `192.0.2.0/24`, `2001:db8:1::/48`.
+    private static func truncated(_ bytes: [UInt8]) -> String? {
+        bytes.count == 4 ? text(Array(bytes.prefix(3)) + [0], AF_INET) + "/24" : text(Array(bytes.prefix(6)) + [UInt8](repeating: 0, count: 10), AF_INET6) + "/48"
+    }
+
+    private static func bytes(of text: String) -> [UInt8]? {
+        var four = [UInt8](repeating: 0, count: 4)
+        if inet_pton(AF_INET, text, &four) == 1 { return four }
+        var sixteen = [UInt8](repeating: 0, count: 16)
+        guard inet_pton(AF_INET6, text, &sixteen) == 1 else { return nil }
+        // ::ffff:192.0.2.1 is the IPv4 address.
+        return sixteen.prefix(10).allSatisfy { $0 == 0 } && sixteen[10] == 0xFF && sixteen[11] == 0xFF ? Array(sixteen.suffix(4)) : sixteen
+    }
+
+    private static func text(_ bytes: [UInt8], _ family: Int32) -> String {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) { buffer in
+            guard let start = buffer.baseAddress, inet_ntop(family, bytes, start, socklen_t(buffer.count)) != nil else { return "" }
+            return String(cString: start)
+        }
+    }
+}

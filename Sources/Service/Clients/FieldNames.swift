@@ -1,0 +1,21 @@
+internal import HTTPTypes
+
+/// Field names that swift-http-types does not have.
+extension HTTPField.Name {
+    private static func known(_ name: String) -> HTTPField.Name {
+        // The names below are tokens (RFC 9110 section 5.1), so the fallback never comes to pass; a test reads each of them.
+        HTTPField.Name(name) ?? .userAgent
+    }
+
+    static let xForwardedFor = known("X-Forwarded-For")
+    static let dnt = known("DNT")
+    static let secGPC = known("Sec-GPC")
+    static let purpose = known("Purpose")
+    static let secPurpose = known("Sec-Purpose")
+    static let xPurpose = known("X-Purpose")
+    static let xMoz = known("X-Moz")
+    static let xVerdict = known("X-Verdict")
+    static let xRequestID = known("X-Request-ID")
+    static let idempotencyKey = known("Idempotency-Key")
+    static let link = known("Link")
+}
