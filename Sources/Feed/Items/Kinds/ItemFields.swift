@@ -1,0 +1,76 @@
+/// The fields of one item, read by name and checked; every error names its field.
+///
+/// Fields that nobody asks for are ignored. A field that is asked for and occurs twice is an error, whichever value was meant.
+public struct ItemFields: Sendable {
+    public let object: JSONObject
+
+    public init(_ object: JSONObject) {
+        self.object = object
+    }
+
+    public init(_ bytes: [UInt8]) throws(ItemFault) {
+        do {
+            object = try JSONObject(bytes)
+        } catch {
+            throw ItemFault(error)
+        }
+    }
+
+    /// The value of a field; nil where it is missing or null.
+    public func token(_ field: String) throws(ItemFault) -> JSONToken? {
+        var found: JSONToken?
+        for member in object.members where object.matches(member.name, field) {
+            guard found == nil else { throw ItemFault(field: field, reason: "occurs twice") }
+            found = member.value
+        }
+        return found?.kind == .null ? nil : found
+    }
+
+    /// A string of 1 to `limit` bytes without NUL, or nil where the field is missing or null.
+    public func optionalText(_ field: String, limit: Int) throws(ItemFault) -> ArraySlice<UInt8>? {
+        guard let token = try token(field) else { return nil }
+        guard token.kind == .string else { throw ItemFault(field: field, reason: "must be a string, is \(token.kind.rawValue)") }
+        let characters = object.characters(of: token)
+        guard !characters.isEmpty else { throw ItemFault(field: field, reason: "is empty") }
+        guard characters.count <= limit else { throw ItemFault(field: field, reason: "is longer than \(limit) bytes") }
+        guard !characters.contains(0) else { throw ItemFault(field: field, reason: "contains a NUL character") }
+        return characters
+    }
+
+    public func text(_ field: String, limit: Int) throws(ItemFault) -> ArraySlice<UInt8> {
+        guard let text = try optionalText(field, limit: limit) else { throw ItemFault(field: field, reason: "is missing") }
+        return text
+    }
+
+    /// An absolute http or https URL, or nil where the field is missing or null.
+    public func optionalURL(_ field: String) throws(ItemFault) -> ArraySlice<UInt8>? {
+        guard let url = try optionalText(field, limit: ItemURL.limit) else { return nil }
+        if let fault = ItemURL.fault(in: url) { throw ItemFault(field: field, reason: "\(fault): \(ItemFault.quoted(url))") }
+        return url
+    }
+
+    public func url(_ field: String) throws(ItemFault) -> ArraySlice<UInt8> {
+        guard let url = try optionalURL(field) else { throw ItemFault(field: field, reason: "is missing") }
+        return url
+    }
+
+    /// An id: a string, or a whole number, which is kept in its decimal form, so that `1` and `"1"` are the same.
+    public func optionalIdentifier(_ field: String, limit: Int) throws(ItemFault) -> ArraySlice<UInt8>? {
+        guard let token = try token(field), token.kind == .number else { return try optionalText(field, limit: limit) }
+        let digits = object.bytes[token.range]
+        guard digits.allSatisfy({ $0 &- UInt8(ascii: "0") <= 9 || $0 == UInt8(ascii: "-") }) else {
+            throw ItemFault(field: field, reason: "must be a whole number or a string, is \(ItemFault.quoted(digits))")
+        }
+        guard digits.count <= limit else { throw ItemFault(field: field, reason: "is longer than \(limit) bytes") }
+        return digits.elementsEqual("-0".utf8) ? digits.dropFirst() : digits
+    }
+
+    /// One of the values that a field may have.
+    public func choice<Choice: RawRepresentable<String> & CaseIterable>(_ field: String, of type: Choice.Type) throws(ItemFault) -> Choice {
+        guard let token = try token(field) else { throw ItemFault(field: field, reason: "is missing") }
+        guard token.kind == .string else { throw ItemFault(field: field, reason: "must be a string, is \(token.kind.rawValue)") }
+        for choice in type.allCases where object.matches(token, choice.rawValue) { return choice }
+        let allowed = type.allCases.map(\.rawValue).joined(separator: ", ")
+        throw ItemFault(field: field, reason: "must be one of \(allowed), is \(ItemFault.quoted(object.characters(of: token)))")
+    }
+}

@@ -1,0 +1,14 @@
+/// One kind of item: what its import format's `klass` is called, where its items go, and what a valid one looks like.
+///
+/// The store and the assembler know kinds through this alone. Users and advertisements are two of them.
+public protocol ItemKind: Sendable {
+    /// The `klass` of the import format.
+    var name: String { get }
+    /// Where items of this kind stand in the feed.
+    var lane: Lane { get }
+
+    /// Checks the fields of one object whose `klass` is ``name``.
+    ///
+    /// - Throws: ``ItemFault`` with the field and the reason.
+    func validate(_ fields: ItemFields) throws(ItemFault) -> ValidItem
+}

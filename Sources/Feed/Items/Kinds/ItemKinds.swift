@@ -1,0 +1,30 @@
+/// The kinds of item that a service knows, by `klass`.
+public struct ItemKinds: Sendable {
+    /// Users and advertisements.
+    public static let standard = ItemKinds([UserKind(), AdvertisementKind()])
+
+    private var kinds: [String: any ItemKind] = [:]
+
+    /// Where two kinds have one name, the last holds.
+    public init(_ kinds: [any ItemKind]) {
+        for kind in kinds { self.kinds[kind.name] = kind }
+    }
+
+    public subscript(name: String) -> (any ItemKind)? { kinds[name] }
+
+    public var names: [String] { kinds.keys.sorted() }
+
+    /// Checks one object of the import format, whatever its kind.
+    public func validate(_ fields: ItemFields) throws(ItemFault) -> ValidItem {
+        let klass = try fields.text("klass", limit: 64)
+        guard let kind = kinds[String(decoding: klass, as: UTF8.self)] else {
+            throw ItemFault(field: "klass", reason: "must be one of \(names.joined(separator: ", ")), is \(ItemFault.quoted(klass))")
+        }
+        return try kind.validate(fields)
+    }
+
+    /// The same for the bytes of one JSON object.
+    public func validate(_ bytes: [UInt8]) throws(ItemFault) -> ValidItem {
+        try validate(ItemFields(bytes))
+    }
+}

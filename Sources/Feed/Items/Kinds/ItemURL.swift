@@ -1,0 +1,59 @@
+/// What may stand where an item has a URL: absolute, http or https (RFC 3986, RFC 9110 §4.2).
+public enum ItemURL {
+    /// Bytes.
+    public static let limit = 2_048
+
+    /// What is wrong with a URL, or nil.
+    ///
+    /// Stored URLs end in `Location` headers, in markup and in requests, so whatever could end one of these early is refused,
+    /// and so is a user name before the host, which RFC 9110 §4.2.4 calls out for hiding where a link leads.
+    public static func fault(in url: ArraySlice<UInt8>) -> String? {
+        guard url.count <= limit else { return "is longer than \(limit) bytes" }
+        guard let rest = afterScheme(url) else { return "must be an absolute http or https URL" }
+        for byte in rest {
+            switch byte {
+            case 0...0x20, 0x7F...0xFF, UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\\"):
+                return "contains a character that a URL must not have"
+            default: break
+            }
+        }
+        let authority = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        guard !authority.contains(UInt8(ascii: "@")) else { return "must not contain a user name or password" }
+        return fault(inHostAndPort: authority)
+    }
+
+    private static func afterScheme(_ url: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        for scheme in ["https://", "http://"] where url.count >= scheme.utf8.count {
+            // Lower-casing by a bit is safe here: "://" holds no byte that the bit would turn into another of the scheme's.
+            let matches = zip(url, scheme.utf8).allSatisfy { $0 == $1 || ($0 | 0x20 == $1 && $1 >= UInt8(ascii: "a")) }
+            if matches { return url.dropFirst(scheme.utf8.count) }
+        }
+        return nil
+    }
+
+    private static func fault(inHostAndPort authority: ArraySlice<UInt8>) -> String? {
+        let host: ArraySlice<UInt8>
+        if authority.first == UInt8(ascii: "[") {
+            guard let end = authority.firstIndex(of: UInt8(ascii: "]")) else { return "has no valid host" }
+            host = authority[...end]
+            let isAddress = host.dropFirst().dropLast().allSatisfy { byte in
+                byte &- UInt8(ascii: "0") <= 9 || (byte | 0x20) &- UInt8(ascii: "a") <= 5 || byte == UInt8(ascii: ":")
+                    || byte == UInt8(ascii: ".")
+            }
+            guard isAddress, host.count > 3 else { return "has no valid host" }
+        } else {
+            host = authority.prefix { $0 != UInt8(ascii: ":") }
+            guard !host.isEmpty, !host.contains(where: { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "]") }) else {
+                return "has no valid host"
+            }
+        }
+        let port = authority[host.endIndex...]
+        guard let colon = port.first else { return nil }
+        var number = 0
+        for digit in port.dropFirst() {
+            guard digit &- UInt8(ascii: "0") <= 9 else { return "has no valid port" }
+            number = min(number * 10 + Int(digit &- UInt8(ascii: "0")), 65_536)
+        }
+        return colon == UInt8(ascii: ":") && number <= 65_535 ? nil : "has no valid port"
+    }
+}

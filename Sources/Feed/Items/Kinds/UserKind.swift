@@ -1,0 +1,22 @@
+/// `{"klass":"user","id":"tt","username":"Tongue Twister","avatarUrl":"https://…","backgroundUrl":"https://…","type":"featured"}`
+public struct UserKind: ItemKind {
+    /// Bytes, of the id and of the username: each can stand for the other.
+    public static let nameLimit = 512
+
+    public let name = "user"
+    public let lane = Lane.content
+
+    public init() {}
+
+    public func validate(_ fields: ItemFields) throws(ItemFault) -> ValidItem {
+        let username = try fields.text("username", limit: Self.nameLimit)
+        let id = try fields.optionalIdentifier("id", limit: Self.nameLimit) ?? username
+        let variant = try fields.choice("type", of: User.Variant.self)
+        var body = ItemBody()
+        body.append("username", username)
+        body.append("avatarUrl", try fields.url("avatarUrl"))
+        body.append("backgroundUrl", try fields.optionalURL("backgroundUrl"))
+        return ValidItem(
+            kind: name, lane: lane, id: String(decoding: id, as: UTF8.self), variant: variant.rawValue, body: body.finish())
+    }
+}
