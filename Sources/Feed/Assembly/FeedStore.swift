@@ -25,6 +25,12 @@ public protocol FeedSnapshot {
     /// One item, or nil if the store has none of that kind and id.
     func item(kind: String, id: String) throws -> FeedItem?
 
+    /// The position of the item with index `count / 2` of a lane; nil where the lane is empty.
+    ///
+    /// The cost may depend on the number of items: it is asked at most once per ``FeedStore/version``, and only where advertisements stand
+    /// at the middle of the whole feed.
+    func midpoint(of lane: Lane) throws -> Int64?
+
     /// How many items there are of each form; the cost may depend on the number of items, so it is for operators, not for requests.
     func counts() throws -> [ItemForm: Int]
 }
