@@ -1,0 +1,60 @@
+import Crypto
+
+/// Signs small values for one purpose, and checks them: `base64url(key id, payload, HMAC-SHA256 truncated to 128 bits)`.
+///
+/// The key of a purpose is derived from the signing key by HMAC over the purpose's name, so purposes never share a key. RFC 2104 section 5
+/// allows truncation down to half of the digest.
+public struct Signer: Sendable {
+    private static let idLength = 4
+    private static let codeLength = 16
+    /// Longer texts are refused unread; nothing we sign comes near it.
+    private static let maximumLength = 4096
+
+    private struct Derived: Sendable {
+        var id: UInt32
+        var key: SymmetricKey
+    }
+
+    private let current: Derived
+    private let accepted: [Derived]
+
+    init(keys: SigningKeys, purpose: SigningPurpose) {
+        let label = Array("intertwine/\(purpose.rawValue)/1".utf8)
+        func derive(_ key: SigningKey) -> Derived {
+            let code = HMAC<SHA256>.authenticationCode(for: label, using: SymmetricKey(data: key.bytes))
+            return Derived(id: key.id, key: SymmetricKey(data: code))
+        }
+        current = derive(keys.current)
+        accepted = [current] + (keys.previous.map { [derive($0)] } ?? [])
+    }
+
+    /// The signed text: characters of base64url alone, the same for the same payload and key.
+    public func sign(_ payload: [UInt8]) -> String {
+        var message: [UInt8] = []
+        message.reserveCapacity(Self.idLength + payload.count + Self.codeLength)
+        for shift: UInt32 in [24, 16, 8, 0] { message.append(UInt8(truncatingIfNeeded: current.id >> shift)) }
+        message += payload
+        let code = HMAC<SHA256>.authenticationCode(for: message, using: current.key)
+        message += code.prefix(Self.codeLength)
+        return Base64URL.encode(message)
+    }
+
+    /// The payload, or nil where the text is damaged, or signed by another key or for another purpose.
+    ///
+    /// The code is compared in constant time.
+    public func payload(of text: some StringProtocol) -> [UInt8]? {
+        guard text.utf8.count <= Self.maximumLength, let message = Base64URL.decode(text.utf8),
+            message.count >= Self.idLength + Self.codeLength
+        else { return nil }
+        let id = message.prefix(Self.idLength).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        let signed = message.dropLast(Self.codeLength)
+        let given = message.suffix(Self.codeLength)
+        for candidate in accepted where candidate.id == id {
+            let expected = HMAC<SHA256>.authenticationCode(for: signed, using: candidate.key)
+            if zip(expected.prefix(Self.codeLength), given).reduce(UInt8(0), { $0 | $1.0 ^ $1.1 }) == 0 {
+                return Array(signed.dropFirst(Self.idLength))
+            }
+        }
+        return nil
+    }
+}
