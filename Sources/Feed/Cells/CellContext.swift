@@ -1,0 +1,19 @@
+/// The circumstances under which a cell view model is made: the same for every cell of a page, but for the slot.
+public struct CellContext: Sendable {
+    public var links: Links
+    public var tokens: CellTokens
+    /// Milliseconds since 1970-01-01 UTC.
+    public var now: Int64
+    /// Whether the request has a viewer, so that viewer-bound commands can be offered.
+    public var hasViewer: Bool
+    /// The index within the page's advertisements; 0 for content.
+    public var slot: Int
+
+    public init(links: Links, tokens: CellTokens, now: Int64, hasViewer: Bool = false, slot: Int = 0) {
+        self.links = links
+        self.tokens = tokens
+        self.now = now
+        self.hasViewer = hasViewer
+        self.slot = slot
+    }
+}

@@ -1,0 +1,29 @@
+/// What the feed serves for one item: which registered cell shows it, how large, and what can be done with it.
+///
+/// One lookup serves every interaction, whatever the kind of cell: `viewModel.commands[.selection]?.perform(in: &context)`.
+public struct CellViewModel: Sendable {
+    /// Unique within a response and stable across requests, such as `user:tt`.
+    public var id: String
+    /// The reuse identifier under which clients register a cell class.
+    public var identifier: String
+    public var size: CellSize
+    public var commands: [CommandKey: any Command]
+    /// What the commands act on.
+    public var subject: CommandSubject
+
+    public init(identifier: String, size: CellSize, commands: [CommandKey: any Command], subject: CommandSubject) {
+        self.id = subject.cell
+        self.identifier = identifier
+        self.size = size
+        self.commands = commands
+        self.subject = subject
+    }
+
+    /// What a client is told about a slot, or nil where it has nothing to do there.
+    ///
+    /// A command that acts for a viewer is not offered where there is none.
+    public func action(in slot: CommandKey) -> Action? {
+        guard let command = commands[slot], subject.context.hasViewer || !command.needs.contains(.viewer) else { return nil }
+        return command.action(for: subject)
+    }
+}

@@ -1,0 +1,45 @@
+/// Who asks for an action, as far as the ledger may know it, and how it counts.
+public struct ClientTrace: Sendable, Hashable {
+    /// For whom viewer-bound commands act.
+    public var viewer: String?
+    /// Already truncated or hashed; never a full address.
+    public var address: String?
+    public var userAgent: String?
+    /// False where `DNT` or `Sec-GPC` asked for it: events are then recorded without viewer and address.
+    public var leavesTrace: Bool
+    /// What the request itself says about counting; duplicates and limits are decided by the ledger.
+    public var verdict: Verdict
+    public var counting: CountingRules
+
+    public init(
+        viewer: String? = nil, address: String? = nil, userAgent: String? = nil, leavesTrace: Bool = true, verdict: Verdict = .counted,
+        counting: CountingRules = CountingRules()
+    ) {
+        self.viewer = viewer
+        self.address = address
+        self.userAgent = userAgent
+        self.leavesTrace = leavesTrace
+        self.verdict = verdict
+        self.counting = counting
+    }
+
+    /// The viewer as the ledger's rows may know it.
+    var tracedViewer: String? { leavesTrace ? viewer : nil }
+
+    /// An event of this client, with the rules by which the ledger decides whether it counts.
+    ///
+    /// - Parameter token: for impressions, which are duplicates per viewer and token rather than per viewer and cell.
+    func event(_ kind: LedgerEvent.Kind, cell: String, at now: Int64, token: String? = nil) -> LedgerEvent {
+        var event = LedgerEvent(
+            at: now, kind: kind, cell: cell, viewer: tracedViewer, address: leavesTrace ? address : nil, userAgent: userAgent,
+            verdict: verdict)
+        guard verdict == .counted else { return event }
+        counting.apply(to: &event, identities: identities, token: token)
+        return event
+    }
+
+    /// By what the same person is known again: the viewer, or else address and user agent together.
+    private var identities: CountingRules.Identities {
+        CountingRules.Identities(viewer: tracedViewer, address: address, userAgent: userAgent)
+    }
+}

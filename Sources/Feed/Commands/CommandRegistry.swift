@@ -1,0 +1,31 @@
+/// The commands that configuration can name. A new command is one type and one registration.
+public struct CommandRegistry: Sendable {
+    private var commands: [String: any Command] = [:]
+
+    /// Knows no commands.
+    public init() {}
+
+    /// The commands that the product comes with.
+    public static var standard: CommandRegistry {
+        var registry = CommandRegistry()
+        let commands: [any Command] = [
+            AnalyticsCommand(), PresentCommand(), ClickthroughCommand(), DismissCommand(), SaveCommand(),
+            RequestCommand(name: "cancel-images", target: .imageRequests),
+        ]
+        for command in commands { registry.commands[command.name] = command }
+        return registry
+    }
+
+    /// - Throws: ``CommandPlanError/registeredTwice(_:)`` where the name is taken.
+    public mutating func register(_ command: any Command) throws(CommandPlanError) {
+        guard commands[command.name] == nil else { throw .registeredTwice(command.name) }
+        commands[command.name] = command
+    }
+
+    public subscript(name: String) -> (any Command)? {
+        commands[name]
+    }
+
+    /// All names, sorted.
+    public var names: [String] { commands.keys.sorted() }
+}
