@@ -1,0 +1,34 @@
+/// Where advertisements stand among the content.
+///
+/// A placement decides from numbers alone: it sees neither items nor cells, so it serves every kind of both.
+public protocol AdPlacement: Sendable {
+    /// Which advertisements a page gets.
+    var supply: AdSupply { get }
+
+    /// For each advertisement, in order, the index of the content item in front of which it stands; the count stands for the end.
+    ///
+    /// - Parameter stretch: the content of the page.
+    /// - Returns: ascending indices between 0 and the count. Advertisements beyond their number stay out.
+    func indices(for advertisements: Int, in stretch: ContentStretch) -> [Int]
+}
+
+/// Which advertisements a placement wants for a page.
+public enum AdSupply: Sendable, Hashable {
+    /// So many on each page, the next ones on the next page, and from the first again after the last.
+    case rotating(perPage: Int)
+    /// All of them, once, on the page where the middle of the feed lies.
+    case onceAtMidpoint
+}
+
+/// The content of one page, as a placement sees it.
+public struct ContentStretch: Sendable, Hashable {
+    /// How many content items the page holds.
+    public var count: Int
+    /// The index in front of which the middle of the whole feed lies, where it lies on this page and the supply asked for it.
+    public var midpoint: Int?
+
+    public init(count: Int, midpoint: Int? = nil) {
+        self.count = count
+        self.midpoint = midpoint
+    }
+}

@@ -1,0 +1,66 @@
+/// Makes cells of items as they come, and notes the items that it had to leave out.
+struct CellReader {
+    /// A cell with the position of its item.
+    struct Cell {
+        var position: Int64
+        var viewModel: CellViewModel
+    }
+
+    /// No single question to the store asks for more, so a long run of broken or dismissed items is read in bounded pieces.
+    static let maximumBatch = 256
+
+    let factories: CellFactories
+    let context: CellContext
+    let hidden: Set<String>
+    private(set) var omissions: [FeedPage.Omission] = []
+
+    init(factories: CellFactories, context: CellContext, hidden: Set<String>) {
+        self.factories = factories
+        self.context = context
+        self.hidden = hidden
+    }
+
+    /// The item's cell, or nil where it has to be left out.
+    mutating func cell(of item: FeedItem) -> Cell? {
+        do {
+            let viewModel = try factories.makeViewModel(for: item, in: context)
+            guard !hidden.contains(viewModel.id) else {
+                omit(item, .dismissed)
+                return nil
+            }
+            return Cell(position: item.position, viewModel: viewModel)
+        } catch CellFactoryError.noFactory {
+            omit(item, .noFactory)
+        } catch {
+            omit(item, .broken(String(describing: error)))
+        }
+        return nil
+    }
+
+    private mutating func omit(_ item: FeedItem, _ reason: FeedPage.Omission.Reason) {
+        omissions.append(
+            FeedPage.Omission(
+                form: ItemForm(kind: item.kind, variant: item.variant), id: item.id, position: item.position, reason: reason))
+    }
+
+    /// Reads on until so many cells are found, or the items end.
+    ///
+    /// - Parameter read: the items next to a position, as many as asked for, fewer only at the end.
+    mutating func cells(
+        _ count: Int, from start: Int64?, read: (_ position: Int64?, _ limit: Int) throws -> [FeedItem]
+    ) rethrows -> [Cell] {
+        var cells: [Cell] = []
+        var position = start
+        var batch = min(count, Self.maximumBatch)
+        while cells.count < count {
+            let items = try read(position, batch)
+            for item in items where cells.count < count {
+                if let cell = cell(of: item) { cells.append(cell) }
+            }
+            guard items.count == batch, let last = items.last else { break }
+            position = last.position
+            batch = min(max(batch * 2, 32), Self.maximumBatch)
+        }
+        return cells
+    }
+}

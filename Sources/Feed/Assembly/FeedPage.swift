@@ -1,0 +1,38 @@
+/// One page of a feed.
+public struct FeedPage: Sendable {
+    /// A cell, and why it stands where it does.
+    public struct Entry: Sendable {
+        public var viewModel: CellViewModel
+        /// The index within the page's advertisements; nil for content.
+        public var adSlot: Int?
+    }
+
+    /// An item that would have been on the page, and is not.
+    public struct Omission: Sendable, Hashable {
+        public enum Reason: Sendable, Hashable {
+            /// Nothing makes cells for its form.
+            case noFactory
+            /// Its factory could not read it; with what it said.
+            case broken(String)
+            /// The viewer dismissed its cell.
+            case dismissed
+        }
+
+        public var form: ItemForm
+        public var id: String
+        public var position: Int64
+        public var reason: Reason
+    }
+
+    /// Content and advertisements, in the order in which they are shown.
+    public var entries: [Entry]
+    public var limit: Int
+    /// The href of the next page; nil on the last.
+    public var next: String?
+    /// The href of the page before; nil on the first.
+    public var previous: String?
+    /// Until when the page can be served as it is, in milliseconds since 1970-01-01 UTC: its tokens then get the next hour's.
+    public var validUntil: Int64
+    /// What was left out while reading. Broken ones are for the log and the metrics too.
+    public var omissions: [Omission]
+}

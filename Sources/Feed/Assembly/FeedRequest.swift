@@ -1,0 +1,26 @@
+/// What one page of a feed was asked for with.
+public struct FeedRequest: Sendable {
+    /// How many content items a page may hold; advertisements come on top.
+    public static let limits = 1...100
+    public static let defaultLimit = 20
+
+    /// The cursor as the client sent it; nil for the first page.
+    public var cursor: String?
+    public var limit: Int
+    /// Milliseconds since 1970-01-01 UTC.
+    public var now: Int64
+    /// Whether the request has a viewer, so that viewer-bound commands are offered.
+    public var hasViewer: Bool
+    /// The cells that the viewer has dismissed.
+    public var hidden: Set<String>
+
+    public init(
+        cursor: String? = nil, limit: Int = FeedRequest.defaultLimit, now: Int64, hasViewer: Bool = false, hidden: Set<String> = []
+    ) {
+        self.cursor = cursor
+        self.limit = limit
+        self.now = now
+        self.hasViewer = hasViewer
+        self.hidden = hidden
+    }
+}
