@@ -10,6 +10,8 @@ public struct ClientTrace: Sendable, Hashable {
     /// What the request itself says about counting; duplicates and limits are decided by the ledger.
     public var verdict: Verdict
     public var counting: CountingRules
+    /// The impression token that the request is about: impressions are duplicates per person and token, clicks per person and cell.
+    var token: String?
 
     public init(
         viewer: String? = nil, address: String? = nil, userAgent: String? = nil, leavesTrace: Bool = true, verdict: Verdict = .counted,
@@ -27,9 +29,7 @@ public struct ClientTrace: Sendable, Hashable {
     var tracedViewer: String? { leavesTrace ? viewer : nil }
 
     /// An event of this client, with the rules by which the ledger decides whether it counts.
-    ///
-    /// - Parameter token: for impressions, which are duplicates per viewer and token rather than per viewer and cell.
-    func event(_ kind: LedgerEvent.Kind, cell: String, at now: Int64, token: String? = nil) -> LedgerEvent {
+    func event(_ kind: LedgerEvent.Kind, cell: String, at now: Int64) -> LedgerEvent {
         var event = LedgerEvent(
             at: now, kind: kind, cell: cell, viewer: tracedViewer, address: leavesTrace ? address : nil, userAgent: userAgent,
             verdict: verdict)

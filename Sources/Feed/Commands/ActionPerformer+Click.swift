@@ -1,0 +1,41 @@
+extension ActionPerformer {
+    /// A clickthrough that is on disk.
+    public struct Click: Sendable, Hashable {
+        /// The stored URL. It passed the rules for item URLs when it was stored: absolute, http or https, no control characters.
+        public var location: String
+        public var cell: String
+        public var verdict: Verdict
+    }
+
+    /// Follows a clickthrough link: performs the cell's selection, as a click.
+    ///
+    /// Whatever the verdict, the person is redirected; an expired token only does not count.
+    /// - Throws: ``ActionError/forgedToken``, ``ActionError/gone(_:)``, ``StoreError``.
+    public func click(token text: String, for client: ClientTrace, now: Int64) async throws -> Click {
+        var client = client
+        let token: CellToken
+        switch tokens.verifyClick(text, now: now) {
+        case .valid(let valid): token = valid
+        case .expired(let expired):
+            token = expired
+            if client.verdict == .counted { client.verdict = .expired }
+        case .forged: throw ActionError.forgedToken
+        }
+        let viewModel: CellViewModel
+        do {
+            viewModel = try await self.viewModel(of: token.cell, slot: token.slot, client: client, now: now)
+        } catch ActionError.unknownCell, ActionError.brokenCell {
+            throw ActionError.gone(token.cell)
+        }
+        guard let command = viewModel.commands[.selection], viewModel.subject.destination != nil else {
+            throw ActionError.gone(token.cell)
+        }
+        var context = await run(command, .click, on: viewModel, for: client, now: now)
+        guard let location = context.destination else { throw ActionError.gone(token.cell) }
+        context.record(.click)
+        let receipt = try await ledger.commit(LedgerEntry(events: context.events, changes: context.changes))
+        let index = context.events.firstIndex { $0.kind == .click }
+        let verdict = index.flatMap { receipt.verdicts.indices.contains($0) ? receipt.verdicts[$0] : nil }
+        return Click(location: location, cell: token.cell, verdict: verdict ?? client.verdict)
+    }
+}

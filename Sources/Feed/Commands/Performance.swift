@@ -1,0 +1,64 @@
+/// What performing an action came to, or would come to.
+public struct Performance: Sendable {
+    /// How it can be taken back.
+    public struct Undo: Sendable, Hashable {
+        public var href: String
+        /// Milliseconds since 1970-01-01 UTC.
+        public var expires: Int64
+    }
+
+    /// The selection's id; nil where the performance was only simulated.
+    public var selection: String?
+    public var cell: String
+    /// One for each command, in order.
+    public var steps: [StepResult]
+    /// The screen that the client is to show.
+    public var presentation: Presentation?
+    /// The stored URL that the client is redirected to.
+    public var destination: String?
+    /// Nil where one of the performed commands cannot be undone, or none was performed.
+    public var undo: Undo?
+    /// What the ledger decided about each event; empty until it is committed.
+    public var verdicts: [Verdict] = []
+    /// What is remembered of it; nil where nothing was performed.
+    var record: SelectionRecord?
+
+    /// Whether no command failed.
+    public var isComplete: Bool { steps.allSatisfy { $0.outcome == .performed || $0.outcome == .simulated } }
+
+    init(context: CommandContext, links: Links, undoWindow: Int64) {
+        selection = context.performance
+        cell = context.cell
+        steps = context.steps
+        presentation = context.presentation
+        destination = context.destination
+        let (end, overflow) = context.now.addingReportingOverflow(max(0, undoWindow))
+        let expires = overflow ? .max : end
+        let performed = steps.filter { $0.outcome == .performed }
+        // An untraced viewer is remembered only where the viewer's own lists were changed.
+        let viewer = context.changes.isEmpty ? context.client.tracedViewer : context.client.viewer
+        guard !performed.isEmpty else { return }
+        record = SelectionRecord(
+            id: context.performance, cell: context.cell, viewer: viewer,
+            steps: performed.map { SelectionRecord.Step(command: $0.command, undo: $0.undo) }, expires: expires)
+        if performed.allSatisfy({ $0.undo != nil }) {
+            undo = Undo(href: links.selection(context.performance), expires: expires)
+        }
+    }
+
+    init(simulating command: any Command, of viewModel: CellViewModel) {
+        cell = viewModel.id
+        steps = Self.leaves(of: command).map { StepResult(command: $0.name, outcome: .simulated) }
+    }
+
+    func judged(_ verdicts: [Verdict]) -> Performance {
+        var performance = self
+        performance.verdicts = verdicts
+        return performance
+    }
+
+    /// The commands that a command comes down to.
+    static func leaves(of command: any Command) -> [any Command] {
+        (command as? MacroCommand)?.flattened ?? [command]
+    }
+}

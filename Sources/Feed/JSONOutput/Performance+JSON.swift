@@ -1,0 +1,40 @@
+extension Performance {
+    /// The performance as clients get it: JSON, UTF-8.
+    public func json() -> [UInt8] {
+        var writer = JSONWriter(capacity: 512)
+        if let selection {
+            writer.raw(#"{"selection":"#)
+            writer.write(selection)
+        } else {
+            writer.raw(#"{"simulated":true"#)
+        }
+        writer.raw(#","commands":["#)
+        for (index, step) in steps.enumerated() {
+            if index > 0 { writer.raw(",") }
+            writer.raw(#"{"command":"#)
+            writer.write(step.command)
+            writer.raw(#","outcome":"#)
+            writer.write(step.outcome.rawValue)
+            writer.raw("}")
+        }
+        writer.raw("]")
+        if let presentation {
+            writer.raw(#","presentation":{"type":"#)
+            writer.write(presentation.type)
+            writer.raw(#","screen":"#)
+            writer.write(presentation.screen)
+            writer.raw(#","arguments":"#)
+            writer.write(.object(presentation.arguments.map { .init($0.name, .text($0.value)) }))
+            writer.raw("}")
+        }
+        if let undo {
+            writer.raw(#","undo":{"type":"request","method":"DELETE","href":"#)
+            writer.write(undo.href)
+            writer.raw(#","expires":"#)
+            writer.write(Timestamp.text(milliseconds: undo.expires))
+            writer.raw("}")
+        }
+        writer.raw("}")
+        return writer.bytes
+    }
+}
