@@ -1,3 +1,39 @@
 #pragma once
+
+// The few Linux calls that Swift cannot reach by itself: those behind _GNU_SOURCE, macros and variadic functions.
+
+#include <stdbool.h>
+#include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/types.h>
+
+/// epoll_create1 with close-on-exec. Returns the descriptor or -errno.
+int clinux_epoll_create(void);
+
+/// epoll_ctl with `operation` (EPOLL_CTL_ADD, _MOD, _DEL). Returns 0 or -errno.
+int clinux_epoll_control(int epoll, int operation, int descriptor, uint32_t events, uint64_t token);
+
+/// epoll_wait, retried on EINTR when timeout is 0. Returns the number of events or -errno.
+int clinux_epoll_wait(int epoll, struct epoll_event *events, int capacity, int timeout_milliseconds);
+
+/// The token that was given to clinux_epoll_control for this event (the struct is packed on x86-64).
+static inline uint64_t clinux_event_token(const struct epoll_event *event) { return event->data.u64; }
+
+/// The readiness bits of this event.
+static inline uint32_t clinux_event_bits(const struct epoll_event *event) { return event->events; }
+
+/// A non-blocking close-on-exec eventfd. Returns the descriptor or -errno.
+int clinux_eventfd_create(void);
+
+/// A non-blocking close-on-exec timerfd on CLOCK_MONOTONIC. Returns the descriptor or -errno.
+int clinux_timerfd_create(void);
+
+/// Arms the timer for an absolute instant of CLOCK_MONOTONIC in nanoseconds; 0 disarms it. Returns 0 or -errno.
+int clinux_timerfd_arm(int timer, int64_t nanoseconds);
+
+/// CLOCK_MONOTONIC in nanoseconds.
+int64_t clinux_monotonic_nanoseconds(void);
+
+/// accept4 with SOCK_NONBLOCK and SOCK_CLOEXEC. Returns the descriptor or -errno.
+int clinux_accept(int listener, struct sockaddr *address, socklen_t *length);
