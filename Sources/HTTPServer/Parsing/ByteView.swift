@@ -1,0 +1,75 @@
+/// Bytes of a request that lie in the receive buffer. Valid only while the buffer is; never stored, never handed to a handler.
+struct ByteView {
+    let bytes: UnsafeBufferPointer<UInt8>
+
+    init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+
+    init(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) {
+        self.bytes = UnsafeBufferPointer(rebasing: bytes[range.clamped(to: 0..<bytes.count)])
+    }
+
+    var count: Int { bytes.count }
+    var isEmpty: Bool { bytes.isEmpty }
+
+    /// The byte at `index`, nil beyond the end.
+    @inline(__always)
+    subscript(index: Int) -> UInt8? { index >= 0 && index < bytes.count ? bytes[index] : nil }
+
+    func part(_ range: Range<Int>) -> ByteView { ByteView(bytes, range) }
+
+    /// Equality without regard to the case of A to Z. `other` is in lower case.
+    func isEqualIgnoringCase(_ other: StaticString) -> Bool {
+        guard other.utf8CodeUnitCount == count else { return false }
+        let start = other.utf8Start
+        for index in 0..<count where bytes[index].lowercased != start[index] { return false }
+        return true
+    }
+
+    func isEqual(_ other: StaticString) -> Bool {
+        guard other.utf8CodeUnitCount == count else { return false }
+        let start = other.utf8Start
+        for index in 0..<count where bytes[index] != start[index] { return false }
+        return true
+    }
+
+    func isEqual(_ other: [UInt8]) -> Bool { bytes.elementsEqual(other) }
+
+    /// Without spaces and tabs at both ends. No other byte is blank here.
+    var trimmed: ByteView {
+        var (start, end) = (0, count)
+        while start < end, bytes[start].isBlank { start += 1 }
+        while end > start, bytes[end - 1].isBlank { end -= 1 }
+        return part(start..<end)
+    }
+
+    /// Calls `body` with each element of a comma-separated list, trimmed, commas inside quoted strings aside, until it
+    /// answers false. At most `limit` elements.
+    func forEachElement(limit: Int = .max, _ body: (ByteView) -> Bool) {
+        var (start, index, seen, isQuoted) = (0, 0, 0, false)
+        while index <= count {
+            let byte = self[index]
+            if byte == nil || (byte == .comma && !isQuoted) {
+                if seen == limit { return }
+                seen += 1
+                if !body(part(start..<index).trimmed) { return }
+                start = index + 1
+            } else if byte == .quote {
+                isQuoted.toggle()
+            }
+            index += 1
+        }
+    }
+
+    /// A decimal number of digits alone, nil for anything else and for what does not fit.
+    var decimal: Int? {
+        if isEmpty || count > 18 { return nil }
+        var value = 0
+        for byte in bytes {
+            guard ByteClass.of(byte).contains(.digit) else { return nil }
+            value = value &* 10 &+ Int(byte &- 0x30)
+        }
+        return value
+    }
+
+    var string: String { String(decoding: bytes, as: UTF8.self) }
+}

@@ -1,0 +1,217 @@
+/// The request line and the field lines of a message, read byte by byte and never twice.
+///
+/// A pure state machine: ``parse(_:)`` is called with all bytes of the message so far, goes on where it stopped, and throws at the
+/// first byte that can not be right. It keeps offsets into those bytes, no copies. Strict where RFC 9112 leaves a choice: lines end
+/// in CRLF, one space separates the parts of the request line, lines are not folded.
+final class HeadParser {
+    struct Field {
+        var name: Range<UInt32>
+        var value: Range<UInt32>
+        var known: KnownField
+    }
+
+    private enum State {
+        case start, startLineFeed, method, targetStart, target, version, requestLineFeed
+        case fieldStart, name, valueStart, value, valueLineFeed, endLineFeed, done
+    }
+
+    private var state = State.start
+    private let limits: HeadLimits
+    private let firstState: State
+    /// The status that an oversized field block is refused with.
+    private let oversized: Int
+    /// The first byte that has not been looked at.
+    private(set) var position = 0
+    private var leadingLines = 0
+    private var lineStart = 0
+    private var mark = 0
+    private var valueEnd = 0
+    private var pendingName: Range<UInt32> = 0..<0
+    private(set) var method = 0..<0
+    private(set) var target = 0..<0
+    private var versionStart = 0
+    private var major: UInt8 = 0
+    /// The minor version; every version 1.x but 1.0 is treated as 1.1.
+    private(set) var minor: UInt8 = 0
+    private(set) var fields: [Field] = []
+    /// The set of ``KnownField`` that are present, by their bits.
+    private(set) var seen: UInt32 = 0
+    /// The singletons that stand there more than once, by their bits.
+    private(set) var repeated: UInt32 = 0
+
+    init(limits: HeadLimits) {
+        self.limits = limits
+        self.firstState = .start
+        self.oversized = 431
+        fields.reserveCapacity(min(limits.fields, 128))
+    }
+
+    /// A parser of the trailer section of a chunked body: field lines and the empty line alone.
+    init(trailerBytes: Int, trailerFields: Int) {
+        self.limits = HeadLimits(fieldBlock: trailerBytes, fields: trailerFields)
+        self.firstState = .fieldStart
+        self.oversized = 400
+        self.state = .fieldStart
+    }
+
+    /// Makes it ready for another message.
+    func reset() {
+        state = firstState
+        position = 0
+        leadingLines = 0
+        lineStart = 0
+        seen = 0
+        repeated = 0
+        fields.removeAll(keepingCapacity: true)
+    }
+
+    /// Reads on. True when the head is complete: it then ends at ``position``.
+    func parse(_ bytes: UnsafeBufferPointer<UInt8>) throws(HTTPParseError) -> Bool {
+        var index = position
+        defer { position = index }
+        while index < bytes.count {
+            let byte = bytes[index]
+            switch state {
+            case .start:
+                if byte == .carriageReturn {
+                    if leadingLines == limits.leadingLines { throw .bad("Too many empty lines before the request.") }
+                    leadingLines += 1
+                    state = .startLineFeed
+                } else {
+                    guard ByteClass.of(byte).contains(.token) else { throw .bad("The request line does not start with a method.") }
+                    mark = index
+                    lineStart = index
+                    state = .method
+                }
+            case .startLineFeed:
+                guard byte == .lineFeed else { throw .bad("A line must end in CRLF.") }
+                state = .start
+            case .method:
+                index = skip(.token, in: bytes, from: index, upTo: mark + limits.method)
+                guard index < bytes.count else { break }
+                if index - mark >= limits.method { throw .bad("The method is too long.") }
+                guard bytes[index] == .space else { throw .bad("The method holds a byte that is not allowed.") }
+                method = mark..<index
+                state = .targetStart
+            case .targetStart:
+                guard ByteClass.of(byte).contains(.target) else { throw .bad("The request target is missing.") }
+                mark = index
+                state = .target
+            case .target:
+                index = skip(.target, in: bytes, from: index, upTo: lineStart + limits.requestLine)
+                if index - lineStart >= limits.requestLine { throw HTTPParseError(414, "The request line is too long.") }
+                guard index < bytes.count else { break }
+                guard bytes[index] == .space else { throw .bad("The request target holds a byte that is not allowed.") }
+                target = mark..<index
+                versionStart = index + 1
+                state = .version
+            case .version:
+                try readVersion(byte, at: index - versionStart)
+            case .requestLineFeed:
+                guard byte == .lineFeed else { throw .bad("A line must end in CRLF.") }
+                lineStart = index + 1
+                mark = index + 1
+                state = .fieldStart
+            case .fieldStart:
+                try startField(byte, at: index)
+            case .name:
+                index = skip(.token, in: bytes, from: index, upTo: lineStart + limits.fieldBlock + 1)
+                try checkFieldBlock(upTo: index)
+                guard index < bytes.count else { break }
+                guard bytes[index] == .colon else { throw .bad("A field name holds a byte that is not allowed.") }
+                pendingName = UInt32(truncatingIfNeeded: mark)..<UInt32(truncatingIfNeeded: index)
+                state = .valueStart
+            case .valueStart:
+                try checkFieldBlock(upTo: index)
+                if !byte.isBlank {
+                    mark = index
+                    valueEnd = index
+                    state = .value
+                    continue
+                }
+            case .value:
+                let start = index
+                index = skip(.value, in: bytes, from: index, upTo: lineStart + limits.fieldBlock + 1)
+                var last = index
+                while last > start, bytes[last - 1].isBlank { last -= 1 }
+                if last > start { valueEnd = last }
+                try checkFieldBlock(upTo: index)
+                guard index < bytes.count else { break }
+                guard bytes[index] == .carriageReturn else { throw .bad("A field value holds a byte that is not allowed.") }
+                state = .valueLineFeed
+            case .valueLineFeed:
+                guard byte == .lineFeed else { throw .bad("A line must end in CRLF.") }
+                finishField(bytes)
+                state = .fieldStart
+            case .endLineFeed:
+                guard byte == .lineFeed else { throw .bad("A line must end in CRLF.") }
+                index += 1
+                state = .done
+                return true
+            case .done:
+                return true
+            }
+            if index < bytes.count { index += 1 }
+        }
+        return state == .done
+    }
+
+    /// The first index from `start` whose byte is not of the class, at most `limit` or the end.
+    @inline(__always)
+    private func skip(_ wanted: ByteClass, in bytes: UnsafeBufferPointer<UInt8>, from start: Int, upTo limit: Int) -> Int {
+        let end = min(bytes.count, limit)
+        return ByteClass.table.withUnsafeBufferPointer { table in
+            var index = start
+            while index < end, table[Int(bytes[index])] & wanted.rawValue != 0 { index += 1 }
+            return index
+        }
+    }
+
+    private func readVersion(_ byte: UInt8, at offset: Int) throws(HTTPParseError) {
+        let isRight =
+            switch offset {
+            case 0: byte == 0x48
+            case 1, 2: byte == 0x54
+            case 3: byte == 0x50
+            case 4: byte == .slash
+            case 5, 7: ByteClass.of(byte).contains(.digit)
+            case 6: byte == 0x2E
+            default: byte == .carriageReturn
+            }
+        guard isRight else { throw .bad("The HTTP version is malformed.") }
+        switch offset {
+        case 5: major = byte &- 0x30
+        case 7: minor = byte &- 0x30
+        case 8:
+            if major != 1 { throw HTTPParseError(505, "Only HTTP/1.1 and HTTP/1.0 are spoken here.") }
+            state = .requestLineFeed
+        default: break
+        }
+    }
+
+    private func startField(_ byte: UInt8, at index: Int) throws(HTTPParseError) {
+        if byte == .carriageReturn {
+            state = .endLineFeed
+            return
+        }
+        if byte.isBlank { throw .bad("Field lines must not be folded or indented.") }
+        guard ByteClass.of(byte).contains(.token) else { throw .bad("A field name is missing or holds a byte that is not allowed.") }
+        if fields.count == limits.fields { throw HTTPParseError(oversized, "Too many fields.") }
+        mark = index
+        state = .name
+    }
+
+    private func checkFieldBlock(upTo index: Int) throws(HTTPParseError) {
+        if index - lineStart > limits.fieldBlock { throw HTTPParseError(oversized, "The fields are too long.") }
+    }
+
+    private func finishField(_ bytes: UnsafeBufferPointer<UInt8>) {
+        let known = KnownField(ByteView(bytes, Int(pendingName.lowerBound)..<Int(pendingName.upperBound)))
+        if known != .other {
+            if seen & known.bit & KnownField.singletons != 0 { repeated |= known.bit }
+            seen |= known.bit
+        }
+        let value = UInt32(truncatingIfNeeded: mark)..<UInt32(truncatingIfNeeded: max(mark, valueEnd))
+        fields.append(Field(name: pendingName, value: value, known: known))
+    }
+}

@@ -1,0 +1,85 @@
+/// Where a request's body ends and whether another request may follow it, decided from its head alone (RFC 9112, 6 and 9).
+struct MessageFraming {
+    enum Body: Hashable {
+        case none
+        case length(Int)
+        case chunked
+    }
+
+    enum Expectation {
+        case none
+        case `continue`
+        case unknown
+    }
+
+    let body: Body
+    let expectation: Expectation
+    /// The client wants to go on using the connection.
+    let keepsAlive: Bool
+    /// An HTTP/1.0 client has to be told so.
+    let announcesKeepAlive: Bool
+
+    init(_ parser: HeadParser, _ bytes: UnsafeBufferPointer<UInt8>) throws(HTTPParseError) {
+        let seen = parser.seen
+        if seen & KnownField.host.bit == 0 {
+            if parser.minor > 0 { throw .bad("The Host field is missing.") }
+        } else if parser.repeated & KnownField.host.bit != 0 || !HostSyntax.isValid(parser.value(of: .host, in: bytes)) {
+            throw .bad("The Host field is malformed.")
+        }
+        let framing = KnownField.contentLength.bit | KnownField.transferEncoding.bit
+        if seen & framing == framing { throw .bad("Content-Length and Transfer-Encoding must not stand together.") }
+        if parser.repeated != 0 { throw .bad("A field that may stand once stands there twice.") }
+        if seen & framing == 0 {
+            body = .none
+        } else if seen & KnownField.transferEncoding.bit != 0 {
+            body = try Self.chunked(parser.value(of: .transferEncoding, in: bytes), minor: parser.minor)
+        } else {
+            let value = parser.value(of: .contentLength, in: bytes)
+            guard let length = value.decimal, value[0] != 0x30 || value.count == 1 else { throw .bad("The Content-Length is malformed.") }
+            body = length == 0 ? .none : .length(length)
+        }
+
+        var (asksToClose, asksToKeep) = (false, false)
+        if seen & KnownField.connection.bit != 0 {
+            for field in parser.fields where field.known == .connection {
+                parser.value(field, in: bytes).forEachElement { element in
+                    if element.isEqualIgnoringCase("close") { asksToClose = true }
+                    if element.isEqualIgnoringCase("keep-alive") { asksToKeep = true }
+                    return true
+                }
+            }
+        }
+        keepsAlive = !asksToClose && (parser.minor > 0 || asksToKeep)
+        announcesKeepAlive = keepsAlive && parser.minor == 0
+
+        if seen & KnownField.expect.bit == 0 || parser.minor == 0 {
+            expectation = .none
+        } else {
+            expectation = parser.value(of: .expect, in: bytes).isEqualIgnoringCase("100-continue") ? .continue : .unknown
+        }
+    }
+
+    /// Chunked alone is understood. A single other coding is unknown; everything else is an attempt to be understood in two ways.
+    private static func chunked(_ value: ByteView, minor: UInt8) throws(HTTPParseError) -> Body {
+        if minor == 0 { throw .bad("Transfer-Encoding is not part of HTTP/1.0.") }
+        if value.isEqualIgnoringCase("chunked") { return .chunked }
+        let isToken = !value.isEmpty && value.bytes.allSatisfy { ByteClass.of($0).contains(.token) }
+        let isQuoted =
+            value.count > 2 && value[0] == .quote && value[value.count - 1] == .quote
+            && value.part(1..<value.count - 1).bytes.allSatisfy { ByteClass.of($0).contains(.token) }
+        guard isToken || isQuoted else { throw .bad("The Transfer-Encoding is malformed.") }
+        throw HTTPParseError(501, "The transfer coding is not known here.")
+    }
+}
+
+extension HeadParser {
+    func value(_ field: Field, in bytes: UnsafeBufferPointer<UInt8>) -> ByteView {
+        ByteView(bytes, Int(field.value.lowerBound)..<Int(field.value.upperBound))
+    }
+
+    /// The value of the first field of this kind; empty where there is none.
+    func value(of known: KnownField, in bytes: UnsafeBufferPointer<UInt8>) -> ByteView {
+        for field in fields where field.known == known { return value(field, in: bytes) }
+        return ByteView(bytes, 0..<0)
+    }
+}
