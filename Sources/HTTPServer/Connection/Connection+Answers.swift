@@ -1,0 +1,118 @@
+internal import EventLoop
+internal import HTTPTypes
+
+extension Connection {
+    /// Has the handler answer, off the loop.
+    func start(_ exchange: Exchange, body: RequestBody) {
+        guard let head = exchange.request else { return }
+        let request = ServerRequest(head: head, body: body, peer: peer)
+        let (id, handler) = (exchange.id, lane.handler)
+        // What may take long happens in the task: compressing, above all.
+        let wantsGzip = exchange.withHead { $0.acceptedCodings.prefersGzip }
+        let route = exchange.route
+        exchange.deadline = exchange.isBodyDone ? lane.loop.now.advanced(by: exchange.timeLimit) : nil
+        exchange.task = Task {
+            let response = await handler.respond(to: request)
+            switch response.body {
+            case .canned(let canned):
+                lane.loop.execute { self.answer(id, canned, closes: response.closesConnection) }
+            case .bytes:
+                let canned = CannedResponse(response, compressionLevel: wantsGzip ? 6 : nil, route: route)
+                lane.loop.execute { self.answer(id, canned, closes: response.closesConnection) }
+            case .stream(let length, let produce):
+                await self.stream(id, response, length: length, produce)
+            }
+        }
+    }
+
+    private func answer(_ id: UInt64, _ canned: CannedResponse, closes: Bool) {
+        guard let exchange, exchange.id == id, exchange.status == 0 else { return }
+        exchange.task = nil
+        finish(exchange, canned, closes: closes)
+        goOn()
+    }
+
+    /// Answers before the body has been read.
+    func answerEarly(_ response: ServerResponse, _ exchange: Exchange) {
+        let canned: CannedResponse
+        if case .canned(let finished) = response.body {
+            canned = finished
+        } else {
+            // On the loop: only what is short is compressed here.
+            canned = CannedResponse(response, compressionLevel: nil, route: exchange.route)
+        }
+        finish(exchange, canned, closes: response.closesConnection)
+    }
+
+    private func finish(_ exchange: Exchange, _ canned: CannedResponse, closes: Bool) {
+        let closing = closes || canned.closesConnection || mustClose(exchange.framing) || !canDiscardBody(exchange)
+        let (status, sent) = exchange.withHead { head in
+            serve(canned, head, closing: closing, announcing: exchange.framing.announcesKeepAlive)
+        }
+        exchange.status = status
+        exchange.sent = sent
+        exchange.route = exchange.route ?? canned.route
+        finishAnswer(exchange, closing: closing)
+    }
+
+    /// The answer is complete: the connection goes on to the rest of the body, to the next request, or to its end.
+    func finishAnswer(_ exchange: Exchange, closing: Bool) {
+        observe(method: exchange.method, route: exchange.route, status: exchange.status, bytes: exchange.sent, begun: exchange.begunAt)
+        exchange.stream?.finish(.failure(.incomplete))
+        exchange.stream = nil
+        if closing {
+            let isBodyDone = exchange.isBodyDone
+            beginClosing(lingering: !isBodyDone)
+        } else if exchange.isBodyDone {
+            endExchange()
+        } else {
+            exchange.isDiscarding = true
+            exchange.isPaused = false
+            exchange.deadline = nil
+            phase = .body
+        }
+    }
+
+    /// Whether the rest of the body is little enough to be read for the sake of the connection.
+    func canDiscardBody(_ exchange: Exchange) -> Bool {
+        switch exchange.body {
+        case .done: true
+        case .length(let rest): rest <= lane.configuration.discardLimit && !exchange.owesContinue
+        case .chunked: !exchange.owesContinue
+        }
+    }
+
+    /// Back to waiting for a request.
+    func endExchange() {
+        exchange.map { lane.giveBack($0.parser) }
+        exchange = nil
+        phase = .head
+    }
+
+    /// After something happened outside of reading: serves what has been received meanwhile.
+    func goOn() {
+        if phase == .head || phase == .body { consumeHeld() }
+        if phase != .closed { settle() }
+    }
+
+    /// Answers what can not be understood, for the last time on this connection.
+    func fail(_ error: HTTPParseError) {
+        let problem = ProblemDetails(status: error.status, detail: error.detail)
+        failWith(problem, method: exchange?.method)
+    }
+
+    func failWith(_ problem: ProblemDetails, method: RequestMethod?) {
+        var response = problem.response()
+        if problem.status == 503 { response.fields[.retryAfter] = "1" }
+        let encoder = HeadEncoder(response)
+        let body = problem.json
+        let head = encoder.head(length: body.count, entityTag: nil, coding: nil)
+        let start = lane.stage.count
+        append(head, closing: true, announcing: false)
+        if method != .head { lane.stage.append(body) }
+        observe(
+            method: method, route: exchange?.route, status: problem.status, bytes: lane.stage.count - start,
+            begun: exchange?.begunAt ?? lane.loop.now)
+        beginClosing(lingering: true)
+    }
+}

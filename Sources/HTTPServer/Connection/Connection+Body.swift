@@ -1,0 +1,123 @@
+internal import EventLoop
+
+extension Connection {
+    /// Reads on in the body of the current request. The answer is how many bytes belonged to it.
+    func readBody(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
+        guard let exchange else { return bytes.count }
+        switch exchange.body {
+        case .done:
+            return 0
+        case .length(let remaining):
+            let count = min(remaining, bytes.count)
+            exchange.body = count == remaining ? .done : .length(remaining - count)
+            take(UnsafeBufferPointer(rebasing: bytes[0..<count]), exchange)
+            if exchange.isBodyDone, self.exchange === exchange { finishBody(exchange) }
+            return count
+        case .chunked(var decoder):
+            // The decoder is not copied while it is at work.
+            exchange.body = .done
+            var index = 0
+            while self.exchange === exchange, phase == .body {
+                do {
+                    switch try decoder.next(bytes, from: &index) {
+                    case .data(let range):
+                        exchange.body = .chunked(decoder)
+                        take(UnsafeBufferPointer(rebasing: bytes[range]), exchange)
+                        if exchange.isPaused { return index }
+                    case .needsMore:
+                        exchange.body = .chunked(decoder)
+                        return index
+                    case .end:
+                        exchange.body = .done
+                        finishBody(exchange)
+                        return index
+                    }
+                } catch {
+                    failBody(exchange, error)
+                    return bytes.count
+                }
+            }
+            return index
+        }
+    }
+
+    private func take(_ content: UnsafeBufferPointer<UInt8>, _ exchange: Exchange) {
+        exchange.received += content.count
+        exchange.owesContinue = false
+        if exchange.isDiscarding {
+            exchange.discarded += content.count
+            if exchange.discarded > lane.configuration.discardLimit { beginClosing(lingering: true) }
+            return
+        }
+        if exchange.received > exchange.bodyLimit {
+            exchange.stream?.finish(.failure(.tooLarge))
+            exchange.stream = nil
+            if exchange.streamFraming == nil { refuseBody(exchange) } else { beginClosing(lingering: true) }
+        } else if let stream = exchange.stream {
+            exchange.isPaused = !stream.push(Array(content))
+        } else {
+            if exchange.collected.isEmpty, case .length(let rest) = exchange.body {
+                exchange.collected.reserveCapacity(min(rest + content.count, 256 * 1024))
+            }
+            exchange.collected.append(contentsOf: content)
+        }
+    }
+
+    private func finishBody(_ exchange: Exchange) {
+        if exchange.isDiscarding {
+            endExchange()
+        } else if let stream = exchange.stream {
+            phase = .responding
+            exchange.deadline = exchange.streamFraming == nil ? lane.loop.now.advanced(by: exchange.timeLimit) : nil
+            stream.finish(.success(()))
+        } else {
+            phase = .responding
+            let body = exchange.collected
+            exchange.collected = []
+            start(exchange, body: RequestBody(storage: .collected(body)))
+        }
+    }
+
+    /// Calls the handler before the body is there, and hands the body on as it comes.
+    func startStreaming(_ exchange: Exchange) {
+        let (loop, id) = (lane.loop, exchange.id)
+        let stream = RequestBodyStream(highWater: 64 * 1024) { [weak self] in
+            guard let self else { return }
+            loop.execute { self.resumeBody(id) }
+        }
+        exchange.stream = stream
+        start(exchange, body: RequestBody(storage: .streamed(stream)))
+    }
+
+    private func resumeBody(_ id: UInt64) {
+        guard let exchange, exchange.id == id, exchange.isPaused else { return }
+        exchange.isPaused = false
+        exchange.deadline = nil
+        consumeHeld()
+        if phase != .closed { settle() }
+    }
+
+    func refuseBody(_ exchange: Exchange) {
+        var response = ProblemDetails(status: 413, detail: "The body is longer than \(exchange.bodyLimit) bytes.").response()
+        response.closesConnection = true
+        abandon(exchange)
+        answerEarly(response, exchange)
+    }
+
+    private func failBody(_ exchange: Exchange, _ error: HTTPParseError) {
+        let isAnswered = exchange.isDiscarding || exchange.streamFraming != nil
+        abandon(exchange)
+        if isAnswered { beginClosing(lingering: true) } else { fail(error) }
+    }
+
+    /// Lets go of the handler: its task is cancelled, and whatever it still says is not heard.
+    func abandon(_ exchange: Exchange) {
+        exchange.task?.cancel()
+        exchange.task = nil
+        exchange.stream?.finish(.failure(.incomplete))
+        exchange.stream = nil
+        let waiters = exchange.waiters
+        exchange.waiters = []
+        for waiter in waiters { waiter.resume(throwing: CancellationError()) }
+    }
+}

@@ -1,0 +1,78 @@
+internal import EventLoop
+internal import Glibc
+
+extension Connection {
+    /// What is staged and pending is the last that this connection says.
+    func beginClosing(lingering: Bool = false) {
+        if phase == .closed || phase == .lingering { return }
+        if lingering { mustLinger = true }
+        if let exchange {
+            abandon(exchange)
+            self.exchange = nil
+        }
+        phase = .closing
+    }
+
+    /// All is sent. Where the client may still be sending, its bytes are dropped for a while: closing on them would have the kernel
+    /// reset the connection, and the client lose the answer.
+    func finishClosing() {
+        guard mustLinger, !peerHasClosed else {
+            close()
+            return
+        }
+        shutdown(descriptor, Int32(SHUT_WR))
+        held = []
+        phase = .lingering
+        lingerBudget = lane.configuration.lingerLimit
+        deadline = lane.loop.now.advanced(by: lane.configuration.lingerTimeout)
+    }
+
+    /// Closes at once.
+    func close() {
+        if phase == .closed { return }
+        phase = .closed
+        lane.stage.clear()
+        if let exchange {
+            abandon(exchange)
+            if exchange.status == 0 {
+                observe(method: exchange.method, route: exchange.route, status: 499, bytes: 0, begun: exchange.begunAt)
+            }
+            lane.giveBack(exchange.parser)
+            self.exchange = nil
+        }
+        if let parser { lane.giveBack(parser) }
+        parser = nil
+        held = []
+        pending = []
+        pendingBytes = 0
+        if let timer { lane.loop.cancel(timer) }
+        if let registration { lane.loop.deregister(registration) }
+        timer = nil
+        registration = nil
+        Glibc.close(descriptor)
+        lane.forget(self)
+    }
+
+    /// Closes so that the client sees an error and not an end.
+    func reset() {
+        if phase == .closed { return }
+        var option = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+        close()
+    }
+
+    /// The server is stopping: closes what is idle, and lets the rest finish. A connection that was busy a moment ago may have a
+    /// request on its way, which gets its chance.
+    func drain() {
+        guard isIdle else { return }
+        let now = LoopInstant.now()
+        readable(.readable)
+        if phase == .closed { return }
+        if isIdle, now.since(lastActive) > .seconds(1), requests > 0 {
+            close()
+        } else {
+            isLastChance = isIdle
+            settle()
+        }
+    }
+}

@@ -1,0 +1,94 @@
+internal import EventLoop
+
+extension Connection {
+    /// How often the rate of a body is looked at.
+    private static let rateInterval = Duration.seconds(1)
+    /// How long an idle connection may wait for a last request while the server is stopping.
+    private static let lastChance = Duration.milliseconds(500)
+
+    /// Works out what the connection waits for now, and until when.
+    func updateDeadline() {
+        let (now, limits) = (lane.loop.now, lane.configuration)
+        if phase == .lingering {
+            deadlineKind = .linger
+        } else if !pending.isEmpty {
+            deadlineKind = .write
+            deadline = lastProgress.advanced(by: limits.writeTimeout)
+        } else {
+            switch phase {
+            case .head where parser == nil:
+                deadlineKind = .idle
+                deadline = now.advanced(by: isLastChance ? Self.lastChance : limits.idleTimeout)
+            case .head:
+                deadlineKind = .head
+                deadline = messageBegun.advanced(by: limits.headTimeout)
+            case .body where exchange?.isPaused == false:
+                if deadlineKind != .body || exchange?.deadline == nil { deadline = firstBodyCheck(now) }
+                deadlineKind = .body
+            default:
+                deadlineKind = exchange?.deadline == nil ? .none : .handler
+                deadline = exchange?.deadline ?? now.advanced(by: limits.connectionAge)
+            }
+        }
+        if deadline < timerAt, let timer {
+            timerAt = deadline
+            lane.loop.reschedule(timer, at: deadline)
+        }
+    }
+
+    private func firstBodyCheck(_ now: LoopInstant) -> LoopInstant {
+        guard let exchange else { return now }
+        exchange.deadline = now.advanced(by: lane.configuration.bodyTimeout)
+        exchange.rateBegun = now
+        exchange.rateBase = exchange.received
+        return min(now.advanced(by: lane.configuration.bodyRateGrace), exchange.deadline ?? now)
+    }
+
+    func timerDue(at now: LoopInstant) -> LoopInstant? {
+        if now >= deadline { deadlinePassed(now) }
+        if phase == .closed { return nil }
+        timerAt = max(deadline, now.advanced(by: .milliseconds(1)))
+        return timerAt
+    }
+
+    private func deadlinePassed(_ now: LoopInstant) {
+        switch deadlineKind {
+        case .none:
+            deadline = now.advanced(by: lane.configuration.connectionAge)
+            return
+        case .idle, .linger:
+            close()
+        case .write:
+            reset()
+        case .head:
+            failWith(ProblemDetails(status: 408, detail: "The head of the request took too long."), method: nil)
+            settle()
+        case .body:
+            checkBody(now)
+        case .handler:
+            guard let exchange, exchange.status == 0 else { return }
+            abandon(exchange)
+            failWith(ProblemDetails(status: 503, detail: "The answer took too long."), method: exchange.method)
+            settle()
+        }
+    }
+
+    private func checkBody(_ now: LoopInstant) {
+        guard let exchange else { return }
+        let limits = lane.configuration
+        let seconds = now.since(exchange.rateBegun) / Duration.seconds(1)
+        if let end = exchange.deadline, now < end, Double(exchange.received - exchange.rateBase) >= Double(limits.minimumBodyRate) * seconds
+        {
+            deadline = min(now.advanced(by: Self.rateInterval), end)
+            return
+        }
+        let isAnswered = exchange.isDiscarding || exchange.streamFraming != nil
+        abandon(exchange)
+        if isAnswered {
+            close()
+        } else {
+            failWith(ProblemDetails(status: 408, detail: "The body of the request took too long."), method: exchange.method)
+            settle()
+        }
+    }
+}

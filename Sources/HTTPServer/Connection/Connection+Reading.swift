@@ -1,0 +1,128 @@
+internal import EventLoop
+internal import Glibc
+
+extension Connection {
+    func readable(_ events: ReadyEvents) {
+        switch phase {
+        case .responding:
+            if events.contains(.peerClosed) { noticePeerClose() }
+            // Whatever came waits in the kernel until the answer is out.
+            if phase == .responding { setInterest(interest.subtracting(.readable)) }
+            return
+        case .closing:
+            if events.contains(.peerClosed) { peerIsClosing = true }
+            return
+        case .body where exchange?.isPaused == true:
+            if events.contains(.peerClosed) { noticePeerClose() }
+            return
+        default: break
+        }
+        let scratch = lane.scratch
+        let count = recv(descriptor, scratch.baseAddress, scratch.count, 0)
+        if count < 0 {
+            if errno != EAGAIN, errno != EINTR { close() }
+            return
+        }
+        if count == 0 {
+            endOfInput()
+            return
+        }
+        if phase == .lingering {
+            lingerBudget -= count
+            if lingerBudget <= 0 { close() }
+            return
+        }
+        lastActive = lane.loop.now
+        let received = UnsafeBufferPointer(rebasing: scratch[0..<min(count, scratch.count)])
+        if held.isEmpty {
+            let used = consume(received)
+            if used < received.count, phase != .closed { held = Array(received[used...]) }
+        } else {
+            held.append(contentsOf: received)
+            consumeHeld()
+        }
+    }
+
+    /// Goes on with what has been received before.
+    func consumeHeld() {
+        if held.isEmpty { return }
+        let bytes = held
+        held = []
+        let used = bytes.withUnsafeBufferPointer { consume($0) }
+        if phase == .closed || used >= bytes.count { return }
+        if used == 0 { held = bytes } else { held = Array(bytes[used...]) }
+    }
+
+    /// Serves the requests in these bytes until one has to wait. The answer is how many bytes are used up.
+    private func consume(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
+        var offset = 0
+        while offset < bytes.count {
+            let rest = UnsafeBufferPointer(rebasing: bytes[offset...])
+            switch phase {
+            case .head:
+                if lane.stage.count >= lane.configuration.outputHighWater { flush() }
+                if !pending.isEmpty { return offset }
+                guard let used = readHead(rest) else { return offset }
+                offset += used
+            case .body:
+                if exchange?.isPaused == true { return offset }
+                offset += readBody(rest)
+            case .responding:
+                return offset
+            case .closing, .lingering, .closed:
+                mustLinger = true
+                return bytes.count
+            }
+        }
+        return offset
+    }
+
+    /// Nil where the head is not complete.
+    private func readHead(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+        let parser = self.parser ?? lane.parser
+        do {
+            guard try parser.parse(bytes) else {
+                if self.parser == nil {
+                    self.parser = lane.takeParser()
+                    messageBegun = lane.loop.now
+                }
+                return nil
+            }
+        } catch {
+            parser.reset()
+            if self.parser != nil {
+                self.parser = nil
+                lane.giveBack(parser)
+            }
+            fail(error)
+            return bytes.count
+        }
+        let length = parser.position
+        self.parser = nil
+        let isKept = receiveHead(parser, UnsafeBufferPointer(rebasing: bytes[0..<min(length, bytes.count)]), hasMore: length < bytes.count)
+        if !isKept {
+            if parser === lane.parser { parser.reset() } else { lane.giveBack(parser) }
+        } else if parser === lane.parser {
+            _ = lane.takeParser()
+        }
+        return length
+    }
+
+    private func endOfInput() {
+        peerIsClosing = true
+        peerHasClosed = true
+        switch phase {
+        case .head:
+            // A part of a request is no request. The answers to whole ones still go out.
+            if pending.isEmpty { close() } else { phase = .closing }
+        case .body, .lingering: close()
+        case .responding: noticePeerClose()
+        case .closing, .closed: break
+        }
+    }
+
+    private func noticePeerClose() {
+        peerIsClosing = true
+        if exchange?.cancelsOnPeerClose == true || (phase == .body && exchange?.isDiscarding == false) { close() }
+    }
+}

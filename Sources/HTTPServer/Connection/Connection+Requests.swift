@@ -1,0 +1,145 @@
+internal import EventLoop
+internal import HTTPTypes
+
+extension Connection {
+    /// A head is complete: answers it at once, or makes an exchange of it. The answer is whether the parser has been kept.
+    func receiveHead(_ parser: HeadParser, _ bytes: UnsafeBufferPointer<UInt8>, hasMore: Bool) -> Bool {
+        requests += 1
+        isLastChance = false
+        let methodName = ByteView(bytes, parser.method)
+        let framing: MessageFraming
+        let form: RequestTarget
+        do {
+            framing = try MessageFraming(parser, bytes)
+            form = try RequestTarget(ByteView(bytes, parser.target), method: methodName)
+        } catch {
+            fail(error)
+            return false
+        }
+        let method = RequestMethod(methodName)
+        var path = parser.target
+        var authority: ByteView?
+        if case .origin(let found, let named) = form {
+            authority = named
+            if named != nil { path = (parser.target.upperBound - found.count)..<parser.target.upperBound }
+        }
+        if case .origin = form, framing.body == .none, method != .other, method != .trace {
+            let head = RequestHead(parser: parser, bytes: bytes, method: method, target: ByteView(bytes, path))
+            if let canned = lane.handler.canned(for: head) {
+                let begun = lane.observer == nil ? lane.loop.now : .now()
+                let closes = mustClose(framing) || canned.closesConnection
+                let (status, sent) = serve(canned, head, closing: closes, announcing: framing.announcesKeepAlive)
+                observe(method: method, route: canned.route, status: status, bytes: sent, begun: begun)
+                if closes { beginClosing() }
+                return false
+            }
+        }
+        lane.lastExchange += 1
+        let exchange = Exchange(
+            id: lane.lastExchange, bytes: Array(bytes), parser: parser, method: method, framing: framing, target: path, now: lane.loop.now,
+            timeLimit: lane.configuration.handlerTimeout)
+        if framing.body == .chunked {
+            exchange.body = .chunked(
+                ChunkedDecoder(
+                    extensionBytes: lane.configuration.chunkExtensionLimit, trailerBytes: lane.configuration.trailerLimit,
+                    trailerFields: lane.configuration.trailerFieldLimit))
+        }
+        exchange.owesContinue = framing.expectation == .continue && !exchange.isBodyDone && !hasMore
+        self.exchange = exchange
+        phase = .body
+        if let refusal = refusal(of: exchange, form, name: methodName) {
+            answerEarly(refusal, exchange)
+        } else {
+            route(exchange, path: ByteView(bytes, path), authority: authority)
+        }
+        return true
+    }
+
+    /// What the server refuses or answers itself, whatever the handler would say.
+    private func refusal(of exchange: Exchange, _ form: RequestTarget, name: ByteView) -> ServerResponse? {
+        let allow: HTTPFields = [.allow: lane.allowedMethods]
+        if exchange.method == .connect || exchange.method == .trace {
+            var response = ProblemDetails(status: 405, detail: "This method is not allowed here.").response(fields: allow)
+            response.closesConnection = exchange.method == .connect
+            return response
+        }
+        if !lane.configuration.methods.contains(where: { $0.rawValue.utf8.elementsEqual(name.bytes) }) {
+            return ProblemDetails(status: 501, detail: "This method is not known here.").response(fields: allow)
+        }
+        if exchange.framing.expectation == .unknown {
+            var response = ProblemDetails(status: 417, detail: "The only expectation that can be met is 100-continue.").response()
+            response.closesConnection = !exchange.isBodyDone
+            return response
+        }
+        if case .asterisk = form { return ServerResponse(status: .noContent, fields: allow) }
+        if !exchange.isBodyDone, exchange.parser.seen & KnownField.contentEncoding.bit != 0 {
+            let coding = exchange.bytes.withUnsafeBufferPointer { exchange.parser.value(of: .contentEncoding, in: $0).string }
+            if coding.lowercased() != "identity" {
+                return ProblemDetails(status: 415, detail: "Request bodies must not be coded.").response(fields: [
+                    .acceptEncoding: "identity"
+                ])
+            }
+        }
+        return nil
+    }
+
+    private func route(_ exchange: Exchange, path: ByteView, authority: ByteView?) {
+        let request = makeRequest(exchange, path: path, authority: authority)
+        let plan = lane.handler.plan(for: request, peer: peer)
+        exchange.route = plan.route
+        exchange.request = request
+        exchange.bodyLimit = plan.bodyLimit ?? lane.configuration.bodyLimit
+        exchange.cancelsOnPeerClose = plan.cancelsOnPeerClose
+        exchange.timeLimit = plan.timeLimit ?? exchange.timeLimit
+        switch plan.decision {
+        case .answer(let response):
+            answerEarly(response, exchange)
+        case .accept(let streamsBody):
+            if case .length(let length) = exchange.body, length > exchange.bodyLimit {
+                refuseBody(exchange)
+                return
+            }
+            if exchange.owesContinue {
+                lane.stage.append("HTTP/1.1 100 Continue\r\n\r\n")
+                exchange.owesContinue = false
+            }
+            if exchange.isBodyDone {
+                phase = .responding
+                start(exchange, body: RequestBody(storage: .collected([])))
+            } else if streamsBody {
+                startStreaming(exchange)
+            }
+        }
+    }
+
+    private func makeRequest(_ exchange: Exchange, path: ByteView, authority: ByteView?) -> HTTPRequest {
+        exchange.bytes.withUnsafeBufferPointer { bytes in
+            let parser = exchange.parser
+            var fields = HTTPFields()
+            fields.reserveCapacity(parser.fields.count)
+            for field in parser.fields where field.known != .host {
+                let name = ByteView(bytes, Int(field.name.lowerBound)..<Int(field.name.upperBound)).string
+                guard let name = HTTPField.Name(name) else { continue }
+                fields.append(HTTPField(name: name, value: Array(parser.value(field, in: bytes).bytes)))
+            }
+            let host = parser.value(of: .host, in: bytes)
+            let method = HTTPRequest.Method(rawValue: ByteView(bytes, parser.method).string) ?? .get
+            let prefix = path[0] == .slash ? "" : "/"
+            return HTTPRequest(
+                method: method, scheme: "http", authority: (authority ?? host).string, path: prefix + path.string, headerFields: fields)
+        }
+    }
+
+    /// Whether the answer to this request is the connection's last.
+    func mustClose(_ framing: MessageFraming) -> Bool {
+        !framing.keepsAlive || lane.isDraining || requests >= lane.configuration.requestsPerConnection
+            || lane.loop.now.since(openedAt) > lane.configuration.connectionAge
+    }
+
+    func observe(method: RequestMethod?, route: String?, status: Int, bytes: Int, begun: LoopInstant) {
+        guard let observer = lane.observer else { return }
+        observer.requestFinished(
+            RequestRecord(
+                method: method, route: route, status: status, bytes: bytes, duration: LoopInstant.now().since(begun), peer: peer))
+    }
+}

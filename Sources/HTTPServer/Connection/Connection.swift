@@ -1,0 +1,137 @@
+internal import EventLoop
+internal import Glibc
+
+/// One connection of a client, from being accepted to being closed. Confined to its lane's loop.
+///
+/// While it is idle it owns no buffer and no parser; it borrows the lane's and keeps them only while a message is incomplete.
+final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
+    // Safety of @unchecked: all variables are touched on the lane's loop only; other threads merely pass the reference back to it.
+
+    enum Phase {
+        /// Waits for, or reads, a request's head.
+        case head
+        /// Reads a request's body; the handler may be at work already.
+        case body
+        /// The handler is at work.
+        case responding
+        /// The last answer is on its way.
+        case closing
+        /// The last answer is sent; what the client still sends is dropped.
+        case lingering
+        case closed
+    }
+
+    enum DeadlineKind { case none, idle, head, body, handler, write, linger }
+
+    unowned let lane: Lane
+    let descriptor: Int32
+    let peer: PeerAddress
+    /// The place in the lane's list.
+    var index = 0
+    var phase = Phase.head
+    var registration: Registration?
+    var interest: ReadyEvents = [.readable, .peerClosed]
+
+    /// Bytes received that could not be used up: a part of a head, or requests behind one that is being answered.
+    var held: [UInt8] = []
+    /// The parser that has read a part of a head.
+    var parser: HeadParser?
+    var exchange: Exchange?
+    var pending: [Segment] = []
+    var pendingBytes = 0
+
+    var requests = 0
+    let openedAt: LoopInstant
+    var lastActive: LoopInstant
+    var messageBegun: LoopInstant
+    /// When the client last took bytes that waited for it.
+    var lastProgress: LoopInstant
+    var timer: TimerToken?
+    var timerAt: LoopInstant
+    var deadline: LoopInstant
+    var deadlineKind = DeadlineKind.none
+    /// The client has closed its sending side; there may be bytes to read before that end.
+    var peerIsClosing = false
+    /// The end of what the client sends has been read.
+    var peerHasClosed = false
+    /// Closing at once could make the client lose the answer.
+    var mustLinger = false
+    var lingerBudget = 0
+    /// No more than a chance for a request that is on its way, because the server is stopping.
+    var isLastChance = false
+
+    init(descriptor: Int32, peer: PeerAddress, lane: Lane) {
+        self.lane = lane
+        self.descriptor = descriptor
+        self.peer = peer
+        let now = lane.loop.now
+        self.openedAt = now
+        self.lastActive = now
+        self.messageBegun = now
+        self.lastProgress = now
+        self.deadline = now
+        self.timerAt = now
+    }
+
+    /// Waits for a next request and owes nothing.
+    var isIdle: Bool { phase == .head && held.isEmpty && pending.isEmpty && parser == nil }
+
+    func start() {
+        guard let registration = try? lane.loop.register(descriptor, for: interest, handler: self) else {
+            close()
+            return
+        }
+        self.registration = registration
+        deadline = lane.loop.now.advanced(by: lane.configuration.idleTimeout)
+        deadlineKind = .idle
+        timerAt = deadline
+        timer = lane.loop.schedule(self, at: deadline)
+    }
+
+    func ready(_ events: ReadyEvents) {
+        if !events.isDisjoint(with: [.failed, .hungUp]) {
+            close()
+            return
+        }
+        if events.contains(.writable) { writePending() }
+        if phase != .closed, !events.isDisjoint(with: [.readable, .peerClosed]) { readable(events) }
+        if phase != .closed { settle() }
+    }
+
+    /// Brings what was decided to the kernel: sends what is staged, closes what is over, watches and waits for what is next.
+    func settle() {
+        flush()
+        if phase == .closing, pending.isEmpty { finishClosing() }
+        if phase == .closed { return }
+        if phase == .head, peerHasClosed, pending.isEmpty {
+            close()
+            return
+        }
+        updateInterest()
+        updateDeadline()
+    }
+
+    private func updateInterest() {
+        var wanted: ReadyEvents = []
+        let reads =
+            switch phase {
+            case .head: pending.isEmpty
+            case .body: !(exchange?.isPaused ?? false) && pendingBytes < lane.configuration.outputHighWater
+            // Left as it is: most answers come before the client sends anything more.
+            case .responding: interest.contains(.readable)
+            case .closing: false
+            case .lingering: true
+            case .closed: false
+            }
+        if reads, !peerHasClosed { wanted.insert(.readable) }
+        if !peerIsClosing { wanted.insert(.peerClosed) }
+        if !pending.isEmpty { wanted.insert(.writable) }
+        setInterest(wanted)
+    }
+
+    func setInterest(_ wanted: ReadyEvents) {
+        guard wanted != interest, let registration else { return }
+        interest = wanted
+        do { try lane.loop.update(registration, for: wanted) } catch { close() }
+    }
+}

@@ -1,0 +1,69 @@
+internal import HTTPTypes
+
+/// An answer that is finished but for its date: heads and bodies lie ready for every turn a request can take.
+///
+/// Made once, served any number of times from any loop without allocating. The server picks the coding, answers conditions
+/// with 304 or 412, cuts ranges, and leaves the body out for HEAD.
+public final class CannedResponse: Sendable {
+    /// One coding of the content.
+    struct Variant: Sendable {
+        let head: EncodedHead
+        let notModified: EncodedHead
+        let entityTag: [UInt8]?
+        let body: [UInt8]
+    }
+
+    let status: Int
+    let identity: Variant
+    let gzip: Variant?
+    /// Whether the coding is chosen by Accept-Encoding.
+    let isNegotiated: Bool
+    let acceptsRanges: Bool
+    let lastModified: Int64?
+    /// The response without its body, to make heads of ranges from.
+    let template: ServerResponse
+    let closesConnection: Bool
+    /// The name of the route in observations.
+    public let route: String?
+
+    /// - Parameters:
+    ///   - response: an answer with a body of bytes. The body of a streamed one is taken to be empty.
+    ///   - compressionLevel: 1 to 9, where the answer is compressible. Compressing happens here, on the caller's thread.
+    ///   - route: the name of the route in observations.
+    public convenience init(_ response: ServerResponse, compressionLevel: Int = 6, route: String? = nil) {
+        self.init(response, compressionLevel: response.isCompressible ? compressionLevel : nil, route: route)
+    }
+
+    /// - Parameter compressionLevel: nil where there is to be no gzip variant, because nobody will ask for it.
+    init(_ response: ServerResponse, compressionLevel: Int?, route: String?) {
+        let body: [UInt8] = if case .bytes(let bytes) = response.body { bytes } else { [] }
+        let isSuccess = response.status.code == 200
+        let encoder = HeadEncoder(response)
+        self.status = response.status.code
+        var template = response
+        template.body = .bytes([])
+        self.template = template
+        self.route = route
+        self.closesConnection = response.closesConnection
+        self.isNegotiated = response.isCompressible
+        self.acceptsRanges = response.acceptsRanges && isSuccess
+        self.lastModified = response.lastModified
+        let tag = response.entityTag.map { Array($0.utf8) }
+        self.identity = Variant(
+            head: encoder.head(length: body.count, entityTag: tag, coding: nil), notModified: encoder.notModified(entityTag: tag),
+            entityTag: tag, body: body)
+        let level = compressionLevel.map { Int32(min(max($0, 1), 9)) }
+        if let level, response.isCompressible, let coded = Gzip.compress(body, level: level) {
+            // A representation of its own has a tag of its own.
+            let codedTag = tag.map { $0.last == .quote ? $0.dropLast() + Array("-gz\"".utf8) : $0 }
+            self.gzip = Variant(
+                head: encoder.head(length: coded.count, entityTag: codedTag, coding: "gzip"),
+                notModified: encoder.notModified(entityTag: codedTag), entityTag: codedTag, body: coded)
+        } else {
+            self.gzip = nil
+        }
+    }
+
+    /// Bytes of memory that the bodies take.
+    public var size: Int { identity.body.count + (gzip?.body.count ?? 0) }
+}

@@ -1,0 +1,22 @@
+public import HTTPTypes
+
+/// What answers requests. The server has done everything that is HTTP's own: framing, limits, conditions, ranges, codings.
+///
+/// A handler has three faces, from the cheapest on. Only ``respond(to:)`` may wait.
+public protocol HTTPHandler: Sendable {
+    /// A finished answer, if there is one. Called on the loop for requests without a body, before anything is made of their bytes:
+    /// it must neither wait nor take long. Nil sends the request on to ``plan(for:peer:)``.
+    func canned(for head: borrowing RequestHead) -> CannedResponse?
+
+    /// Where the request goes, decided before its body is read. Called on the loop: it must neither wait nor take long.
+    func plan(for request: HTTPRequest, peer: PeerAddress) -> RequestPlan
+
+    /// The answer, off the loop. The surrounding task is cancelled when the client goes away or the time for the request is over.
+    func respond(to request: ServerRequest) async -> ServerResponse
+}
+
+extension HTTPHandler {
+    public func canned(for head: borrowing RequestHead) -> CannedResponse? { nil }
+
+    public func plan(for request: HTTPRequest, peer: PeerAddress) -> RequestPlan { .accept() }
+}

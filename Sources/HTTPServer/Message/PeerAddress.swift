@@ -1,0 +1,52 @@
+internal import Glibc
+
+/// Where a connection comes from.
+public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
+    /// The sixteen bytes of the IPv6 address; an IPv4 address is mapped (`::ffff:a.b.c.d`).
+    let high: UInt64
+    let low: UInt64
+    public let port: UInt16
+
+    /// The address without the port, for counting connections of one peer.
+    var host: Host { Host(high: high, low: low) }
+
+    struct Host: Hashable {
+        let high: UInt64
+        let low: UInt64
+    }
+
+    init(_ storage: sockaddr_storage) {
+        var storage = storage
+        if storage.ss_family == sa_family_t(AF_INET6) {
+            (high, low, port) = withUnsafeBytes(of: &storage) { bytes in
+                let address = bytes.loadUnaligned(as: sockaddr_in6.self)
+                return withUnsafeBytes(of: address.sin6_addr) { raw in
+                    (
+                        raw.loadUnaligned(as: UInt64.self).bigEndian, raw.loadUnaligned(fromByteOffset: 8, as: UInt64.self).bigEndian,
+                        address.sin6_port.bigEndian
+                    )
+                }
+            }
+        } else {
+            (high, low, port) = withUnsafeBytes(of: &storage) { bytes in
+                let address = bytes.loadUnaligned(as: sockaddr_in.self)
+                return (0, 0xFFFF_0000_0000 | UInt64(address.sin_addr.s_addr.bigEndian), address.sin_port.bigEndian)
+            }
+        }
+    }
+
+    /// The address without the port, as text.
+    public var address: String {
+        if high == 0, low >> 32 == 0xFFFF {
+            return [24, 16, 8, 0].map { String(low >> UInt64($0) & 0xFF) }.joined(separator: ".")
+        }
+        var raw = (high.bigEndian, low.bigEndian)
+        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        inet_ntop(AF_INET6, &raw, &text, socklen_t(text.count))
+        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    public var description: String {
+        high == 0 && low >> 32 == 0xFFFF ? "\(address):\(port)" : "[\(address)]:\(port)"
+    }
+}

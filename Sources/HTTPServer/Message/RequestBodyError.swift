@@ -1,0 +1,7 @@
+/// Why a streamed body ended before its end.
+public enum RequestBodyError: Error, Hashable, Sendable {
+    /// The connection is gone, or what came was no body.
+    case incomplete
+    /// The body is longer than its plan allows.
+    case tooLarge
+}

@@ -1,0 +1,13 @@
+/// One request, as an ``HTTPServerObserver`` sees it.
+public struct RequestRecord: Sendable {
+    /// The method; nil where the request could not be read.
+    public let method: RequestMethod?
+    /// The route's name as the handler gave it. Never the path: that is the client's to choose.
+    public let route: String?
+    public let status: Int
+    /// Bytes of the answer, head included.
+    public let bytes: Int
+    /// From the end of the request's head to the end of the answer.
+    public let duration: Duration
+    public let peer: PeerAddress
+}

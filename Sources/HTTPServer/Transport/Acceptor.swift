@@ -1,0 +1,132 @@
+internal import CLinux
+internal import EventLoop
+internal import Glibc
+internal import Synchronization
+
+/// Accepts connections on one lane and deals them out: to the lane with the fewest, its own where that is as good.
+///
+/// Every lane has one, on the same listening socket; the kernel wakes one of them for a new connection.
+final class Acceptor: EventHandler, TimerHandler, @unchecked Sendable {
+    // Safety of @unchecked: the variables are touched on the lane's loop only.
+
+    private static let burst = 64
+    /// How long accepting pauses when there is no descriptor at all. The kernel's backlog holds the clients meanwhile.
+    private static let pause = Duration.milliseconds(50)
+    /// EPOLLEXCLUSIVE: of all lanes that watch the socket, not every one is woken.
+    private static let exclusive = ReadyEvents(rawValue: 1 << 28)
+
+    private let lane: Lane
+    private let lanes: [Lane]
+    private let listener: Int32
+    private let refusal: [UInt8]
+    private var registration: Registration?
+    /// Given up for a moment when descriptors run out, to accept and refuse instead of spinning.
+    private var spare: Int32
+    private var isStopped = false
+
+    init(lane: Lane, lanes: [Lane], listener: Int32) {
+        self.lane = lane
+        self.lanes = lanes
+        self.listener = listener
+        self.spare = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        let problem = ProblemDetails(status: 503, detail: "There are too many connections.")
+        let body = problem.json
+        let head =
+            "HTTP/1.1 503 Service Unavailable\r\nContent-Type: \(ProblemDetails.mediaType)\r\nRetry-After: 1\r\nConnection: close\r\n"
+        self.refusal = Array("\(head)Content-Length: \(body.count)\r\n\r\n".utf8) + body
+    }
+
+    func start() throws {
+        registration = try lane.loop.register(listener, for: [.readable, Self.exclusive], handler: self)
+    }
+
+    /// Takes what is waiting, then stops listening.
+    func stop() {
+        if isStopped { return }
+        accept(atMost: .max)
+        isStopped = true
+        registration.map(lane.loop.deregister)
+        registration = nil
+        if spare >= 0 { close(spare) }
+        spare = -1
+    }
+
+    func ready(_ events: ReadyEvents) {
+        accept(atMost: Self.burst)
+    }
+
+    func timerDue(at now: LoopInstant) -> LoopInstant? {
+        guard !isStopped, registration == nil else { return nil }
+        if spare < 0 { spare = open("/dev/null", O_RDONLY | O_CLOEXEC) }
+        do {
+            try start()
+            return nil
+        } catch {
+            return now.advanced(by: Self.pause)
+        }
+    }
+
+    private func accept(atMost limit: Int) {
+        for _ in 0..<limit {
+            let (descriptor, address) = SocketAddress.filled { clinux_accept(listener, $0, &$1) }
+            if descriptor >= 0 {
+                deal(descriptor, PeerAddress(address.storage))
+                continue
+            }
+            switch -descriptor {
+            case ECONNABORTED, EPROTO, ENETDOWN, EHOSTUNREACH, ENETUNREACH, EPERM: continue
+            case EMFILE, ENFILE, ENOMEM, ENOBUFS: guard makeRoom() else { return }
+            default: return
+            }
+        }
+    }
+
+    private func deal(_ descriptor: Int32, _ peer: PeerAddress) {
+        var admission = lane.census.enter(peer)
+        if case .full = admission, lane.closeIdle() > 0 { admission = lane.census.enter(peer) }
+        guard case .admitted(let open) = admission else {
+            refuse(descriptor)
+            lane.observer?.connectionRefused(peer: peer)
+            return
+        }
+        lane.observer?.connectionOpened(open: open)
+        if lane.census.isCrowded { _ = lane.closeIdle() }
+        var target = lane
+        var least = lane.load.load(ordering: .relaxed)
+        for other in lanes where other !== lane {
+            let load = other.load.load(ordering: .relaxed)
+            if load < least { (target, least) = (other, load) }
+        }
+        target.load.add(1, ordering: .relaxed)
+        if target === lane {
+            lane.adopt(descriptor, peer: peer)
+        } else {
+            let chosen = target
+            chosen.loop.execute { chosen.adopt(descriptor, peer: peer) }
+        }
+    }
+
+    private func refuse(_ descriptor: Int32) {
+        _ = refusal.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+        shutdown(descriptor, Int32(SHUT_WR))
+        close(descriptor)
+    }
+
+    /// There is no descriptor left: closes idle connections, or else accepts with the spare one and refuses. False where even
+    /// that does not work: accepting then pauses.
+    private func makeRoom() -> Bool {
+        if lane.closeIdle() > 0 { return true }
+        for other in lanes where other !== lane { other.loop.execute { _ = other.closeIdle() } }
+        if spare >= 0 {
+            close(spare)
+            let (descriptor, _) = SocketAddress.filled { clinux_accept(listener, $0, &$1) }
+            if descriptor >= 0 { refuse(descriptor) }
+            spare = open("/dev/null", O_RDONLY | O_CLOEXEC)
+            if descriptor >= 0, spare >= 0 { return true }
+        }
+        registration.map(lane.loop.deregister)
+        registration = nil
+        if !isStopped { _ = lane.loop.schedule(self, at: lane.loop.now.advanced(by: Self.pause)) }
+        return false
+    }
+}

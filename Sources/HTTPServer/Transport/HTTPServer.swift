@@ -1,0 +1,113 @@
+internal import EventLoop
+internal import Glibc
+internal import Synchronization
+
+/// An HTTP/1.1 server on sockets and Dispatch: as many event loops as cores, each with its own connections.
+public final class HTTPServer: Sendable {
+    private struct State {
+        var lanes: [Lane] = []
+        var acceptors: [Acceptor] = []
+        var listener: Int32 = -1
+        var isStarted = false
+    }
+
+    private let configuration: HTTPServerConfiguration
+    private let handler: any HTTPHandler
+    private let observer: (any HTTPServerObserver)?
+    private let census: ConnectionCensus
+    private let state = Mutex(State())
+
+    /// - Throws: ``HTTPServerError/invalidConfiguration(_:)``.
+    public init(
+        configuration: HTTPServerConfiguration, handler: any HTTPHandler, observer: (any HTTPServerObserver)? = nil
+    ) throws(HTTPServerError) {
+        try configuration.validate()
+        self.configuration = configuration
+        self.handler = handler
+        self.observer = observer
+        self.census = ConnectionCensus(limit: configuration.connectionLimit, peerLimit: configuration.connectionsPerPeer)
+    }
+
+    /// Binds and begins to answer. Called once.
+    ///
+    /// - Returns: the address that was bound, with the port the kernel chose where it was asked to.
+    /// - Throws: ``HTTPServerError`` where the address is unknown or taken, or the process has no descriptor left.
+    public func start() async throws -> PeerAddress {
+        let wasStarted = state.withLock { state in
+            defer { state.isStarted = true }
+            return state.isStarted
+        }
+        if wasStarted { throw HTTPServerError.cannotListen("one address twice") }
+        let (listener, bound) = try ListeningSocket.open(configuration)
+        var lanes: [Lane] = []
+        do {
+            for number in 0..<(configuration.loops ?? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))) {
+                let loop = try EventLoop(label: "http-\(number)", tick: configuration.timerTick)
+                lanes.append(Lane(loop: loop, configuration: configuration, handler: handler, observer: observer, census: census))
+            }
+        } catch {
+            for lane in lanes { lane.loop.stop() }
+            close(listener)
+            throw HTTPServerError.cannotListen("\(bound): \(error)")
+        }
+        let all = lanes
+        let acceptors = all.map { Acceptor(lane: $0, lanes: all, listener: listener) }
+        state.withLock { state in
+            state.lanes = all
+            state.acceptors = acceptors
+            state.listener = listener
+        }
+        for (lane, acceptor) in zip(all, acceptors) {
+            try await lane.loop.perform { try acceptor.start() }
+        }
+        return bound
+    }
+
+    /// Connections that are open now.
+    public var openConnections: Int { census.total }
+
+    /// Stops: no new connections, idle ones closed, requests under way finished and answered with `Connection: close`.
+    ///
+    /// - Parameter grace: how long that may take. What is left then is cut off.
+    public func shutdown(grace: Duration) async {
+        let (lanes, acceptors, listener) = state.withLock { state in
+            defer { (state.lanes, state.acceptors, state.listener) = ([], [], -1) }
+            return (state.lanes, state.acceptors, state.listener)
+        }
+        if listener < 0 { return }
+        for (lane, acceptor) in zip(lanes, acceptors) {
+            try? await lane.loop.perform { acceptor.stop() }
+        }
+        close(listener)
+        for lane in lanes {
+            lane.loop.execute {
+                lane.isDraining = true
+                for connection in lane.connections { connection.drain() }
+            }
+        }
+        let census = self.census
+        await withTaskGroup { group in
+            group.addTask { await census.empty() }
+            group.addTask {
+                try? await Task.sleep(for: grace)
+                guard !Task.isCancelled else { return }
+                for lane in lanes {
+                    lane.loop.execute { for connection in lane.connections { connection.reset() } }
+                }
+            }
+            await group.next()
+            group.cancelAll()
+        }
+        await census.empty()
+        for lane in lanes { lane.loop.stop() }
+    }
+}
+
+extension EventLoop {
+    /// Runs `body` on the loop and waits for it.
+    func perform(_ body: @escaping @Sendable () throws -> Void) async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            execute { continuation.resume(with: Result { try body() }) }
+        }
+    }
+}

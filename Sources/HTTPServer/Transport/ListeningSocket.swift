@@ -1,0 +1,43 @@
+internal import Glibc
+
+/// A bound socket that accepts connections, closed once.
+enum ListeningSocket {
+    /// Opens the descriptor, with the options that accepted sockets inherit.
+    static func open(_ configuration: HTTPServerConfiguration) throws(HTTPServerError) -> (descriptor: Int32, bound: PeerAddress) {
+        guard let address = SocketAddress(host: configuration.host, port: configuration.port) else {
+            throw .unknownAddress(configuration.host)
+        }
+        let name =
+            configuration.host.contains(":")
+            ? "[\(configuration.host)]:\(configuration.port)" : "\(configuration.host):\(configuration.port)"
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        let descriptor = socket(address.family, kind, 0)
+        if descriptor < 0 { throw failure(name, configuration.host) }
+        let stall = configuration.writeTimeout.components.seconds
+        set(descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
+        set(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1)
+        set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+        set(descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, Int32(clamping: max(1, stall) * 1000))
+        if address.family == AF_INET6 { set(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, 0) }
+        guard address.withPointer({ bind(descriptor, $0, $1) }) == 0, listen(descriptor, configuration.backlog) == 0 else {
+            let error = failure(name, configuration.host)
+            close(descriptor)
+            throw error
+        }
+        let bound = SocketAddress.filled { getsockname(descriptor, $0, &$1) }
+        return (descriptor, PeerAddress(bound.address.storage))
+    }
+
+    private static func failure(_ name: String, _ host: String) -> HTTPServerError {
+        switch errno {
+        case EADDRINUSE: .addressInUse(name)
+        case EADDRNOTAVAIL, EAFNOSUPPORT: .unknownAddress(host)
+        default: .cannotListen("\(name): \(String(cString: strerror(errno)))")
+        }
+    }
+
+    private static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32) {
+        var value = value
+        setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
+}

@@ -1,0 +1,98 @@
+internal import HTTPTypes
+
+/// Makes heads of one response, each for another turn that the request can take.
+///
+/// Whatever came from outside is checked once more here: a line break in a value or in a reason would start a response of its own.
+struct HeadEncoder {
+    private let response: ServerResponse
+
+    init(_ response: ServerResponse) {
+        self.response = response
+    }
+
+    /// The fields that the server writes itself.
+    private static func isOwn(_ name: HTTPField.Name) -> Bool {
+        switch name {
+        case .contentLength, .transferEncoding, .connection, .date, .eTag, .lastModified, .acceptRanges, .contentRange: true
+        default: name.canonicalName == "keep-alive" || name.canonicalName == "upgrade"
+        }
+    }
+
+    /// The head of the whole content. No length is stated where there can be no content (RFC 9110, 8.6).
+    func head(length: Int?, entityTag: [UInt8]?, coding: String?) -> EncodedHead {
+        var text = start(response.status.code, response.status.reasonPhrase)
+        let hasContent = response.status.code >= 200 && response.status.code != 204 && response.status.code != 304
+        appendFields(to: &text.bytes, isPartOfNotModified: false)
+        appendValidators(to: &text.bytes, entityTag: entityTag)
+        if let coding { append("Content-Encoding", coding, to: &text.bytes) }
+        if response.acceptsRanges, response.status.code == 200 { append("Accept-Ranges", "bytes", to: &text.bytes) }
+        if let length, hasContent { append("Content-Length", String(length), to: &text.bytes) }
+        return EncodedHead(bytes: text.bytes, dateOffset: text.dateOffset)
+    }
+
+    /// The head of 304: what a cache needs to freshen what it has (RFC 9110, 15.4.5).
+    func notModified(entityTag: [UInt8]?) -> EncodedHead {
+        var text = start(304, "Not Modified")
+        appendFields(to: &text.bytes, isPartOfNotModified: true)
+        appendValidators(to: &text.bytes, entityTag: entityTag)
+        return EncodedHead(bytes: text.bytes, dateOffset: text.dateOffset)
+    }
+
+    /// The head of a part of the content.
+    func partial(_ range: Range<Int>, of length: Int, entityTag: [UInt8]?, coding: String?) -> EncodedHead {
+        var text = start(206, "Partial Content")
+        appendFields(to: &text.bytes, isPartOfNotModified: false)
+        appendValidators(to: &text.bytes, entityTag: entityTag)
+        if let coding { append("Content-Encoding", coding, to: &text.bytes) }
+        append("Content-Range", "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(length)", to: &text.bytes)
+        append("Content-Length", String(range.count), to: &text.bytes)
+        return EncodedHead(bytes: text.bytes, dateOffset: text.dateOffset)
+    }
+
+    /// The head of a streamed body without a stated length, in chunked coding where the client knows it.
+    func chunked() -> EncodedHead {
+        var text = start(response.status.code, response.status.reasonPhrase)
+        appendFields(to: &text.bytes, isPartOfNotModified: false)
+        appendValidators(to: &text.bytes, entityTag: response.entityTag.map { Array($0.utf8) })
+        append("Transfer-Encoding", "chunked", to: &text.bytes)
+        return EncodedHead(bytes: text.bytes, dateOffset: text.dateOffset)
+    }
+
+    private func start(_ status: Int, _ reason: String) -> (bytes: [UInt8], dateOffset: Int) {
+        var bytes = Array("HTTP/1.1 \(min(max(status, 100), 999)) ".utf8)
+        bytes += Self.clean(reason)
+        bytes += Array("\r\nDate: ".utf8)
+        let offset = bytes.count
+        bytes += [UInt8](repeating: .space, count: HTTPDate.length)
+        bytes += [.carriageReturn, .lineFeed]
+        return (bytes, offset)
+    }
+
+    private func appendFields(to bytes: inout [UInt8], isPartOfNotModified: Bool) {
+        for field in response.fields where !Self.isOwn(field.name) {
+            if field.name == .vary, response.isCompressible, field.value.lowercased().contains("accept-encoding") { continue }
+            let describesContent = field.name == .contentType || field.name == .contentEncoding || field.name == .contentLanguage
+            if isPartOfNotModified, describesContent { continue }
+            append(field.name.rawName, field.value, to: &bytes)
+        }
+        if response.isCompressible { append("Vary", "Accept-Encoding", to: &bytes) }
+    }
+
+    private func appendValidators(to bytes: inout [UInt8], entityTag: [UInt8]?) {
+        if let entityTag { append("ETag", String(decoding: entityTag, as: UTF8.self), to: &bytes) }
+        if let second = response.lastModified {
+            append("Last-Modified", HTTPDate.string(min(second, DateStamp.currentSecond())), to: &bytes)
+        }
+    }
+
+    private func append(_ name: String, _ value: String, to bytes: inout [UInt8]) {
+        bytes += Array(name.utf8)
+        bytes += [.colon, .space]
+        bytes += Self.clean(value)
+        bytes += [.carriageReturn, .lineFeed]
+    }
+
+    private static func clean(_ text: String) -> [UInt8] {
+        text.utf8.map { ByteClass.of($0).contains(.value) ? $0 : .space }
+    }
+}
