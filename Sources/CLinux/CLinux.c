@@ -2,9 +2,11 @@
 #include "CLinux.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <time.h>
+#include <unistd.h>
 
 int clinux_epoll_create(void) {
     int descriptor = epoll_create1(EPOLL_CLOEXEC);
@@ -45,6 +47,10 @@ int64_t clinux_monotonic_nanoseconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+int clinux_pipe(int ends[2]) {
+    return pipe2(ends, O_CLOEXEC) < 0 ? -errno : 0;
 }
 
 int clinux_accept(int listener, struct sockaddr *address, socklen_t *length) {

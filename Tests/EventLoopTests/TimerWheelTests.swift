@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import EventLoop
@@ -24,7 +25,7 @@ struct TimerWheelTests {
 
     @Test("agrees with a sorted list under random insertion, moving, removal and passing of time", arguments: 1...20)
     func model(seed: UInt64) {
-        var random = SplitMix(state: seed)
+        var random = SeededRandom(seed: seed)
         var wheel = TimerWheel<Int>(tick: tick, buckets: 8, now: instant(0))
         var model: [Int: (token: TimerToken, tick: Int64)] = [:]
         var now: Int64 = 0
@@ -59,17 +60,5 @@ struct TimerWheelTests {
             }
             #expect(wheel.count == model.count)
         }
-    }
-}
-
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

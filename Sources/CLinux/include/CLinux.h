@@ -35,5 +35,8 @@ int clinux_timerfd_arm(int timer, int64_t nanoseconds);
 /// CLOCK_MONOTONIC in nanoseconds.
 int64_t clinux_monotonic_nanoseconds(void);
 
+/// pipe2 with O_CLOEXEC. Returns 0 or -errno.
+int clinux_pipe(int ends[2]);
+
 /// accept4 with SOCK_NONBLOCK and SOCK_CLOEXEC. Returns the descriptor or -errno.
 int clinux_accept(int listener, struct sockaddr *address, socklen_t *length);
