@@ -67,6 +67,7 @@ let package = Package(
             dependencies: [
                 "Feed",
                 .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
 
@@ -98,7 +99,11 @@ let package = Package(
         .testTarget(name: "FetchTests", dependencies: ["EventLoop", "Fetch", "TestSupport"]),
         .testTarget(
             name: "ImagesTests", dependencies: ["EventLoop", "Fetch", "Images", "TestSupport"]),
-        .testTarget(name: "StorageTests", dependencies: ["Feed", "Storage", "TestSupport"]),
+        // A process that the storage tests kill: it must be another one than theirs.
+        .executableTarget(
+            name: "StorageVictim", dependencies: ["Feed", "Storage"], path: "Tests/StorageVictim"),
+        .testTarget(
+            name: "StorageTests", dependencies: ["Feed", "Storage", "StorageVictim", "TestSupport"]),
         .testTarget(name: "ServiceTests", dependencies: ["Feed", "Service", "Storage", "TestSupport"]),
         .testTarget(name: "EndToEndTests", dependencies: ["TestSupport"]),
     ]

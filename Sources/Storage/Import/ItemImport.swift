@@ -1,0 +1,146 @@
+public import Feed
+import GRDB
+import Glibc
+
+/// Puts the items of one file or several into a store, all in one transaction: nobody sees any of them before ``commit()``, and whatever
+/// ends the process before that leaves the store as it was.
+///
+/// Bytes may come from a descriptor (``add(contentsOf:progress:)``) or piece by piece (``append(_:)`` and ``endOfFile()``). Memory stays
+/// bounded by the size of the pieces, one item and SQLite's cache. Not `Sendable`: one caller at a time, and its calls block.
+public final class ItemImport {
+    /// Bytes read from a descriptor at once.
+    private static let pieceSize = 1 << 18
+
+    private let pool: DatabasePool
+    private let kinds: ItemKinds
+    private let policy: BadItemPolicy
+    private let report: (BadItem) -> Void
+    private var reader: ItemReader
+    private var writer: ItemWriter?
+    public private(set) var summary = ImportSummary()
+
+    /// Opens the store, makes it where there is none, and waits for up to 60 s until no other import is under way.
+    ///
+    /// - Parameter report: called for each item that is left out under ``BadItemPolicy/skip``.
+    public init(
+        into path: String, kinds: ItemKinds = .standard, policy: BadItemPolicy = .stop, report: @escaping (BadItem) -> Void = { _ in }
+    ) throws(StoreError) {
+        self.kinds = kinds
+        self.policy = policy
+        self.report = report
+        reader = ItemReader(kinds: kinds)
+        let pool = try ItemSchema.file(path).open(Self.configuration)
+        self.pool = pool
+        do {
+            writer = try pool.writeWithoutTransaction { database in
+                try database.execute(sql: "BEGIN IMMEDIATE")
+                return try ItemWriter(database)
+            }
+        } catch let error as DatabaseError {
+            throw StoreError(error)
+        } catch {
+            throw .unavailable("\(error)")
+        }
+    }
+
+    deinit {
+        rollback()
+    }
+
+    private static var configuration: Configuration {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(60)
+        configuration.maximumReaderCount = 1
+        configuration.label = "intertwine.import"
+        // The transaction spans many calls.
+        configuration.allowsUnsafeTransactions = true
+        configuration.prepareDatabase { database in
+            // 64 MiB: what of the id index stays in memory decides how fast items with random ids go in.
+            try database.execute(sql: "PRAGMA cache_size = -65536; PRAGMA mmap_size = 0")
+        }
+        return configuration
+    }
+
+    /// Reads one file from an open descriptor to its end.
+    ///
+    /// - Parameter progress: called after each piece of the file.
+    /// - Throws: ``BadItem`` under ``BadItemPolicy/stop``, ``StoreError``; all is taken back then.
+    public func add(contentsOf descriptor: Int32, progress: (ImportSummary) -> Void = { _ in }) throws {
+        var piece = [UInt8](repeating: 0, count: Self.pieceSize)
+        while true {
+            let count = piece.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else {
+                let reason = String(cString: strerror(errno))
+                rollback()
+                throw StoreError.unavailable("the file cannot be read: \(reason)")
+            }
+            guard count > 0 else { break }
+            try append(piece[..<count])
+            progress(summary)
+        }
+        try endOfFile()
+    }
+
+    /// Takes the next bytes of the file that is being read.
+    public func append(_ bytes: some Collection<UInt8>) throws {
+        summary.bytes += bytes.count
+        reader.append(bytes)
+        try drain()
+    }
+
+    /// The file is over; another may follow.
+    public func endOfFile() throws {
+        reader.end()
+        try drain()
+        reader = ItemReader(kinds: kinds)
+    }
+
+    /// Makes everything visible, at once and durably.
+    public func commit() throws -> ImportSummary {
+        try onConnection { database, _ in try database.execute(sql: "COMMIT") }
+        writer = nil
+        return summary
+    }
+
+    /// Takes everything back.
+    public func rollback() {
+        guard writer != nil else { return }
+        writer = nil
+        // If this fails there is no transaction any more, or closing the connection ends it.
+        try? pool.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+    }
+
+    private func drain() throws {
+        try onConnection { _, writer in
+            while true {
+                switch reader.next() {
+                case .item(let item):
+                    switch try writer.put(item) {
+                    case .added: summary.added += 1
+                    case .replaced: summary.replaced += 1
+                    }
+                case .bad(let item):
+                    guard policy == .skip else { throw item }
+                    summary.skipped += 1
+                    report(item)
+                case .needsBytes, .finished: return
+                }
+            }
+        }
+    }
+
+    private func onConnection(_ body: (Database, inout ItemWriter) throws -> Void) throws {
+        guard var writer else { throw StoreError.unavailable("the import is over") }
+        do {
+            try pool.writeWithoutTransaction { try body($0, &writer) }
+            self.writer = writer
+        } catch let error as DatabaseError {
+            rollback()
+            throw StoreError(error)
+        } catch {
+            rollback()
+            throw error
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import GRDB
+
+/// The tables of the items' file.
+///
+/// `item` is one tree ordered by lane and position: a page is a range of it, at the same cost anywhere. (A rowid table with an index for
+/// each lane was as fast to fill, and read every page through two trees.) Sections, when they come, are further values of its first column.
+enum ItemSchema {
+    /// "INTW".
+    static let applicationID: Int32 = 0x494E_5457
+    static let version: Int32 = 1
+
+    /// How far apart appended items stand: 20 times one can be put between two neighbours, always at the same side, before they are full.
+    static let step: Int64 = 1 << 20
+
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1: items") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE item (
+                        lane INTEGER NOT NULL,     -- 0 content, 1 advertisements
+                        position INTEGER NOT NULL, -- order in the lane, sparse
+                        kind TEXT NOT NULL,        -- klass of the import format
+                        id TEXT NOT NULL,          -- unique in its kind
+                        variant TEXT NOT NULL,     -- type of the import format
+                        body TEXT NOT NULL,        -- the other fields, one JSON object
+                        PRIMARY KEY (lane, position)
+                    ) WITHOUT ROWID;
+                    CREATE UNIQUE INDEX item_identity ON item (kind, id);
+                    CREATE INDEX item_form ON item (kind, variant, position);
+                    """)
+        }
+        return migrator
+    }
+
+    static func file(_ path: String) -> DatabaseFile {
+        DatabaseFile(path: path, content: "a store of items", applicationID: applicationID, version: version, migrator: migrator)
+    }
+}

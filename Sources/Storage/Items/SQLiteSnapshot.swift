@@ -1,0 +1,79 @@
+import Feed
+import GRDB
+
+/// The items of one read transaction.
+struct SQLiteSnapshot: FeedSnapshot {
+    let database: Database
+
+    private static let columns = "kind, id, variant, position, body"
+
+    func items(in lane: Lane, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
+        let statement =
+            switch direction {
+            case .forward:
+                try SQLStatement(database, "SELECT \(Self.columns) FROM item WHERE lane = ? AND position > ? ORDER BY position LIMIT ?")
+            case .backward:
+                try SQLStatement(database, "SELECT \(Self.columns) FROM item WHERE lane = ? AND position < ? ORDER BY position DESC LIMIT ?")
+            }
+        statement.bind(1, Int64(lane.rawValue))
+        statement.bind(2, position ?? direction.outermost)
+        statement.bind(3, Int64(max(limit, 0)))
+        return try items(statement)
+    }
+
+    func items(of form: ItemForm, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
+        let statement =
+            switch direction {
+            case .forward:
+                try SQLStatement(
+                    database, "SELECT \(Self.columns) FROM item WHERE kind = ? AND variant = ? AND position > ? ORDER BY position LIMIT ?")
+            case .backward:
+                try SQLStatement(
+                    database, "SELECT \(Self.columns) FROM item WHERE kind = ? AND variant = ? AND position < ? ORDER BY position DESC LIMIT ?")
+            }
+        statement.bind(1, form.kind)
+        statement.bind(2, form.variant)
+        statement.bind(3, position ?? direction.outermost)
+        statement.bind(4, Int64(max(limit, 0)))
+        return try items(statement)
+    }
+
+    func item(kind: String, id: String) throws -> FeedItem? {
+        let statement = try SQLStatement(database, "SELECT \(Self.columns) FROM item WHERE kind = ? AND id = ?")
+        statement.bind(1, kind)
+        statement.bind(2, id)
+        return try items(statement).first
+    }
+
+    func counts() throws -> [ItemForm: Int] {
+        let statement = try SQLStatement(database, "SELECT kind, variant, count(*) FROM item GROUP BY kind, variant")
+        defer { statement.reset() }
+        var counts: [ItemForm: Int] = [:]
+        while try statement.step() {
+            counts[ItemForm(kind: statement.text(0), variant: statement.text(1))] = Int(statement.integer(2))
+        }
+        return counts
+    }
+
+    private func items(_ statement: SQLStatement) throws -> [FeedItem] {
+        defer { statement.reset() }
+        var items: [FeedItem] = []
+        while try statement.step() {
+            items.append(
+                FeedItem(
+                    kind: statement.text(0), id: statement.text(1), variant: statement.text(2), position: statement.integer(3),
+                    body: statement.bytes(4)))
+        }
+        return items
+    }
+}
+
+extension PageDirection {
+    /// A position before the first item, or behind the last.
+    fileprivate var outermost: Int64 {
+        switch self {
+        case .forward: .min
+        case .backward: .max
+        }
+    }
+}

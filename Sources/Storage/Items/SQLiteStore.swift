@@ -1,0 +1,54 @@
+public import Feed
+import GRDB
+
+/// The items in an SQLite file: the embedded store.
+///
+/// One writer and several readers at a time, in any number of processes (WAL). Memory does not grow with the store: each connection keeps
+/// a bounded cache, and SQLite maps nothing of the file.
+public final class SQLiteStore: FeedStore {
+    let pool: DatabasePool
+    private let commits: CommitCounter
+
+    /// Opens the store, and makes it where there is none.
+    ///
+    /// - Throws: ``StoreError/unusable(_:)`` with one line that names the file and the reason; the file is then as it was.
+    public init(path: String) throws(StoreError) {
+        let pool = try ItemSchema.file(path).open(Self.configuration)
+        do {
+            // Reading both ends of both lanes shows a file that was cut off.
+            try pool.read { database in
+                let snapshot = SQLiteSnapshot(database: database)
+                for lane in Lane.allCases {
+                    _ = try snapshot.items(in: lane, .forward, of: nil, limit: 1)
+                    _ = try snapshot.items(in: lane, .backward, of: nil, limit: 1)
+                }
+            }
+            commits = try CommitCounter(pool)
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            throw .unusable("\(path): is damaged: \(error)")
+        }
+        self.pool = pool
+    }
+
+    private static var configuration: Configuration {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(5)
+        configuration.maximumReaderCount = 4
+        configuration.label = "intertwine.items"
+        configuration.prepareDatabase { database in
+            // 4 MiB for each connection; no memory map, whose pages would count as the process's own.
+            try database.execute(sql: "PRAGMA cache_size = -4096; PRAGMA mmap_size = 0")
+        }
+        return configuration
+    }
+
+    public var version: StoreVersion { commits.version }
+
+    public func read<Value: Sendable>(_ body: @escaping @Sendable (any FeedSnapshot) throws -> Value) async throws -> Value {
+        try await StoreError.wrapping {
+            try await pool.read { try body(SQLiteSnapshot(database: $0)) }
+        }
+    }
+}
