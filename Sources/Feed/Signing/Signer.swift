@@ -51,9 +51,9 @@ public struct Signer: Sendable {
         let given = message.suffix(Self.codeLength)
         for candidate in accepted where candidate.id == id {
             let expected = HMAC<SHA256>.authenticationCode(for: signed, using: candidate.key)
-            if zip(expected.prefix(Self.codeLength), given).reduce(UInt8(0), { $0 | $1.0 ^ $1.1 }) == 0 {
-                return Array(signed.dropFirst(Self.idLength))
-            }
+            var difference: UInt8 = 0
+            for (expected, given) in zip(expected.prefix(Self.codeLength), given) { difference |= expected ^ given }
+            if difference == 0 { return Array(signed.dropFirst(Self.idLength)) }
         }
         return nil
     }

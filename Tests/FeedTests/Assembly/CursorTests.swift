@@ -1,0 +1,79 @@
+import Feed
+import Testing
+
+@Suite("Cursors")
+struct CursorTests {
+    @Test("refuses every mutation of a cursor with a typed error, and nothing else", arguments: 0..<4)
+    func mutations(seed: Int) async throws {
+        let fixture = try Fixture(
+            users: 30, advertisements: 3, placement: MidpointPlacement(scope: seed % 2 == 0 ? .feed : .page(advertisements: 1)))
+        let assembler = fixture.assembler()
+        let genuine = try #require(try await fixture.page(limit: 5).next.flatMap(Fixture.cursor))
+        try assembler.validate(cursor: genuine)
+        var random = SeededGenerator(seed: UInt64(seed))
+        for _ in 0..<2_500 {
+            var bytes = Array(genuine.utf8)
+            for _ in 0..<Int.random(in: 1...3, using: &random) {
+                let index = Int.random(in: 0..<max(1, bytes.count), using: &random)
+                switch Int.random(in: 0..<5, using: &random) {
+                case 0 where !bytes.isEmpty: bytes[index] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+                case 1: bytes.insert(.random(in: 0...255, using: &random), at: min(index, bytes.count))
+                case 2 where !bytes.isEmpty: bytes.remove(at: index)
+                case 3: bytes = Array(bytes.prefix(index))
+                default: bytes += bytes.suffix(index)
+                }
+            }
+            let text = String(decoding: bytes, as: UTF8.self)
+            guard text != genuine else { continue }
+            #expect(throws: FeedError.cursor(.invalid)) { try assembler.validate(cursor: text) }
+        }
+    }
+
+    @Test("refuses each single character changed, the last one's unused bits included")
+    func everyCharacter() async throws {
+        let fixture = try Fixture(users: 30)
+        let assembler = fixture.assembler()
+        let genuine = Array(try #require(try await fixture.page(limit: 5).next.flatMap(Fixture.cursor)).utf8)
+        for index in genuine.indices {
+            for character in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=".utf8 where character != genuine[index] {
+                var bytes = genuine
+                bytes[index] = character
+                #expect(throws: FeedError.cursor(.invalid)) { try assembler.validate(cursor: String(decoding: bytes, as: UTF8.self)) }
+            }
+        }
+    }
+
+    @Test("refuses cursors of another key and of another feed, and tokens in their place")
+    func foreign() async throws {
+        let fixture = try Fixture(users: 30)
+        let other = try Fixture(users: 30, keyByte: 8)
+        let cursor = try #require(try await fixture.page(limit: 5).next.flatMap(Fixture.cursor))
+        #expect(throws: FeedError.cursor(.invalid)) { try other.assembler().validate(cursor: cursor) }
+        #expect(throws: FeedError.cursor(.otherFeed)) { try fixture.assembler(name: "saved").validate(cursor: cursor) }
+        let token = fixture.tokens.click(cell: "ad:1", slot: 0, now: Fixture.now)
+        #expect(throws: FeedError.cursor(.invalid)) { try fixture.assembler().validate(cursor: token) }
+        #expect(throws: FeedError.cursor(.invalid)) { try fixture.assembler().validate(cursor: "") }
+        await #expect(throws: FeedError.cursor(.invalid)) { try await fixture.page("AAAA") }
+    }
+
+    @Test("goes on with cursors of the key before until the rotation is over")
+    func rotation() async throws {
+        var fixture = try Fixture(users: 30)
+        let cursor = try #require(try await fixture.page(limit: 5).next.flatMap(Fixture.cursor))
+        let old = fixture.keys.current
+        fixture.keys = SigningKeys(current: try SigningKey(Array(repeating: 9, count: 32)), previous: old)
+        let page = try await fixture.page(cursor, limit: 5)
+        #expect(page.contentIDs.first == "user:u5")
+        fixture.keys = SigningKeys(current: fixture.keys.current)
+        #expect(throws: FeedError.cursor(.invalid)) { try fixture.assembler().validate(cursor: cursor) }
+    }
+
+    @Test("can change the limit on the way")
+    func limit() async throws {
+        let fixture = try Fixture(users: 30)
+        let first = try await fixture.page(limit: 5)
+        let next = try await fixture.page(first.next.flatMap(Fixture.cursor), limit: 11)
+        #expect(next.contentIDs == (5..<16).map { "user:u\($0)" })
+        #expect(next.next?.hasSuffix("&limit=11") == true)
+    }
+}

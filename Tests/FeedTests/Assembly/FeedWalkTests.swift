@@ -1,0 +1,136 @@
+import Feed
+import Testing
+
+@Suite("Walking the feed")
+struct FeedWalkTests {
+    static let scopes: [MidpointPlacement.Scope] = [.page(advertisements: 1), .page(advertisements: 2), .feed]
+
+    @Test("meets every item that was there at the start and was not deleted exactly once, while a writer writes", arguments: 0..<60)
+    func randomWriter(seed: Int) async throws {
+        var random = SeededGenerator(seed: UInt64(seed))
+        let scope = Self.scopes[seed % Self.scopes.count]
+        let fixture = try Fixture(
+            users: .random(in: 0...60, using: &random), advertisements: .random(in: 0...4, using: &random),
+            placement: MidpointPlacement(scope: scope))
+        var survivors = Set(try await fixture.walk(limit: 100).flatMap(\.contentIDs))
+        let advertisements = Set(try await fixture.walk(limit: 100).flatMap(\.adIDs))
+
+        var met: [String] = []
+        var cursor: String?
+        repeat {
+            let page = try await fixture.page(cursor, limit: .random(in: 1...7, using: &random))
+            #expect(Set(page.ids).count == page.ids.count)
+            met += page.ids
+            cursor = page.next.flatMap(Fixture.cursor)
+            for _ in 0..<Int.random(in: 0...4, using: &random) {
+                let id = "u\(Int.random(in: 0..<80, using: &random))"
+                switch Int.random(in: 0..<4, using: &random) {
+                case 0: fixture.store.put(Fixture.user("n\(random.next())", at: .random(in: 1...70_000, using: &random)))
+                case 1: fixture.store.put(Fixture.user("t\(random.next())", at: 100_000 + Int64(met.count)))
+                case 2 where survivors.contains("user:" + id):
+                    fixture.store.put(Fixture.user(id, at: .random(in: 1...70_000, using: &random), variant: "featured"))
+                default:
+                    fixture.store.delete(kind: "user", id: id)
+                    survivors.remove("user:" + id)
+                }
+            }
+        } while cursor != nil && met.count < 10_000
+
+        let users = met.filter { $0.hasPrefix("user:") }
+        #expect(Set(users).count == users.count)
+        #expect(survivors.subtracting(users).isEmpty)
+        if scope == .feed {
+            let shown = met.filter { $0.hasPrefix("ad:") }
+            #expect(shown.count == advertisements.count && Set(shown) == advertisements)
+        }
+    }
+
+    @Test("gives the same pages in reverse along previous, advertisements included", arguments: scopes, [1, 2, 3, 5, 20])
+    func reverse(scope: MidpointPlacement.Scope, limit: Int) async throws {
+        for (users, advertisements) in [(0, 1), (1, 1), (2, 2), (3, 5), (20, 3), (21, 2), (20, 7)] {
+            let fixture = try Fixture(users: users, advertisements: advertisements, placement: MidpointPlacement(scope: scope))
+            let forward = try await fixture.walk(limit: limit)
+            var backward = [try #require(forward.last)]
+            while let previous = backward.last?.previous {
+                backward.append(try await fixture.page(Fixture.cursor(in: previous), limit: limit))
+            }
+            #expect(backward.count == forward.count)
+            for (page, mirrored) in zip(backward, forward.reversed()) {
+                #expect(page.json() == mirrored.json() || page.ids == mirrored.ids)
+                #expect(page.ids == mirrored.ids)
+                #expect((page.next == nil) == (mirrored.next == nil) && (page.previous == nil) == (mirrored.previous == nil))
+            }
+            // And forward again, from where the way back ended.
+            let again = try await fixture.walk(from: backward.last?.next.flatMap(Fixture.cursor), limit: limit)
+            #expect(again.map(\.ids).suffix(max(1, forward.count - 1)) == forward.map(\.ids).suffix(max(1, forward.count - 1)))
+        }
+    }
+
+    @Test("gives the same bytes for the same cursor while nothing changed, within the hour")
+    func sameCursorSamePage() async throws {
+        let fixture = try Fixture(users: 50, advertisements: 3)
+        let first = try await fixture.page(limit: 7)
+        let cursor = try #require(first.next.flatMap(Fixture.cursor))
+        let page = try await fixture.page(cursor, limit: 7)
+        let later = try await fixture.assembler().page(FeedRequest(cursor: cursor, limit: 7, now: page.validUntil - 1))
+        let nextHour = try await fixture.assembler().page(FeedRequest(cursor: cursor, limit: 7, now: page.validUntil))
+        #expect(page.json() == later.json())
+        #expect(page.json() != nextHour.json())
+        #expect(page.ids == nextHour.ids)
+    }
+
+    @Test("fills the page and says where the feed ends, whatever is broken or dismissed", arguments: [1, 2, 3, 5, 10])
+    func leavesOut(limit: Int) async throws {
+        let fixture = try Fixture(users: 10, advertisements: 2)
+        for index in 0..<300 { fixture.store.put(Fixture.broken("b\(index)", at: 2500 + Int64(index))) }
+        fixture.store.put(Fixture.broken("tail", at: 90_000))
+        fixture.store.put(Fixture.advertisement("bad", at: 500, variant: "video"), in: .advertisements)
+        let hidden: Set = ["user:u4", "user:u9", "ad:0"]
+        var pages = [try await fixture.page(limit: limit, hidden: hidden)]
+        while let next = pages.last?.next { pages.append(try await fixture.page(Fixture.cursor(in: next), limit: limit, hidden: hidden)) }
+        #expect(pages.flatMap(\.contentIDs) == [0, 1, 2, 3, 5, 6, 7, 8].map { "user:u\($0)" })
+        #expect(pages.dropLast().allSatisfy { $0.contentIDs.count == limit } && pages.last?.contentIDs.isEmpty == false)
+        #expect(pages.allSatisfy { $0.adIDs == ["ad:1"] })
+        let broken = pages.flatMap(\.omissions).filter { if case .broken = $0.reason { true } else { false } }
+        #expect(broken.count == 301, "each broken item is reported on one page of the walk")
+    }
+
+    @Test("says previous only where there is something before, even after the item that the cursor came from was deleted")
+    func deletedNeighbour() async throws {
+        let fixture = try Fixture(users: 4)
+        let first = try await fixture.page(limit: 2)
+        let cursor = try #require(first.next.flatMap(Fixture.cursor))
+        fixture.store.delete(kind: "user", id: "u0")
+        fixture.store.delete(kind: "user", id: "u1")
+        #expect(try await fixture.page(cursor, limit: 2).previous == nil)
+        fixture.store.put(Fixture.user("new", at: 1))
+        let page = try await fixture.page(cursor, limit: 2)
+        let before = try await fixture.page(page.previous.flatMap(Fixture.cursor), limit: 2)
+        #expect(before.ids == ["user:new"] && before.previous == nil && before.next != nil)
+        for id in ["u2", "u3"] { fixture.store.delete(kind: "user", id: id) }
+        let empty = try await fixture.page(cursor, limit: 2)
+        #expect(empty.ids.isEmpty && empty.next == nil && empty.previous != nil)
+        #expect(try await fixture.page(empty.previous.flatMap(Fixture.cursor), limit: 2).ids == ["user:new"])
+    }
+
+    @Test("refuses limits outside 1 to 100", arguments: [-1, 0, 101, .max, .min])
+    func limits(limit: Int) async throws {
+        let fixture = try Fixture(users: 2)
+        await #expect(throws: FeedError.limitOutOfRange(limit)) { try await fixture.page(limit: limit) }
+    }
+
+    @Test("explains each place, and which advertisements are on no page and why")
+    func explains() async throws {
+        let fixture = try Fixture(users: 2, advertisements: 1)
+        fixture.store.put(Fixture.advertisement("clip", at: 9000, variant: "video"), in: .advertisements)
+        fixture.store.put(Fixture.broken("b", at: 1500))
+        let explanation = try await fixture.assembler().explain(FeedRequest(now: Fixture.now))
+        #expect(explanation.places.map(\.cell) == ["user:u0", "ad:0", "user:u1"])
+        #expect(explanation.places.map(\.adSlot) == [nil, 0, nil])
+        #expect(explanation.places.map(\.position) == [1000, 1000, 2000])
+        #expect(explanation.omissions.map(\.id) == ["b"])
+        #expect(explanation.excludedAdvertisements.map(\.id) == ["clip"])
+        #expect(explanation.excludedAdvertisements.map(\.reason) == [.noFactory])
+        #expect(explanation.supply == .rotating(perPage: 1))
+    }
+}

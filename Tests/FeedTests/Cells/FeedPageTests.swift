@@ -1,0 +1,104 @@
+import Feed
+import Foundation
+import Testing
+
+@Suite("Pages as JSON")
+struct FeedPageTests {
+    func text(_ page: FeedPage) -> String { String(decoding: page.json(), as: UTF8.self) }
+
+    @Test("a page of every kind of cell is spelled as the contract spells it")
+    func golden() async throws {
+        let fixture = try Fixture(advertisements: 1)
+        fixture.store.put(Fixture.user("tt", at: 1, variant: "featured", name: "Tongue Twister"))
+        fixture.store.put(Fixture.user("gl", at: 2, name: "Glasses", background: "https://img.example/bg.png"))
+        let page = try await fixture.page()
+        let click = fixture.tokens.click(cell: "ad:0", slot: 0, now: Fixture.now)
+        let seen = fixture.tokens.impression(cell: "ad:0", slot: 0, now: Fixture.now)
+        let cancellation = #""cancellation":{"type":"request","method":"DELETE","href":"/images/requests/{request}","templated":true}"#
+        let expected =
+            #"{"items":[{"id":"user:tt","identifier":"CircularUserCollectionViewCell","size":{"width":300,"height":190},"actions":{"#
+            + #""configuration":{"type":"bind","bindings":{"username":{"text":"Tongue Twister"},"#
+            + #""avatar":{"image":"https://img.example/tt.png"}}},\#(cancellation),"#
+            + #""selection":{"type":"request","method":"POST","href":"/cells/user:tt/selection"},"#
+            + #""deselection":{"type":"request","method":"DELETE","href":"/cells/user:tt/selection"}}},"#
+            + #"{"id":"ad:0","identifier":"AdvertisementCollectionViewCell","size":{"width":220,"height":220},"actions":{"#
+            + #""configuration":{"type":"bind","bindings":{"content":{"image":"https://ads.example/0.png"}}},\#(cancellation),"#
+            + #""selection":{"type":"link","href":"/click/\#(click)"},"#
+            + #""impression":{"type":"request","method":"POST","href":"/events","#
+            + #""body":[{"type":"impression","cell":"ad:0","token":"\#(seen)"}]}}},"#
+            + #"{"id":"user:gl","identifier":"UserSnapshotCollectionViewCell","size":{"width":300,"height":200},"actions":{"#
+            + #""configuration":{"type":"bind","bindings":{"username":{"text":"Glasses"},"avatar":{"image":"https://img.example/gl.png"},"#
+            + #""background":{"image":"https://img.example/bg.png"}}},\#(cancellation),"#
+            + #""selection":{"type":"request","method":"POST","href":"/cells/user:gl/selection"},"#
+            + #""deselection":{"type":"request","method":"DELETE","href":"/cells/user:gl/selection"}}}],"#
+            + #""page":{"limit":20,"next":null,"previous":null}}"#
+        #expect(text(page) == expected)
+        #expect(page.link == nil)
+    }
+
+    @Test("offers a viewer what acts for one, and nobody else")
+    func viewerActions() async throws {
+        let fixture = try Fixture(users: 1)
+        let nobody = try await fixture.page()
+        let viewer = try await fixture.assembler().page(FeedRequest(now: Fixture.now, hasViewer: true))
+        #expect(nobody.entries[0].viewModel.action(in: .dismissal) == nil)
+        #expect(viewer.entries[0].viewModel.action(in: .dismissal) == .request(method: "POST", href: "/cells/user:u0/dismissal"))
+    }
+
+    @Test("which type of user gets which cell is configuration; a type without one stays out")
+    func userCells() async throws {
+        var configuration = CellConfiguration()
+        configuration.userCells = [.regular: .circular]
+        let fixture = try Fixture(users: 1, configuration: configuration)
+        fixture.store.put(Fixture.user("f", at: 9000, variant: "featured"))
+        let page = try await fixture.page()
+        #expect(page.entries.map(\.viewModel.identifier) == ["CircularUserCollectionViewCell"])
+        #expect(page.omissions.map(\.reason) == [.noFactory])
+    }
+
+    @Test(
+        "ids and names of any characters survive JSON and hrefs",
+        arguments: [
+            "Tongue Twister", #"a"b\c/d"#, "tab\there\nline\u{1}\u{1F}\u{7F}", "ümlaut 🎈 漢字", "a:b:c", "100%/..?#&=+", "..", "\u{2028}",
+            "🏳️‍🌈",
+        ])
+    func escaping(id: String) async throws {
+        let fixture = try Fixture()
+        let body = try JSONSerialization.data(withJSONObject: [
+            "username": id, "avatarUrl": "https://img.example/a.png", "type": "regular",
+        ])
+        fixture.store.put(FeedItem(kind: "user", id: id, variant: "regular", position: 1, body: Array(body)))
+        let page = try await fixture.page()
+        #expect(page.omissions.isEmpty)
+        let json = try #require(try JSONSerialization.jsonObject(with: Data(page.json())) as? [String: Any])
+        let cell = try #require((json["items"] as? [[String: Any]])?.first)
+        #expect(cell["id"] as? String == "user:" + id)
+        let actions = try #require(cell["actions"] as? [String: [String: Any]])
+        #expect(((actions["configuration"]?["bindings"] as? [String: [String: Any]])?["username"]?["text"]) as? String == id)
+        let href = try #require(actions["selection"]?["href"] as? String)
+        let segments = href.split(separator: "/", omittingEmptySubsequences: false)
+        #expect(segments.count == 4 && segments[2].removingPercentEncoding == "user:" + id)
+        #expect(href.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F })
+        let named = try #require(fixture.factories.item(ofCell: "user:" + id))
+        #expect(named.kind == "user" && named.id == id)
+        _ = try await fixture.performer().simulate(.selection, of: "user:" + id, for: ClientTrace(), now: Fixture.now)
+    }
+
+    @Test("hrefs are absolute below a public base URL, minted pictures included")
+    func base() async throws {
+        let links = Links(base: "https://feed.example/", image: { source, now in "/images/sig-\(now)/\(source.utf8.count)" })
+        let fixture = try Fixture(users: 3, advertisements: 1, links: links)
+        let page = try await fixture.page(limit: 2)
+        let user = page.entries[0].viewModel
+        #expect(user.action(in: .selection) == .request(method: "POST", href: "https://feed.example/cells/user:u0/selection"))
+        #expect(
+            user.action(in: .configuration)
+                == .bind([
+                    Binding("username", .text("u0")), Binding("avatar", .image("https://feed.example/images/sig-\(Fixture.now)/26")),
+                ]))
+        #expect(page.next?.hasPrefix("https://feed.example/feed?cursor=") == true)
+        let next = try await fixture.page(page.next.flatMap(Fixture.cursor), limit: 2)
+        #expect(next.link == "<\(try #require(next.previous))>; rel=\"prev\"")
+        #expect(page.link == "<\(try #require(page.next))>; rel=\"next\"")
+    }
+}

@@ -1,0 +1,197 @@
+import Feed
+import Foundation
+import Testing
+
+@Suite("Performing actions")
+struct ActionPerformerTests {
+    let now = Fixture.now
+    let ann = ClientTrace(viewer: "ann", address: "192.0.2.0", userAgent: "test")
+
+    func perform(
+        _ fixture: Fixture, _ slot: CommandKey = .selection, _ cell: String = "user:u0", _ client: ClientTrace? = nil, at now: Int64? = nil,
+        key: IdempotencyKey? = nil
+    ) async throws -> Performance {
+        let outcome = try await fixture.performer().perform(
+            slot, of: cell, for: client ?? ann, now: now ?? self.now, idempotency: key, answer: { $0.json() })
+        guard case .performed(let performance, let answer) = outcome else { throw TestFailure() }
+        #expect(answer == performance.json())
+        return performance
+    }
+
+    @Test("a user's selection is in the ledger, and is answered as the contract says")
+    func user() async throws {
+        let fixture = try Fixture(users: 1)
+        let performance = try await perform(fixture)
+        let id = try #require(performance.selection)
+        #expect(
+            String(decoding: performance.json(), as: UTF8.self)
+                == #"{"selection":"\#(id)","commands":[{"command":"analytics","outcome":"performed"},"#
+                + #"{"command":"present","outcome":"performed"}],"presentation":{"type":"push","screen":"ImageZoom","arguments":"#
+                + #"{"username":"u0","image":"https://img.example/u0.png"}},"undo":{"type":"request","method":"DELETE","#
+                + #""href":"/selections/\#(id)","expires":"2026-01-01T00:40:00Z"}}"#)
+        #expect(fixture.ledger.events.map(\.kind) == [.selection])
+        #expect(fixture.ledger.events.first?.viewer == "ann")
+        #expect(try await fixture.ledger.selection(id: id)?.steps.map(\.command) == ["analytics", "present"])
+    }
+
+    @Test("an advertisement's selection leads to its stored URL, and cannot be undone")
+    func advertisement() async throws {
+        let fixture = try Fixture(advertisements: 1)
+        let performance = try await perform(fixture, .selection, "ad:0")
+        #expect(performance.destination == "https://shop.example/0")
+        #expect(performance.steps.map(\.command) == ["analytics", "clickthrough"])
+        #expect(performance.undo == nil)
+        #expect(fixture.ledger.events.map(\.kind) == [.selection, .click])
+        let id = try #require(performance.selection)
+        await #expect(throws: ActionError.notUndoable(command: "clickthrough")) {
+            try await fixture.performer().undo(selection: id, for: ann, now: now)
+        }
+    }
+
+    @Test("a dismissal is undone once, even if the item is gone")
+    func undo() async throws {
+        let fixture = try Fixture(users: 1)
+        let id = try #require(try await perform(fixture, .dismissal).selection)
+        #expect(fixture.ledger.listed(.dismissed, "ann") == ["user:u0"])
+        fixture.store.delete(kind: "user", id: "u0")
+        let steps = try await fixture.performer().undo(selection: id, for: ann, now: now + 1)
+        #expect(steps.map(\.command) == ["dismiss", "analytics"])
+        #expect(fixture.ledger.listed(.dismissed, "ann").isEmpty)
+        #expect(fixture.ledger.events.map(\.kind) == [.dismissal, .undo])
+        await #expect(throws: ActionError.alreadyUndone) { try await fixture.performer().undo(selection: id, for: ann, now: now + 2) }
+    }
+
+    @Test("undo is refused after its time, to other viewers, and for what never was")
+    func undoRefused() async throws {
+        let fixture = try Fixture(users: 1)
+        let id = try #require(try await perform(fixture, .dismissal).selection)
+        let performer = fixture.performer()
+        await #expect(throws: ActionError.undoExpired) { try await performer.undo(selection: id, for: ann, now: now + 600_001) }
+        await #expect(throws: ActionError.unknownSelection(id)) {
+            try await performer.undo(selection: id, for: ClientTrace(viewer: "bob"), now: now)
+        }
+        await #expect(throws: ActionError.unknownSelection("x")) { try await performer.undo(selection: "x", for: ann, now: now) }
+        #expect(fixture.ledger.listed(.dismissed, "ann") == ["user:u0"])
+    }
+
+    @Test("refuses unknown cells, empty slots and viewer-bound commands without a viewer, and writes nothing")
+    func refusals() async throws {
+        let fixture = try Fixture(users: 1, advertisements: 1)
+        fixture.store.put(Fixture.broken("b", at: 9))
+        fixture.store.put(Fixture.advertisement("clip", at: 9000, variant: "video"), in: .advertisements)
+        for cell in ["user:x", "dog:u0", "user:", "user", "", ":", "ad:clip"] {
+            await #expect(throws: ActionError.unknownCell(cell)) { try await perform(fixture, .selection, cell) }
+        }
+        await #expect(throws: ActionError.brokenCell("user:b")) { try await perform(fixture, .selection, "user:b") }
+        await #expect(throws: ActionError.nothingToDo(.impression, cell: "user:u0")) { try await perform(fixture, .impression) }
+        for client in [ClientTrace(), ClientTrace(address: "192.0.2.0")] {
+            await #expect(throws: ActionError.viewerRequired(command: "dismiss")) {
+                try await perform(fixture, .dismissal, "user:u0", client)
+            }
+        }
+        #expect(fixture.ledger.commits == 0)
+    }
+
+    @Test("simulating says what would run, and runs nothing")
+    func simulate() async throws {
+        let fixture = try Fixture(users: 1)
+        let performance = try await fixture.performer().simulate(.dismissal, of: "user:u0", for: ann, now: now)
+        #expect(
+            String(decoding: performance.json(), as: UTF8.self)
+                == #"{"simulated":true,"commands":[{"command":"analytics","outcome":"simulated"},"#
+                + #"{"command":"dismiss","outcome":"simulated"}]}"#)
+        #expect(fixture.ledger.commits == 0)
+        await #expect(throws: ActionError.viewerRequired(command: "dismiss")) {
+            try await fixture.performer().simulate(.dismissal, of: "user:u0", for: ClientTrace(), now: now)
+        }
+    }
+
+    @Test("the same idempotency key gets the same answer and runs nothing again")
+    func idempotency() async throws {
+        let fixture = try Fixture(users: 2)
+        let key = IdempotencyKey(scope: "ann", key: "k", fingerprint: "f", expires: .max)
+        let first = try await perform(fixture, key: key)
+        let again = try await fixture.performer().perform(
+            .selection, of: "user:u0", for: ann, now: now, idempotency: key, answer: { $0.json() })
+        guard case .replayed(let answer) = again else { throw TestFailure() }
+        #expect(answer == first.json())
+        var other = key
+        other.fingerprint = "g"
+        let reused = try await fixture.performer().perform(
+            .selection, of: "user:u1", for: ann, now: now, idempotency: other, answer: { $0.json() })
+        guard case .keyReused = reused else { throw TestFailure() }
+        #expect(fixture.ledger.events.count == 1)
+    }
+
+    @Test("DNT leaves no viewer in the events, and undo still works for the one it was for")
+    func untraced() async throws {
+        let fixture = try Fixture(users: 1)
+        var client = ann
+        client.leavesTrace = false
+        let dismissal = try await perform(fixture, .dismissal, "user:u0", client)
+        let selection = try await perform(fixture, .selection, "user:u0", client)
+        #expect(fixture.ledger.events.allSatisfy { $0.viewer == nil && $0.address == nil })
+        #expect(try await fixture.ledger.selection(id: #require(selection.selection))?.viewer == nil)
+        _ = try await fixture.performer().undo(selection: #require(dismissal.selection), for: client, now: now)
+        #expect(fixture.ledger.listed(.dismissed, "ann").isEmpty)
+    }
+
+    @Test("a ledger that does not answer fails the action")
+    func ledgerFails() async throws {
+        let fixture = try Fixture(users: 1)
+        fixture.ledger.fail(with: .overloaded)
+        await #expect(throws: StoreError.overloaded) { try await perform(fixture) }
+    }
+
+    @Test("any sequence of actions, failures and undo leaves the viewer's lists as if only what was not undone had run", arguments: 0..<80)
+    func undoProperty(seed: Int) async throws {
+        var random = SeededGenerator(seed: UInt64(seed))
+        var registry = CommandRegistry.standard
+        try registry.register(FailingCommand(name: "fail"))
+        var configuration = CellConfiguration()
+        let policy = FailurePolicy.allCases[seed % 3]
+        let failing = SlotCommands(["save", "fail", "dismiss"], policy: policy)
+        configuration.userCommands[.selection] = ["analytics", "save"]
+        configuration.userCommands[.deselection] = failing
+        configuration.userCommands[.dismissal] = ["dismiss", "save"]
+        let fixture = try Fixture(users: 4, configuration: configuration, registry: registry)
+
+        // The model: for each performance that was not undone, what it put on which list.
+        struct Performed { var id: String; var viewer: String; var puts: [(ViewerList, String)] }
+        var model: [Performed] = []
+        for _ in 0..<40 {
+            let viewer = ["ann", "bob"].randomElement(using: &random) ?? "ann"
+            if Bool.random(using: &random), let index = model.indices.randomElement(using: &random) {
+                let performed = model[index]
+                let isOwner = performed.viewer == viewer
+                do {
+                    _ = try await fixture.performer().undo(selection: performed.id, for: ClientTrace(viewer: viewer), now: now)
+                    #expect(isOwner)
+                    model.remove(at: index)
+                } catch ActionError.unknownSelection {
+                    #expect(!isOwner)
+                }
+            } else {
+                let slot = [CommandKey.selection, .deselection, .dismissal].randomElement(using: &random) ?? .selection
+                let cell = "user:u\(Int.random(in: 0..<4, using: &random))"
+                let performance = try await perform(fixture, slot, cell, ClientTrace(viewer: viewer))
+                let lists: [ViewerList] =
+                    switch (slot, policy) {
+                    case (.selection, _): [.saved]
+                    case (.dismissal, _), (.deselection, .continue): [.saved, .dismissed]
+                    case (.deselection, .stop): [.saved]
+                    default: []
+                    }
+                if !lists.isEmpty {
+                    model.append(Performed(id: try #require(performance.selection), viewer: viewer, puts: lists.map { ($0, cell) }))
+                }
+            }
+            for viewer in ["ann", "bob"] {
+                for list in [ViewerList.saved, .dismissed] {
+                    let expected = model.filter { $0.viewer == viewer }.flatMap(\.puts).filter { $0.0 == list }.map(\.1)
+                    #expect(fixture.ledger.listed(list, viewer) == Set(expected))
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import Feed
+import Testing
+
+@Suite("Clicks and impressions")
+struct ClickAndImpressionTests {
+    let now = Fixture.now
+    let client = ClientTrace(address: "192.0.2.0", userAgent: "test")
+
+    func token(_ fixture: Fixture) async throws -> String {
+        let page = try await fixture.page()
+        let cell = try #require(page.entries.first { $0.adSlot == 0 }?.viewModel)
+        guard case .link(let href) = cell.action(in: .selection) else { throw TestFailure() }
+        return String(href.dropFirst("/click/".count))
+    }
+
+    @Test("a click leads to the stored URL and is one event")
+    func click() async throws {
+        let fixture = try Fixture(users: 2, advertisements: 1)
+        let click = try await fixture.performer().click(token: token(fixture), for: client, now: now)
+        #expect(click.location == "https://shop.example/0" && click.cell == "ad:0" && click.verdict == .counted)
+        let event = try #require(fixture.ledger.events.first)
+        #expect(fixture.ledger.events.count == 1 && event.kind == .click && event.cell == "ad:0")
+        #expect(event.deduplication != nil && event.rates.count == 1)
+    }
+
+    @Test("an expired token still leads there, uncounted; a deleted advertisement is gone; a forged token leads nowhere")
+    func outcomes() async throws {
+        let fixture = try Fixture(users: 2, advertisements: 1)
+        let token = try await token(fixture)
+        let performer = fixture.performer()
+        let late = now + 26 * 3_600_000
+        #expect(try await performer.click(token: token, for: client, now: late).verdict == .expired)
+        #expect(fixture.ledger.events.map(\.deduplication) == [nil])
+        fixture.store.delete(kind: "advertisement", id: "0")
+        await #expect(throws: ActionError.gone("ad:0")) { try await performer.click(token: token, for: client, now: now) }
+        let impression = fixture.tokens.impression(cell: "ad:0", slot: 0, now: now)
+        for forged in ["", "x", impression, token + "A", String(token.dropLast()), "https://evil.example", "//evil", "a\r\nb"] {
+            await #expect(throws: ActionError.forgedToken) { try await performer.click(token: forged, for: client, now: now) }
+        }
+        #expect(fixture.ledger.events.count == 1)
+    }
+
+    @Test("a token for a cell that leads nowhere is gone")
+    func nowhere() async throws {
+        let fixture = try Fixture(users: 1)
+        let token = fixture.tokens.click(cell: "user:u0", slot: 0, now: now)
+        await #expect(throws: ActionError.gone("user:u0")) { try await fixture.performer().click(token: token, for: client, now: now) }
+        #expect(fixture.ledger.events.isEmpty)
+    }
+
+    @Test("what the request says about counting is kept", arguments: [Verdict.bot, .prefetch])
+    func verdicts(verdict: Verdict) async throws {
+        let fixture = try Fixture(users: 2, advertisements: 1)
+        var client = client
+        client.verdict = verdict
+        let click = try await fixture.performer().click(token: token(fixture), for: client, now: now)
+        #expect(click.verdict == verdict && click.location == "https://shop.example/0")
+        #expect(fixture.ledger.events.map(\.verdict) == [verdict])
+    }
+
+    @Test("impressions get a verdict each, in order, and one commit")
+    func impressions() async throws {
+        let fixture = try Fixture(users: 2, advertisements: 2)
+        func token(_ cell: String, age hours: Int64 = 0) -> String {
+            fixture.tokens.impression(cell: cell, slot: 0, now: now - hours * 3_600_000)
+        }
+        let sightings = [
+            ActionPerformer.Sighting(cell: "ad:0", token: token("ad:0")),
+            .init(cell: "ad:0", token: token("ad:1")),
+            .init(cell: "ad:1", token: "forged"),
+            .init(cell: "ad:9", token: token("ad:9")),
+            .init(cell: "user:u0", token: token("user:u0")),
+            .init(cell: "ad:1", token: token("ad:1", age: 26)),
+            .init(cell: "ad:1", token: token("ad:1")),
+        ]
+        let verdicts = try await fixture.performer().impressions(sightings, for: client, now: now)
+        #expect(verdicts == [.counted, .unknown, .unknown, .unknown, .unknown, .expired, .counted])
+        #expect(fixture.ledger.events.map(\.kind) == [.impression, .impression, .impression])
+        #expect(fixture.ledger.commits == 1)
+        #expect(Set(fixture.ledger.events.compactMap { $0.deduplication?.key }).count == 2)
+        #expect(try await fixture.performer().impressions([], for: client, now: now).isEmpty)
+    }
+
+    @Test("tokens of the key before are valid until the rotation is over, and none are for another purpose")
+    func tokens() throws {
+        let old = try SigningKey(Array(repeating: 1, count: 32))
+        let new = try SigningKey(Array(repeating: 2, count: 32))
+        let token = CellTokens(keys: SigningKeys(current: old)).click(cell: "ad:ü:1", slot: 3, now: now)
+        let expected = CellToken(cell: "ad:ü:1", slot: 3, hour: CellTokens.bucket(of: now))
+        let rotating = CellTokens(keys: SigningKeys(current: new, previous: old), lifetime: 1000)
+        #expect(rotating.verifyClick(token, now: now) == .valid(expected))
+        #expect(rotating.verifyClick(token, now: CellTokens.endOfBucket(of: now) + 999) == .valid(expected))
+        #expect(rotating.verifyClick(token, now: CellTokens.endOfBucket(of: now) + 1000) == .expired(expected))
+        #expect(rotating.verifyImpression(token, now: now) == .forged)
+        #expect(CellTokens(keys: SigningKeys(current: new)).verifyClick(token, now: now) == .forged)
+        #expect(rotating.click(cell: "ad:1", slot: 0, now: now) == rotating.click(cell: "ad:1", slot: 0, now: now + 60_000))
+        #expect(rotating.click(cell: "ad:1", slot: 0, now: now) != rotating.click(cell: "ad:1", slot: 1, now: now))
+        #expect(throws: SigningKeyError.wrongLength(31)) { try SigningKey(Array(repeating: 1, count: 31)) }
+    }
+}

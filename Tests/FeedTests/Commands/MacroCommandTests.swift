@@ -1,0 +1,87 @@
+import Feed
+import Testing
+
+@Suite("Macro commands")
+struct MacroCommandTests {
+    let effects = Effects()
+
+    func remote(_ name: String, undoFails: Bool = false) -> RemoteCommand {
+        RemoteCommand(name: name, effects: effects, undoFails: undoFails)
+    }
+
+    func run(_ macro: MacroCommand, viewer: String? = "ann") async -> CommandContext {
+        var context = CommandContext(
+            performance: "p", cell: "user:u", subject: nil, occurrence: .selection, client: ClientTrace(viewer: viewer), now: 1)
+        do { try await macro.perform(in: &context) } catch { #expect(error is CommandError) }
+        return context
+    }
+
+    @Test("stop leaves the rest out and keeps what was done")
+    func stop() async {
+        let context = await run(MacroCommand([remote("a"), FailingCommand(name: "f"), remote("b")], policy: .stop))
+        #expect(context.steps.map(\.outcome) == [.performed, .failed, .skipped])
+        #expect(context.steps.map(\.command) == ["a", "f", "b"])
+        #expect(effects.all == ["+a"])
+    }
+
+    @Test("continue goes on with the rest, and does not fail")
+    func continues() async throws {
+        let macro = MacroCommand([remote("a"), FailingCommand(name: "f"), remote("b")], policy: .continue)
+        var context = CommandContext(
+            performance: "p", cell: "user:u", subject: nil, occurrence: .selection, client: ClientTrace(), now: 1)
+        try await macro.perform(in: &context)
+        #expect(context.steps.map(\.outcome) == [.performed, .failed, .performed])
+        #expect(effects.all == ["+a", "+b"])
+    }
+
+    @Test("compensate takes back what was done, in reverse")
+    func compensate() async {
+        let context = await run(
+            MacroCommand([remote("a"), DismissCommand(), remote("b"), FailingCommand(name: "f"), remote("c")], policy: .compensate))
+        #expect(context.steps.map(\.outcome) == [.undone, .undone, .undone, .failed, .skipped])
+        #expect(effects.all == ["+a", "+b", "-receipt of b", "-receipt of a"])
+        #expect(context.changes.count == 2)
+        #expect(context.steps.allSatisfy { $0.undo == nil })
+    }
+
+    @Test("compensate leaves performed what cannot be taken back, and takes back the rest")
+    func compensationFails() async {
+        let context = await run(
+            MacroCommand([remote("a"), remote("stuck", undoFails: true), FailingCommand(name: "f")], policy: .compensate))
+        #expect(context.steps.map(\.outcome) == [.undone, .performed, .failed])
+        #expect(context.steps[1].error is TestFailure)
+        #expect(context.steps[1].undo != nil)
+    }
+
+    @Test("an inner macro that fails is a failed step of the outer one, whose policy then holds")
+    func nested() async {
+        let inner = MacroCommand([remote("b"), FailingCommand(name: "f"), remote("c")], policy: .stop)
+        let context = await run(MacroCommand([remote("a"), inner, remote("d")], policy: .compensate))
+        #expect(context.steps.map(\.command) == ["a", "b", "f", "c", "d"])
+        #expect(context.steps.map(\.outcome) == [.undone, .undone, .failed, .skipped, .skipped])
+        #expect(effects.all == ["+a", "+b", "-receipt of b", "-receipt of a"])
+    }
+
+    @Test("a failed command leaves nothing in the context")
+    func failureIsAtomic() async {
+        let context = await run(MacroCommand([AnalyticsCommand(), FailingCommand(name: "f")]))
+        #expect(context.events.map(\.kind) == [.selection])
+        #expect(context.presentation == nil)
+    }
+
+    @Test("undoing one of two commands of a performance that put the cell on the same list leaves the other's")
+    func sameListTwice() async throws {
+        let inner = MacroCommand([SaveCommand(), FailingCommand(name: "f")], policy: .compensate)
+        let context = await run(MacroCommand([SaveCommand(), inner], policy: .continue))
+        let ledger = MemoryLedger()
+        _ = try await ledger.commit(LedgerEntry(events: context.events, changes: context.changes))
+        #expect(ledger.listed(.saved, "ann") == ["user:u"])
+    }
+
+    @Test("a viewer-bound command without a viewer fails by itself")
+    func noViewer() async {
+        let context = await run(MacroCommand([SaveCommand()]), viewer: nil)
+        #expect(context.steps.map(\.outcome) == [.failed])
+        #expect(context.changes.isEmpty)
+    }
+}

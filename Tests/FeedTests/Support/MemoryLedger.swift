@@ -1,0 +1,73 @@
+import Feed
+import Synchronization
+
+/// A ledger in memory that keeps the promises of one on disk, duplicates and rates left aside.
+final class MemoryLedger: Ledger {
+    private struct State {
+        var events: [LedgerEvent] = []
+        var selections: [String: SelectionRecord] = [:]
+        var answers: [String: (fingerprint: String, answer: [UInt8])] = [:]
+        /// Which performances hold a cell on a list: list, viewer, cell.
+        var lists: [[String]: Set<String>] = [:]
+        var commits = 0
+        var failure: StoreError?
+    }
+
+    private let state = Mutex(State())
+
+    var events: [LedgerEvent] { state.withLock { $0.events } }
+
+    var commits: Int { state.withLock { $0.commits } }
+
+    func fail(with error: StoreError) {
+        state.withLock { $0.failure = error }
+    }
+
+    func listed(_ list: ViewerList, _ viewer: String) -> Set<String> {
+        state.withLock { state in
+            Set(state.lists.filter { $0.key[0] == list.rawValue && $0.key[1] == viewer && !$0.value.isEmpty }.map { $0.key[2] })
+        }
+    }
+
+    func commit(_ entry: LedgerEntry) async throws -> LedgerReceipt {
+        try state.withLock { state in
+            if let failure = state.failure { throw failure }
+            if let (key, answer) = entry.idempotency {
+                if let known = state.answers[key.scope + key.key] { return Self.receipt(of: known, for: key) }
+                state.answers[key.scope + key.key] = (key.fingerprint, answer)
+            }
+            if let id = entry.undoes {
+                guard state.selections[id]?.undoneAt == nil else { return LedgerReceipt(outcome: .alreadyUndone) }
+                state.selections[id]?.undoneAt = 1
+            }
+            state.commits += 1
+            state.events += entry.events
+            if let selection = entry.selection { state.selections[selection.id] = selection }
+            for change in entry.changes {
+                switch change {
+                case .add(let list, let viewer, let cell, let performance, _):
+                    state.lists[[list.rawValue, viewer, cell], default: []].insert(performance)
+                case .remove(let list, let viewer, let cell, let performance):
+                    state.lists[[list.rawValue, viewer, cell]]?.remove(performance)
+                }
+            }
+            return LedgerReceipt(outcome: .committed, verdicts: entry.events.map(\.verdict))
+        }
+    }
+
+    func replay(of key: IdempotencyKey) async throws -> LedgerReceipt? {
+        state.withLock { state in state.answers[key.scope + key.key].map { Self.receipt(of: $0, for: key) } }
+    }
+
+    func selection(id: String) async throws -> SelectionRecord? {
+        state.withLock { $0.selections[id] }
+    }
+
+    func cells(on list: ViewerList, of viewer: String, after mark: Int64?, limit: Int) async throws -> [ListedCell] {
+        listed(list, viewer).sorted().prefix(limit).map { ListedCell(cell: $0, mark: 0) }
+    }
+
+    private static func receipt(of known: (fingerprint: String, answer: [UInt8]), for key: IdempotencyKey) -> LedgerReceipt {
+        LedgerReceipt(outcome: known.fingerprint == key.fingerprint ? .replayed(known.answer) : .keyReused)
+    }
+}

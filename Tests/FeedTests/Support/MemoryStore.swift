@@ -1,0 +1,70 @@
+import Feed
+import Synchronization
+
+/// A store in memory that behaves as one on disk: snapshots, and a version that changes with every write.
+final class MemoryStore: FeedStore {
+    struct Snapshot: FeedSnapshot {
+        /// In the order of their positions, for each lane.
+        var lanes: [Lane: [FeedItem]] = [.content: [], .advertisements: []]
+
+        func items(in lane: Lane, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
+            slice(lanes[lane] ?? [], direction, of: position, limit: limit)
+        }
+
+        func items(of form: ItemForm, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
+            let items = lanes.values.joined().filter { $0.kind == form.kind && $0.variant == form.variant }
+            return slice(items.sorted { $0.position < $1.position }, direction, of: position, limit: limit)
+        }
+
+        func item(kind: String, id: String) throws -> FeedItem? {
+            lanes.values.joined().first { $0.kind == kind && $0.id == id }
+        }
+
+        func counts() throws -> [ItemForm: Int] {
+            lanes.values.joined().reduce(into: [:]) { $0[ItemForm(kind: $1.kind, variant: $1.variant), default: 0] += 1 }
+        }
+
+        private func slice(_ items: [FeedItem], _ direction: PageDirection, of position: Int64?, limit: Int) -> [FeedItem] {
+            switch direction {
+            case .forward: Array(items.filter { $0.position > position ?? .min }.prefix(limit))
+            case .backward: Array(items.filter { $0.position < position ?? .max }.reversed().prefix(limit))
+            }
+        }
+    }
+
+    private struct State {
+        var snapshot = Snapshot()
+        var writes: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
+
+    var version: StoreVersion { state.withLock { StoreVersion(high: 1, low: $0.writes) } }
+
+    func read<Value: Sendable>(_ body: @escaping @Sendable (any FeedSnapshot) throws -> Value) async throws -> Value {
+        try body(state.withLock { $0.snapshot })
+    }
+
+    /// Inserts an item at its position, or replaces the one of its kind and id, which keeps its place.
+    func put(_ item: FeedItem, in lane: Lane = .content) {
+        state.withLock { state in
+            state.writes += 1
+            var items = state.snapshot.lanes[lane] ?? []
+            if let index = items.firstIndex(where: { $0.kind == item.kind && $0.id == item.id }) {
+                var item = item
+                item.position = items[index].position
+                items[index] = item
+            } else {
+                items.insert(item, at: items.firstIndex { $0.position > item.position } ?? items.endIndex)
+            }
+            state.snapshot.lanes[lane] = items
+        }
+    }
+
+    func delete(kind: String, id: String) {
+        state.withLock { state in
+            state.writes += 1
+            for lane in Lane.allCases { state.snapshot.lanes[lane]?.removeAll { $0.kind == kind && $0.id == id } }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import Feed
+import Synchronization
+
+struct TestFailure: Error, Hashable {}
+
+/// What test commands did outside the context, as commands that reach other systems do.
+final class Effects: Sendable {
+    private let log = Mutex<[String]>([])
+
+    var all: [String] { log.withLock { $0 } }
+
+    func note(_ effect: String) {
+        log.withLock { $0.append(effect) }
+    }
+}
+
+/// Fails after having put something into the context.
+struct FailingCommand: Command {
+    let name: String
+
+    func perform(in context: inout CommandContext) async throws {
+        context.record(.save)
+        context.presentation = Presentation(screen: "never", arguments: [])
+        await Task.yield()
+        throw TestFailure()
+    }
+}
+
+/// Has effects elsewhere, and takes them back by what it kept.
+struct RemoteCommand: UndoableCommand {
+    let name: String
+    let effects: Effects
+    var undoFails = false
+
+    func perform(in context: inout CommandContext) async throws {
+        await Task.yield()
+        effects.note("+\(name)")
+        context.keepForUndo(Array("receipt of \(name)".utf8))
+    }
+
+    func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
+        await Task.yield()
+        if undoFails { throw TestFailure() }
+        effects.note("-\(String(decoding: record, as: UTF8.self))")
+    }
+}
