@@ -11,6 +11,7 @@ public struct ActionPerformer: Sendable {
     let tokens: CellTokens
     /// How long a selection can be undone, in milliseconds.
     let undoWindow: Int64
+    private let gate = IdempotencyGate()
 
     /// - Parameter undoWindow: how long a selection can be undone, in milliseconds; ten minutes by default.
     public init(
@@ -39,17 +40,27 @@ public struct ActionPerformer: Sendable {
     /// Performs a slot of a cell.
     ///
     /// - Parameters:
-    ///   - idempotency: the client's key. Of two requests with one key at the same moment, one is committed and both get its answer; whoever
-    ///     wants commands with effects elsewhere to run once must let one of them wait.
+    ///   - idempotency: the client's key. Of two requests with one key at the same moment, the second waits for the first and gets its
+    ///     answer; where they met different replicas, one is committed, and both get its answer.
     ///   - answer: makes the bytes that are kept under the key, and given to whoever repeats the request.
     /// - Throws: ``ActionError``, ``StoreError``.
     public func perform(
         _ slot: CommandKey, of cell: String, for client: ClientTrace, now: Int64, idempotency: IdempotencyKey? = nil,
+        answer: @escaping @Sendable (Performance) -> [UInt8]
+    ) async throws -> Outcome {
+        guard let idempotency else {
+            return try await performOnce(slot, of: cell, for: client, now: now, idempotency: nil, answer: answer)
+        }
+        return try await gate.run(idempotency) {
+            if let receipt = try await ledger.replay(of: idempotency), let outcome = Outcome(replaying: receipt) { return outcome }
+            return try await performOnce(slot, of: cell, for: client, now: now, idempotency: idempotency, answer: answer)
+        }
+    }
+
+    private func performOnce(
+        _ slot: CommandKey, of cell: String, for client: ClientTrace, now: Int64, idempotency: IdempotencyKey?,
         answer: @Sendable (Performance) -> [UInt8]
     ) async throws -> Outcome {
-        if let idempotency, let receipt = try await ledger.replay(of: idempotency), let outcome = Outcome(replaying: receipt) {
-            return outcome
-        }
         let viewModel = try await viewModel(of: cell, slot: 0, client: client, now: now)
         let command = try command(in: slot, of: viewModel, for: client)
         let context = await run(command, slot.occurrence, on: viewModel, for: client, now: now)

@@ -123,6 +123,32 @@ struct ActionPerformerTests {
         #expect(fixture.ledger.events.count == 1)
     }
 
+    @Test("of many requests with the same key at the same instant one runs, and all get its answer")
+    func simultaneous() async throws {
+        let effects = Effects()
+        var registry = CommandRegistry.standard
+        try registry.register(RemoteCommand(name: "book", effects: effects))
+        var configuration = CellConfiguration()
+        configuration.userCommands[.selection] = ["book"]
+        let fixture = try Fixture(users: 1, configuration: configuration, registry: registry)
+        let performer = fixture.performer()
+        let key = IdempotencyKey(scope: "ann", key: "k", fingerprint: "f", expires: .max)
+        let answers = try await withThrowingTaskGroup(of: [UInt8].self) { group in
+            for _ in 0..<32 {
+                group.addTask {
+                    let outcome = try await performer.perform(
+                        .selection, of: "user:u0", for: ann, now: now, idempotency: key, answer: { $0.json() })
+                    switch outcome {
+                    case .performed(_, let answer), .replayed(let answer): return answer
+                    case .keyReused: throw TestFailure()
+                    }
+                }
+            }
+            return try await group.reduce(into: Set<[UInt8]>()) { $0.insert($1) }
+        }
+        #expect(answers.count == 1 && effects.all == ["+book"])
+    }
+
     @Test("DNT leaves no viewer in the events, and undo still works for the one it was for")
     func untraced() async throws {
         let fixture = try Fixture(users: 1)
