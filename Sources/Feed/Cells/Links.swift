@@ -1,5 +1,7 @@
 /// Makes the hrefs that cells and pages carry: relative references, or absolute ones below a public base URL.
-public struct Links: Sendable {
+///
+/// A class, because every cell of a page refers to it.
+public final class Links: Sendable {
     /// Turns a picture's source URL into the href that clients load it from.
     ///
     /// - Parameters: the source URL, and the time in milliseconds since 1970-01-01 UTC; the href must stay the same within an hour of it.

@@ -1,5 +1,7 @@
 /// Mints and checks the tokens of clickthrough links and impressions.
-public struct CellTokens: Sendable {
+///
+/// A class, because every cell of a page refers to it.
+public final class CellTokens: Sendable {
     /// Milliseconds in an hour, the width of a token's bucket.
     static let hour: Int64 = 3_600_000
 
