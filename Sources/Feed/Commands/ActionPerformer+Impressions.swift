@@ -56,12 +56,7 @@ extension ActionPerformer {
     private func viewModels(of cells: Set<String>, client: ClientTrace, now: Int64) async throws -> [String: CellViewModel] {
         let context = CellContext(links: links, tokens: tokens, now: now, hasViewer: client.viewer != nil)
         return try await store.read { [factories] snapshot in
-            var viewModels: [String: CellViewModel] = [:]
-            for cell in cells {
-                guard let name = factories.item(ofCell: cell), let item = try snapshot.item(kind: name.kind, id: name.id) else { continue }
-                viewModels[cell] = try? factories.makeViewModel(for: item, in: context)
-            }
-            return viewModels
+            try factories.viewModels(of: cells, in: snapshot, context: context)
         }
     }
 }

@@ -7,8 +7,8 @@ final class MemoryLedger: Ledger {
         var events: [LedgerEvent] = []
         var selections: [String: SelectionRecord] = [:]
         var answers: [String: (fingerprint: String, answer: [UInt8])] = [:]
-        /// Which performances hold a cell on a list: list, viewer, cell.
-        var lists: [[String]: Set<String>] = [:]
+        /// Which performances hold a cell on a list, and since which commit: by list, viewer, cell.
+        var lists: [[String]: (performances: Set<String>, mark: Int64)] = [:]
         var commits = 0
         var failure: StoreError?
     }
@@ -25,7 +25,9 @@ final class MemoryLedger: Ledger {
 
     func listed(_ list: ViewerList, _ viewer: String) -> Set<String> {
         state.withLock { state in
-            Set(state.lists.filter { $0.key[0] == list.rawValue && $0.key[1] == viewer && !$0.value.isEmpty }.map { $0.key[2] })
+            Set(
+                state.lists.filter { $0.key[0] == list.rawValue && $0.key[1] == viewer && !$0.value.performances.isEmpty }.map { $0.key[2] }
+            )
         }
     }
 
@@ -46,9 +48,9 @@ final class MemoryLedger: Ledger {
             for change in entry.changes {
                 switch change {
                 case .add(let list, let viewer, let cell, let performance, _):
-                    state.lists[[list.rawValue, viewer, cell], default: []].insert(performance)
+                    state.lists[[list.rawValue, viewer, cell], default: ([], Int64(state.commits))].performances.insert(performance)
                 case .remove(let list, let viewer, let cell, let performance):
-                    state.lists[[list.rawValue, viewer, cell]]?.remove(performance)
+                    state.lists[[list.rawValue, viewer, cell]]?.performances.remove(performance)
                 }
             }
             return LedgerReceipt(outcome: .committed, verdicts: entry.events.map(\.verdict))
@@ -64,7 +66,11 @@ final class MemoryLedger: Ledger {
     }
 
     func cells(on list: ViewerList, of viewer: String, after mark: Int64?, limit: Int) async throws -> [ListedCell] {
-        listed(list, viewer).sorted().prefix(limit).map { ListedCell(cell: $0, mark: 0) }
+        let all = state.withLock { state in
+            state.lists.filter { $0.key[0] == list.rawValue && $0.key[1] == viewer && !$0.value.performances.isEmpty }
+                .map { ListedCell(cell: $0.key[2], mark: $0.value.mark) }
+        }
+        return Array(all.filter { $0.mark < mark ?? .max }.sorted { $0.mark > $1.mark }.prefix(limit))
     }
 
     private static func receipt(of known: (fingerprint: String, answer: [UInt8]), for key: IdempotencyKey) -> LedgerReceipt {

@@ -1,0 +1,49 @@
+import Feed
+import Testing
+
+@Suite("Pages of a viewer's list")
+struct ViewerListTests {
+    let now = Fixture.now
+
+    func fixture() async throws -> (Fixture, ViewerListAssembler) {
+        var configuration = CellConfiguration()
+        configuration.userCommands[.selection] = ["save"]
+        let fixture = try Fixture(users: 12, configuration: configuration)
+        for index in 0..<12 {
+            _ = try await fixture.performer().perform(
+                .selection, of: "user:u\(index)", for: ClientTrace(viewer: "ann"), now: now, answer: { $0.json() })
+        }
+        let assembler = ViewerListAssembler(
+            list: .saved, path: "/saved", store: fixture.store, ledger: fixture.ledger, factories: fixture.factories, keys: fixture.keys,
+            tokens: fixture.tokens)
+        return (fixture, assembler)
+    }
+
+    @Test("newest first, full pages, without what is gone", arguments: [1, 2, 3, 5, 11, 100])
+    func walk(limit: Int) async throws {
+        let (fixture, assembler) = try await fixture()
+        for id in ["u3", "u4", "u5", "u11", "u0"] { fixture.store.delete(kind: "user", id: id) }
+        var pages = [try await assembler.page(of: "ann", cursor: nil, limit: limit, now: now)]
+        while let next = pages.last?.next {
+            #expect(next.hasPrefix("/saved?cursor="))
+            pages.append(try await assembler.page(of: "ann", cursor: Fixture.cursor(in: next), limit: limit, now: now))
+        }
+        #expect(pages.flatMap(\.ids) == [10, 9, 8, 7, 6, 2, 1].map { "user:u\($0)" })
+        #expect(pages.dropLast().allSatisfy { $0.ids.count == limit } && pages.last?.ids.isEmpty == false)
+        #expect(try await fixture.ledger.allCells(on: .saved, of: "ann").count == 12)
+    }
+
+    @Test("refuses another viewer's cursor and the feed's, and shows nobody another's list")
+    func foreign() async throws {
+        let (fixture, assembler) = try await fixture()
+        let cursor = try await assembler.page(of: "ann", cursor: nil, limit: 2, now: now).next.flatMap(Fixture.cursor)
+        let feed = try await fixture.page(limit: 2).next.flatMap(Fixture.cursor)
+        for (viewer, cursor) in [("bob", cursor), ("ann", feed)] {
+            await #expect(throws: FeedError.cursor(.otherFeed)) {
+                try await assembler.page(of: viewer, cursor: cursor, limit: 2, now: now)
+            }
+        }
+        #expect(try await assembler.page(of: "bob", cursor: nil, limit: 2, now: now).ids.isEmpty)
+        await #expect(throws: FeedError.limitOutOfRange(0)) { try await assembler.page(of: "ann", cursor: nil, limit: 0, now: now) }
+    }
+}
