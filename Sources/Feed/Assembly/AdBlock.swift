@@ -9,7 +9,7 @@ struct AdBlock {
     private var hasMetAdvertisements = false
 
     /// The next ones of the rotation.
-    init(rotating count: Int, among content: PageContent, cursor: PageCursor?, advertisements: AdvertisementReader) throws {
+    init(rotating count: Int, cursor: PageCursor?, advertisements: AdvertisementReader) throws {
         var advertisements = advertisements
         cells = try advertisements.next(count, cursor?.direction ?? .forward, of: cursor?.rotation)
         omissions = advertisements.omissions

@@ -73,7 +73,10 @@ public struct FeedAssembler: Sendable {
         let block =
             switch placement.supply {
             case .rotating(let perPage):
-                try AdBlock(rotating: perPage, among: content, cursor: cursor, advertisements: advertisements)
+                // Only as many as have a place: the rotation goes on after the last one that was shown.
+                try AdBlock(
+                    rotating: placement.indices(for: max(0, perPage), in: ContentStretch(count: content.cells.count)).count,
+                    cursor: cursor, advertisements: advertisements)
             case .onceAtMidpoint:
                 try AdBlock(
                     atMidpoint: cursor?.midpoint ?? midpoint.position(at: version, in: snapshot), among: content, cursor: cursor,

@@ -27,15 +27,15 @@ extension ActionPerformer {
         } catch ActionError.unknownCell, ActionError.brokenCell {
             throw ActionError.gone(token.cell)
         }
-        guard let command = viewModel.commands[.selection], viewModel.subject.destination != nil else {
+        guard let command = viewModel.commands[.selection], let destination = viewModel.subject.destination else {
             throw ActionError.gone(token.cell)
         }
+        // A command beside the clickthrough may fail; the person gets there, and the ledger has the click.
         var context = await run(command, .click, on: viewModel, for: client, now: now)
-        guard let location = context.destination else { throw ActionError.gone(token.cell) }
         context.record(.click)
         let receipt = try await ledger.commit(LedgerEntry(events: context.events, changes: context.changes))
         let index = context.events.firstIndex { $0.kind == .click }
         let verdict = index.flatMap { receipt.verdicts.indices.contains($0) ? receipt.verdicts[$0] : nil }
-        return Click(location: location, cell: token.cell, verdict: verdict ?? client.verdict)
+        return Click(location: context.destination ?? destination, cell: token.cell, verdict: verdict ?? client.verdict)
     }
 }

@@ -4,6 +4,10 @@ extension ActionPerformer {
     /// - Returns: what became of each command, in the order in which they were taken back.
     /// - Throws: ``ActionError``, ``StoreError``. Nothing is committed then.
     public func undo(selection id: String, for client: ClientTrace, now: Int64) async throws -> [StepResult] {
+        try await gate.run("undo\u{0}\(id)") { try await undoAlone(selection: id, for: client, now: now) }
+    }
+
+    private func undoAlone(selection id: String, for client: ClientTrace, now: Int64) async throws -> [StepResult] {
         guard let record = try await ledger.selection(id: id), record.viewer == nil || record.viewer == client.viewer else {
             throw ActionError.unknownSelection(id)
         }

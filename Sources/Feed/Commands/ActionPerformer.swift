@@ -11,7 +11,7 @@ public struct ActionPerformer: Sendable {
     let tokens: CellTokens
     /// How long a selection can be undone, in milliseconds.
     let undoWindow: Int64
-    private let gate = IdempotencyGate()
+    let gate = ActionGate()
 
     /// - Parameter undoWindow: how long a selection can be undone, in milliseconds; ten minutes by default.
     public init(
@@ -51,7 +51,7 @@ public struct ActionPerformer: Sendable {
         guard let idempotency else {
             return try await performOnce(slot, of: cell, for: client, now: now, idempotency: nil, answer: answer)
         }
-        return try await gate.run(idempotency) {
+        return try await gate.run("key\u{0}\(idempotency.scope)\u{0}\(idempotency.key)") {
             if let receipt = try await ledger.replay(of: idempotency), let outcome = Outcome(replaying: receipt) { return outcome }
             return try await performOnce(slot, of: cell, for: client, now: now, idempotency: idempotency, answer: answer)
         }

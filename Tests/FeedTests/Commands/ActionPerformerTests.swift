@@ -123,7 +123,7 @@ struct ActionPerformerTests {
         #expect(fixture.ledger.events.count == 1)
     }
 
-    @Test("of many requests with the same key at the same instant one runs, and all get its answer")
+    @Test("of many requests with the same key at the same instant one runs and all get its answer; of many undos one runs")
     func simultaneous() async throws {
         let effects = Effects()
         var registry = CommandRegistry.standard
@@ -147,6 +147,15 @@ struct ActionPerformerTests {
             return try await group.reduce(into: Set<[UInt8]>()) { $0.insert($1) }
         }
         #expect(answers.count == 1 && effects.all == ["+book"])
+
+        let id = try #require(fixture.ledger.selectionIDs.first)
+        let undone = await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<32 {
+                group.addTask { (try? await performer.undo(selection: id, for: ann, now: now)) != nil }
+            }
+            return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(undone == 1 && effects.all == ["+book", "-receipt of book"])
     }
 
     @Test("DNT leaves no viewer in the events, and undo still works for the one it was for")

@@ -40,6 +40,29 @@ struct ClickAndImpressionTests {
         #expect(fixture.ledger.events.count == 1)
     }
 
+    @Test("no mutation of a token leads anywhere", arguments: 0..<4)
+    func mutations(seed: Int) throws {
+        let tokens = try Fixture().tokens
+        let genuine = tokens.click(cell: "ad:1", slot: 0, now: now)
+        var random = SeededGenerator(seed: UInt64(seed))
+        for _ in 0..<2_500 {
+            let text = Mutation.of(genuine, using: &random)
+            if text != genuine { #expect(tokens.verifyClick(text, now: now) == .forged) }
+        }
+    }
+
+    @Test("a command that fails beside the clickthrough keeps nobody from getting there")
+    func failingNeighbour() async throws {
+        var registry = CommandRegistry.standard
+        try registry.register(FailingCommand(name: "fail"))
+        var configuration = CellConfiguration()
+        configuration.advertisementCommands[.selection] = ["fail", "clickthrough"]
+        let fixture = try Fixture(advertisements: 1, configuration: configuration, registry: registry)
+        let click = try await fixture.performer().click(token: token(fixture), for: client, now: now)
+        #expect(click.location == "https://shop.example/0" && click.verdict == .counted)
+        #expect(fixture.ledger.events.map(\.kind) == [.click])
+    }
+
     @Test("a token for a cell that leads nowhere is gone")
     func nowhere() async throws {
         let fixture = try Fixture(users: 1)

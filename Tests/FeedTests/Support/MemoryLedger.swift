@@ -19,6 +19,8 @@ final class MemoryLedger: Ledger {
 
     var commits: Int { state.withLock { $0.commits } }
 
+    var selectionIDs: [String] { state.withLock { Array($0.selections.keys) } }
+
     func fail(with error: StoreError) {
         state.withLock { $0.failure = error }
     }

@@ -1,13 +1,13 @@
-/// Lets requests with the same idempotency key through one after another, so that the second finds the answer of the first.
+/// Lets requests that must not run at once through one after another: those with the same idempotency key, so that the second finds the
+/// answer of the first, and those that undo the same selection.
 ///
 /// It holds within one process. Between replicas the ledger decides: one of two is committed, and both get its answer.
-actor IdempotencyGate {
-    /// Those who wait for each key that is under way.
+actor ActionGate {
+    /// Those who wait for each name that is under way.
     private var waiting: [String: [CheckedContinuation<Void, Never>]] = [:]
 
-    /// Runs `body` alone among those with the same key.
-    func run<Value: Sendable>(_ key: IdempotencyKey, _ body: @Sendable () async throws -> Value) async rethrows -> Value {
-        let name = key.scope + "\u{0}" + key.key
+    /// Runs `body` alone among those with the same name.
+    func run<Value: Sendable>(_ name: String, _ body: @Sendable () async throws -> Value) async rethrows -> Value {
         await enter(name)
         defer { leave(name) }
         return try await body()
