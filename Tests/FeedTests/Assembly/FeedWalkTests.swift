@@ -22,18 +22,7 @@ struct FeedWalkTests {
             #expect(Set(page.ids).count == page.ids.count)
             met += page.ids
             cursor = page.next.flatMap(Fixture.cursor)
-            for _ in 0..<Int.random(in: 0...4, using: &random) {
-                let id = "u\(Int.random(in: 0..<80, using: &random))"
-                switch Int.random(in: 0..<4, using: &random) {
-                case 0: fixture.store.put(Fixture.user("n\(random.next())", at: .random(in: 1...70_000, using: &random)))
-                case 1: fixture.store.put(Fixture.user("t\(random.next())", at: 100_000 + Int64(met.count)))
-                case 2 where survivors.contains("user:" + id):
-                    fixture.store.put(Fixture.user(id, at: .random(in: 1...70_000, using: &random), variant: "featured"))
-                default:
-                    fixture.store.delete(kind: "user", id: id)
-                    survivors.remove("user:" + id)
-                }
-            }
+            write(&random, survivors: &survivors, in: fixture)
         } while cursor != nil && met.count < 10_000
 
         let users = met.filter { $0.hasPrefix("user:") }
@@ -42,6 +31,44 @@ struct FeedWalkTests {
         if scope == .feed {
             let shown = met.filter { $0.hasPrefix("ad:") }
             #expect(shown.count == advertisements.count && Set(shown) == advertisements)
+        }
+    }
+
+    @Test("meets them exactly once along previous too", arguments: 0..<60)
+    func randomWriterBackward(seed: Int) async throws {
+        var random = SeededGenerator(seed: UInt64(seed) &+ 1_000)
+        let fixture = try Fixture(
+            users: .random(in: 1...60, using: &random), advertisements: 3,
+            placement: MidpointPlacement(scope: Self.scopes[seed % Self.scopes.count]))
+        let pages = try await fixture.walk(limit: .random(in: 1...7, using: &random))
+        var survivors = Set(pages.flatMap(\.contentIDs))
+        var page = try #require(pages.last)
+        var met = page.ids
+        for id in page.contentIDs { survivors.remove(id) }
+        while let previous = page.previous, met.count < 10_000 {
+            write(&random, survivors: &survivors, in: fixture)
+            page = try await fixture.page(Fixture.cursor(in: previous), limit: .random(in: 1...7, using: &random))
+            met = page.ids + met
+        }
+        let users = met.filter { $0.hasPrefix("user:") }
+        #expect(Set(users).count == users.count)
+        #expect(survivors.subtracting(users).isEmpty)
+        if seed % Self.scopes.count == 2 { #expect(met.filter { $0.hasPrefix("ad:") } == ["ad:0", "ad:1", "ad:2"]) }
+    }
+
+    /// A few writes anywhere in the feed; who is deleted survives no more.
+    private func write(_ random: inout SeededGenerator, survivors: inout Set<String>, in fixture: Fixture) {
+        for _ in 0..<Int.random(in: 0...4, using: &random) {
+            let id = "u\(Int.random(in: 0..<80, using: &random))"
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0: fixture.store.put(Fixture.user("n\(random.next())", at: .random(in: 1...70_000, using: &random)))
+            case 1: fixture.store.put(Fixture.user("t\(random.next())", at: .random(in: 100_000...1_000_000, using: &random)))
+            case 2 where survivors.contains("user:" + id):
+                fixture.store.put(Fixture.user(id, at: .random(in: 1...70_000, using: &random), variant: "featured"))
+            default:
+                fixture.store.delete(kind: "user", id: id)
+                survivors.remove("user:" + id)
+            }
         }
     }
 
