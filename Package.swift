@@ -88,12 +88,21 @@ let package = Package(
 
         // Tests
         .target(name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport"),
+        // A server in a process of its own, with a counting allocator, for the tests that need one.
+        .target(name: "CAllocationCount", path: "Tests/CAllocationCount"),
+        .executableTarget(
+            name: "HTTPProbe",
+            dependencies: [
+                "CAllocationCount", "HTTPServer",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            path: "Tests/HTTPProbe"),
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"]),
         .testTarget(name: "FeedTests", dependencies: ["Feed", "TestSupport"]),
         .testTarget(
             name: "HTTPServerTests",
             dependencies: [
-                "EventLoop", "HTTPServer", "TestSupport",
+                "EventLoop", "HTTPServer", "HTTPProbe", "TestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         .testTarget(name: "FetchTests", dependencies: ["EventLoop", "Fetch", "TestSupport"]),
@@ -110,7 +119,7 @@ let package = Package(
 )
 
 // One loop for the settings of all Swift targets.
-for target in package.targets where target.type != .system && target.name != "CLinux" {
+for target in package.targets where target.type != .system && !["CAllocationCount", "CLinux"].contains(target.name) {
     target.swiftSettings = [
         .swiftLanguageMode(.v6),
         .enableUpcomingFeature("ExistentialAny"),

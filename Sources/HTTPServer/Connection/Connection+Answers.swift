@@ -8,7 +8,7 @@ extension Connection {
         let request = ServerRequest(head: head, body: body, peer: peer)
         let (id, handler) = (exchange.id, lane.handler)
         // What may take long happens in the task: compressing, above all.
-        let wantsGzip = exchange.withHead { $0.acceptedCodings.prefersGzip }
+        let wantsGzip = exchange.bytes.withUnsafeBufferPointer { exchange.head(in: $0).acceptedCodings.prefersGzip }
         let route = exchange.route
         exchange.deadline = exchange.isBodyDone ? lane.loop.now.advanced(by: exchange.timeLimit) : nil
         exchange.task = Task {
@@ -46,8 +46,8 @@ extension Connection {
 
     private func finish(_ exchange: Exchange, _ canned: CannedResponse, closes: Bool) {
         let closing = closes || canned.closesConnection || mustClose(exchange.framing) || !canDiscardBody(exchange)
-        let (status, sent) = exchange.withHead { head in
-            serve(canned, head, closing: closing, announcing: exchange.framing.announcesKeepAlive)
+        let (status, sent) = exchange.bytes.withUnsafeBufferPointer { bytes in
+            serve(canned, exchange.head(in: bytes), closing: closing, announcing: exchange.framing.announcesKeepAlive)
         }
         exchange.status = status
         exchange.sent = sent

@@ -78,10 +78,8 @@ final class Exchange {
 
     var isBodyDone: Bool { if case .done = body { true } else { false } }
 
-    /// Calls `body` with a view of the request's head.
-    func withHead<Result>(_ body: (borrowing RequestHead) -> Result) -> Result {
-        bytes.withUnsafeBufferPointer { bytes in
-            body(RequestHead(parser: parser, bytes: bytes, method: method, target: ByteView(bytes, target)))
-        }
+    /// A view of the request's head. `bytes` are this exchange's own.
+    func head(in bytes: UnsafeBufferPointer<UInt8>) -> RequestHead {
+        RequestHead(parser: parser, bytes: bytes, method: method, target: ByteView(bytes, target))
     }
 }

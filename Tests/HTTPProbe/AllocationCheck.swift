@@ -1,0 +1,70 @@
+import CAllocationCount
+import Dispatch
+import Glibc
+import HTTPServer
+
+/// Counts what a cached request allocates, once the server is warm.
+struct AllocationCheck {
+    let requests: Int
+
+    func run() async throws -> Bool {
+        var configuration = HTTPServerConfiguration()
+        configuration.requestsPerConnection = .max
+        let server = try HTTPServer(configuration: configuration, handler: ProbeHandler(pageBytes: 8 * 1024))
+        let address = try await server.start()
+        let requests = requests
+        var isClean = true
+        for (name, fields) in [
+            ("identity", ""), ("gzip", "Accept-Encoding: gzip\r\n"), ("not modified", "If-None-Match: \"probe\"\r\n"),
+        ] {
+            let count = await withCheckedContinuation { continuation in
+                DispatchQueue(label: "client").async {
+                    continuation.resume(returning: Self.measure(port: address.port, fields: fields, requests: requests))
+                }
+            }
+            say("\(name): \(count) allocations in \(requests) requests")
+            // A handful for timers and threads that have nothing to do with a request.
+            if count < 0 || count > requests / 500 { isClean = false }
+        }
+        await server.shutdown(grace: .seconds(1))
+        return isClean
+    }
+
+    /// Allocations of the process while it answers; the client itself makes none meanwhile. Negative where the client fails.
+    private static func measure(port: UInt16, fields: String, requests: Int) -> Int {
+        let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(client) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        inet_pton(AF_INET, "127.0.0.1", &address.sin_addr)
+        let connected = withUnsafePointer(to: address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(client, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+        }
+        if connected != 0 { return -1 }
+        let request = Array("GET /page HTTP/1.1\r\nHost: probe\r\n\(fields)\r\n".utf8)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
+        defer { buffer.deallocate() }
+        // The length of an answer is learned from the first one.
+        guard send(client, request, request.count, 0) == request.count else { return -1 }
+        usleep(200_000)
+        let length = recv(client, buffer.baseAddress, buffer.count, 0)
+        if length <= 0 { return -1 }
+        func exchange(_ times: Int) -> Bool {
+            for _ in 0..<times {
+                guard send(client, request, request.count, 0) == request.count else { return false }
+                var received = 0
+                while received < length {
+                    let count = recv(client, buffer.baseAddress, length - received, 0)
+                    if count <= 0 { return false }
+                    received += count
+                }
+            }
+            return true
+        }
+        guard exchange(1000) else { return -1 }
+        let before = callocation_count()
+        guard exchange(requests) else { return -1 }
+        return Int(callocation_count() - before)
+    }
+}
