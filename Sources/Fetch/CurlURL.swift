@@ -1,0 +1,37 @@
+internal import CCurl
+
+/// libcurl's URL parser.
+final class CurlURL {
+    private let handle: OpaquePointer
+
+    init(_ reference: String, base: String?) throws(FetchFailure) {
+        guard let handle = curl_url() else { throw .internalError }
+        self.handle = handle
+        if let base {
+            try set(CURLUPART_URL, base)
+        }
+        try set(CURLUPART_URL, reference)
+    }
+
+    deinit {
+        curl_url_cleanup(handle)
+    }
+
+    func set(_ part: CURLUPart, _ value: String?) throws(FetchFailure) {
+        // Unknown schemes are let through here, so that they are refused as such and not as malformed.
+        let flags = part == CURLUPART_URL ? UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE | CURLU_DISALLOW_USER) : 0
+        switch curl_url_set(handle, part, value, flags) {
+        case CURLUE_OK: return
+        case CURLUE_USER_NOT_ALLOWED: throw .userinfoDenied
+        case CURLUE_UNSUPPORTED_SCHEME: throw .schemeDenied
+        default: throw .malformedURL
+        }
+    }
+
+    subscript(part: CURLUPart, flags: Int32 = 0) -> String? {
+        var value: UnsafeMutablePointer<CChar>?
+        guard curl_url_get(handle, part, &value, UInt32(flags)) == CURLUE_OK, let value else { return nil }
+        defer { curl_free(value) }
+        return String(validatingCString: value)
+    }
+}

@@ -1,0 +1,11 @@
+/// Receives one fetch. All calls are made on the loop of the ``Transfers``; ``fetchEnded(_:_:)`` exactly once and last.
+public protocol FetchDelegate: AnyObject, Sendable {
+    /// A redirect makes a fetch go back to an earlier stage.
+    func fetch(_ id: FetchID, reached stage: FetchStage)
+    /// - Returns: false to want no more; the fetch then ends with `rejected`.
+    func fetch(_ id: FetchID, received head: FetchHead) -> Bool
+    /// - Parameter bytes: valid during the call only.
+    /// - Returns: false to want no more.
+    func fetch(_ id: FetchID, received bytes: UnsafeRawBufferPointer) -> Bool
+    func fetchEnded(_ id: FetchID, _ failure: FetchFailure?)
+}

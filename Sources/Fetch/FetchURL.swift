@@ -1,0 +1,64 @@
+internal import CCurl
+
+/// An http or https URL as libcurl reads it, in one canonical form: two parsers that disagree are how address checks are passed by.
+public struct FetchURL: Hashable, Sendable, CustomStringConvertible {
+    /// Bytes; contract and most servers agree on this bound.
+    public static let longest = 2_048
+
+    /// Canonical: lower-case ASCII host without trailing dot, no default port, no fragment.
+    public let text: String
+    public let isSecure: Bool
+    /// Lower-case ASCII, IDN as Punycode, IPv6 without brackets, no trailing dot.
+    public let host: String
+    public let port: UInt16
+    /// Where the host is an address and not a name.
+    public let address: IPAddress?
+
+    /// Throws `malformedURL`, `schemeDenied` or `userinfoDenied`. A fragment is dropped: it never goes over the wire.
+    public init(_ text: String) throws(FetchFailure) {
+        try self.init(text, base: nil)
+    }
+
+    /// A reference such as a `Location` field gives, relative to this URL.
+    public func resolving(_ reference: String) throws(FetchFailure) -> FetchURL {
+        try FetchURL(reference, base: self.text)
+    }
+
+    private init(_ reference: String, base: String?) throws(FetchFailure) {
+        guard !reference.isEmpty, reference.utf8.count <= Self.longest, !reference.utf8.contains(0) else { throw .malformedURL }
+        let parsed = try Self.parse(reference, base: base)
+        // What the parser makes of its own output must be that output: an IDN host may turn into an address only on the second reading.
+        var text = parsed
+        for _ in 0..<3 {
+            let again = try Self.parse(text, base: nil)
+            if again == text { break }
+            text = again
+        }
+        guard try Self.parse(text, base: nil) == text, text.utf8.count <= Self.longest else { throw .malformedURL }
+        let parts = try CurlURL(text, base: nil)
+        guard let scheme = parts[CURLUPART_SCHEME], let host = parts[CURLUPART_HOST],
+            let portText = parts[CURLUPART_PORT, CURLU_DEFAULT_PORT], let port = UInt16(portText), port > 0
+        else { throw .malformedURL }
+        self.text = text
+        isSecure = scheme == "https"
+        self.host = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+        self.port = port
+        address = IPAddress(self.host)
+        guard address != nil || !host.hasPrefix("[") else { throw .malformedURL }
+    }
+
+    public var description: String { text }
+
+    private static func parse(_ reference: String, base: String?) throws(FetchFailure) -> String {
+        let url = try CurlURL(reference, base: base)
+        guard let scheme = url[CURLUPART_SCHEME], scheme == "http" || scheme == "https" else { throw .schemeDenied }
+        guard url[CURLUPART_USER] == nil, url[CURLUPART_PASSWORD] == nil else { throw .userinfoDenied }
+        guard url[CURLUPART_ZONEID] == nil, var host = url[CURLUPART_HOST, CURLU_PUNYCODE]?.lowercased() else { throw .malformedURL }
+        if host.hasSuffix(".") { host.removeLast() }
+        guard !host.isEmpty, host.utf8.count <= 253, host.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else { throw .malformedURL }
+        try url.set(CURLUPART_HOST, host)
+        try url.set(CURLUPART_FRAGMENT, nil)
+        guard let text = url[CURLUPART_URL, CURLU_NO_DEFAULT_PORT] else { throw .malformedURL }
+        return text
+    }
+}

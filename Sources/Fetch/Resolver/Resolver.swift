@@ -1,0 +1,136 @@
+internal import EventLoop
+internal import Synchronization
+
+/// Names to addresses, on threads of its own.
+///
+/// libcurl's resolver starts a thread for each lookup and joins it when the transfer goes away: a cancelled transfer would
+/// then block its loop for as long as the name server is silent. Here lookups for one name are shared, the threads are
+/// bounded in number and end when idle, and who does not want to wait any more simply leaves.
+public final class Resolver: Sendable {
+    /// Blocks until it knows the addresses of a host; called on a thread of the resolver's own.
+    public typealias Lookup = @Sendable (_ host: String) -> Result<[IPAddress], FetchFailure>
+    typealias Answer = Result<[IPAddress], FetchFailure>
+
+    public struct Configuration: Sendable {
+        public var threads = 16
+        /// Names that wait for a thread; one more is refused with `resolveFailed`.
+        public var queue = 1_024
+        public var positive: Duration = .seconds(60)
+        public var negative: Duration = .seconds(5)
+        /// Names remembered.
+        public var remembered = 10_000
+
+        public init() {}
+    }
+
+    /// One who waits for a name.
+    struct Ticket: Hashable, Sendable {
+        let host: String
+        let number: UInt64
+    }
+
+    private struct State: Sendable {
+        var cache: [String: (answer: Answer, until: LoopInstant)] = [:]
+        var waiting: [String: [(number: UInt64, call: @Sendable (Answer) -> Void)]] = [:]
+        var queue: [String] = []
+        var threads = 0
+        var next: UInt64 = 0
+    }
+
+    private let lookup: Lookup
+    private let configuration: Configuration
+    private let state = Mutex(State())
+
+    public init(configuration: Configuration = Configuration(), lookup: @escaping Lookup = SystemLookup.addresses) {
+        self.configuration = configuration
+        self.lookup = lookup
+    }
+
+    /// Threads that look names up right now.
+    public var busyThreads: Int { state.withLock { $0.threads } }
+
+    /// Calls back once: at once where the name is remembered, else on a thread of the resolver. Nil where it called at once.
+    func resolve(_ host: String, then call: @escaping @Sendable (Answer) -> Void) -> Ticket? {
+        enum Step { case now(Answer), wait(Ticket, spawn: Bool) }
+        let now = LoopInstant.now()
+        let step = state.withLock { state -> Step in
+            if let known = state.cache[host], now < known.until { return .now(known.answer) }
+            let isFirst = state.waiting[host] == nil
+            if isFirst, state.queue.count >= configuration.queue { return .now(.failure(.resolveFailed)) }
+            state.next &+= 1
+            state.waiting[host, default: []].append((state.next, call))
+            let ticket = Ticket(host: host, number: state.next)
+            guard isFirst else { return .wait(ticket, spawn: false) }
+            state.queue.append(host)
+            guard state.threads < configuration.threads else { return .wait(ticket, spawn: false) }
+            state.threads += 1
+            return .wait(ticket, spawn: true)
+        }
+        switch step {
+        case .now(let answer):
+            call(answer)
+            return nil
+        case .wait(let ticket, let spawn):
+            if spawn, !DetachedThread.start({ self.work() }) {
+                threadMissing()
+            }
+            return ticket
+        }
+    }
+
+    /// Forgets one who waits. A lookup that nobody waits for any more is not begun; one that was begun goes on by itself.
+    func leave(_ ticket: Ticket) {
+        state.withLock { state in
+            state.waiting[ticket.host]?.removeAll { $0.number == ticket.number }
+            if state.waiting[ticket.host]?.isEmpty == true, let place = state.queue.firstIndex(of: ticket.host) {
+                state.queue.remove(at: place)
+                state.waiting[ticket.host] = nil
+            }
+        }
+    }
+
+    private func work() {
+        while let host = nextHost() {
+            let answer = lookup(host)
+            for call in settle(host, answer) {
+                call(answer)
+            }
+        }
+    }
+
+    private func nextHost() -> String? {
+        state.withLock { state in
+            if state.queue.isEmpty {
+                state.threads -= 1
+                return nil
+            }
+            return state.queue.removeFirst()
+        }
+    }
+
+    private func settle(_ host: String, _ answer: Answer) -> [@Sendable (Answer) -> Void] {
+        let now = LoopInstant.now()
+        return state.withLock { state in
+            if state.cache.count >= configuration.remembered {
+                state.cache = state.cache.filter { now < $0.value.until }
+                if state.cache.count >= configuration.remembered, let any = state.cache.keys.first { state.cache[any] = nil }
+            }
+            let isGood = (try? answer.get())?.isEmpty == false
+            state.cache[host] = (answer, now.advanced(by: isGood ? configuration.positive : configuration.negative))
+            return state.waiting.removeValue(forKey: host)?.map(\.call) ?? []
+        }
+    }
+
+    /// The process has no thread left: what waits is refused, since nobody would ever serve it.
+    private func threadMissing() {
+        let waiting = state.withLock { state in
+            state.threads -= 1
+            guard state.threads == 0 else { return [@Sendable (Answer) -> Void]() }
+            defer { state.queue = [] }
+            return state.queue.flatMap { state.waiting.removeValue(forKey: $0)?.map(\.call) ?? [] }
+        }
+        for call in waiting {
+            call(.failure(.resolveFailed))
+        }
+    }
+}

@@ -1,0 +1,126 @@
+internal import CCurl
+internal import EventLoop
+
+/// One fetch on its way: its hop, what its answer brought so far, and why it stops. On the loop of its ``Transfers`` only.
+final class Transfer {
+    let id: FetchID
+    let request: FetchRequest
+    let policy: AddressPolicy
+    let delegate: any FetchDelegate
+    let started = LoopInstant.now()
+
+    var url: FetchURL
+    var hops = 0
+    var easy: CurlEasy?
+    var ticket: Resolver.Ticket?
+    /// Told on the loop when the time of the current stage is over.
+    var deadline: OneShotTimer?
+    private(set) var stage = FetchStage.resolving
+
+    var answer = AnswerHead()
+    /// Where this hop's answer points to.
+    private(set) var redirect: String?
+    private var bodyBytes = 0
+    /// Why a callback stopped curl; curl itself only knows that one did.
+    private(set) var stopped: FetchFailure?
+    private(set) var sawDeniedAddress = false
+
+    init(id: FetchID, request: FetchRequest, policy: AddressPolicy, delegate: any FetchDelegate) {
+        self.id = id
+        self.request = request
+        self.policy = policy
+        self.delegate = delegate
+        url = request.url
+    }
+
+    /// What is left of the whole fetch's time; never negative.
+    var remaining: Duration {
+        max(.zero, request.limits.total - LoopInstant.now().since(started))
+    }
+
+    func enter(_ stage: FetchStage) {
+        self.stage = stage
+        delegate.fetch(id, reached: stage)
+    }
+
+    /// Forgets the last hop's answer; the bytes of its head stay counted.
+    func beginHop(to url: FetchURL) {
+        self.url = url
+        redirect = nil
+        stopped = nil
+        bodyBytes = 0
+        answer.beginMessage()
+    }
+
+    /// Refuses a socket to an address that was never approved: the last look before the first packet.
+    func permits(_ address: IPAddress?) -> Bool {
+        if let address, policy.permits(address) { return true }
+        sawDeniedAddress = true
+        return false
+    }
+
+    /// The connection stands, new or used again, and the request goes out when this returns true.
+    func connected(to remote: String) -> Bool {
+        guard permits(IPAddress(remote)) else { return false }
+        enter(.headers)
+        deadline?.arm(after: min(request.limits.head, remaining))
+        return true
+    }
+
+    func received(headerLine line: UnsafeRawBufferPointer) -> Bool {
+        switch answer.take(line, limits: request.limits) {
+        case .more: return true
+        case .failed(let failure): return stop(failure)
+        case .complete(let status, let headers):
+            deadline?.disarm()
+            if (301...303).contains(status) || status == 307 || status == 308, let location = headers["location"] {
+                redirect = location
+                return true
+            }
+            let head = FetchHead(status: status, headers: headers, url: url)
+            if let length = head.contentLength, length > request.limits.bodyBytes { return stop(.bodyTooLarge) }
+            stage = .body
+            guard delegate.fetch(id, received: head) else { return stop(.rejected) }
+            return true
+        }
+    }
+
+    func received(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        bodyBytes += bytes.count
+        // A redirect's body is read for as long as that is cheaper than a new connection.
+        if redirect != nil { return bodyBytes <= 16 * 1_024 }
+        guard bodyBytes <= request.limits.bodyBytes else { return stop(.bodyTooLarge) }
+        return delegate.fetch(id, received: bytes) || stop(.rejected)
+    }
+
+    private func stop(_ failure: FetchFailure) -> Bool {
+        stopped = failure
+        return false
+    }
+
+    /// What curl's verdict on the hop means; nil where the answer is complete.
+    func failure(for code: CURLcode) -> FetchFailure? {
+        if code == CURLE_OK { return answer.isComplete ? nil : .protocolError }
+        if let stopped { return stopped }
+        if sawDeniedAddress, code == CURLE_COULDNT_CONNECT || code == CURLE_ABORTED_BY_CALLBACK { return .addressDenied }
+        switch code {
+        case CURLE_OPERATION_TIMEDOUT: return timeout
+        case CURLE_COULDNT_CONNECT: return .connectFailed
+        case CURLE_COULDNT_RESOLVE_HOST: return .resolveFailed
+        case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM: return .tlsFailed
+        case CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR: return .connectionLost
+        case CURLE_PARTIAL_FILE: return .truncated
+        case CURLE_OUT_OF_MEMORY: return .internalError
+        default: return .protocolError
+        }
+    }
+
+    private var timeout: FetchFailure {
+        if remaining <= .milliseconds(5) { return .totalTimeout }
+        switch stage {
+        case .resolving, .connecting: return .connectTimeout
+        case .headers: return .headTimeout
+        case .body: return .tooSlow
+        }
+    }
+}

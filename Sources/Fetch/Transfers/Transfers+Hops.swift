@@ -1,0 +1,83 @@
+internal import CCurl
+internal import EventLoop
+
+extension Transfers {
+    /// The choke point: the first request of a fetch and the target of each redirect come here, and nothing else opens anything.
+    func openHop(_ transfer: Transfer, to url: FetchURL) {
+        do throws(FetchFailure) {
+            try policy.check(url)
+        } catch {
+            return end(transfer.id, error)
+        }
+        transfer.beginHop(to: url)
+        if let address = url.address { return connect(transfer, to: [address]) }
+        transfer.enter(.resolving)
+        transfer.deadline?.arm(after: min(transfer.request.limits.resolve, transfer.remaining))
+        let id = transfer.id
+        let hop = transfer.hops
+        transfer.ticket = resolver.resolve(url.host) { [weak self] answer in
+            guard let transfers = self else { return }
+            transfers.loop.execute { transfers.assumeIsolated { $0.resolved(id, hop, answer) } }
+        }
+    }
+
+    private func resolved(_ id: FetchID, _ hop: Int, _ answer: Resolver.Answer) {
+        guard let transfer = transfers[id], transfer.hops == hop, transfer.stage == .resolving else { return }
+        transfer.ticket = nil
+        transfer.deadline?.disarm()
+        switch answer {
+        case .failure(let failure): end(id, failure)
+        case .success(let addresses):
+            let permitted = addresses.filter { policy.permits($0) }
+            if permitted.isEmpty { return end(id, .addressDenied) }
+            connect(transfer, to: permitted)
+        }
+    }
+
+    private func connect(_ transfer: Transfer, to addresses: [IPAddress]) {
+        transfer.enter(.connecting)
+        guard transfer.remaining > .zero else { return end(transfer.id, .totalTimeout) }
+        do throws(FetchFailure) {
+            let multi = try readyMulti()
+            let easy = try CurlEasy()
+            transfer.attach(easy)
+            easy.limit(transfer.request.limits, total: transfer.remaining)
+            try easy.prepare(transfer.url, addresses: addresses, headers: transfer.request.headers, certificates: certificates)
+            guard curl_multi_add_handle(multi.handle, easy.handle) == CURLM_OK else { throw .internalError }
+            transfer.easy = easy
+        } catch {
+            end(transfer.id, error)
+        }
+    }
+
+    /// What curl has finished.
+    func collect() {
+        guard let multi else { return }
+        var left: Int32 = 0
+        while let message = curl_multi_info_read(multi.handle, &left) {
+            guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
+            var context: UnsafeMutableRawPointer?
+            _ = intertwine_info_pointer(easy, CURLINFO_PRIVATE, &context)
+            if let transfer = Transfer.from(context) {
+                finishHop(transfer, intertwine_message_result(message))
+            }
+        }
+    }
+
+    private func finishHop(_ transfer: Transfer, _ code: CURLcode) {
+        guard let location = transfer.redirect, transfer.stopped == nil else {
+            return end(transfer.id, transfer.failure(for: code))
+        }
+        // How the redirect's body ended does not matter: its head was complete.
+        closeHop(transfer)
+        guard transfer.hops < transfer.request.limits.redirects else { return end(transfer.id, .tooManyRedirects) }
+        transfer.hops += 1
+        do throws(FetchFailure) {
+            let next = try transfer.url.resolving(location)
+            if transfer.url.isSecure, !next.isSecure { throw .downgradeDenied }
+            openHop(transfer, to: next)
+        } catch {
+            end(transfer.id, error)
+        }
+    }
+}

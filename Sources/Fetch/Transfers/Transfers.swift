@@ -1,0 +1,103 @@
+internal import CCurl
+public import EventLoop
+internal import Synchronization
+
+/// Fetches on one loop: curl's multi interface, driven by the loop's sockets and a precise timer.
+///
+/// Call ``shutDown()`` before letting go of it.
+public actor Transfers {
+    public nonisolated let loop: EventLoop
+    public nonisolated let policy: AddressPolicy
+    let resolver: Resolver
+    /// PEM file of the authorities trusted for https; the system's where nil.
+    let certificates: String?
+
+    var multi: CurlMulti?
+    var timer: OneShotTimer?
+    var watches: [Int32: SocketWatch] = [:]
+    var transfers: [FetchID: Transfer] = [:]
+    private var isShutDown = false
+    private nonisolated let lastNumber = Atomic<UInt64>(0)
+
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    public init(on loop: EventLoop, policy: AddressPolicy, resolver: Resolver = Resolver(), certificates: String? = nil) {
+        self.loop = loop
+        self.policy = policy
+        self.resolver = resolver
+        self.certificates = certificates
+    }
+
+    /// Fetches under way.
+    public var count: Int { transfers.count }
+
+    /// Starts a fetch. From any thread; the delegate hears of it on the loop, never during this call.
+    public nonisolated func start(_ request: FetchRequest, delegate: any FetchDelegate) -> FetchID {
+        let id = FetchID(number: lastNumber.add(1, ordering: .relaxed).newValue)
+        loop.execute { self.assumeIsolated { $0.begin(id, request, delegate) } }
+        return id
+    }
+
+    /// Gives a fetch up, wherever it stands; it ends with `cancelled`. From any thread; nothing happens where it has ended.
+    public nonisolated func cancel(_ id: FetchID) {
+        loop.execute { self.assumeIsolated { $0.end(id, .cancelled) } }
+    }
+
+    /// Stops reading a fetch's body, or goes on. From any thread.
+    public nonisolated func setPaused(_ isPaused: Bool, _ id: FetchID) {
+        loop.execute {
+            self.assumeIsolated { transfers in
+                guard let transfer = transfers.transfers[id], transfer.stage == .body, let easy = transfer.easy else { return }
+                _ = curl_easy_pause(easy.handle, isPaused ? CURLPAUSE_RECV : CURLPAUSE_CONT)
+                transfers.collect()
+            }
+        }
+    }
+
+    /// Ends all fetches with `shuttingDown` and refuses new ones.
+    public func shutDown() {
+        isShutDown = true
+        for id in Array(transfers.keys) {
+            end(id, .shuttingDown)
+        }
+        multi = nil
+        timer?.disarm()
+        timer = nil
+        for watch in watches.values {
+            if let registration = watch.registration { loop.deregister(registration) }
+        }
+        watches = [:]
+    }
+
+    private func begin(_ id: FetchID, _ request: FetchRequest, _ delegate: any FetchDelegate) {
+        guard !isShutDown else { return delegate.fetchEnded(id, .shuttingDown) }
+        let transfer = Transfer(id: id, request: request, policy: policy, delegate: delegate)
+        transfer.deadline = OneShotTimer(on: loop) { [weak self] in
+            self?.assumeIsolated { $0.stageTimedOut(id) }
+        }
+        transfers[id] = transfer
+        openHop(transfer, to: request.url)
+    }
+
+    private func stageTimedOut(_ id: FetchID) {
+        guard let transfer = transfers[id] else { return }
+        let isTotal = transfer.remaining <= .zero
+        end(id, isTotal ? .totalTimeout : transfer.stage == .resolving ? .resolveTimeout : .headTimeout)
+    }
+
+    /// The one way out of the table.
+    func end(_ id: FetchID, _ failure: FetchFailure?) {
+        guard let transfer = transfers.removeValue(forKey: id) else { return }
+        transfer.deadline?.disarm()
+        transfer.deadline = nil
+        if let ticket = transfer.ticket { resolver.leave(ticket) }
+        closeHop(transfer)
+        transfer.delegate.fetchEnded(id, failure)
+    }
+
+    func closeHop(_ transfer: Transfer) {
+        guard let easy = transfer.easy else { return }
+        if let multi { curl_multi_remove_handle(multi.handle, easy.handle) }
+        transfer.easy = nil
+    }
+}
