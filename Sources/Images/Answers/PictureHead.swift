@@ -1,0 +1,10 @@
+/// What is known of a picture before its body is there.
+struct PictureHead: Sendable {
+    let kind: MediaKind
+    let length: Int?
+    /// Nil where the origin forbids storing it.
+    let freshness: Freshness?
+    let validators: CachedImage.Validators
+    /// Whether the end of the body can be told from a lost connection.
+    let isDelimited: Bool
+}

@@ -1,0 +1,43 @@
+internal import Crypto
+
+/// A whole picture, and what is known about it. Immutable: who holds one may serve it whatever the cache does meanwhile.
+public final class CachedImage: Sendable {
+    /// The URL it came from.
+    public let source: String
+    public let kind: MediaKind
+    public let body: [UInt8]
+    /// Strong, quoted, made from the body: two sources with the same bytes share it, and the origin's never gets out.
+    public let etag: String
+    public let freshness: Freshness
+    let validators: Validators
+
+    /// What to ask the origin with.
+    struct Validators: Sendable, Hashable {
+        var etag: String?
+        var lastModified: String?
+    }
+
+    init(source: String, kind: MediaKind, body: [UInt8], etag: String, freshness: Freshness, validators: Validators) {
+        self.source = source
+        self.kind = kind
+        self.body = body
+        self.etag = etag
+        self.freshness = freshness
+        self.validators = validators
+    }
+
+    convenience init(source: String, kind: MediaKind, body: [UInt8], freshness: Freshness, validators: Validators) {
+        let digest = SHA256.hash(data: body)
+        let etag = "\"" + Base64URL.encode(Array(digest.prefix(16))) + "\""
+        self.init(source: source, kind: kind, body: body, etag: etag, freshness: freshness, validators: validators)
+    }
+
+    /// The same picture after the origin said that it still holds.
+    func refreshed(_ freshness: Freshness, validators fresh: Validators) -> CachedImage {
+        let merged = Validators(etag: fresh.etag ?? validators.etag, lastModified: fresh.lastModified ?? validators.lastModified)
+        return CachedImage(source: source, kind: kind, body: body, etag: etag, freshness: freshness, validators: merged)
+    }
+
+    /// Seconds since 1970 of the origin's last change, where it said so.
+    public var lastModified: Int64? { validators.lastModified.flatMap(HTTPDate.parse) }
+}

@@ -1,0 +1,173 @@
+internal import Crypto
+internal import Dispatch
+internal import Glibc
+internal import Synchronization
+
+/// Whole pictures on disk, with a hard cap, safe against being killed at any moment.
+///
+/// One file for each picture, named by the hash of its source, written aside and renamed. No sync: what a power cut tears
+/// does not pass the checksum. All calls return at once; files are touched on queues of the cache's own.
+final class DiskCache: Sendable {
+    struct Counts: Sendable {
+        var bytes = 0
+        var entries = 0
+        var evictions = 0
+        /// Pictures not stored because the disk was full or failed.
+        var writeFailures = 0
+        /// Files that were found damaged, and removed.
+        var damaged = 0
+    }
+
+    private struct State: Sendable {
+        var index = DiskIndex()
+        var counts = Counts()
+        /// Pictures on their way to the disk; more than a few and the disk is too slow for what comes in.
+        var writing = 0
+    }
+
+    private static let mostWriting = 64
+    private static let temporary = "tmp"
+
+    private let folder: String
+    private let capacity: Int
+    private let writer = DispatchQueue(label: "intertwine.images.disk.write", qos: .utility)
+    private let reader = DispatchQueue(label: "intertwine.images.disk.read")
+    private let state = Mutex(State())
+
+    /// Makes the folder where it is missing, and reads in the background what it holds.
+    init(folder: String, capacity: Int) throws(DiskCacheError) {
+        self.folder = folder
+        self.capacity = capacity
+        for part in [folder, "\(folder)/\(Self.temporary)"] where mkdir(part, 0o700) != 0 && errno != EEXIST {
+            throw DiskCacheError(path: part, errno: errno)
+        }
+        guard access(folder, W_OK | X_OK) == 0 else { throw DiskCacheError(path: folder, errno: errno) }
+        writer.async { self.rebuild() }
+    }
+
+    var counts: Counts {
+        state.withLock { state in
+            var counts = state.counts
+            counts.bytes = state.index.bytes
+            counts.entries = state.index.entries.count
+            return counts
+        }
+    }
+
+    func holds(_ source: String) -> Bool {
+        let name = Self.name(source)
+        return state.withLock { $0.index.entries[name] != nil }
+    }
+
+    /// - Parameter done: called on a queue of the cache's own; nil where there is no such picture, or no whole one.
+    func read(_ source: String, done: @escaping @Sendable (CachedImage?) -> Void) {
+        let name = Self.name(source)
+        let isThere = state.withLock { state in
+            state.index.touch(name)
+            return state.index.entries[name] != nil
+        }
+        guard isThere else { return done(nil) }
+        reader.async {
+            guard let bytes = FileBytes.read(self.path(name)) else { return done(nil) }
+            if let image = ImageFile.decode(bytes), image.source == source { return done(image) }
+            self.writer.async { self.drop(name, isDamaged: true) }
+            done(nil)
+        }
+    }
+
+    func write(_ image: CachedImage) {
+        let mayWrite = state.withLock { state in
+            guard state.writing < Self.mostWriting else {
+                state.counts.writeFailures += 1
+                return false
+            }
+            state.writing += 1
+            return true
+        }
+        guard mayWrite else { return }
+        writer.async {
+            self.store(image)
+            self.state.withLock { $0.writing -= 1 }
+        }
+    }
+
+    func remove(_ source: String) {
+        let name = Self.name(source)
+        // From here on nobody finds it; the file itself follows, in order with what is being written.
+        state.withLock { $0.index.remove(name) }
+        writer.async { self.drop(name, isDamaged: false) }
+    }
+
+    /// Calls back when everything asked for so far is on disk.
+    func flush(_ done: @escaping @Sendable () -> Void) {
+        writer.async(execute: done)
+    }
+
+    private func store(_ image: CachedImage) {
+        let bytes = ImageFile.encode(image)
+        let room = DiskIndex.room(for: bytes.count)
+        let name = Self.name(image.source)
+        guard room <= capacity / 2 else { return }
+        makeRoom(for: room)
+        state.withLock { $0.index.reserve(room) }
+        let aside = "\(folder)/\(Self.temporary)/\(name)"
+        _ = mkdir("\(folder)/\(name.prefix(2))", 0o700)
+        let isWritten = FileBytes.write(bytes, to: aside) && rename(aside, path(name)) == 0
+        if !isWritten { unlink(aside) }
+        state.withLock { state in
+            state.index.release(room)
+            if isWritten {
+                state.index.insert(name, bytes: room)
+            } else {
+                state.counts.writeFailures += 1
+            }
+        }
+    }
+
+    /// Begins at 95 % of the cap and goes down to 85 %, so that not each picture has to push another one out.
+    private func makeRoom(for room: Int) {
+        let gone = state.withLock { state -> [String] in
+            guard state.index.bytes + room > capacity / 100 * 95 else { return [] }
+            let gone = state.index.evict(downTo: capacity / 100 * 85 - room)
+            state.counts.evictions += gone.count
+            return gone
+        }
+        for name in gone {
+            unlink(path(name))
+        }
+    }
+
+    private func drop(_ name: String, isDamaged: Bool) {
+        state.withLock { state in
+            state.index.remove(name)
+            if isDamaged { state.counts.damaged += 1 }
+        }
+        unlink(path(name))
+    }
+
+    /// What a former process left: half-written files go, the others come back in the order in which they were written.
+    private func rebuild() {
+        for name in FileBytes.names(in: "\(folder)/\(Self.temporary)") {
+            unlink("\(folder)/\(Self.temporary)/\(name)")
+        }
+        for part in FileBytes.names(in: folder) where part.utf8.count == 2 {
+            for name in FileBytes.names(in: "\(folder)/\(part)") {
+                guard let (bytes, modified) = FileBytes.facts(of: path(name)), name.hasPrefix(part) else { continue }
+                state.withLock { state in
+                    if state.index.entries[name] == nil { state.index.insert(name, bytes: DiskIndex.room(for: bytes), used: modified) }
+                }
+            }
+        }
+        makeRoom(for: 0)
+    }
+
+    private func path(_ name: String) -> String {
+        "\(folder)/\(name.prefix(2))/\(name)"
+    }
+
+    private static func name(_ source: String) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        let hash = SHA256.hash(data: Array(source.utf8))
+        return String(decoding: hash.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,95 @@
+internal import Synchronization
+
+/// Whole pictures in memory, the least recently used ones leaving first. A hard cap on bytes; from any thread.
+final class MemoryCache: Sendable {
+    fileprivate struct Node: Sendable {
+        var image: CachedImage?
+        var previous: Int
+        var next: Int
+    }
+
+    fileprivate struct State: Sendable {
+        var places: [String: Int] = [:]
+        /// A ring through all nodes; the first is the ring's head and holds nothing.
+        var nodes = [Node(image: nil, previous: 0, next: 0)]
+        var free: [Int] = []
+        var bytes = 0
+        var evictions = 0
+    }
+
+    /// What an entry costs besides its body, roughly: the node, the keys, the object.
+    private static let overhead = 512
+
+    let capacity: Int
+    /// Larger pictures are left to the disk.
+    let largest: Int
+    private let state = Mutex(State())
+
+    init(capacity: Int, largest: Int) {
+        self.capacity = max(0, capacity)
+        self.largest = min(largest, max(0, capacity - Self.overhead))
+    }
+
+    var bytes: Int { state.withLock { $0.bytes } }
+    var count: Int { state.withLock { $0.places.count } }
+    var evictions: Int { state.withLock { $0.evictions } }
+
+    func image(_ source: String) -> CachedImage? {
+        state.withLock { state -> CachedImage? in
+            guard let place = state.places[source] else { return nil }
+            state.unlink(place)
+            state.linkFirst(place)
+            return state.nodes[place].image
+        }
+    }
+
+    /// Takes the picture in, or, where it is too large, makes sure that an older one of the same source is not served any more.
+    func insert(_ image: CachedImage) {
+        state.withLock { state in
+            state.remove(image.source, overhead: Self.overhead)
+            guard image.body.count <= largest else { return }
+            state.add(image, overhead: Self.overhead)
+            while state.bytes > capacity, let last = state.nodes[state.nodes[0].previous].image {
+                state.remove(last.source, overhead: Self.overhead)
+                state.evictions += 1
+            }
+        }
+    }
+
+    func remove(_ source: String) {
+        state.withLock { $0.remove(source, overhead: Self.overhead) }
+    }
+}
+
+extension MemoryCache.State {
+    fileprivate mutating func add(_ image: CachedImage, overhead: Int) {
+        let place = free.popLast() ?? nodes.count
+        if place == nodes.count { nodes.append(MemoryCache.Node(image: nil, previous: place, next: place)) }
+        nodes[place].image = image
+        places[image.source] = place
+        linkFirst(place)
+        bytes += image.body.count + overhead
+    }
+
+    fileprivate mutating func remove(_ source: String, overhead: Int) {
+        guard let place = places.removeValue(forKey: source), let image = nodes[place].image else { return }
+        unlink(place)
+        nodes[place].image = nil
+        free.append(place)
+        bytes -= image.body.count + overhead
+    }
+
+    fileprivate mutating func linkFirst(_ place: Int) {
+        let second = nodes[0].next
+        nodes[place].previous = 0
+        nodes[place].next = second
+        nodes[second].previous = place
+        nodes[0].next = place
+    }
+
+    fileprivate mutating func unlink(_ place: Int) {
+        let (previous, next) = (nodes[place].previous, nodes[place].next)
+        nodes[previous].next = next
+        nodes[next].previous = previous
+    }
+}

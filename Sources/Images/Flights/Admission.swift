@@ -1,0 +1,117 @@
+internal import EventLoop
+
+/// Who may download now, who waits, and who is sent away. Pure.
+///
+/// Visible goes before near, near before prefetch. Among those that somebody looks at the newest goes first: it is the one
+/// still in view. What waits too long is sent away rather than served to nobody.
+struct Admission<ID: Hashable & Sendable>: Sendable {
+    struct Limits: Sendable {
+        var running = 64
+        var perHost = 6
+        /// How many of each of the two prefetching may take, in percent: a flood of it must not lock the visible out.
+        var prefetchPercent = 50
+        var waiting = 256
+        var patience: Duration = .seconds(2)
+
+        init() {}
+    }
+
+    enum Verdict: Equatable {
+        case start, wait, refuse
+    }
+
+    private struct Entry {
+        let id: ID
+        let host: String
+        var priority: ImagePriority
+        let until: LoopInstant
+    }
+
+    let limits: Limits
+    private var running: [ID: (host: String, isPrefetch: Bool)] = [:]
+    private var perHost: [String: (all: Int, prefetch: Int)] = [:]
+    private var prefetching = 0
+    /// In the order of arrival.
+    private var waiting: [Entry] = []
+
+    init(limits: Limits = Limits()) {
+        self.limits = limits
+    }
+
+    var runningCount: Int { running.count }
+    var waitingCount: Int { waiting.count }
+
+    /// - Returns: the verdict, and whose place was taken where the queue was full of less urgent ones.
+    mutating func enter(_ id: ID, host: String, priority: ImagePriority, now: LoopInstant) -> (verdict: Verdict, displaced: ID?) {
+        if mayStart(host: host, isPrefetch: priority == .prefetch) {
+            start(id, host: host, priority: priority)
+            return (.start, nil)
+        }
+        var displaced: ID?
+        if waiting.count >= limits.waiting {
+            let last = waiting.indices.min { (waiting[$0].priority, $0) < (waiting[$1].priority, $1) }
+            guard let last, waiting[last].priority < priority else { return (.refuse, nil) }
+            displaced = waiting.remove(at: last).id
+        }
+        waiting.append(Entry(id: id, host: host, priority: priority, until: now.advanced(by: limits.patience)))
+        return (.wait, displaced)
+    }
+
+    /// Ends what runs, forgets what waits.
+    mutating func leave(_ id: ID) {
+        if let run = running.removeValue(forKey: id) {
+            if run.isPrefetch { prefetching -= 1 }
+            let count = perHost[run.host] ?? (0, 0)
+            let rest = (all: count.all - 1, prefetch: count.prefetch - (run.isPrefetch ? 1 : 0))
+            perHost[run.host] = rest.all > 0 ? rest : nil
+        } else {
+            waiting.removeAll { $0.id == id }
+        }
+    }
+
+    mutating func setPriority(_ priority: ImagePriority, of id: ID) {
+        if let place = waiting.firstIndex(where: { $0.id == id }) { waiting[place].priority = priority }
+    }
+
+    /// The next that may start, and now counts as running. Ask until nil, after each departure.
+    mutating func next() -> ID? {
+        var best: Int?
+        for place in waiting.indices where mayStart(host: waiting[place].host, isPrefetch: waiting[place].priority == .prefetch) {
+            guard let found = best else {
+                best = place
+                continue
+            }
+            let (new, old) = (waiting[place].priority, waiting[found].priority)
+            if new > old || (new == old && new != .prefetch) { best = place }
+        }
+        guard let best else { return nil }
+        let entry = waiting.remove(at: best)
+        start(entry.id, host: entry.host, priority: entry.priority)
+        return entry.id
+    }
+
+    /// Those whose patience is over; they are forgotten here.
+    mutating func expire(now: LoopInstant) -> [ID] {
+        let gone = waiting.filter { $0.until <= now }.map(\.id)
+        waiting.removeAll { $0.until <= now }
+        return gone
+    }
+
+    /// When to call ``expire(now:)`` next.
+    var nextExpiry: LoopInstant? { waiting.first?.until }
+
+    private func mayStart(host: String, isPrefetch: Bool) -> Bool {
+        let there = perHost[host] ?? (0, 0)
+        guard running.count < limits.running, there.all < limits.perHost else { return false }
+        guard isPrefetch else { return true }
+        return prefetching * 100 < limits.running * limits.prefetchPercent && there.prefetch * 100 < limits.perHost * limits.prefetchPercent
+    }
+
+    private mutating func start(_ id: ID, host: String, priority: ImagePriority) {
+        let isPrefetch = priority == .prefetch
+        running[id] = (host, isPrefetch)
+        if isPrefetch { prefetching += 1 }
+        let count = perHost[host] ?? (0, 0)
+        perHost[host] = (count.all + 1, count.prefetch + (isPrefetch ? 1 : 0))
+    }
+}

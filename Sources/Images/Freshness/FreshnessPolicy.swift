@@ -1,0 +1,15 @@
+/// The bounds within which origins decide how long their pictures are kept. All in seconds.
+public struct FreshnessPolicy: Sendable, Hashable {
+    /// Whatever an origin says, short of forbidding storage or asking to be asked each time.
+    public var shortest: Int64 = 300
+    public var longest: Int64 = 30 * 86_400
+    /// Where an origin says nothing and gives no date of change.
+    public var silent: Int64 = 86_400
+    /// The longest lifetime guessed from a date of change.
+    public var heuristic: Int64 = 86_400
+    /// Where an origin says nothing about it.
+    public var staleWhileRevalidate: Int64 = 86_400
+    public var staleIfError: Int64 = 7 * 86_400
+
+    public init() {}
+}

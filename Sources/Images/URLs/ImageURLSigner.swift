@@ -1,0 +1,95 @@
+public import Fetch
+
+internal import Crypto
+
+/// Mints and verifies the paths under which pictures are served: `/images/{signature}/{source}`.
+///
+/// The source is the picture's URL in base64url. The signature is base64url too: a version, the key's name, the hour in which
+/// the path expires, and 128 bits of HMAC-SHA256 over all of that and the source. Since expiry moves in steps of an hour,
+/// a picture has the same path for a whole hour, and whoever caches by path profits. The path is no part of our own cache's key.
+public struct ImageURLSigner: Sendable {
+    public static let prefix = "/images/"
+
+    private struct Key: Sendable {
+        /// Names the key in a path, so that two can be valid at once. Derived, so that nothing else needs to be configured.
+        let name: [UInt8]
+        let key: SymmetricKey
+
+        init(_ bytes: [UInt8]) {
+            key = SymmetricKey(data: bytes)
+            name = Array(HMAC<SHA256>.authenticationCode(for: Array("intertwine image key name".utf8), using: key).prefix(2))
+        }
+    }
+
+    private static let version: UInt8 = 1
+    private static let tagLength = 16
+    private static let signatureLength = 1 + 2 + 4 + tagLength
+
+    private let keys: [Key]
+    private let horizonHours: UInt32
+
+    /// - Parameters:
+    ///   - keys: secrets of at least 16 bytes. The first one signs; all of them verify. Nil where there is none, or one is shorter.
+    ///   - horizonHours: how long a path is valid at least; at most one hour longer.
+    public init?(keys: [[UInt8]], horizonHours: UInt32 = 7 * 24) {
+        guard !keys.isEmpty, keys.allSatisfy({ $0.count >= 16 }) else { return nil }
+        self.keys = keys.map(Key.init)
+        self.horizonHours = horizonHours
+    }
+
+    /// The path of a picture.
+    /// - Parameter now: seconds since 1970.
+    public func path(for source: FetchURL, now: Int64) -> String {
+        let (hour, overflow) = Self.hour(now).addingReportingOverflow(horizonHours)
+        let expiry = overflow || hour == .max ? UInt32.max : hour + 1
+        let text = Base64URL.encode(source.text.utf8)
+        let head = [Self.version] + keys[0].name + expiry.bigEndianBytes
+        let signature = head + Self.tag(head, text.utf8, keys[0])
+        return Self.prefix + Base64URL.encode(signature) + "/" + text
+    }
+
+    /// The source that a path was minted for.
+    /// - Parameters:
+    ///   - path: as in the request line, without query.
+    ///   - now: seconds since 1970.
+    public func source(of path: String, now: Int64) throws(ImageURLFault) -> String {
+        guard path.utf8.starts(with: Self.prefix.utf8) else { throw .malformed }
+        let parts = path.utf8.dropFirst(Self.prefix.utf8.count).split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty, parts[1].count <= FetchURL.longest * 4 / 3 + 4 else {
+            throw .malformed
+        }
+        guard let signature = Base64URL.decode(parts[0]), signature.count == Self.signatureLength, signature[0] == Self.version else {
+            throw .forged
+        }
+        let head = Array(signature.prefix(7))
+        let isGenuine = keys.contains { key in
+            key.name == Array(head[1..<3]) && Self.isEqual(Self.tag(head, parts[1], key), signature.dropFirst(7))
+        }
+        guard isGenuine else { throw .forged }
+        let expiry = head[3...].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        guard Self.hour(now) < expiry else { throw .expired }
+        guard let source = Base64URL.decode(parts[1]).flatMap({ String(validating: $0, as: UTF8.self) }) else { throw .malformed }
+        return source
+    }
+
+    private static func hour(_ seconds: Int64) -> UInt32 {
+        UInt32(clamping: seconds / 3_600)
+    }
+
+    private static func tag(_ head: [UInt8], _ source: some Collection<UInt8>, _ key: Key) -> [UInt8] {
+        var code = HMAC<SHA256>(key: key.key)
+        code.update(data: Array("intertwine image path\0".utf8) + head + source)
+        return Array(code.finalize().prefix(tagLength))
+    }
+
+    /// Takes the same time wherever the first difference is.
+    private static func isEqual(_ left: [UInt8], _ right: ArraySlice<UInt8>) -> Bool {
+        left.count == right.count && zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+}
+
+extension UInt32 {
+    fileprivate var bigEndianBytes: [UInt8] {
+        [UInt8(truncatingIfNeeded: self >> 24), UInt8(truncatingIfNeeded: self >> 16), UInt8(truncatingIfNeeded: self >> 8), UInt8(truncatingIfNeeded: self)]
+    }
+}
