@@ -49,6 +49,11 @@ public struct ImageFailure: Error, Sendable, Hashable {
         }
     }
 
+    /// The code, with origins' statuses by their class: few enough for a metric's label.
+    var metric: String {
+        if case .upstream(let status) = reason { "upstream-\(status / 100)xx" } else { code }
+    }
+
     /// The status of the answer to our client. 499 where it no longer waits for one.
     public var status: Int {
         switch reason {

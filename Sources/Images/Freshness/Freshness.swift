@@ -51,6 +51,11 @@ public struct Freshness: Sendable, Hashable {
         staleIfErrorUntil = freshUntil + ifError
     }
 
+    /// Already stale, and of no use as such: each request asks the origin.
+    init(now: Int64) {
+        self.init(born: now, freshUntil: now, staleWhileRevalidateUntil: now, staleIfErrorUntil: now)
+    }
+
     init(born: Int64, freshUntil: Int64, staleWhileRevalidateUntil: Int64, staleIfErrorUntil: Int64) {
         self.born = born
         self.freshUntil = freshUntil

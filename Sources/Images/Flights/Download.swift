@@ -1,0 +1,57 @@
+internal import EventLoop
+internal import Fetch
+
+/// A flight with all that belongs to it. On the loop of its ``Flights`` only.
+final class Download {
+    struct Waiter {
+        let isCollapsed: Bool
+        /// Nil once the head is out, and the waiter reads the body.
+        var reply: (@Sendable (ImageAnswer) -> Void)?
+    }
+
+    let number: UInt64
+    let source: String
+    let url: FetchURL
+    var flight: Flight
+    let spool: Spool
+    var waiters: [UInt64: Waiter] = [:]
+    /// What is served should the origin fail, and what the origin is asked about.
+    var stale: CachedImage?
+    var fetch: FetchID?
+    var attempts = 0
+    /// Seconds since 1970 when the request left.
+    var asked: Int64 = 0
+    /// The answer's, once the origin has promised a picture.
+    var head: PictureHead?
+    /// The first bytes, until they have shown what they are.
+    var prefix: [UInt8] = []
+    /// The first bytes keep the promise, and waiters have been told.
+    var isAnnounced = false
+    /// The picture that a 304 confirmed.
+    var confirmed: CachedImage?
+    /// Why we stopped the transfer ourselves.
+    var verdict: ImageFailure?
+    /// Purged meanwhile: serve, and do not keep.
+    var isPurged = false
+    /// Runs while nobody waits.
+    var grace: OneShotTimer?
+    /// Runs before the second attempt.
+    var pause: OneShotTimer?
+
+    init(number: UInt64, source: String, url: FetchURL, flight: Flight, spool: Spool) {
+        self.number = number
+        self.source = source
+        self.url = url
+        self.flight = flight
+        self.spool = spool
+    }
+
+    /// Whether the stale picture may stand in for an answer that failed this way.
+    func standIn(for failure: ImageFailure, now: Int64) -> CachedImage? {
+        guard let stale, !isPurged, now < stale.freshness.staleIfErrorUntil else { return nil }
+        switch failure.reason {
+        case .overloaded, .queueTimeout, .hostResting, .buffersFull: return stale
+        default: return failure.blamesHost == true ? stale : nil
+        }
+    }
+}

@@ -1,0 +1,96 @@
+internal import EventLoop
+internal import Fetch
+internal import FoundationEssentials
+
+/// Waiters who leave, and what follows for their downloads.
+extension Flights {
+    /// Legal at any time, for anybody, twice.
+    func leave(_ waiter: UInt64) {
+        guard let download = homes[waiter] else { return }
+        let isOver = download.flight.stage.isOver
+        if !isOver { metrics.departed[download.flight.stage.rawValue, default: 0] += 1 }
+        if let reply = download.waiters[waiter]?.reply { refuse(ImageFailure(.cancelled), .bypass, reply) }
+        forget(waiter)
+        let commands = download.flight.leave(waiter)
+        admission.setPriority(download.flight.priority, of: download.number)
+        perform(commands, download)
+    }
+
+    func cancel(_ id: UUID) -> Bool {
+        guard let waiters = named[id] else { return false }
+        for waiter in waiters {
+            homes[waiter]?.spool.cancel(waiter)
+            leave(waiter)
+        }
+        return true
+    }
+
+    func viewport(visible: [UUID], gone: [UUID]) -> Int {
+        for waiter in visible.compactMap({ named[$0] }).joined() {
+            guard let download = homes[waiter] else { continue }
+            download.flight.setPriority(.visible, of: waiter)
+            admission.setPriority(download.flight.priority, of: download.number)
+        }
+        let waiters = gone.reduce(0) { $0 + (named[$1]?.count ?? 0) }
+        for id in gone {
+            _ = cancel(id)
+        }
+        return waiters
+    }
+
+    func purge(_ source: String) {
+        memory.remove(source)
+        disk?.remove(source)
+        negative.forget(source)
+        bySource.removeValue(forKey: source)?.isPurged = true
+    }
+
+    /// It has everything, or wants nothing any more.
+    func forget(_ waiter: UInt64) {
+        homes.removeValue(forKey: waiter)?.waiters[waiter] = nil
+        if let id = names.removeValue(forKey: waiter) {
+            named[id]?.remove(waiter)
+            if named[id]?.isEmpty == true { named[id] = nil }
+        }
+    }
+
+    func perform(_ commands: [Flight.Command], _ download: Download) {
+        for command in commands {
+            switch command {
+            case .startGrace:
+                let number = download.number
+                let timer = OneShotTimer(on: loop) { [weak self] in
+                    self?.assumeIsolated { $0.graceOver(number) }
+                }
+                timer.arm(after: configuration.grace)
+                download.grace = timer
+            case .stopGrace:
+                download.grace?.disarm()
+            case .pause, .resume:
+                if let fetch = download.fetch { transfers.setPaused(command == .pause, fetch) }
+            case .abort(let stage):
+                metrics.aborted[stage.rawValue, default: 0] += 1
+                metrics.bytesWastedAfterCancel += download.flight.receivedForNobody
+                metrics.bytesThrownAway += download.flight.received
+                breaker.record(download.url.host, isGood: nil, now: .now())
+                drop(download)
+            }
+        }
+    }
+
+    private func graceOver(_ number: UInt64) {
+        guard let download = byNumber[number] else { return }
+        perform(download.flight.graceOver(), download)
+    }
+
+    /// Out of the tables, out of the queue, off the wire. What its transfer still says is heard by nobody.
+    func drop(_ download: Download) {
+        byNumber[download.number] = nil
+        if bySource[download.source] === download { bySource[download.source] = nil }
+        download.grace?.disarm()
+        download.pause?.disarm()
+        if let fetch = download.fetch { transfers.cancel(fetch) }
+        admission.leave(download.number)
+        startWaiting()
+    }
+}

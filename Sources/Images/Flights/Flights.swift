@@ -1,0 +1,139 @@
+internal import EventLoop
+internal import Fetch
+internal import FoundationEssentials
+
+/// All flights, and who waits for which. Lives on the loop of its transfers, so that an event of a transfer, a waiter that comes and
+/// one that goes never meet in the middle of anything.
+actor Flights {
+    typealias Reply = @Sendable (ImageAnswer) -> Void
+
+    nonisolated let loop: EventLoop
+    let configuration: ImageConfiguration
+    let transfers: Transfers
+    let memory: MemoryCache
+    let disk: DiskCache?
+    let budget: ByteBudget
+
+    var bySource: [String: Download] = [:]
+    var byNumber: [UInt64: Download] = [:]
+    /// Where each waiter waits, until it has everything.
+    var homes: [UInt64: Download] = [:]
+    var names: [UInt64: UUID] = [:]
+    var named: [UUID: Set<UInt64>] = [:]
+    var admission: Admission<UInt64>
+    var breaker = CircuitBreaker()
+    var negative = NegativeCache()
+    var metrics = ImageMetrics()
+    var queueTimer: OneShotTimer?
+    private var lastNumber: UInt64 = 0
+    private var isShutDown = false
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    init(_ configuration: ImageConfiguration, transfers: Transfers, memory: MemoryCache, disk: DiskCache?) {
+        self.configuration = configuration
+        self.transfers = transfers
+        self.memory = memory
+        self.disk = disk
+        loop = transfers.loop
+        budget = ByteBudget(limit: configuration.bufferBytes)
+        var limits = Admission<UInt64>.Limits()
+        limits.running = configuration.downloads
+        limits.perHost = configuration.downloadsPerHost
+        limits.waiting = configuration.queue
+        limits.patience = configuration.patience
+        admission = Admission(limits: limits)
+    }
+
+    func enter(_ request: ImageRequest, _ ticket: ImageTicket, _ reply: @escaping Reply) {
+        guard !ticket.hasLeft else { return refuse(ImageFailure(.cancelled), .bypass, reply) }
+        guard !isShutDown else { return refuse(ImageFailure(.fetch(.shuttingDown)), .bypass, reply) }
+        let now = configuration.clock()
+        let remembered = memory.image(request.source)
+        if let remembered, serve(remembered, now, reply) { return }
+        if let download = bySource[request.source], let commands = download.flight.join(ticket.number, request.priority) {
+            add(ticket.number, request.id, to: download, isCollapsed: true, reply)
+            admission.setPriority(download.flight.priority, of: download.number)
+            return perform(commands, download)
+        }
+        do throws(FetchFailure) {
+            let download = try makeDownload(request.source, stale: remembered, isOwned: false)
+            _ = download.flight.join(ticket.number, request.priority)
+            add(ticket.number, request.id, to: download, isCollapsed: false, reply)
+            begin(download)
+        } catch {
+            refuse(ImageFailure(.fetch(error)), .bypass, reply)
+        }
+    }
+
+    /// Answers with a picture that is fresh, or stale within the time in which it may be while it is being fetched anew.
+    private func serve(_ image: CachedImage, _ now: Int64, _ reply: Reply) -> Bool {
+        if image.freshness.isFresh(at: now) {
+            count(.hit)
+            reply(ImageAnswer(image, CacheStatus(.hit), now: now))
+            return true
+        }
+        guard now < image.freshness.staleWhileRevalidateUntil else { return false }
+        count(.stale)
+        reply(ImageAnswer(image, CacheStatus(.stale), now: now))
+        refresh(image)
+        return true
+    }
+
+    /// Fetches a picture anew for the cache itself, unless that is under way or failed just now.
+    func refresh(_ image: CachedImage) {
+        guard bySource[image.source] == nil, negative.failure(for: image.source, now: .now()) == nil,
+            let download = try? makeDownload(image.source, stale: image, isOwned: true)
+        else { return }
+        metrics.refreshes += 1
+        begin(download)
+    }
+
+    private func makeDownload(_ source: String, stale: CachedImage?, isOwned: Bool) throws(FetchFailure) -> Download {
+        let url = try FetchURL(source)
+        lastNumber += 1
+        var rules = Flight.Rules()
+        rules.grace = configuration.grace
+        let flight = Flight(rules: rules, isOwned: isOwned)
+        let download = Download(number: lastNumber, source: source, url: url, flight: flight, spool: Spool(budget: budget))
+        download.stale = stale
+        bySource[source] = download
+        byNumber[lastNumber] = download
+        return download
+    }
+
+    private func add(_ waiter: UInt64, _ id: UUID?, to download: Download, isCollapsed: Bool, _ reply: @escaping Reply) {
+        if isCollapsed { metrics.collapsed += 1 }
+        download.waiters[waiter] = Download.Waiter(isCollapsed: isCollapsed, reply: reply)
+        homes[waiter] = download
+        if let id {
+            names[waiter] = id
+            named[id, default: []].insert(waiter)
+        }
+        if download.isAnnounced { announce(download, to: waiter) }
+    }
+
+    func refuse(_ failure: ImageFailure, _ outcome: CacheStatus.Outcome, _ reply: Reply) {
+        count(outcome)
+        reply(ImageAnswer(failure, CacheStatus(outcome)))
+    }
+
+    func count(_ outcome: CacheStatus.Outcome) {
+        metrics.requests[outcome, default: 0] += 1
+    }
+
+    func shutDown() {
+        isShutDown = true
+        for download in Array(byNumber.values) {
+            drop(download)
+            settle(download, failure: ImageFailure(.fetch(.shuttingDown)), .bypass)
+        }
+        queueTimer?.disarm()
+    }
+
+    func flush() async {
+        await withCheckedContinuation { continuation in
+            if let disk { disk.flush { continuation.resume() } } else { continuation.resume() }
+        }
+    }
+}
