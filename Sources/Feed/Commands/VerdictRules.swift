@@ -1,9 +1,10 @@
 /// What a request itself says about whether it counts, before the ledger looks for repetitions.
 public struct VerdictRules: Sendable, Hashable {
-    /// What the user agents of programs have in them, in lower case.
+    /// What the user agents of programs that say what they are have in them, in lower case: crawlers, previewers, monitors. Libraries and
+    /// tools such as curl are not among them, for people and their apps use those too.
     public static let knownBots = [
         "bot", "crawl", "spider", "slurp", "facebookexternalhit", "preview", "headless", "lighthouse", "pingdom", "uptime", "monitor",
-        "python-requests", "python-urllib", "go-http-client", "scrapy", "phantomjs", "feedfetcher", "mediapartners", "validator",
+        "scrapy", "phantomjs", "feedfetcher", "mediapartners", "validator",
     ]
 
     public var bots: [String]

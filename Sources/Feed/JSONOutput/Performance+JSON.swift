@@ -8,16 +8,8 @@ extension Performance {
         } else {
             writer.raw(#"{"simulated":true"#)
         }
-        writer.raw(#","commands":["#)
-        for (index, step) in steps.enumerated() {
-            if index > 0 { writer.raw(",") }
-            writer.raw(#"{"command":"#)
-            writer.write(step.command)
-            writer.raw(#","outcome":"#)
-            writer.write(step.outcome.rawValue)
-            writer.raw("}")
-        }
-        writer.raw("]")
+        writer.raw(#","commands":"#)
+        writer.write(steps)
         if let presentation {
             writer.raw(#","presentation":{"type":"#)
             writer.write(presentation.type)

@@ -19,10 +19,8 @@ public struct Signer: Sendable {
     private let accepted: [Derived]
 
     init(keys: SigningKeys, purpose: SigningPurpose) {
-        let label = Array("intertwine/\(purpose.rawValue)/1".utf8)
         func derive(_ key: SigningKey) -> Derived {
-            let code = HMAC<SHA256>.authenticationCode(for: label, using: SymmetricKey(data: key.bytes))
-            return Derived(id: key.id, key: SymmetricKey(data: code))
+            Derived(id: key.id, key: key.derived(for: purpose))
         }
         current = derive(keys.current)
         accepted = [current] + (keys.previous.map { [derive($0)] } ?? [])

@@ -35,7 +35,7 @@ public final class CannedResponse: Sendable {
     }
 
     /// - Parameter compressionLevel: nil where there is to be no gzip variant, because nobody will ask for it.
-    init(_ response: ServerResponse, compressionLevel: Int?, route: String?) {
+    public init(_ response: ServerResponse, compressionLevel: Int?, route: String?) {
         let body: [UInt8] = if case .bytes(let bytes) = response.body { bytes } else { [] }
         let isSuccess = response.status.code == 200
         let encoder = HeadEncoder(response)

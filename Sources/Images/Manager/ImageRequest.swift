@@ -2,7 +2,7 @@ public import FoundationEssentials
 
 /// One client's wish for one picture.
 public struct ImageRequest: Sendable {
-    /// As ``ImageURLSigner/source(of:now:)`` gives it.
+    /// As ``ImageURLSigner/verify(_:now:)`` gives it.
     public var source: String
     /// The name under which it can be cancelled and reprioritised.
     public var id: UUID?

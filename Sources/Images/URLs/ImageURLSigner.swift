@@ -48,11 +48,18 @@ public struct ImageURLSigner: Sendable {
         return Self.prefix + Base64URL.encode(signature) + "/" + text
     }
 
+    /// What a path was minted for.
+    public struct Verified: Sendable, Hashable {
+        public var source: String
+        /// Seconds since 1970 from which on the path is valid no more.
+        public var expires: Int64
+    }
+
     /// The source that a path was minted for.
     /// - Parameters:
     ///   - path: as in the request line, without query.
     ///   - now: seconds since 1970.
-    public func source(of path: String, now: Int64) throws(ImageURLFault) -> String {
+    public func verify(_ path: String, now: Int64) throws(ImageURLFault) -> Verified {
         guard path.utf8.starts(with: Self.prefix.utf8) else { throw .malformed }
         let parts = path.utf8.dropFirst(Self.prefix.utf8.count).split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty, parts[1].count <= FetchURL.longest * 4 / 3 + 4 else {
@@ -69,7 +76,7 @@ public struct ImageURLSigner: Sendable {
         let expiry = head[3...].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         guard Self.hour(now) < expiry else { throw .expired }
         guard let source = Base64URL.decode(parts[1]).flatMap({ String(validating: $0, as: UTF8.self) }) else { throw .malformed }
-        return source
+        return Verified(source: source, expires: Int64(expiry) * 3_600)
     }
 
     private static func hour(_ seconds: Int64) -> UInt32 {
