@@ -10,6 +10,7 @@ let package = Package(
     dependencies: [
         // Why each dependency is here: Documentation/decisions/0001-dependencies.md.
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(
             url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["YAML"]),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
@@ -26,6 +27,16 @@ let package = Package(
             dependencies: [
                 "Feed", "Service", "Storage",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+
+        // The origin of the sample feed's pictures.
+        .executableTarget(
+            name: "sample-origin",
+            dependencies: [
+                "HTTPServer",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
 
         // Floor 3: routes and configuration; composes everything below by hand.
@@ -35,6 +46,7 @@ let package = Package(
                 "EventLoop", "Feed", "Fetch", "HTTPServer", "Images", "Storage",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

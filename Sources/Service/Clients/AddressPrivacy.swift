@@ -9,8 +9,7 @@ struct AddressPrivacy: Sendable {
 
     init(mode: EventSettings.Address, keys: SigningKeys) {
         self.mode = mode
-        // A purpose of its own: what hashes addresses never signs anything.
-        key = SymmetricKey(data: HMAC<SHA256>.authenticationCode(for: Array("addresses".utf8), using: keys.current.symmetric))
+        key = keys.current.derived(for: SigningPurpose(rawValue: "address"))
     }
 
     /// The address as the ledger may have it, or nil where nothing is kept or the text is no address.
@@ -29,8 +28,10 @@ struct AddressPrivacy: Sendable {
     }
 
     /// `192.0.2.0/24`, `2001:db8:1::/48`.
-    private static func truncated(_ bytes: [UInt8]) -> String? {
-        bytes.count == 4 ? text(Array(bytes.prefix(3)) + [0], AF_INET) + "/24" : text(Array(bytes.prefix(6)) + [UInt8](repeating: 0, count: 10), AF_INET6) + "/48"
+    private static func truncated(_ bytes: [UInt8]) -> String {
+        bytes.count == 4
+            ? text(bytes.prefix(3) + [0], AF_INET) + "/24"
+            : text(bytes.prefix(6) + [UInt8](repeating: 0, count: 10), AF_INET6) + "/48"
     }
 
     private static func bytes(of text: String) -> [UInt8]? {
@@ -42,9 +43,9 @@ struct AddressPrivacy: Sendable {
         return sixteen.prefix(10).allSatisfy { $0 == 0 } && sixteen[10] == 0xFF && sixteen[11] == 0xFF ? Array(sixteen.suffix(4)) : sixteen
     }
 
-    private static func text(_ bytes: [UInt8], _ family: Int32) -> String {
+    private static func text(_ bytes: ArraySlice<UInt8>, _ family: Int32) -> String {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) { buffer in
-            guard let start = buffer.baseAddress, inet_ntop(family, bytes, start, socklen_t(buffer.count)) != nil else { return "" }
+            guard let start = buffer.baseAddress, inet_ntop(family, Array(bytes), start, socklen_t(buffer.count)) != nil else { return "" }
             return String(cString: start)
         }
     }

@@ -9,6 +9,7 @@ struct ClientReader: Sendable {
 
     private let viewerField: HTTPField.Name?
     private let privacy: AddressPrivacy
+    private let rules = VerdictRules()
     private let counting: CountingRules
     private let trustsForwarded: Bool
 
@@ -29,7 +30,7 @@ struct ClientReader: Sendable {
     func viewer(of request: HTTPRequest) throws(Problem) -> String? {
         guard let viewerField, let value = request.headerFields[viewerField], !value.isEmpty else { return nil }
         guard value.utf8.count <= Self.longestViewer else {
-            throw Problem(.badRequest, "\(viewerField.canonicalName) must be at most \(Self.longestViewer) bytes long")
+            throw Problem(.badRequest, .invalidParameter, "\(viewerField.canonicalName) must be at most \(Self.longestViewer) bytes long")
         }
         return value
     }
@@ -56,11 +57,8 @@ struct ClientReader: Sendable {
 
     /// What the request itself says; duplicates and limits are for the ledger.
     private func verdict(of request: HTTPRequest, userAgent: String?) -> Verdict {
-        if request.method == .head { return .prefetch }
-        let purposes = [HTTPField.Name.purpose, .secPurpose, .xPurpose, .xMoz].compactMap { request.headerFields[$0]?.lowercased() }
-        if purposes.contains(where: { $0.contains("prefetch") || $0.contains("prerender") || $0 == "preview" }) { return .prefetch }
-        guard let userAgent, !userAgent.isEmpty, !KnownBots.includes(userAgent) else { return .bot }
-        return .counted
+        let purpose = [HTTPField.Name.secPurpose, .purpose, .xPurpose, .xMoz].compactMap { request.headerFields[$0] }.first
+        return rules.verdict(userAgent: userAgent, purpose: purpose, isHead: request.method == .head)
     }
 }
 

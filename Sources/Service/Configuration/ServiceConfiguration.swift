@@ -7,6 +7,7 @@ public struct ServiceConfiguration: Sendable {
     public var feed: FeedSettings
     public var actions: ActionSettings
     public var events: EventSettings
+    public var images: ImageSettings
     public var signing: SigningSettings
     /// Every setting as it is in force, in the order of the file.
     public var settings: [Setting]
@@ -21,6 +22,7 @@ public struct ServiceConfiguration: Sendable {
         feed = try FeedSettings(&reader)
         actions = try ActionSettings(&reader)
         events = try EventSettings(&reader)
+        images = try ImageSettings(&reader)
         signing = try SigningSettings(&reader)
         try reader.finish()
         settings = reader.settings

@@ -1,0 +1,107 @@
+internal import DequeModule
+internal import Feed
+internal import HTTPServer
+internal import Synchronization
+
+/// Pages as finished bytes, for one state of the store.
+///
+/// Looked up on the event loops, by the bytes of the request's target: a hit allocates nothing, asks neither database nor encoder. When
+/// the store changes, all pages are stale at once; when there is no room, those go first that nobody asked for since the last round.
+final class FinishedPages: Sendable {
+    struct Key: Hashable, Sendable {
+        var cursor: String?
+        var limit: Int
+    }
+
+    /// A page, with a gzip coding once someone has wanted one.
+    struct Page: Sendable {
+        fileprivate(set) var target: [UInt8]
+        fileprivate(set) var validUntil: Int64
+        fileprivate(set) var identity: CannedResponse
+        fileprivate(set) var negotiable: CannedResponse?
+        fileprivate var isWanted = false
+
+        func canned(gzip: Bool) -> CannedResponse? { gzip ? negotiable : identity }
+
+        fileprivate var size: Int {
+            // What an entry costs besides its bodies: heads, keys, tables.
+            2_048 + target.count + identity.size + (negotiable?.size ?? 0)
+        }
+    }
+
+    fileprivate struct State {
+        var version: StoreVersion?
+        var pages: [Key: Page] = [:]
+        /// By the hash of the target. Two targets with one hash take turns; the loser is made anew.
+        var keys: [UInt64: Key] = [:]
+        /// In the order in which room is made.
+        var order: Deque<Key> = []
+        var size = 0
+    }
+
+    private let capacity: Int
+    private let state = Mutex(State())
+
+    /// - Parameter capacity: bytes; 0 keeps nothing.
+    init(capacity: Int) {
+        self.capacity = capacity
+    }
+}
+
+extension FinishedPages {
+    /// The finished answer to a request, if there is one. On an event loop: takes a lock for a table look-up, and nothing else.
+    func canned(for head: borrowing RequestHead, version: StoreVersion, now: Int64) -> CannedResponse? {
+        let hash = head.targetHash
+        let wantsGzip = head.hasField("accept-encoding")
+        guard let page = state.withLock({ $0.page(hash: hash, version: version, now: now) }), head.hasTarget(page.target) else {
+            return nil
+        }
+        return page.canned(gzip: wantsGzip)
+    }
+
+    /// A page that was kept under another spelling of its target, or lacks a coding.
+    func page(_ key: Key, version: StoreVersion, now: Int64) -> Page? {
+        state.withLock { state in
+            guard state.version == version, let page = state.pages[key], now < page.validUntil else { return nil }
+            return page
+        }
+    }
+
+    func keep(_ canned: CannedResponse, hasGzip: Bool, as key: Key, target: String, version: StoreVersion, validUntil: Int64) {
+        guard capacity > 0 else { return }
+        state.withLock { state in
+            if state.version != version { state = State(version: version) }
+            var page = state.pages[key] ?? Page(target: Array(target.utf8), validUntil: validUntil, identity: canned)
+            if let old = state.pages[key] { state.size -= old.size } else { state.order.append(key) }
+            page.validUntil = validUntil
+            if hasGzip { page.negotiable = canned } else { page.identity = canned }
+            state.pages[key] = page
+            state.size += page.size
+            state.keys[RequestHead.hash(ofTarget: page.target)] = key
+            state.makeRoom(capacity)
+        }
+    }
+}
+
+extension FinishedPages.State {
+    fileprivate mutating func page(hash: UInt64, version: StoreVersion, now: Int64) -> FinishedPages.Page? {
+        guard self.version == version, let key = keys[hash], let page = pages[key], now < page.validUntil else { return nil }
+        if !page.isWanted { pages[key]?.isWanted = true }
+        return page
+    }
+
+    /// Second chance: what was asked for since the last round goes to the end of the line once.
+    fileprivate mutating func makeRoom(_ capacity: Int) {
+        while size > capacity, let key = order.popFirst() {
+            guard let page = pages[key] else { continue }
+            if page.isWanted {
+                pages[key]?.isWanted = false
+                order.append(key)
+            } else {
+                pages[key] = nil
+                keys[RequestHead.hash(ofTarget: page.target)] = nil
+                size -= page.size
+            }
+        }
+    }
+}

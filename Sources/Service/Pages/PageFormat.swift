@@ -1,0 +1,31 @@
+internal import Crypto
+internal import Feed
+internal import HTTPServer
+internal import HTTPTypes
+
+/// Makes the answer that carries a page.
+struct PageFormat: Sendable {
+    static let compressionLevel = 6
+
+    /// The request field that names the viewer: answers differ by it.
+    let viewerField: String
+    /// Seconds.
+    let maxAge: Int64
+
+    /// - Parameter isShared: whether the page is the same for everyone.
+    func response(_ page: FeedPage, isShared: Bool) -> ServerResponse {
+        let body = page.json()
+        var fields: HTTPFields = [.contentType: "application/json", .vary: viewerField]
+        fields[.cacheControl] = isShared ? (maxAge > 0 ? "public, max-age=\(maxAge)" : "no-cache") : "private, no-cache"
+        fields[.link] = page.link
+        var response = ServerResponse(status: .ok, fields: fields, body: body)
+        response.entityTag = Self.entityTag(of: body)
+        response.isCompressible = true
+        return response
+    }
+
+    /// A strong validator: another one for every other body.
+    static func entityTag(of body: [UInt8]) -> String {
+        "\"" + SHA256.hash(data: body).prefix(12).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() + "\""
+    }
+}

@@ -1,0 +1,62 @@
+internal import HTTPServer
+internal import Images
+internal import Synchronization
+
+/// Pictures in memory as finished answers, looked up on the event loops by the bytes of the request's target.
+///
+/// The picture's age stands in its head, so an answer is made anew once a second for as long as someone asks.
+final class FinishedPictures: Sendable {
+    private static let capacity = 8_192
+
+    private struct Entry {
+        let target: [UInt8]
+        let source: String
+        /// Seconds since 1970-01-01 UTC after which the path is valid no more.
+        let expires: Int64
+        var image: CachedImage
+        var second: Int64
+        var canned: CannedResponse
+    }
+
+    private let manager: ImageNetworkManager
+    private let entries = Mutex<[UInt64: Entry]>([:])
+
+    init(manager: ImageNetworkManager) {
+        self.manager = manager
+    }
+
+    /// The finished answer to a request, if its picture lies in memory and is fresh.
+    ///
+    /// - Parameter now: seconds since 1970-01-01 UTC.
+    func canned(for head: borrowing RequestHead, now: Int64) -> CannedResponse? {
+        let hash = head.targetHash
+        guard let entry = entries.withLock({ $0[hash] }), head.hasTarget(entry.target), now < entry.expires else { return nil }
+        guard let image = manager.cached(entry.source) else { return nil }
+        if image === entry.image, now == entry.second { return entry.canned }
+        let canned = Self.make(image, now: now)
+        entries.withLock { entries in
+            entries[hash]?.image = image
+            entries[hash]?.second = now
+            entries[hash]?.canned = canned
+        }
+        return canned
+    }
+
+    /// Keeps the answer for a path that was found valid, where the picture lies in memory.
+    func keep(path: String, source: String, expires: Int64, now: Int64) {
+        guard let image = manager.cached(source) else { return }
+        let target = Array(path.utf8)
+        let entry = Entry(
+            target: target, source: source, expires: expires, image: image, second: now, canned: Self.make(image, now: now))
+        entries.withLock { entries in
+            if entries.count >= Self.capacity { entries.removeAll(keepingCapacity: true) }
+            entries[RequestHead.hash(ofTarget: target)] = entry
+        }
+    }
+
+    private static func make(_ image: CachedImage, now: Int64) -> CannedResponse {
+        CannedResponse(
+            PictureFormat.response(ImageAnswer(image, CacheStatus(.hit), now: now)), compressionLevel: nil,
+            route: "/images/{signature}/{source}")
+    }
+}

@@ -1,0 +1,55 @@
+internal import Feed
+internal import HTTPServer
+internal import HTTPTypes
+
+/// `/cells/{id}/…` and `/selections/{id}`: performing what people do with cells, and taking it back.
+struct CellRoutes: Sendable {
+    let performer: ActionPerformer
+    let clients: ClientReader
+    let verdicts: VerdictField
+
+    var routes: [Route] {
+        [
+            Route(.post, "/cells/{id}/selection") { try await perform(.selection, $0) },
+            Route(.delete, "/cells/{id}/selection") { try await perform(.deselection, $0) },
+            Route(.post, "/cells/{id}/dismissal") { try await perform(.dismissal, $0) },
+            Route(.delete, "/selections/{id}") { try await undo($0) },
+        ]
+    }
+
+    private func perform(_ slot: CommandKey, _ request: RouteRequest) async throws -> ServerResponse {
+        let client = try clients.trace(of: request.head, from: request.request.peer.address, now: request.now)
+        let cell = request.parameter("id")
+        if try request.query.flag("simulate") {
+            let simulated = try await performer.simulate(slot, of: cell, for: client, now: request.now)
+            return Self.answer(for: simulated).response
+        }
+        let key = try IdempotencyKeys.key(of: request, viewer: client.viewer)
+        let outcome = try await performer.perform(slot, of: cell, for: client, now: request.now, idempotency: key) { performance in
+            Self.answer(for: performance).bytes
+        }
+        switch outcome {
+        case .performed(let performance, let answer):
+            return try verdicts.added(performance.verdicts.first, to: StoredAnswer(answer).response)
+        case .replayed(let answer): return try StoredAnswer(answer).response
+        case .keyReused:
+            throw Problem(.unprocessableContent, .idempotencyKeyReused, "This Idempotency-Key was used for another request.")
+        }
+    }
+
+    private func undo(_ request: RouteRequest) async throws -> ServerResponse {
+        let client = try clients.trace(of: request.head, from: request.request.peer.address, now: request.now)
+        let undone = try await performer.undo(selection: request.parameter("id"), for: client, now: request.now)
+        return ServerResponse(
+            status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"], body: StepResult.json(undone))
+    }
+
+    /// 303 where the client is to go elsewhere, 500 where nothing could be performed, else 200.
+    private static func answer(for performance: Performance) -> StoredAnswer {
+        if let destination = performance.destination {
+            return StoredAnswer(status: .seeOther, location: destination, body: performance.json())
+        }
+        let didSomething = performance.isComplete || performance.steps.contains { $0.outcome == .performed }
+        return StoredAnswer(status: didSomething ? .ok : .internalServerError, location: nil, body: performance.json())
+    }
+}

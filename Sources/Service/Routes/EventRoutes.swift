@@ -1,0 +1,54 @@
+internal import Feed
+internal import Foundation
+internal import HTTPServer
+internal import HTTPTypes
+
+/// `POST /events`: what clients saw.
+struct EventRoutes: Sendable {
+    static let limit = 500
+    /// 500 events of a token and a cell id each.
+    private static let bodyLimit = 512 << 10
+
+    let performer: ActionPerformer
+    let clients: ClientReader
+
+    private struct Event: Decodable {
+        enum Kind: String, Decodable { case impression }
+
+        var type: Kind
+        var cell: String
+        var token: String
+    }
+
+    private struct Judged: Encodable {
+        var type: String
+        var cell: String
+        var verdict: String
+    }
+
+    var routes: [Route] {
+        [Route(.post, "/events", bodyLimit: Self.bodyLimit) { try await take($0) }]
+    }
+
+    private func take(_ request: RouteRequest) async throws -> ServerResponse {
+        let events = try Self.events(in: request.request.body.bytes ?? [])
+        let client = try clients.trace(of: request.head, from: request.request.peer.address, now: request.now)
+        let sightings = events.map { ActionPerformer.Sighting(cell: $0.cell, token: $0.token) }
+        let verdicts = try await performer.impressions(sightings, for: client, now: request.now)
+        let judged = zip(events, verdicts).map { Judged(type: $0.type.rawValue, cell: $0.cell, verdict: $1.rawValue) }
+        let body = try JSONEncoder().encode(judged)
+        return ServerResponse(status: .accepted, fields: [.contentType: "application/json", .cacheControl: "no-store"], body: Array(body))
+    }
+
+    private static func events(in body: [UInt8]) throws(Problem) -> [Event] {
+        let events: [Event]
+        do {
+            events = try JSONDecoder().decode([Event].self, from: Data(body))
+        } catch {
+            throw Problem(
+                .badRequest, .invalidBody, #"The body must be a JSON array of {"type": "impression", "cell": "…", "token": "…"}."#)
+        }
+        guard events.count <= limit else { throw Problem(.badRequest, .invalidBody, "At most \(limit) events at a time.") }
+        return events
+    }
+}

@@ -1,0 +1,54 @@
+internal import Feed
+internal import HTTPServer
+internal import HTTPTypes
+
+/// `GET /feed`: pages of cells.
+struct FeedRoutes: Sendable {
+    /// Dismissed cells that a viewer's feed leaves out: the latest so many.
+    static let hiddenLimit = 5_000
+
+    let assembler: FeedAssembler
+    let store: any FeedStore
+    let ledger: any Ledger
+    let clients: ClientReader
+    let pages: FinishedPages
+    let format: PageFormat
+
+    var routes: [Route] {
+        [Route(.get, "/feed") { try await page($0) }]
+    }
+
+    /// Looks up finished pages, on the event loops.
+    func finished(viewerField: String, clock: @escaping @Sendable () -> Int64) -> Router.Canned {
+        let viewerField = Array(viewerField.lowercased().utf8)
+        return { [pages, store] head in
+            guard head.method == .get || head.method == .head, !head.hasField(viewerField) else { return nil }
+            return pages.canned(for: head, version: store.version, now: clock())
+        }
+    }
+
+    private func page(_ request: RouteRequest) async throws -> ServerResponse {
+        let limit = try request.query.integer("limit", in: FeedRequest.limits, default: FeedRequest.defaultLimit)
+        let cursor = try request.query.text("cursor")
+        guard let viewer = try clients.viewer(of: request.head) else {
+            return ServerResponse(try await shared(FeedRequest(cursor: cursor, limit: limit, now: request.now), request.head))
+        }
+        let hidden = try await ledger.cells(on: .dismissed, of: viewer, after: nil, limit: Self.hiddenLimit)
+        let page = try await assembler.page(
+            FeedRequest(cursor: cursor, limit: limit, now: request.now, hasViewer: true, hidden: Set(hidden.map(\.cell))))
+        return format.response(page, isShared: false)
+    }
+
+    /// A page that is the same for everyone, kept for the next who asks.
+    private func shared(_ feed: FeedRequest, _ head: HTTPRequest) async throws -> CannedResponse {
+        let key = FinishedPages.Key(cursor: feed.cursor, limit: feed.limit)
+        let version = store.version
+        let needsGzip = head.headerFields[.acceptEncoding] != nil
+        if let page = pages.page(key, version: version, now: feed.now), let canned = page.canned(gzip: needsGzip) { return canned }
+        let page = try await assembler.page(feed)
+        let response = format.response(page, isShared: true)
+        let canned = CannedResponse(response, compressionLevel: needsGzip ? PageFormat.compressionLevel : nil, route: "/feed")
+        pages.keep(canned, hasGzip: needsGzip, as: key, target: head.path ?? "", version: version, validUntil: page.validUntil)
+        return canned
+    }
+}

@@ -1,0 +1,77 @@
+internal import Foundation
+internal import HTTPServer
+internal import HTTPTypes
+internal import Images
+
+/// `/images/…`: pictures through the image network manager, and taking requests for them back.
+struct ImageRoutes: Sendable {
+    /// Longer than anything the manager lets a client wait.
+    private static let timeLimit = Duration.seconds(20)
+    private static let viewportLimit = 1_000
+
+    let manager: ImageNetworkManager
+    let signer: ImageURLSigner
+    let finished: FinishedPictures
+
+    private struct Viewport: Decodable {
+        var visible: [UUID]?
+        var gone: [UUID]?
+    }
+
+    var routes: [Route] {
+        [
+            Route(.get, "/images/{signature}/{source}", cancelsOnPeerClose: true, timeLimit: Self.timeLimit) { try await picture($0) },
+            Route(.delete, "/images/requests/{id}") { try await cancel($0) },
+            Route(.post, "/images/viewport") { try await viewport($0) },
+        ]
+    }
+
+    private func picture(_ request: RouteRequest) async throws -> ServerResponse {
+        let path = request.head.path ?? ""
+        let now = request.now / 1_000
+        let verified = try Self.verified { () throws(ImageURLFault) in try signer.verify(path, now: now) }
+        let id = try Self.id(request.head)
+        let answer = await manager.image(ImageRequest(verified.source, id: id))
+        // The next request for it is answered on the loop.
+        if case .whole = answer.body { finished.keep(path: path, source: verified.source, expires: verified.expires, now: now) }
+        return PictureFormat.response(answer)
+    }
+
+    private func cancel(_ request: RouteRequest) async throws -> ServerResponse {
+        guard let id = UUID(uuidString: request.parameter("id")), await manager.cancel(id) else {
+            throw Problem(.notFound, .unknownRequest, "No request of that name is under way.")
+        }
+        return ServerResponse(status: .noContent)
+    }
+
+    private func viewport(_ request: RouteRequest) async throws -> ServerResponse {
+        let words = #"The body must be a JSON object {"visible": [UUID, …], "gone": [UUID, …]}, of at most \#(Self.viewportLimit) each."#
+        guard let viewport = try? JSONDecoder().decode(Viewport.self, from: Data(request.request.body.bytes ?? [])) else {
+            throw Problem(.badRequest, .invalidBody, words)
+        }
+        let (visible, gone) = (viewport.visible ?? [], viewport.gone ?? [])
+        guard max(visible.count, gone.count) <= Self.viewportLimit else { throw Problem(.badRequest, .invalidBody, words) }
+        let cancelled = await manager.viewport(visible: visible, gone: gone)
+        return ServerResponse(
+            status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"],
+            body: Array("{\"cancelled\":\(cancelled)}".utf8))
+    }
+
+    private static func id(_ head: HTTPRequest) throws(Problem) -> UUID? {
+        guard let text = head.headerFields[.xRequestID] else { return nil }
+        guard let id = UUID(uuidString: text) else { throw Problem(.badRequest, .invalidParameter, "X-Request-ID must be a UUID.") }
+        return id
+    }
+
+    private static func verified<Value>(_ verify: () throws(ImageURLFault) -> Value) throws(Problem) -> Value {
+        do {
+            return try verify()
+        } catch {
+            switch error {
+            case .malformed: throw Problem(.notFound, .invalidImageURL, "This is no image URL.")
+            case .forged: throw Problem(.forbidden, .invalidImageURL, "This image URL was not made here.")
+            case .expired: throw Problem(.gone, .expiredImageURL, "This image URL has expired; the feed has a new one.")
+            }
+        }
+    }
+}

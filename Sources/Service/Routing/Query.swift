@@ -1,0 +1,44 @@
+internal import HTTPTypes
+
+/// The parameters of a query, as `name=value` pairs. Parameters that nobody asks for are ignored.
+struct Query: Sendable {
+    private let pairs: [(name: Substring, value: Substring)]
+
+    init(_ text: Substring) {
+        pairs = text.split(separator: "&").map { pair in
+            let end = pair.firstIndex(of: "=") ?? pair.endIndex
+            return (pair[..<end], pair[end...].dropFirst())
+        }
+    }
+
+    /// The value of a parameter, or nil where it is not there.
+    ///
+    /// - Throws: ``Problem`` (400) where it stands there twice or is damaged.
+    func text(_ name: String) throws(Problem) -> String? {
+        let found = pairs.filter { $0.name == name }
+        guard let first = found.first else { return nil }
+        guard found.count == 1 else { throw Problem(.badRequest, .invalidParameter, "\(name) stands in the query more than once.") }
+        guard let value = PercentEncoding.decode(first.value) else {
+            throw Problem(.badRequest, .invalidParameter, "\(name) is not valid UTF-8.")
+        }
+        return value
+    }
+
+    /// - Throws: ``Problem`` (400) where the value is anything but digits, or not within the range.
+    func integer(_ name: String, in range: ClosedRange<Int>, default fallback: Int) throws(Problem) -> Int {
+        guard let text = try text(name) else { return fallback }
+        guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let value = Int(text), range.contains(value) else {
+            throw Problem(.badRequest, .invalidParameter, "\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound).")
+        }
+        return value
+    }
+
+    /// - Throws: ``Problem`` (400) where the value is neither `true` nor `false`.
+    func flag(_ name: String) throws(Problem) -> Bool {
+        switch try text(name) {
+        case nil, "false": return false
+        case "true": return true
+        default: throw Problem(.badRequest, .invalidParameter, "\(name) must be true or false.")
+        }
+    }
+}

@@ -1,0 +1,55 @@
+internal import HTTPServer
+internal import HTTPTypes
+
+/// One method on one pattern of paths, and what answers it.
+struct Route: Sendable {
+    typealias Handle = @Sendable (RouteRequest) async throws -> ServerResponse
+
+    let method: HTTPRequest.Method
+    /// Segments of the path; one in braces stands for any: `/cells/{id}/selection`.
+    let pattern: String
+    let segments: [Segment]
+    /// The most bytes of a body; the server's default where nil.
+    var bodyLimit: Int?
+    /// Whether a client that closes its side has lost interest in the answer.
+    var cancelsOnPeerClose = false
+    /// How long the answer may take; the server's default where nil.
+    var timeLimit: Duration?
+    let handle: Handle
+
+    enum Segment: Sendable, Hashable {
+        case literal(String)
+        case parameter(String)
+    }
+
+    init(
+        _ method: HTTPRequest.Method, _ pattern: String, bodyLimit: Int? = nil, cancelsOnPeerClose: Bool = false,
+        timeLimit: Duration? = nil,
+        _ handle: @escaping Handle
+    ) {
+        self.method = method
+        self.pattern = pattern
+        self.bodyLimit = bodyLimit
+        self.cancelsOnPeerClose = cancelsOnPeerClose
+        self.timeLimit = timeLimit
+        self.handle = handle
+        segments = pattern.split(separator: "/").map { segment in
+            segment.hasPrefix("{") ? .parameter(String(segment.dropFirst().dropLast())) : .literal(String(segment))
+        }
+    }
+
+    /// The parameters, still encoded, or nil where the path is another one.
+    func match(_ path: [Substring]) -> [String: Substring]? {
+        guard path.count == segments.count else { return nil }
+        var parameters: [String: Substring] = [:]
+        for (segment, text) in zip(segments, path) {
+            switch segment {
+            case .literal(let literal): guard text == literal else { return nil }
+            case .parameter(let name):
+                guard !text.isEmpty else { return nil }
+                parameters[name] = text
+            }
+        }
+        return parameters
+    }
+}
