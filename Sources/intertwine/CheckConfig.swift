@@ -1,0 +1,16 @@
+import ArgumentParser
+import Service
+
+struct CheckConfig: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print every setting as it is in force, and where it comes from.",
+        discussion: "  intertwine check-config --config Config/intertwine.yaml")
+
+    @OptionGroup var options: SettingOptions
+
+    func run() async throws {
+        for setting in try await options.configuration().settings {
+            print("\(setting.key)=\(setting.shown)  # \(setting.origin)")
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import Storage
+
+/// Shows how far an import is: a bar that is drawn over itself on a terminal, a plain line now and then elsewhere.
+struct ProgressLine {
+    private static let width = 24
+
+    /// Bytes of all files together; nil where one of them is a pipe.
+    let total: Int?
+    let isTerminal: Bool
+    private let clock = ContinuousClock()
+    private let start: ContinuousClock.Instant
+    private var last: ContinuousClock.Instant
+
+    init(total: Int?, isTerminal: Bool) {
+        self.total = total
+        self.isTerminal = isTerminal
+        start = clock.now
+        last = start
+    }
+
+    /// What to write now; nil where too little time has passed since the last.
+    mutating func text(for summary: ImportSummary) -> String? {
+        let now = clock.now
+        guard now - last >= (isTerminal ? .milliseconds(100) : .seconds(5)) else { return nil }
+        last = now
+        let line = Self.line(for: summary, total: total, after: (now - start) / .seconds(1))
+        return isTerminal ? "\r\(line)\u{1B}[K" : "\(line)\n"
+    }
+
+    /// What takes the bar away again.
+    var end: String { isTerminal ? "\r\u{1B}[K" : "" }
+
+    /// - Parameter seconds: since the start.
+    static func line(for summary: ImportSummary, total: Int?, after seconds: Double) -> String {
+        let rate = seconds > 0 ? Double(summary.items) / seconds : 0
+        let done = "\(summary.items) items, \(Int(rate))/s"
+        guard let total, total > 0, summary.bytes > 0 else { return "\(done), \(summary.bytes >> 20) MiB" }
+        let share = min(1, Double(summary.bytes) / Double(total))
+        let filled = Int(share * Double(width))
+        let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled)
+        return "[\(bar)] \(Int(share * 100))% \(done), \(remaining(seconds * (1 - share) / share)) left"
+    }
+
+    private static func remaining(_ seconds: Double) -> String {
+        let whole = Int(min(max(seconds.rounded(.up), 0), 359_999))
+        let (minutes, rest) = whole.quotientAndRemainder(dividingBy: 60)
+        return minutes == 0 ? "\(rest) s" : "\(minutes) min \(rest) s"
+    }
+}

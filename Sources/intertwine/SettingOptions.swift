@@ -1,0 +1,27 @@
+import ArgumentParser
+import Service
+
+/// The options that say where settings come from; the same for every subcommand.
+struct SettingOptions: ParsableArguments {
+    @Option(help: "Configuration file (default: Config/intertwine.yaml, if it is there).")
+    var config: String?
+
+    @Option(help: "SQLite file of the items (store.database).")
+    var database: String?
+
+    @Option(name: .customLong("set"), help: ArgumentHelp("Any setting, such as ads.per-page=2.", valueName: "key=value"))
+    var settings: [String] = []
+
+    /// - Parameter flags: of the subcommand, by key.
+    func configuration(_ flags: [String: String?] = [:]) async throws -> ServiceConfiguration {
+        var values = flags.compactMapValues { $0 }
+        values["store.database"] = database
+        for setting in settings {
+            guard let end = setting.firstIndex(of: "="), end != setting.startIndex else {
+                throw ValidationError("--set takes key=value, not '\(setting)'")
+            }
+            values[String(setting[..<end])] = String(setting[setting.index(after: end)...])
+        }
+        return try ServiceConfiguration(try await SettingSources(flags: values, file: config))
+    }
+}

@@ -1,0 +1,61 @@
+import ArgumentParser
+import Foundation
+import HTTPServer
+import HTTPTypes
+
+/// The origin of the sample feed's pictures, so that a machine without internet shows every cell. Serves one folder on loopback.
+@main
+struct SampleOrigin: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sample-origin", abstract: "Serve the pictures of a folder on loopback, for the sample feed.")
+
+    @Option(help: "Port to listen on.")
+    var port: UInt16 = 8082
+
+    @Argument(help: "The folder.")
+    var folder: String
+
+    func run() async throws {
+        var configuration = HTTPServerConfiguration()
+        configuration.port = port
+        configuration.loops = 1
+        let server = try HTTPServer(configuration: configuration, handler: PictureFolder(path: folder))
+        let address = try await server.start()
+        print("pictures: listening on http://\(address)")
+        fflush(nil)
+        signal(SIGTERM, SIG_IGN)
+        let terminated = DispatchSource.makeSignalSource(signal: SIGTERM)
+        await withCheckedContinuation { continuation in
+            terminated.setEventHandler { continuation.resume() }
+            terminated.activate()
+        }
+        await server.shutdown(grace: .seconds(1))
+    }
+}
+
+/// The pictures of one folder, read once.
+struct PictureFolder: HTTPHandler {
+    private let pictures: [String: CannedResponse]
+
+    init(path: String) throws {
+        var pictures: [String: CannedResponse] = [:]
+        for name in try FileManager.default.contentsOfDirectory(atPath: path) where name.hasSuffix(".png") {
+            let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path).appendingPathComponent(name)))
+            var response = ServerResponse(
+                status: .ok, fields: [.contentType: "image/png", .cacheControl: "public, max-age=86400"], body: bytes)
+            response.entityTag = "\"\(name)-\(bytes.count)\""
+            response.acceptsRanges = true
+            pictures["/\(name)"] = CannedResponse(response)
+        }
+        self.pictures = pictures
+    }
+
+    func plan(for request: HTTPRequest, peer: PeerAddress) -> RequestPlan {
+        guard let picture = pictures[request.path ?? ""] else { return .notFound() }
+        return .answer(ServerResponse(picture))
+    }
+
+    func respond(to request: ServerRequest) async -> ServerResponse {
+        ProblemDetails(status: 404, detail: "There is nothing here.").response()
+    }
+}
