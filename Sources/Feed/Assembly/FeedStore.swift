@@ -19,7 +19,7 @@ public protocol FeedSnapshot {
     /// - Parameter limit: at most so many items; the cost depends on it alone, never on how far into the feed the position lies.
     func items(in lane: Lane, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem]
 
-    /// The same for the items of one form only.
+    /// The same for the items of one form only. At that cost among advertisements; among content, other forms in between cost too.
     func items(of form: ItemForm, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem]
 
     /// One item, or nil if the store has none of that kind and id.

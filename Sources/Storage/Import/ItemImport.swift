@@ -10,14 +10,17 @@ import Glibc
 public final class ItemImport {
     /// Bytes read from a descriptor at once.
     private static let pieceSize = 1 << 18
+    /// Items written at once.
+    private static let batchSize = 256
 
     private let pool: DatabasePool
     private let kinds: ItemKinds
     private let policy: BadItemPolicy
     private let report: (BadItem) -> Void
     private var reader: ItemReader
-    private var writer: ItemWriter?
-    public private(set) var summary = ImportSummary()
+    private var queue: ImportQueue?
+    private var batch: [ValidItem] = []
+    private var progress = ImportSummary()
 
     /// Opens the store, makes it where there is none, and waits for up to 60 s until no other import is under way.
     ///
@@ -32,10 +35,7 @@ public final class ItemImport {
         let pool = try ItemSchema.file(path).open(Self.configuration)
         self.pool = pool
         do {
-            writer = try pool.writeWithoutTransaction { database in
-                try database.execute(sql: "BEGIN IMMEDIATE")
-                return try ItemWriter(database)
-            }
+            queue = try ImportQueue(pool)
         } catch let error as DatabaseError {
             throw StoreError(error)
         } catch {
@@ -56,7 +56,7 @@ public final class ItemImport {
         configuration.allowsUnsafeTransactions = true
         configuration.prepareDatabase { database in
             // 64 MiB: what of the id index stays in memory decides how fast items with random ids go in.
-            try database.execute(sql: "PRAGMA cache_size = -65536; PRAGMA mmap_size = 0")
+            try database.execute(sql: "PRAGMA page_size = \(ItemSchema.pageSize); PRAGMA cache_size = -65536; PRAGMA mmap_size = 0")
         }
         return configuration
     }
@@ -82,9 +82,16 @@ public final class ItemImport {
         try endOfFile()
     }
 
+    /// What has been read and, as far as it is written already, what became of it.
+    public var summary: ImportSummary {
+        var summary = progress
+        if let counts = queue?.counts { (summary.added, summary.replaced) = counts }
+        return summary
+    }
+
     /// Takes the next bytes of the file that is being read.
     public func append(_ bytes: some Collection<UInt8>) throws {
-        summary.bytes += bytes.count
+        progress.bytes += bytes.count
         reader.append(bytes)
         try drain()
     }
@@ -98,31 +105,38 @@ public final class ItemImport {
 
     /// Makes everything visible, at once and durably.
     public func commit() throws -> ImportSummary {
-        try onConnection { database, _ in try database.execute(sql: "COMMIT") }
-        writer = nil
-        return summary
+        try rollingBack { queue in
+            try queue.put(batch)
+            try queue.finish()
+            try pool.writeWithoutTransaction { try $0.execute(sql: "COMMIT") }
+        }
+        progress = summary
+        queue = nil
+        return progress
     }
 
     /// Takes everything back.
     public func rollback() {
-        guard writer != nil else { return }
-        writer = nil
+        guard let queue else { return }
+        self.queue = nil
+        try? queue.finish()
         // If this fails there is no transaction any more, or closing the connection ends it.
         try? pool.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
     }
 
     private func drain() throws {
-        try onConnection { _, writer in
+        try rollingBack { queue in
             while true {
                 switch reader.next() {
                 case .item(let item):
-                    switch try writer.put(item) {
-                    case .added: summary.added += 1
-                    case .replaced: summary.replaced += 1
+                    batch.append(item)
+                    if batch.count >= Self.batchSize {
+                        try queue.put(batch)
+                        batch.removeAll(keepingCapacity: false)
                     }
                 case .bad(let item):
                     guard policy == .skip else { throw item }
-                    summary.skipped += 1
+                    progress.skipped += 1
                     report(item)
                 case .needsBytes, .finished: return
                 }
@@ -130,17 +144,13 @@ public final class ItemImport {
         }
     }
 
-    private func onConnection(_ body: (Database, inout ItemWriter) throws -> Void) throws {
-        guard var writer else { throw StoreError.unavailable("the import is over") }
+    private func rollingBack(_ body: (ImportQueue) throws -> Void) throws {
+        guard let queue else { throw StoreError.unavailable("the import is over") }
         do {
-            try pool.writeWithoutTransaction { try body($0, &writer) }
-            self.writer = writer
-        } catch let error as DatabaseError {
-            rollback()
-            throw StoreError(error)
+            try body(queue)
         } catch {
             rollback()
-            throw error
+            throw (error as? DatabaseError).map(StoreError.init) ?? error
         }
     }
 }

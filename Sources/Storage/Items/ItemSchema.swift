@@ -4,6 +4,8 @@ import GRDB
 ///
 /// `item` is one tree ordered by lane and position: a page is a range of it, at the same cost anywhere. (A rowid table with an index for
 /// each lane was as fast to fill, and read every page through two trees.) Sections, when they come, are further values of its first column.
+/// Forms are indexed among the advertisements alone: for all items it made imports a quarter slower, and nothing pages through one form
+/// of content.
 enum ItemSchema {
     /// "INTW".
     static let applicationID: Int32 = 0x494E_5457
@@ -11,6 +13,9 @@ enum ItemSchema {
 
     /// How far apart appended items stand: 20 times one can be put between two neighbours, always at the same side, before they are full.
     static let step: Int64 = 1 << 20
+
+    /// Bytes; of files that are made anew. Larger pages make imports cheaper (a tenth less work than with 4 KiB) and small reads dearer.
+    static let pageSize = 8_192
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -27,7 +32,7 @@ enum ItemSchema {
                         PRIMARY KEY (lane, position)
                     ) WITHOUT ROWID;
                     CREATE UNIQUE INDEX item_identity ON item (kind, id);
-                    CREATE INDEX item_form ON item (kind, variant, position);
+                    CREATE INDEX item_form ON item (kind, variant, position) WHERE lane = 1;
                     """)
         }
         return migrator

@@ -13,7 +13,8 @@ struct ItemWriter {
     init(_ database: Database) throws {
         self.database = database
         insert = try SQLStatement(
-            database, "INSERT INTO item (lane, position, kind, id, variant, body) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (kind, id) DO NOTHING")
+            database,
+            "INSERT INTO item (lane, position, kind, id, variant, body) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (kind, id) DO NOTHING")
         update = try SQLStatement(database, "UPDATE item SET variant = ?4, body = ?5 WHERE kind = ?2 AND id = ?3 AND lane = ?1")
         delete = try SQLStatement(database, "DELETE FROM item WHERE kind = ? AND id = ?")
     }

@@ -39,7 +39,7 @@ public final class SQLiteStore: FeedStore {
         configuration.label = "intertwine.items"
         configuration.prepareDatabase { database in
             // 4 MiB for each connection; no memory map, whose pages would count as the process's own.
-            try database.execute(sql: "PRAGMA cache_size = -4096; PRAGMA mmap_size = 0")
+            try database.execute(sql: "PRAGMA page_size = \(ItemSchema.pageSize); PRAGMA cache_size = -4096; PRAGMA mmap_size = 0")
         }
         return configuration
     }

@@ -75,7 +75,8 @@ struct DatabaseFile {
                 throw StoreError.unusable("\(path): is a database of another program, not \(content)")
             }
             guard version <= self.version else {
-                throw StoreError.unusable("\(path): was written by a newer version of this program (\(version), this one knows \(self.version))")
+                throw StoreError.unusable(
+                    "\(path): was written by a newer version of this program (\(version), this one knows \(self.version))")
             }
             return version
         }
