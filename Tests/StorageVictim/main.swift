@@ -2,12 +2,57 @@ import Feed
 import Foundation
 import Storage
 
-// Imports a file, and says how far it is: `StorageVictim import DATABASE FILE`.
+// A process for tests that need another one than their own, most of them to kill it:
+//   StorageVictim import DATABASE FILE      imports a file, prints how many items it has read, and at the end "committed"
+//   StorageVictim put DATABASE COUNT        puts so many users into the store one by one, and prints "put"
+//   StorageVictim commit LEDGER ROUND       commits clicks from 64 tasks without end, and prints the id of each that is acknowledged
+
+func importFile(_ database: String, _ path: String) throws {
+    guard let file = FileHandle(forReadingAtPath: path) else { return }
+    let session = try ItemImport(into: database, policy: .skip)
+    try session.add(contentsOf: file.fileDescriptor) { say("\($0.items)") }
+    _ = try session.commit()
+    say("committed")
+}
+
+func put(_ database: String, _ count: Int) async throws {
+    let store = try SQLiteStore(path: database)
+    for number in 0..<count {
+        let fields = #"{"klass":"user","username":"other \#(number)","avatarUrl":"https://example.com/a.png","type":"regular"}"#
+        _ = try await store.put(ItemKinds.standard.validate(Array(fields.utf8)))
+    }
+    say("put")
+}
+
+func commit(_ path: String, _ round: String) async throws {
+    let ledger = try SQLiteLedger(path: path)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        for client in 0..<64 {
+            group.addTask {
+                for number in 0... {
+                    let id = "\(round)-\(client)-\(number)"
+                    let click = LedgerEvent(at: SQLiteLedger.systemTime(), kind: .click, cell: "ad:1", viewer: id)
+                    let selection = SelectionRecord(id: id, cell: "ad:1", viewer: id, steps: [], expires: .max)
+                    _ = try await ledger.commit(LedgerEntry(events: [click], selection: selection))
+                    say(id)
+                }
+            }
+        }
+        try await group.waitForAll()
+    }
+}
+
+/// One write for each line, so that a kill never cuts one off that another process was meant to see.
+func say(_ line: String) {
+    FileHandle.standardOutput.write(Data((line + "\n").utf8))
+}
+
 let arguments = CommandLine.arguments
-if arguments.count == 4, arguments[1] == "import", let file = FileHandle(forReadingAtPath: arguments[3]) {
-    let start = ContinuousClock.now
-    let session = try ItemImport(into: arguments[2], policy: .skip) { print("skipped:", $0) }
-    try session.add(contentsOf: file.fileDescriptor) { print("items", $0.items) }
-    let summary = try session.commit()
-    print("done", summary.added, summary.replaced, summary.skipped, ContinuousClock.now - start)
+if arguments.count == 4 {
+    switch arguments[1] {
+    case "import": try importFile(arguments[2], arguments[3])
+    case "put": try await put(arguments[2], Int(arguments[3]) ?? 0)
+    case "commit": try await commit(arguments[2], arguments[3])
+    default: exit(64)
+    }
 }

@@ -1,0 +1,16 @@
+/// What operators ask of a ledger. Implemented in Storage.
+public protocol LedgerArchive: Sendable {
+    /// Counts from rollups: the cost grows with the days and ads asked for, not with the events.
+    ///
+    /// - Parameter days: days since 1970-01-01 UTC.
+    func report(days: ClosedRange<Int>, by grouping: LedgerReport.Grouping) async throws -> LedgerReport
+
+    /// At most `limit` events behind a marker (0: from the start), in the order in which they were committed.
+    func events(after marker: Int64, limit: Int) async throws -> [RecordedEvent]
+
+    /// Removes events older than a moment (milliseconds since 1970-01-01 UTC), a few at a time, so that clicks go on in between.
+    /// Reports do not change. The newest event always stays: markers go on from it.
+    ///
+    /// - Returns: how many were removed.
+    func removeEvents(before moment: Int64) async throws -> Int
+}

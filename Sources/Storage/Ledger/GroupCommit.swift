@@ -1,0 +1,110 @@
+import Dispatch
+import Feed
+import GRDB
+import Synchronization
+
+/// One transaction for all units that are waiting: those that arrived while the disk was busy with the group before.
+///
+/// No unit waits for others to come. `@unchecked Sendable`: the writer is touched on the serial queue alone.
+final class GroupCommit: @unchecked Sendable {
+    struct Limits: Sendable {
+        /// Units that may wait; one more is refused.
+        var waiting = 4_096
+        /// Units in one transaction, which bounds how long the first of them waits for the last.
+        var group = 512
+    }
+
+    private struct Unit {
+        var entry: LedgerEntry
+        var continuation: CheckedContinuation<LedgerReceipt, any Error>
+    }
+
+    private struct State {
+        var waiting: [Unit] = []
+        var isRunning = false
+    }
+
+    private let pool: DatabasePool
+    private let limits: Limits
+    private let now: @Sendable () -> Int64
+    private let queue = DispatchQueue(label: "intertwine.ledger")
+    private let state = Mutex(State())
+    private let transaction: LedgerTransaction
+    private var sweeper: LedgerSweeper
+
+    init(_ pool: DatabasePool, limits: Limits, now: @escaping @Sendable () -> Int64) throws {
+        self.pool = pool
+        self.limits = limits
+        self.now = now
+        (transaction, sweeper) = try pool.writeWithoutTransaction { (try LedgerTransaction($0), LedgerSweeper()) }
+    }
+
+    func commit(_ entry: LedgerEntry) async throws -> LedgerReceipt {
+        try await withCheckedThrowingContinuation { continuation in
+            let isAccepted = state.withLock { state in
+                guard state.waiting.count < limits.waiting else { return false }
+                state.waiting.append(Unit(entry: entry, continuation: continuation))
+                if !state.isRunning {
+                    state.isRunning = true
+                    queue.async { [self] in drain() }
+                }
+                return true
+            }
+            if !isAccepted { continuation.resume(throwing: StoreError.overloaded) }
+        }
+    }
+
+    /// Runs something else on the writing connection, in its turn with the groups.
+    func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { [self] in
+                continuation.resume(with: Result { try pool.write(body) })
+            }
+        }
+    }
+
+    /// Writes group after group until nobody waits.
+    private func drain() {
+        while let group = next() { commit(group) }
+        sweep()
+    }
+
+    private func next() -> [Unit]? {
+        state.withLock { state in
+            guard !state.waiting.isEmpty else {
+                state.isRunning = false
+                return nil
+            }
+            let group = Array(state.waiting.prefix(limits.group))
+            state.waiting.removeFirst(group.count)
+            return group
+        }
+    }
+
+    private func commit(_ group: [Unit]) {
+        let now = now()
+        do {
+            let receipts = try pool.writeWithoutTransaction { _ in try transaction.commit(group.map(\.entry), now: now) }
+            for (unit, receipt) in zip(group, receipts) { unit.continuation.resume(returning: receipt) }
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT && group.count > 1 {
+            // One unit cannot be written: its neighbours can, each in a transaction of its own.
+            for unit in group { commit([unit]) }
+        } catch {
+            let error = (error as? DatabaseError).map(StoreError.init) ?? error
+            for unit in group { unit.continuation.resume(throwing: error) }
+        }
+        sweepIfLate(after: group.count)
+    }
+
+    /// Under a load that never pauses, what expires must go all the same.
+    private func sweepIfLate(after units: Int) {
+        if sweeper.isLate(after: units) { sweep(isBrief: true) }
+    }
+
+    private func sweep(isBrief: Bool = false) {
+        let moment = now()
+        guard sweeper.isDue(moment) else { return }
+        // What fails here is tried again with the next sweep; commits report the state of the disk.
+        while let more = try? pool.write({ try sweeper.sweep($0, now: moment) }), more, !isBrief, state.withLock({ !$0.isRunning }) {}
+    }
+}

@@ -1,0 +1,74 @@
+import GRDB
+
+/// The tables of the ledger's file. It is not the items' file: a long import never blocks a click, and a click never makes feed pages stale.
+///
+/// Times are milliseconds since 1970-01-01 UTC, days are days since then. `event` is append-only and has no index but its own order, so
+/// that a commit costs the same at any size; whatever is looked up (`allowance`, `idempotency`, `selection`) is removed when its time is over.
+enum LedgerSchema {
+    /// "INTL".
+    static let applicationID: Int32 = 0x494E_544C
+    static let version: Int32 = 1
+
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1: ledger") { database in
+            try database.execute(sql: events)
+            try database.execute(sql: viewers)
+        }
+        return migrator
+    }
+
+    private static let events = """
+        CREATE TABLE event (
+            id INTEGER PRIMARY KEY,     -- the marker of exports
+            at INTEGER NOT NULL,
+            kind TEXT NOT NULL,         -- impression, click, selection, deselection, dismissal, save, undo
+            cell TEXT NOT NULL,         -- such as ad:1
+            viewer TEXT,
+            address TEXT,               -- truncated or hashed
+            user_agent TEXT,
+            verdict TEXT NOT NULL       -- counted, duplicate, expired, bot, prefetch, limited, unknown
+        );
+        CREATE TABLE rollup_cell (
+            day INTEGER NOT NULL, cell TEXT NOT NULL, kind TEXT NOT NULL, verdict TEXT NOT NULL, count INTEGER NOT NULL,
+            PRIMARY KEY (day, cell, kind, verdict)
+        ) WITHOUT ROWID;
+        CREATE TABLE rollup_day (
+            day INTEGER NOT NULL, kind TEXT NOT NULL, verdict TEXT NOT NULL, count INTEGER NOT NULL,
+            PRIMARY KEY (day, kind, verdict)
+        ) WITHOUT ROWID;
+        -- How many events counted under a key until a time: rates, and with a limit of one, duplicates.
+        CREATE TABLE allowance (
+            key TEXT NOT NULL PRIMARY KEY, until INTEGER NOT NULL, used INTEGER NOT NULL
+        ) WITHOUT ROWID;
+        CREATE INDEX allowance_until ON allowance (until);
+        """
+
+    private static let viewers = """
+        CREATE TABLE idempotency (
+            scope TEXT NOT NULL, key TEXT NOT NULL, fingerprint TEXT NOT NULL, answer BLOB NOT NULL, expires INTEGER NOT NULL,
+            PRIMARY KEY (scope, key)
+        ) WITHOUT ROWID;
+        CREATE INDEX idempotency_expires ON idempotency (expires);
+        CREATE TABLE selection (
+            id TEXT NOT NULL PRIMARY KEY, cell TEXT NOT NULL, viewer TEXT, expires INTEGER NOT NULL, undone_at INTEGER
+        ) WITHOUT ROWID;
+        CREATE INDEX selection_expires ON selection (expires);
+        CREATE TABLE selection_step (
+            selection TEXT NOT NULL REFERENCES selection (id) ON DELETE CASCADE,
+            number INTEGER NOT NULL, command TEXT NOT NULL, undo BLOB,
+            PRIMARY KEY (selection, number)
+        ) WITHOUT ROWID;
+        -- A cell is on a viewer's list as long as one performance that put it there is here.
+        CREATE TABLE listing (
+            mark INTEGER PRIMARY KEY, viewer TEXT NOT NULL, list TEXT NOT NULL, cell TEXT NOT NULL, performance TEXT NOT NULL,
+            at INTEGER NOT NULL
+        );
+        CREATE INDEX listing_order ON listing (viewer, list);
+        CREATE UNIQUE INDEX listing_performance ON listing (viewer, list, cell, performance);
+        """
+
+    static func file(_ path: String) -> DatabaseFile {
+        DatabaseFile(path: path, content: "a ledger", applicationID: applicationID, version: version, migrator: migrator)
+    }
+}

@@ -1,0 +1,140 @@
+import Feed
+import GRDB
+
+/// Writes units of work inside a transaction that is someone else's, and decides what they come to.
+///
+/// Confined to the ledger's writing connection.
+final class LedgerWriter {
+    let database: Database
+    private let insertEvent: SQLStatement
+    private let insertSelection: SQLStatement
+    private let insertStep: SQLStatement
+    private let findSelection: SQLStatement
+    private let markUndone: SQLStatement
+    private let findKey: SQLStatement
+    private let insertKey: SQLStatement
+    private let addListing: SQLStatement
+    private let removeListing: SQLStatement
+    private let allowances: AllowanceTable
+    private var rollups: Rollups
+
+    init(_ database: Database) throws {
+        self.database = database
+        insertEvent = try SQLStatement(
+            database, "INSERT INTO event (at, kind, cell, viewer, address, user_agent, verdict) VALUES (?, ?, ?, ?, ?, ?, ?)")
+        insertSelection = try SQLStatement(
+            database, "INSERT INTO selection (id, cell, viewer, expires, undone_at) VALUES (?, ?, ?, ?, NULL)")
+        insertStep = try SQLStatement(database, "INSERT INTO selection_step (selection, number, command, undo) VALUES (?, ?, ?, ?)")
+        findSelection = try SQLStatement(database, "SELECT expires, undone_at FROM selection WHERE id = ?")
+        markUndone = try SQLStatement(database, "UPDATE selection SET undone_at = ?2 WHERE id = ?1")
+        findKey = try SQLStatement(database, "SELECT fingerprint, answer FROM idempotency WHERE scope = ? AND key = ? AND expires > ?")
+        insertKey = try SQLStatement(
+            database, "INSERT OR REPLACE INTO idempotency (scope, key, fingerprint, answer, expires) VALUES (?, ?, ?, ?, ?)")
+        addListing = try SQLStatement(
+            database, "INSERT OR IGNORE INTO listing (viewer, list, cell, performance, at) VALUES (?, ?, ?, ?, ?)")
+        removeListing = try SQLStatement(
+            database, "DELETE FROM listing WHERE viewer = ? AND list = ? AND cell = ? AND performance = ?")
+        allowances = try AllowanceTable(database)
+        rollups = try Rollups(database)
+    }
+
+    /// Writes all of a unit, or nothing where its receipt says so. The rollups follow with ``finishGroup()``.
+    func write(_ entry: LedgerEntry, now: Int64) throws -> LedgerReceipt {
+        if let key = entry.idempotency?.key, let outcome = try outcome(of: key, now: now) { return LedgerReceipt(outcome: outcome) }
+        if let id = entry.undoes, let outcome = try undo(id, now: now) { return LedgerReceipt(outcome: outcome) }
+        if let selection = entry.selection { try insert(selection) }
+        for change in entry.changes { try apply(change) }
+        var verdicts: [Verdict] = []
+        for event in entry.events { verdicts.append(try append(event)) }
+        if let (key, answer) = entry.idempotency { try insert(key, answer: answer) }
+        return LedgerReceipt(outcome: .committed, verdicts: verdicts)
+    }
+
+    /// The last thing before the group is committed.
+    func finishGroup() throws {
+        try rollups.write()
+    }
+
+    /// The group was rolled back.
+    func discardGroup() {
+        rollups.discard()
+    }
+
+    private func outcome(of key: IdempotencyKey, now: Int64) throws -> LedgerReceipt.Outcome? {
+        defer { findKey.reset() }
+        findKey.bind(1, key.scope)
+        findKey.bind(2, key.key)
+        findKey.bind(3, now)
+        guard try findKey.step() else { return nil }
+        return findKey.text(0) == key.fingerprint ? .replayed(findKey.bytes(1)) : .keyReused
+    }
+
+    private func insert(_ key: IdempotencyKey, answer: [UInt8]) throws {
+        insertKey.bind(1, key.scope)
+        insertKey.bind(2, key.key)
+        insertKey.bind(3, key.fingerprint)
+        insertKey.bind(4, blob: answer)
+        insertKey.bind(5, key.expires)
+        try insertKey.run()
+    }
+
+    /// Takes note that a selection is undone, or tells why it cannot be. One that is long forgotten has expired.
+    private func undo(_ id: String, now: Int64) throws -> LedgerReceipt.Outcome? {
+        findSelection.bind(1, id)
+        defer { findSelection.reset() }
+        guard try findSelection.step() else { return .expired }
+        guard findSelection.isNull(1) else { return .alreadyUndone }
+        guard findSelection.integer(0) > now else { return .expired }
+        markUndone.bind(1, id)
+        markUndone.bind(2, now)
+        try markUndone.run()
+        return nil
+    }
+
+    private func insert(_ selection: SelectionRecord) throws {
+        insertSelection.bind(1, selection.id)
+        insertSelection.bind(2, selection.cell)
+        insertSelection.bind(3, selection.viewer)
+        insertSelection.bind(4, selection.expires)
+        try insertSelection.run()
+        for (number, step) in selection.steps.enumerated() {
+            insertStep.bind(1, selection.id)
+            insertStep.bind(2, Int64(number))
+            insertStep.bind(3, step.command)
+            insertStep.bind(4, blob: step.undo)
+            try insertStep.run()
+        }
+    }
+
+    private func apply(_ change: ViewerChange) throws {
+        switch change {
+        case .add(let list, let viewer, let cell, let performance, let at):
+            addListing.bind(1, viewer)
+            addListing.bind(2, list.rawValue)
+            addListing.bind(3, cell)
+            addListing.bind(4, performance)
+            addListing.bind(5, at)
+            try addListing.run()
+        case .remove(let list, let viewer, let cell, let performance):
+            removeListing.bind(1, viewer)
+            removeListing.bind(2, list.rawValue)
+            removeListing.bind(3, cell)
+            removeListing.bind(4, performance)
+            try removeListing.run()
+        }
+    }
+
+    private func append(_ event: LedgerEvent) throws -> Verdict {
+        let verdict = event.verdict == .counted ? try allowances.verdict(on: event) : event.verdict
+        insertEvent.bind(1, event.at)
+        insertEvent.bind(2, event.kind.rawValue)
+        insertEvent.bind(3, event.cell)
+        insertEvent.bind(4, event.viewer)
+        insertEvent.bind(5, event.address)
+        insertEvent.bind(6, event.userAgent)
+        insertEvent.bind(7, verdict.rawValue)
+        try insertEvent.run()
+        rollups.count(event, as: verdict)
+        return verdict
+    }
+}

@@ -1,0 +1,92 @@
+public import Feed
+import GRDB
+
+extension SQLiteLedger: LedgerArchive {
+    public func report(days: ClosedRange<Int>, by grouping: LedgerReport.Grouping) async throws -> LedgerReport {
+        try await read { database in
+            let statement = try SQLStatement(database, Self.query(grouping))
+            defer { statement.reset() }
+            statement.bind(1, Int64(days.lowerBound))
+            statement.bind(2, Int64(days.upperBound))
+            var rows: [LedgerReport.Row] = []
+            while try statement.step() {
+                let key: LedgerReport.Key
+                switch grouping {
+                case .day: key = .day(Int(statement.integer(0)))
+                case .ad: key = .ad(statement.text(0))
+                case .verdict: key = .verdict(Verdict(rawValue: statement.text(0)) ?? .unknown)
+                }
+                if rows.last?.key != key { rows.append(LedgerReport.Row(key: key, counts: [:])) }
+                guard let kind = LedgerEvent.Kind(rawValue: statement.text(1)) else { continue }
+                rows[rows.count - 1].counts[kind] = Int(statement.integer(2))
+            }
+            if grouping == .verdict {
+                rows = Verdict.allCases.compactMap { verdict in rows.first { $0.key == .verdict(verdict) } }
+            }
+            return LedgerReport(rows: rows)
+        }
+    }
+
+    private static func query(_ grouping: LedgerReport.Grouping) -> String {
+        switch grouping {
+        case .day:
+            """
+            SELECT day, kind, sum(count) FROM rollup_day WHERE day BETWEEN ?1 AND ?2 AND verdict = 'counted'
+            GROUP BY day, kind ORDER BY day
+            """
+        case .verdict:
+            "SELECT verdict, kind, sum(count) FROM rollup_day WHERE day BETWEEN ?1 AND ?2 GROUP BY verdict, kind ORDER BY verdict"
+        case .ad:
+            // Day by day, as each day's ads stand together: the cells of other kinds are never passed.
+            """
+            WITH days AS (SELECT DISTINCT day FROM rollup_day WHERE day BETWEEN ?1 AND ?2)
+            SELECT cell, kind, sum(count) FROM days CROSS JOIN rollup_cell AS rollup
+            ON rollup.day = days.day AND rollup.cell >= 'ad:' AND rollup.cell < 'ad;'
+            WHERE verdict = 'counted' GROUP BY cell, kind ORDER BY cell
+            """
+        }
+    }
+
+    public func events(after marker: Int64, limit: Int) async throws -> [RecordedEvent] {
+        try await read { database in
+            let statement = try SQLStatement(
+                database, "SELECT id, at, kind, cell, viewer, address, user_agent, verdict FROM event WHERE id > ? ORDER BY id LIMIT ?")
+            defer { statement.reset() }
+            statement.bind(1, marker)
+            statement.bind(2, Int64(max(limit, 0)))
+            var events: [RecordedEvent] = []
+            while try statement.step() {
+                guard let kind = LedgerEvent.Kind(rawValue: statement.text(2)) else {
+                    throw StoreError.unavailable("event \(statement.integer(0)) is of an unknown kind")
+                }
+                events.append(
+                    RecordedEvent(
+                        marker: statement.integer(0),
+                        event: LedgerEvent(
+                            at: statement.integer(1), kind: kind, cell: statement.text(3), viewer: statement.optionalText(4),
+                            address: statement.optionalText(5), userAgent: statement.optionalText(6),
+                            verdict: Verdict(rawValue: statement.text(7)) ?? .unknown)))
+            }
+            return events
+        }
+    }
+
+    public func removeEvents(before moment: Int64) async throws -> Int {
+        var total = 0
+        while true {
+            let removed = try await StoreError.wrapping {
+                try await commits.write { database in
+                    try database.execute(
+                        sql: """
+                            DELETE FROM event WHERE at < ? AND id IN (
+                                SELECT id FROM event WHERE id < (SELECT max(id) FROM event) ORDER BY id LIMIT 2000)
+                            """, arguments: [moment])
+                    return database.changesCount
+                }
+            }
+            guard removed > 0 else { return total }
+            total += removed
+            try Task.checkCancellation()
+        }
+    }
+}

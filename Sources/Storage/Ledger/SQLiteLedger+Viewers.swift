@@ -1,0 +1,46 @@
+public import Feed
+import GRDB
+
+extension SQLiteLedger {
+    public func selection(id: String) async throws -> SelectionRecord? {
+        try await read { database in
+            let statement = try SQLStatement(database, "SELECT cell, viewer, expires, undone_at FROM selection WHERE id = ?")
+            defer { statement.reset() }
+            statement.bind(1, id)
+            guard try statement.step() else { return nil }
+            let steps = try SQLStatement(database, "SELECT command, undo FROM selection_step WHERE selection = ? ORDER BY number")
+            defer { steps.reset() }
+            steps.bind(1, id)
+            var record = SelectionRecord(
+                id: id, cell: statement.text(0), viewer: statement.optionalText(1), steps: [], expires: statement.integer(2),
+                undoneAt: statement.isNull(3) ? nil : statement.integer(3))
+            while try steps.step() {
+                record.steps.append(SelectionRecord.Step(command: steps.text(0), undo: steps.isNull(1) ? nil : steps.bytes(1)))
+            }
+            return record
+        }
+    }
+
+    public func cells(on list: ViewerList, of viewer: String, after mark: Int64?, limit: Int) async throws -> [ListedCell] {
+        try await read { database in
+            // A cell stands where its newest performance put it. The cost is that of the page, however long the list.
+            let statement = try SQLStatement(
+                database,
+                """
+                SELECT cell, mark FROM listing AS this INDEXED BY listing_order
+                WHERE viewer = ?1 AND list = ?2 AND mark < ?3 AND NOT EXISTS (
+                    SELECT 1 FROM listing AS newer INDEXED BY listing_performance
+                    WHERE newer.viewer = ?1 AND newer.list = ?2 AND newer.cell = this.cell AND newer.mark > this.mark)
+                ORDER BY mark DESC LIMIT ?4
+                """)
+            defer { statement.reset() }
+            statement.bind(1, viewer)
+            statement.bind(2, list.rawValue)
+            statement.bind(3, mark ?? .max)
+            statement.bind(4, Int64(max(limit, 0)))
+            var cells: [ListedCell] = []
+            while try statement.step() { cells.append(ListedCell(cell: statement.text(0), mark: statement.integer(1))) }
+            return cells
+        }
+    }
+}

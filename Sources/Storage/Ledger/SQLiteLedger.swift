@@ -1,0 +1,74 @@
+public import Feed
+import Foundation
+import GRDB
+
+/// The ledger in an SQLite file of its own, next to the items'.
+public final class SQLiteLedger: Ledger {
+    let pool: DatabasePool
+    let commits: GroupCommit
+    private let now: @Sendable () -> Int64
+
+    /// Opens the ledger, and makes it where there is none.
+    ///
+    /// - Parameters:
+    ///   - waiting: units that may wait for the disk; one more is refused as ``StoreError/overloaded``.
+    ///   - lockTimeout: seconds to wait while another process keeps the file locked; then the group fails as ``StoreError/unavailable(_:)``.
+    ///   - now: milliseconds since 1970-01-01 UTC.
+    /// - Throws: ``StoreError/unusable(_:)`` with one line that names the file and the reason; the file is then as it was.
+    public init(
+        path: String, waiting: Int = 4_096, lockTimeout: Double = 2, now: @escaping @Sendable () -> Int64 = SQLiteLedger.systemTime
+    ) throws(StoreError) {
+        self.now = now
+        pool = try LedgerSchema.file(path).open(Self.configuration(lockTimeout))
+        do {
+            try pool.writeWithoutTransaction { database in
+                // GRDB sets NORMAL with WAL, which loses the last commits with the power. The WAL is copied back in the commit that fills
+                // it: every 16 MiB, so that fewer than one commit in a hundred waits for that.
+                try database.execute(sql: "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000")
+            }
+            commits = try GroupCommit(pool, limits: GroupCommit.Limits(waiting: waiting), now: now)
+        } catch let error as DatabaseError {
+            throw StoreError(error)
+        } catch {
+            throw .unusable("\(path): \(error)")
+        }
+    }
+
+    /// The system's clock.
+    public static let systemTime: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
+
+    private static func configuration(_ lockTimeout: Double) -> Configuration {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(lockTimeout)
+        configuration.maximumReaderCount = 4
+        configuration.label = "intertwine.ledger"
+        // A transaction that a failing disk leaves open is ended by the next one, rather than by a trap of GRDB's.
+        configuration.allowsUnsafeTransactions = true
+        configuration.prepareDatabase { database in
+            try database.execute(sql: "PRAGMA cache_size = -8192; PRAGMA mmap_size = 0")
+        }
+        return configuration
+    }
+
+    public func commit(_ entry: LedgerEntry) async throws -> LedgerReceipt {
+        try await commits.commit(entry)
+    }
+
+    public func replay(of key: IdempotencyKey) async throws -> LedgerReceipt? {
+        let now = now()
+        return try await read { database in
+            let statement = try SQLStatement(
+                database, "SELECT fingerprint, answer FROM idempotency WHERE scope = ? AND key = ? AND expires > ?")
+            defer { statement.reset() }
+            statement.bind(1, key.scope)
+            statement.bind(2, key.key)
+            statement.bind(3, now)
+            guard try statement.step() else { return nil }
+            return LedgerReceipt(outcome: statement.text(0) == key.fingerprint ? .replayed(statement.bytes(1)) : .keyReused)
+        }
+    }
+
+    func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        try await StoreError.wrapping { try await pool.read(body) }
+    }
+}
