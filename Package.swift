@@ -105,7 +105,7 @@ let package = Package(
         .executableTarget(
             name: "HTTPProbe",
             dependencies: [
-                "CAllocationCount", "HTTPServer",
+                "CAllocationCount", "HTTPServer", "TestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             path: "Tests/HTTPProbe"),

@@ -1,10 +1,10 @@
 /// Bytes of a request that lie in the receive buffer. Valid only while the buffer is; never stored, never handed to a handler.
-struct ByteView {
+package struct ByteView {
     let bytes: UnsafeBufferPointer<UInt8>
 
     init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
-    init(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) {
+    package init(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) {
         self.bytes = UnsafeBufferPointer(rebasing: bytes[range.clamped(to: 0..<bytes.count)])
     }
 

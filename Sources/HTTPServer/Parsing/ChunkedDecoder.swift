@@ -2,8 +2,8 @@
 ///
 /// A pure state machine. The grammar is taken literally: CRLF ends every line, what follows chunk data is CRLF and nothing else,
 /// extensions are tokens or quoted strings, and a trailer is parsed as a field line and then dropped.
-struct ChunkedDecoder {
-    enum Event: Hashable {
+package struct ChunkedDecoder {
+    package enum Event: Hashable {
         /// These bytes of the input are content.
         case data(Range<Int>)
         /// All the input is used up.
@@ -27,14 +27,14 @@ struct ChunkedDecoder {
     private var trailers: [UInt8] = []
     private var trailerParser: HeadParser?
 
-    init(extensionBytes: Int, trailerBytes: Int, trailerFields: Int) {
+    package init(extensionBytes: Int, trailerBytes: Int, trailerFields: Int) {
         self.extensionLimit = extensionBytes
         self.trailerLimit = trailerBytes
         self.trailerFields = trailerFields
     }
 
     /// Reads `bytes` from `index` on, up to the next event.
-    mutating func next(_ bytes: UnsafeBufferPointer<UInt8>, from index: inout Int) throws(HTTPParseError) -> Event {
+    package mutating func next(_ bytes: UnsafeBufferPointer<UInt8>, from index: inout Int) throws(HTTPParseError) -> Event {
         while index < bytes.count {
             let byte = bytes[index]
             switch state {

@@ -1,9 +1,9 @@
 /// Why a request can not be understood. Always the end of its connection: after it nobody knows where the next request starts.
-struct HTTPParseError: Error, Hashable {
+package struct HTTPParseError: Error, Hashable {
     /// The status of the answer.
-    let status: Int
+    package let status: Int
     /// What is wrong, for the client. Never holds bytes of the request.
-    let detail: String
+    package let detail: String
 
     init(_ status: Int, _ detail: StaticString) {
         self.status = status

@@ -1,12 +1,20 @@
 /// How much a request head may hold. Counted on bytes received.
-struct HeadLimits: Hashable {
+package struct HeadLimits: Hashable {
     /// Bytes from the method to the version.
-    var requestLine = 8 * 1024
+    package var requestLine = 8 * 1024
     /// Bytes of all field lines.
-    var fieldBlock = 16 * 1024
-    var fields = 100
+    package var fieldBlock = 16 * 1024
+    package var fields = 100
     /// Bytes of a method; longer ones are not read on.
     let method = 64
     /// Empty lines before the request line (RFC 9112, 2.2).
     let leadingLines = 2
+
+    package init() {}
+
+    init(requestLine: Int = 8 * 1024, fieldBlock: Int, fields: Int) {
+        self.requestLine = requestLine
+        self.fieldBlock = fieldBlock
+        self.fields = fields
+    }
 }

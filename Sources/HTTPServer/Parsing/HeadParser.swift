@@ -3,10 +3,10 @@
 /// A pure state machine: ``parse(_:)`` is called with all bytes of the message so far, goes on where it stopped, and throws at the
 /// first byte that can not be right. It keeps offsets into those bytes, no copies. Strict where RFC 9112 leaves a choice: lines end
 /// in CRLF, one space separates the parts of the request line, lines are not folded.
-final class HeadParser {
-    struct Field {
-        var name: Range<UInt32>
-        var value: Range<UInt32>
+package final class HeadParser {
+    package struct Field {
+        package var name: Range<UInt32>
+        package var value: Range<UInt32>
         var known: KnownField
     }
 
@@ -21,25 +21,25 @@ final class HeadParser {
     /// The status that an oversized field block is refused with.
     private let oversized: Int
     /// The first byte that has not been looked at.
-    private(set) var position = 0
+    package private(set) var position = 0
     private var leadingLines = 0
     private var lineStart = 0
     private var mark = 0
     private var valueEnd = 0
     private var pendingName: Range<UInt32> = 0..<0
-    private(set) var method = 0..<0
-    private(set) var target = 0..<0
+    package private(set) var method = 0..<0
+    package private(set) var target = 0..<0
     private var versionStart = 0
     private var major: UInt8 = 0
     /// The minor version; every version 1.x but 1.0 is treated as 1.1.
     private(set) var minor: UInt8 = 0
-    private(set) var fields: [Field] = []
+    package private(set) var fields: [Field] = []
     /// The set of ``KnownField`` that are present, by their bits.
     private(set) var seen: UInt32 = 0
     /// The singletons that stand there more than once, by their bits.
     private(set) var repeated: UInt32 = 0
 
-    init(limits: HeadLimits) {
+    package init(limits: HeadLimits) {
         self.limits = limits
         self.firstState = .start
         self.oversized = 431
@@ -55,7 +55,7 @@ final class HeadParser {
     }
 
     /// Makes it ready for another message.
-    func reset() {
+    package func reset() {
         state = firstState
         position = 0
         leadingLines = 0
@@ -66,7 +66,7 @@ final class HeadParser {
     }
 
     /// Reads on. True when the head is complete: it then ends at ``position``.
-    func parse(_ bytes: UnsafeBufferPointer<UInt8>) throws(HTTPParseError) -> Bool {
+    package func parse(_ bytes: UnsafeBufferPointer<UInt8>) throws(HTTPParseError) -> Bool {
         var index = position
         defer { position = index }
         while index < bytes.count {

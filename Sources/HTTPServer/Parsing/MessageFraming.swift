@@ -1,6 +1,6 @@
 /// Where a request's body ends and whether another request may follow it, decided from its head alone (RFC 9112, 6 and 9).
-struct MessageFraming {
-    enum Body: Hashable {
+package struct MessageFraming {
+    package enum Body: Hashable {
         case none
         case length(Int)
         case chunked
@@ -12,14 +12,14 @@ struct MessageFraming {
         case unknown
     }
 
-    let body: Body
+    package let body: Body
     let expectation: Expectation
     /// The client wants to go on using the connection.
     let keepsAlive: Bool
     /// An HTTP/1.0 client has to be told so.
     let announcesKeepAlive: Bool
 
-    init(_ parser: HeadParser, _ bytes: UnsafeBufferPointer<UInt8>) throws(HTTPParseError) {
+    package init(_ parser: HeadParser, _ bytes: UnsafeBufferPointer<UInt8>) throws(HTTPParseError) {
         let seen = parser.seen
         if seen & KnownField.host.bit == 0 {
             if parser.minor > 0 { throw .bad("The Host field is missing.") }

@@ -1,5 +1,5 @@
 /// The four forms of a request target (RFC 9112, 3.2), told apart and checked.
-enum RequestTarget {
+package enum RequestTarget {
     /// A path with an optional query, and the authority where the target was absolute.
     case origin(path: ByteView, authority: ByteView?)
     /// `*`, for OPTIONS alone.
@@ -7,7 +7,7 @@ enum RequestTarget {
     /// `host:port`, for CONNECT alone.
     case authority
 
-    init(_ target: ByteView, method: ByteView) throws(HTTPParseError) {
+    package init(_ target: ByteView, method: ByteView) throws(HTTPParseError) {
         if method.isEqual("CONNECT") {
             guard HostSyntax.isValid(target), target.bytes.contains(.colon) else { throw .bad("CONNECT needs a host and a port.") }
             self = .authority

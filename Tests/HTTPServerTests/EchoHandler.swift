@@ -1,0 +1,103 @@
+import HTTPServer
+import HTTPTypes
+import Synchronization
+
+/// Says back what it was asked. A few paths behave in the ways that the tests are about.
+struct EchoHandler: HTTPHandler {
+    static let text = Array(String(repeating: "All work and no play. ", count: 200).utf8)
+    static let modified: Int64 = 784_111_777
+
+    static let page: CannedResponse = {
+        var response = ServerResponse(status: .ok, fields: [.contentType: "text/plain", .cacheControl: "no-cache"], body: text)
+        response.entityTag = "\"page\""
+        response.lastModified = modified
+        response.isCompressible = true
+        return CannedResponse(response, route: "page")
+    }()
+
+    static let image: CannedResponse = {
+        var response = ServerResponse(status: .ok, fields: [.contentType: "image/png"], body: (0..<1000).map { UInt8($0 % 251) })
+        response.fields[.xContentTypeOptions] = "nosniff"
+        response.entityTag = "\"image\""
+        response.lastModified = modified
+        response.acceptsRanges = true
+        return CannedResponse(response)
+    }()
+
+    static let huge = CannedResponse(
+        ServerResponse(status: .ok, fields: [.contentType: "text/plain"], body: [UInt8](repeating: 0x61, count: 8 << 20)))
+
+    /// Told when a task was cancelled, with the path.
+    let cancelled: AsyncStream<String>.Continuation?
+    /// Called by `/gate` before it answers.
+    let gate: @Sendable () async -> Void
+
+    init(cancelled: AsyncStream<String>.Continuation? = nil, gate: @escaping @Sendable () async -> Void = {}) {
+        self.cancelled = cancelled
+        self.gate = gate
+    }
+
+    func canned(for head: borrowing RequestHead) -> CannedResponse? {
+        guard head.method == .get || head.method == .head else { return nil }
+        if head.hasTarget("/page") { return Self.page }
+        if head.hasTarget("/image") { return Self.image }
+        if head.hasTarget("/huge") { return Self.huge }
+        return nil
+    }
+
+    func plan(for request: HTTPRequest, peer: PeerAddress) -> RequestPlan {
+        switch request.path {
+        case "/feed" where request.method != .get && request.method != .head: .methodNotAllowed([.get, .head], route: "feed")
+        case "/missing": .notFound()
+        case "/ten": .accept(bodyLimit: 10)
+        case "/upload": .accept(bodyLimit: 64 << 20, streamsBody: true, route: "upload")
+        case "/early": .answer(ProblemDetails(status: 403, detail: "No.").response())
+        case "/wait", "/wait-long": .accept(cancelsOnPeerClose: request.path == "/wait", timeLimit: .seconds(60))
+        default: .accept(route: "echo")
+        }
+    }
+
+    func respond(to request: ServerRequest) async -> ServerResponse {
+        switch request.head.path {
+        case "/upload":
+            var (count, sum) = (0, UInt64(0))
+            do {
+                for try await chunk in request.body {
+                    count += chunk.count
+                    for byte in chunk { sum = sum &* 31 &+ UInt64(byte) }
+                }
+            } catch {
+                cancelled?.yield("/upload \(error)")
+            }
+            return ServerResponse(status: .ok, fields: [.contentType: "text/plain"], body: Array("\(count) \(sum)".utf8))
+        case "/stream", "/stream-known", "/stream-short", "/stream-long", "/stream-fails":
+            return stream(request.head.path ?? "")
+        case "/wait", "/wait-long", "/never":
+            while !Task.isCancelled { try? await Task.sleep(for: .seconds(60)) }
+            cancelled?.yield(request.head.path ?? "")
+            return ServerResponse(status: .ok)
+        case "/gate":
+            await gate()
+            return ServerResponse(status: .ok, fields: [.contentType: "text/plain"], body: Array("through".utf8))
+        case "/inject":
+            var response = ServerResponse(status: .init(code: 200, reasonPhrase: "OK\r\nX-Reason: yes"), body: [])
+            if let name = HTTPField.Name("X-Value") { response.fields[name] = "a\r\nX-Injected: yes" }
+            return response
+        default:
+            var text = "\(request.head.method.rawValue) \(request.head.authority ?? "") \(request.head.path ?? "")\n"
+            if let accepted = request.head.headerFields[.acceptLanguage] { text += "\(accepted)\n" }
+            return ServerResponse(status: .ok, fields: [.contentType: "text/plain"], body: Array(text.utf8) + (request.body.bytes ?? []))
+        }
+    }
+
+    private func stream(_ path: String) -> ServerResponse {
+        struct Failure: Error {}
+        let length: Int? = ["/stream-known": 3000, "/stream-short": 5000, "/stream-long": 2500][path]
+        return ServerResponse(status: .ok, fields: [.contentType: "text/plain"], length: length) { writer in
+            for number in 0..<3 {
+                if path == "/stream-fails", number == 2 { throw Failure() }
+                try await writer.write([UInt8](repeating: 0x61 + UInt8(number), count: 1000))
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+extension ConformanceCase {
+    /// RFC 9112, 2.2 and 3; RFC 9110, 7 and 9.
+    public static let requestLines: [ConformanceCase] =
+        [
+            ConformanceCase("L1", "\r\n" + get(), 200), ConformanceCase("L1", "\r\n\r\n" + get(), 200), refused("L1", "\r\n\r\n\r\n"),
+            refused("L2", "GET  / HTTP/1.1\r\nHost: a\r\n\r\n"), refused("L2", "GET\t/ HTTP/1.1\r\nHost: a\r\n\r\n"),
+            refused("L2", " GET / HTTP/1.1\r\nHost: a\r\n\r\n"), refused("L2", "GET / HTTP/1.1 \r\nHost: a\r\n\r\n"),
+            refused("L2", "GET /  HTTP/1.1\r\nHost: a\r\n\r\n"),
+            refused("L3", "GET /\r\n\r\n"), refused("L3", "GET / \r\n\r\n"), refused("L3", "GET HTTP/1.1\r\n\r\n"),
+            refused("L3", "   \r\n"),
+            refused("L4", "GET / HTTP/1.1\nHost: a\r\n\r\n"), refused("L4", "GET / HTTP/1.1\rHost: a\r\n\r\n"),
+            refused("L4", "GET /\r HTTP/1.1\r\n\r\n"), refused("L4", "GET /\nHTTP/1.1\r\nHost: a\r\n\r\n"), refused("L4", "\n" + get()),
+            ConformanceCase("L5", "GET / HTTP/1.2\r\nHost: a\r\n\r\n", 200),
+            refused("L6", "GET / HTTP/2.0\r\n", 505), refused("L6", "GET / HTTP/9.9\r\n", 505), refused("L6", "GET / HTTP/0.9\r\n", 505),
+            refused("L8", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505), refused("L8", "PROXY TCP4 1.2.3.4 5.6.7.8 1 2\r\n"),
+            refused("L8", "\u{16}\u{3}\u{1}\u{2}\u{0}"),
+            ConformanceCase("L10", "FOO / HTTP/1.1\r\nHost: a\r\n\r\n", 501),
+            ConformanceCase("L10", "get / HTTP/1.1\r\nHost: a\r\n\r\n", 501),
+            refused("L11", "G=\":<> / HTTP/1.1\r\n"), refused("L11", "GET\0 / HTTP/1.1\r\n"), refused("L11", "GETß / HTTP/1.1\r\n"),
+            ConformanceCase("L11", "-bl / HTTP/1.1\r\nHost: a\r\n\r\n", 501),
+            ConformanceCase("L12", String(repeating: "A", count: 63) + " / HTTP/1.1\r\nHost: a\r\n\r\n", 501),
+            refused("L12", String(repeating: "A", count: 65)),
+            ConformanceCase("L13", "DELETE /feed HTTP/1.1\r\nHost: a\r\n\r\n", 405),
+            ConformanceCase("L14", "CONNECT x:443 HTTP/1.1\r\nHost: a\r\n\r\n", 405, closes: true),
+            ConformanceCase("L15", "TRACE / HTTP/1.1\r\nHost: a\r\nAuthorization: secret\r\n\r\n", 405),
+            ConformanceCase("L15", "TRACE / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc", 405),
+            ConformanceCase("L16", "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", 204),
+            refused("L17", "GET * HTTP/1.1\r\nHost: a\r\n\r\n"), refused("L17", "GET example.com:443 HTTP/1.1\r\nHost: a\r\n\r\n"),
+            refused("L17", "GET foo/bar HTTP/1.1\r\nHost: a\r\n\r\n"),
+            ConformanceCase("L18", "GET http://b/p HTTP/1.1\r\nHost: a\r\n\r\n", 200, ending: "GET b /p\n"),
+            ConformanceCase("L18", "GET http://b?q=1 HTTP/1.1\r\nHost: a\r\n\r\n", 200, ending: "GET b /?q=1\n"),
+            refused("L18", "GET http://b/p HTTP/1.1\r\n\r\n"),
+            refused("L19", "GET http://u@b/p HTTP/1.1\r\nHost: a\r\n\r\n"), refused("L19", "GET http:///p HTTP/1.1\r\nHost: a\r\n\r\n"),
+            refused("L19", "GET ftp://b/p HTTP/1.1\r\nHost: a\r\n\r\n"), refused("L19", "GET http://b:99999/p HTTP/1.1\r\nHost: a\r\n\r\n"),
+            ConformanceCase("L22", "GET /" + String(repeating: "a", count: 7_984) + " HTTP/1.1\r\nHost: a\r\n\r\n", 200),
+            refused("L23", "GET /" + String(repeating: "a", count: 8_200), 414),
+        ]
+        + [
+            "HTTP/1", "HTTP/1.", "HTTP/01.1", "HTTP/1.10", "HTTP /1.1", "http/1.1", "FTP/1.1",
+            "HTTP/" + String(repeating: "1", count: 5000),
+        ]
+        .map { refused("L7", "GET / \($0)\r\nHost: a\r\n\r\n") }
+        + ["#frag", "\\", "\"", "<", ">", " x", "\u{1}", "\u{7F}", "é"].map { refused("L20", "GET /\($0) HTTP/1.1\r\nHost: a\r\n\r\n") }
+        + ["%00", "%0d%0a", "%zz", "%", "%c0%af", "../..", "a/../b", "%2e%2e/b", "%0", "%ff"].map {
+            refused("L21", "GET /\($0) HTTP/1.1\r\nHost: a\r\n\r\n")
+        }
+        + ["a%2Fb", "..a/b..", "a?b=../..", "%c3%a9", "a?b=%e9"].map {
+            ConformanceCase("L21", "GET /\($0) HTTP/1.1\r\nHost: a\r\n\r\n", 200, ending: "/\($0)\n")
+        }
+}
