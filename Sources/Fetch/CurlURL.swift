@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Glibc
 
 /// libcurl's URL parser.
 final class CurlURL {
@@ -34,4 +35,14 @@ final class CurlURL {
         defer { curl_free(value) }
         return String(validatingCString: value)
     }
+
+    /// The host in ASCII. curl turns a name in other letters into Punycode only where the locale says which letters the bytes are.
+    var asciiHost: String? {
+        let former = Self.utf8.map { uselocale($0) }
+        defer { if let former { uselocale(former) } }
+        return self[CURLUPART_HOST, CURLU_PUNYCODE]
+    }
+
+    // Safe: made once, never changed, never freed. Set for the calling thread alone, and only for the length of a call.
+    private nonisolated(unsafe) static let utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nil)
 }

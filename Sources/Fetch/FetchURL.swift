@@ -53,7 +53,7 @@ public struct FetchURL: Hashable, Sendable, CustomStringConvertible {
         let url = try CurlURL(reference, base: base)
         guard let scheme = url[CURLUPART_SCHEME], scheme == "http" || scheme == "https" else { throw .schemeDenied }
         guard url[CURLUPART_USER] == nil, url[CURLUPART_PASSWORD] == nil else { throw .userinfoDenied }
-        guard url[CURLUPART_ZONEID] == nil, var host = url[CURLUPART_HOST, CURLU_PUNYCODE]?.lowercased() else { throw .malformedURL }
+        guard url[CURLUPART_ZONEID] == nil, var host = url.asciiHost?.lowercased() else { throw .malformedURL }
         if host.hasSuffix(".") { host.removeLast() }
         guard !host.isEmpty, host.utf8.count <= 253, host.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else { throw .malformedURL }
         try url.set(CURLUPART_HOST, host)

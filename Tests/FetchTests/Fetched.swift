@@ -1,0 +1,66 @@
+import Synchronization
+import TestSupport
+
+@testable import Fetch
+
+/// Remembers all that one fetch reports.
+final class Fetched: FetchDelegate {
+    enum Event: Sendable {
+        case stage(FetchStage)
+        case head(FetchHead)
+        case bytes([UInt8])
+        case ended(FetchFailure?, at: ContinuousClock.Instant)
+    }
+
+    let log = EventLog<Event>()
+    private let wants: @Sendable (FetchHead) -> Bool
+    private let identifier = Mutex<FetchID?>(nil)
+
+    init(wants: @escaping @Sendable (FetchHead) -> Bool = { _ in true }) {
+        self.wants = wants
+    }
+
+    func begin(_ id: FetchID) { identifier.withLock { $0 = id } }
+    var id: FetchID? { identifier.withLock { $0 } }
+
+    func fetch(_ id: FetchID, reached stage: FetchStage) { log.append(.stage(stage)) }
+
+    func fetch(_ id: FetchID, received head: FetchHead) -> Bool {
+        log.append(.head(head))
+        return wants(head)
+    }
+
+    func fetch(_ id: FetchID, received bytes: UnsafeRawBufferPointer) -> Bool {
+        log.append(.bytes(Array(bytes)))
+        return true
+    }
+
+    func fetchEnded(_ id: FetchID, _ failure: FetchFailure?) { log.append(.ended(failure, at: .now)) }
+
+    func ended() async {
+        await log.wait { $0.contains { if case .ended = $0 { true } else { false } } }
+    }
+
+    func reached(_ stage: FetchStage) async {
+        await log.wait { $0.contains { if case .stage(stage) = $0 { true } else { false } } }
+    }
+
+    func started() async {
+        await log.wait { $0.contains { if case .head = $0 { true } else { false } } }
+    }
+
+    /// The outer nil is "not yet".
+    var failure: FetchFailure?? {
+        log.events.lazy.compactMap { event -> FetchFailure?? in if case .ended(let failure, _) = event { .some(failure) } else { nil } }.first
+    }
+
+    var head: FetchHead? {
+        log.events.lazy.compactMap { if case .head(let head) = $0 { head } else { nil } }.first
+    }
+
+    var body: [UInt8] {
+        log.events.flatMap { event -> [UInt8] in if case .bytes(let bytes) = event { bytes } else { [] } }
+    }
+
+    var endings: Int { log.events.count { if case .ended = $0 { true } else { false } } }
+}

@@ -1,0 +1,238 @@
+import Fetch
+import TestSupport
+import Testing
+
+@Suite("Fetching from a real origin", .timeLimit(.minutes(1)))
+struct TransferTests {
+    @Test("A body comes whole, in order, with its head; nothing but what was asked goes out")
+    func whole() async throws {
+        let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        let origin = try Origin { _, connection in connection.answer(200, ["Content-Type: image/png", "X-A: 1", "X-A: 2"], body: bytes) }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        let fetched = try await fetcher.get(origin.url("/a?b=c"))
+        #expect(fetched.failure == .some(nil))
+        #expect(fetched.body == bytes)
+        #expect(fetched.head?.status == 200)
+        #expect(fetched.head?.headers["x-a"] == "1, 2")
+        #expect(fetched.head?.contentLength == bytes.count)
+        #expect(fetched.endings == 1)
+        let request = try #require(origin.requests.first)
+        #expect(request.path == "/a?b=c")
+        #expect(Set(request.headers.keys) == ["host", "accept"])
+        await fetcher.stop()
+    }
+
+    @Test("Connections are used again")
+    func reuse() async throws {
+        let origin = try Origin { _, connection in connection.answer(200, body: [1, 2, 3]) }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        for _ in 0..<10 {
+            let fetched = try await fetcher.get(origin.url())
+            #expect(fetched.body == [1, 2, 3])
+        }
+        #expect(origin.connections == 1)
+        await fetcher.stop()
+    }
+
+    @Test("Redirects are followed three times and no more")
+    func redirects() async throws {
+        let origin = try Origin { request, connection in
+            let left = Int(request.path.dropFirst()) ?? 0
+            if left == 0 { connection.answer(200, body: [7]) } else { connection.answer(302, ["Location: \(left - 1)"], body: [9]) }
+        }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        let three = try await fetcher.get(origin.url("/3"))
+        #expect(three.failure == .some(nil))
+        #expect(three.body == [7])
+        #expect(three.head?.url.text == origin.url("/0"))
+        let four = try await fetcher.get(origin.url("/4"))
+        #expect(four.failure == .some(.tooManyRedirects))
+        #expect(four.head == nil)
+        await fetcher.stop()
+    }
+
+    @Test("Large or endless redirect bodies are not read", .timeLimit(.minutes(1)))
+    func redirectBody() async throws {
+        let origin = try Origin { request, connection in
+            guard request.path == "/from" else { return connection.answer(200, body: [7]) }
+            connection.send("HTTP/1.1 301 X\r\nLocation: /to\r\n\r\n")
+            while connection.send([UInt8](repeating: 0, count: 4_096)) {}
+            connection.finish()
+        }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        let fetched = try await fetcher.get(origin.url("/from"))
+        #expect(fetched.body == [7])
+        await fetcher.stop()
+    }
+
+    @Test("A body larger than the limit is cut off while it comes, whatever was declared (CVE-2025-59471, CVE-2026-44577)")
+    func endless() async throws {
+        let origin = try Origin { request, connection in
+            connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+            let chunk = Array("1000\r\n".utf8) + [UInt8](repeating: 1, count: 4_096) + Array("\r\n".utf8)
+            while connection.send(chunk) {}
+            connection.finish()
+        }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        var limits = FetchLimits()
+        limits.bodyBytes = 100_000
+        let fetched = try await fetcher.get(origin.url(), limits: limits)
+        #expect(fetched.failure == .some(.bodyTooLarge))
+        #expect(fetched.body.count <= 100_000)
+        await origin.closed(1)
+        await fetcher.stop()
+    }
+
+    @Test("A declared length above the limit is refused at the head")
+    func declaredTooLarge() async throws {
+        let origin = try Origin { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 9999999999\r\n\r\n")
+            connection.waitForClose()
+        }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        let fetched = try await fetcher.get(origin.url())
+        #expect(fetched.failure == .some(.bodyTooLarge))
+        #expect(fetched.head == nil)
+        await fetcher.stop()
+    }
+
+    @Test(
+        "A head without end is cut off (CVE-2023-38039)",
+        arguments: ["X-Filler: \(String(repeating: "x", count: 100))\r\n", "A: b\r\n"])
+    func endlessHead(_ line: String) async throws {
+        let origin = try Origin { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\n")
+            for _ in 0..<10_000 where !connection.send(line) { break }
+            connection.waitForClose()
+        }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        let fetched = try await fetcher.get(origin.url())
+        #expect(fetched.failure == .some(.headTooLarge))
+        await fetcher.stop()
+    }
+
+    @Test("Interim answers without end are cut off")
+    func endlessInterim() async throws {
+        let origin = try Origin { _, connection in
+            while connection.send("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n") {}
+            connection.finish()
+        }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        let fetched = try await fetcher.get(origin.url())
+        #expect(fetched.failure == .some(.headTooLarge))
+        await fetcher.stop()
+    }
+
+    @Test("Fewer bytes than declared is a failure")
+    func lyingLength() async throws {
+        let origin = try Origin { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nshort")
+            connection.finish()
+        }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        let fetched = try await fetcher.get(origin.url())
+        #expect(fetched.failure == .some(.truncated))
+        await fetcher.stop()
+    }
+
+    @Test("What is no HTTP is a failure", arguments: ["SSH-2.0-OpenSSH\r\n\r\n", "\0\0\0\0", "HTTP/1.1 abc\r\n\r\n", "HTTP/1.1 200 OK\r\nno colon\r\n\r\n"])
+    func nonsense(_ answer: String) async throws {
+        let origin = try Origin { _, connection in
+            connection.send(answer)
+            connection.finish()
+        }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        let fetched = try await fetcher.get(origin.url())
+        #expect(fetched.failure == .some(.protocolError))
+        await fetcher.stop()
+    }
+
+    @Test("A reset before the head is a lost connection, and worth a second attempt")
+    func reset() async throws {
+        let origin = try Origin { _, connection in connection.reset() }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        let fetched = try await fetcher.get(origin.url())
+        #expect(fetched.failure == .some(.connectionLost))
+        #expect(FetchFailure.connectionLost.isWorthRetrying)
+        await fetcher.stop()
+    }
+
+    @Test("A silent origin runs into the head's deadline, a dripping one into the total (CVE-2022-41952)")
+    func slow() async throws {
+        let origin = try Origin { request, connection in
+            guard request.path == "/drip" else { return connection.waitForClose() }
+            connection.send("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\n")
+            while connection.send([1]) {}
+            connection.finish()
+        }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        var limits = FetchLimits()
+        limits.head = .milliseconds(150)
+        let silent = try await fetcher.get(origin.url("/silent"), limits: limits)
+        #expect(silent.failure == .some(.headTimeout))
+        limits.total = .milliseconds(300)
+        let drip = try await fetcher.get(origin.url("/drip"), limits: limits)
+        #expect(drip.failure == .some(.totalTimeout))
+        await fetcher.stop()
+    }
+
+    @Test("Nobody listens")
+    func refused() async throws {
+        let origin = try Origin { _, _ in }
+        origin.stop()
+        let fetcher = try Fetcher(ports: [origin.port])
+        let fetched = try await fetcher.get(origin.url())
+        #expect(fetched.failure == .some(.connectFailed) || fetched.failure == .some(.connectionLost))
+        await fetcher.stop()
+    }
+
+    @Test("A delegate that wants no more ends the fetch, and hears nothing further")
+    func rejected() async throws {
+        let origin = try Origin { _, connection in connection.answer(200, body: [1, 2, 3]) }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        let fetched = try fetcher.start(origin.url()) { _ in false }
+        await fetched.ended()
+        #expect(fetched.failure == .some(.rejected))
+        #expect(fetched.body.isEmpty)
+        await fetcher.stop()
+    }
+
+    @Test("A compressed body is handed over as it is, never unpacked")
+    func compressed() async throws {
+        let packed: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]
+        let origin = try Origin { _, connection in connection.answer(200, ["Content-Encoding: gzip"], body: packed) }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        let fetched = try await fetcher.get(origin.url())
+        #expect(fetched.body == packed)
+        #expect(origin.requests.first?.headers["accept-encoding"] == nil)
+        await fetcher.stop()
+    }
+
+    @Test("After the end of the transfers every fetch ends at once")
+    func shutDown() async throws {
+        let origin = try Origin { _, connection in connection.waitForClose() }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        let fetched = try fetcher.start(origin.url())
+        await origin.requested(1)
+        await fetcher.transfers.shutDown()
+        #expect(fetched.failure == .some(.shuttingDown))
+        let late = try await fetcher.get(origin.url())
+        #expect(late.failure == .some(.shuttingDown))
+        await fetcher.stop()
+    }
+}

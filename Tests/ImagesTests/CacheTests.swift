@@ -1,0 +1,164 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Images
+
+@Suite("The cache in memory and on disk", .timeLimit(.minutes(1)))
+struct CacheTests {
+    private let freshness = Freshness(born: 1, freshUntil: 2, staleWhileRevalidateUntil: 3, staleIfErrorUntil: 4)
+
+    private func image(_ number: Int, bytes: Int = 2_000) -> CachedImage {
+        CachedImage(
+            source: "http://example.com/\(number).png", kind: .png, body: Picture.png(number, bytes: bytes), freshness: freshness,
+            validators: CachedImage.Validators(etag: number % 2 == 0 ? "\"\(number)\"" : nil, lastModified: nil))
+    }
+
+    private func read(_ disk: DiskCache, _ source: String) async -> CachedImage? {
+        await withCheckedContinuation { continuation in disk.read(source) { continuation.resume(returning: $0) } }
+    }
+
+    private func flush(_ disk: DiskCache) async {
+        await withCheckedContinuation { continuation in disk.flush { continuation.resume() } }
+    }
+
+    @Test("Memory never holds more than its cap, and keeps what was used last")
+    func memory() {
+        let cache = MemoryCache(capacity: 100_000, largest: 10_000)
+        var generator = SeededGenerator(seed: 1)
+        for number in 0..<2_000 {
+            cache.insert(image(number, bytes: Int.random(in: 100...9_000, using: &generator)))
+            #expect(cache.image("http://example.com/0.png") != nil)
+            #expect(cache.bytes <= 100_000)
+        }
+        #expect(cache.image("http://example.com/1999.png") != nil)
+        #expect(cache.image("http://example.com/5.png") == nil)
+        #expect(cache.evictions > 1_000)
+        for number in 0..<2_000 { cache.remove("http://example.com/\(number).png") }
+        #expect(cache.bytes == 0 && cache.count == 0)
+    }
+
+    @Test("A picture too large for memory replaces an older one of its source by nothing")
+    func large() {
+        let cache = MemoryCache(capacity: 100_000, largest: 10_000)
+        cache.insert(image(1))
+        cache.insert(image(1, bytes: 20_000))
+        #expect(cache.image("http://example.com/1.png") == nil)
+    }
+
+    @Test("A picture comes back from its bytes as it was, and from altered ones not at all")
+    func file() throws {
+        let image = image(2, bytes: 300)
+        let bytes = ImageFile.encode(image)
+        let back = try #require(ImageFile.decode(bytes))
+        #expect(back.body == image.body && back.source == image.source && back.etag == image.etag && back.kind == image.kind)
+        #expect(back.freshness == image.freshness && back.validators == image.validators)
+        for length in 0..<bytes.count { #expect(ImageFile.decode(Array(bytes.prefix(length))) == nil) }
+        for place in bytes.indices {
+            var changed = bytes
+            changed[place] ^= 1
+            #expect(ImageFile.decode(changed) == nil)
+        }
+        #expect(ImageFile.decode(bytes + [0]) == nil)
+    }
+
+    @Test("What is on disk survives a restart, in the order of its use")
+    func restart() async throws {
+        let folder = TemporaryFolder()
+        let disk = try DiskCache(folder: folder.path, capacity: 1_000_000)
+        for number in 0..<20 { disk.write(image(number)) }
+        await flush(disk)
+        #expect(disk.counts.entries == 20)
+        let again = try DiskCache(folder: folder.path, capacity: 1_000_000)
+        await flush(again)
+        #expect(again.counts.entries == 20)
+        #expect(again.counts.bytes == disk.counts.bytes)
+        for number in 0..<20 { #expect(await read(again, image(number).source)?.body == image(number).body) }
+        again.remove(image(3).source)
+        #expect(await read(again, image(3).source) == nil)
+        await flush(again)
+        let third = try DiskCache(folder: folder.path, capacity: 1_000_000)
+        await flush(third)
+        #expect(third.counts.entries == 19)
+    }
+
+    @Test("The disk's cap holds at every moment under ten times its size of traffic")
+    func cap() async throws {
+        let folder = TemporaryFolder()
+        let capacity = 400_000
+        let disk = try DiskCache(folder: folder.path, capacity: capacity)
+        var generator = SeededGenerator(seed: 2)
+        var written = 0
+        var number = 0
+        while written < capacity * 10 {
+            let size = Int.random(in: 500...30_000, using: &generator)
+            disk.write(image(number, bytes: size))
+            written += size
+            number += 1
+            await flush(disk)
+            #expect(folder.allocatedBytes <= capacity)
+            #expect(disk.counts.bytes <= capacity)
+        }
+        #expect(disk.counts.evictions > 0)
+        #expect(await read(disk, image(number - 1).source) != nil)
+        #expect(await read(disk, image(0).source) == nil)
+    }
+
+    @Test("A smaller cap after a restart is kept at once")
+    func smaller() async throws {
+        let folder = TemporaryFolder()
+        let disk = try DiskCache(folder: folder.path, capacity: 1_000_000)
+        for number in 0..<50 { disk.write(image(number, bytes: 9_000)) }
+        await flush(disk)
+        let again = try DiskCache(folder: folder.path, capacity: 100_000)
+        await flush(again)
+        #expect(folder.allocatedBytes <= 100_000)
+        #expect(await read(again, image(49).source) != nil)
+    }
+
+    @Test("A damaged file is no picture, and goes")
+    func damaged() async throws {
+        let folder = TemporaryFolder()
+        let disk = try DiskCache(folder: folder.path, capacity: 1_000_000)
+        disk.write(image(1))
+        await flush(disk)
+        let file = try #require(folder.files.first)
+        var bytes = try Data(contentsOf: file)
+        bytes[bytes.count - 100] ^= 1
+        try bytes.write(to: file)
+        #expect(await read(disk, image(1).source) == nil)
+        await flush(disk)
+        #expect(disk.counts.damaged == 1 && folder.files.isEmpty)
+    }
+
+    @Test("Half-written files of a former process are cleared away")
+    func leftovers() async throws {
+        let folder = TemporaryFolder()
+        try FileManager.default.createDirectory(atPath: folder.path + "/tmp", withIntermediateDirectories: true)
+        try Data([1, 2, 3]).write(to: URL(fileURLWithPath: folder.path + "/tmp/half"))
+        let disk = try DiskCache(folder: folder.path, capacity: 1_000_000)
+        await flush(disk)
+        #expect(folder.files.isEmpty)
+    }
+
+    @Test("A disk that takes nothing costs nothing but the storing")
+    func unwritable() async throws {
+        let folder = TemporaryFolder()
+        let disk = try DiskCache(folder: folder.path, capacity: 1_000_000)
+        await flush(disk)
+        try FileManager.default.removeItem(atPath: folder.path + "/tmp")
+        disk.write(image(1))
+        await flush(disk)
+        #expect(disk.counts.writeFailures == 1)
+        #expect(disk.counts.bytes == 0)
+        #expect(await read(disk, image(1).source) == nil)
+    }
+
+    @Test("A folder that cannot be one is said so at the start")
+    func noFolder() throws {
+        let folder = TemporaryFolder()
+        try Data().write(to: URL(fileURLWithPath: folder.path + "/file"))
+        #expect(throws: DiskCacheError.self) { try DiskCache(folder: folder.path + "/file", capacity: 1_000) }
+        #expect(throws: DiskCacheError.self) { try DiskCache(folder: folder.path + "/no/such", capacity: 1_000) }
+    }
+}

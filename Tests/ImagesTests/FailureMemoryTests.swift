@@ -1,0 +1,104 @@
+import EventLoop
+import Fetch
+import Testing
+
+@testable import Images
+
+@Suite("What is remembered of failures")
+struct FailureMemoryTests {
+    private let start = LoopInstant(nanoseconds: 0)
+
+    private func after(_ seconds: Int) -> LoopInstant { start.advanced(by: .seconds(seconds)) }
+
+    @Test(
+        "Each class for its time",
+        arguments: [
+            (ImageFailure(.upstream(status: 404)), 300), (ImageFailure(.upstream(status: 410)), 300), (ImageFailure(.upstream(status: 403)), 60),
+            (ImageFailure(.upstream(status: 500)), 10), (ImageFailure(.fetch(.hostNotFound)), 30), (ImageFailure(.fetch(.addressDenied)), 3_600),
+            (ImageFailure(.fetch(.headTimeout)), 10), (ImageFailure(.fetch(.bodyTooLarge)), 3_600), (ImageFailure(.typeDenied), 3_600),
+            (ImageFailure(.upstream(status: 429), retryAfter: 77), 77), (ImageFailure(.upstream(status: 429), retryAfter: 99_999), 600),
+        ])
+    func times(_ failure: ImageFailure, _ seconds: Int) {
+        var cache = NegativeCache()
+        cache.record(failure, for: "x", now: start)
+        #expect(cache.failure(for: "x", now: after(seconds - 1))?.reason == failure.reason)
+        #expect(cache.failure(for: "x", now: after(seconds)) == nil)
+    }
+
+    @Test("Our own troubles are not the source's", arguments: [ImageFailure(.overloaded), ImageFailure(.cancelled), ImageFailure(.hostResting)])
+    func own(_ failure: ImageFailure) {
+        var cache = NegativeCache()
+        cache.record(failure, for: "x", now: start)
+        #expect(cache.count == 0)
+    }
+
+    @Test("Passing failures in a row are remembered longer each time, two minutes at most")
+    func strikes() {
+        var cache = NegativeCache()
+        for seconds in [10, 20, 40, 80, 120, 120] {
+            cache.record(ImageFailure(.fetch(.connectFailed)), for: "x", now: start)
+            #expect(cache.failure(for: "x", now: after(seconds - 1)) != nil)
+            #expect(cache.failure(for: "x", now: after(seconds)) == nil)
+        }
+        cache.forget("x")
+        cache.record(ImageFailure(.fetch(.connectFailed)), for: "x", now: start)
+        #expect(cache.failure(for: "x", now: after(10)) == nil)
+    }
+
+    @Test("Their number is bounded")
+    func bounded() {
+        var cache = NegativeCache(capacity: 10)
+        for number in 0..<1_000 { cache.record(ImageFailure(.typeDenied), for: "\(number)", now: start) }
+        #expect(cache.count == 10)
+    }
+
+    @Test("A host that fails half of the time is left alone, tried once, and back with its first success")
+    func breaker() {
+        var breaker = CircuitBreaker()
+        for number in 0..<9 { breaker.record("h", isGood: number % 2 == 0, now: start) }
+        #expect(breaker.ask("h", now: start) == .closed)
+        breaker.record("h", isGood: false, now: start)
+        #expect(breaker.ask("h", now: start) == .open(until: after(10)))
+        #expect(breaker.ask("other", now: start) == .closed)
+        #expect(breaker.ask("h", now: after(10)) == .probe)
+        #expect(breaker.ask("h", now: after(10)) == .open(until: after(11)))
+        breaker.record("h", isGood: false, now: after(10))
+        #expect(breaker.ask("h", now: after(15)) == .open(until: after(20)))
+        #expect(breaker.ask("h", now: after(20)) == .probe)
+        breaker.record("h", isGood: nil, now: after(20))
+        #expect(breaker.ask("h", now: after(21)) == .probe)
+        breaker.record("h", isGood: true, now: after(21))
+        #expect(breaker.ask("h", now: after(21)) == .closed)
+    }
+
+    @Test("Old outcomes do not count, and hosts are forgotten")
+    func window() {
+        var rules = CircuitBreaker.Rules()
+        rules.hosts = 5
+        var breaker = CircuitBreaker(rules: rules)
+        for _ in 0..<9 { breaker.record("h", isGood: false, now: start) }
+        breaker.record("h", isGood: false, now: after(31))
+        #expect(breaker.ask("h", now: after(31)) == .closed)
+        for host in 0..<100 { for _ in 0..<10 { breaker.record("\(host)", isGood: false, now: after(32)) } }
+        #expect(breaker.openCount <= 5)
+    }
+
+    @Test(
+        "Each failure has a status and a code",
+        arguments: [
+            (ImageFailure(.fetch(.addressDenied)), 403, "address-denied"), (ImageFailure(.upstream(status: 404)), 404, "upstream-404"),
+            (ImageFailure(.upstream(status: 500)), 502, "upstream-500"), (ImageFailure(.fetch(.totalTimeout)), 504, "total-timeout"),
+            (ImageFailure(.typeMismatch), 415, "type-mismatch"), (ImageFailure(.overloaded), 503, "overloaded"),
+            (ImageFailure(.cancelled), 499, "cancelled"), (ImageFailure(.fetch(.bodyTooLarge)), 502, "body-too-large"),
+        ])
+    func statuses(_ failure: ImageFailure, _ status: Int, _ code: String) {
+        #expect(failure.status == status)
+        #expect(failure.code == code)
+        let answer = ImageAnswer(failure, CacheStatus(.miss))
+        let names = Set(answer.headers.map(\.name))
+        #expect(names.isDisjoint(with: ["ETag", "Last-Modified"]))
+        #expect(answer.headers.contains { $0.name == "Cache-Control" && $0.value == "no-store" })
+        #expect(answer.headers.contains { $0.name == "Image-Error" && $0.value == code })
+        #expect(names.contains("Retry-After") == (status == 503))
+    }
+}

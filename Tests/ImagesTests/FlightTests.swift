@@ -1,0 +1,125 @@
+import TestSupport
+import Testing
+
+@testable import Images
+
+@Suite("A flight: who waits, and what follows when they leave")
+struct FlightTests {
+    private static let running: [Flight.Stage] = [.lookup, .queued, .resolving, .connecting, .headers, .body]
+
+    private func flight(at stage: Flight.Stage, isOwned: Bool = false, waiters: Int = 1) -> Flight {
+        var flight = Flight(isOwned: isOwned)
+        for waiter in 0..<waiters { _ = flight.join(UInt64(waiter), .visible) }
+        _ = flight.reach(stage)
+        flight.expect(1_000_000)
+        return flight
+    }
+
+    @Test("The last one to leave starts the grace, and its end gives the transfer up, at every stage", arguments: running)
+    func lastLeaves(_ stage: Flight.Stage) {
+        var flight = flight(at: stage, waiters: 2)
+        #expect(flight.leave(0) == [])
+        #expect(flight.leave(1) == (stage == .body ? [.startGrace, .pause] : [.startGrace]))
+        #expect(flight.leave(1) == [])
+        #expect(flight.graceOver() == [.abort(stage)])
+        #expect(flight.stage == .cancelled)
+        #expect(flight.graceOver() == [])
+        #expect(flight.join(2, .visible) == nil)
+    }
+
+    @Test("Joining within the grace revives it, at every stage", arguments: running)
+    func rejoin(_ stage: Flight.Stage) {
+        var flight = flight(at: stage)
+        _ = flight.leave(0)
+        #expect(flight.join(1, .near) == (stage == .body ? [.stopGrace, .resume] : [.stopGrace]))
+        #expect(flight.graceOver() == [])
+        #expect(flight.stage == stage)
+    }
+
+    @Test(
+        "What is nearly done is finished",
+        arguments: [(800_000, 1_000_000, true), (799_999, 1_000_000, false), (0, 32 * 1_024, true), (0, 32 * 1_024 + 1, false), (1, 8_000_000, false)])
+    func nearlyDone(_ received: Int, _ expected: Int, _ finishes: Bool) {
+        var flight = flight(at: .body)
+        flight.expect(expected)
+        flight.receive(received)
+        let commands = flight.leave(0)
+        #expect(commands == (finishes ? [.startGrace] : [.startGrace, .pause]))
+        #expect(flight.graceOver() == (finishes ? [] : [.abort(.body)]))
+    }
+
+    @Test("A body of unknown length is never nearly done")
+    func unknownLength() {
+        var flight = flight(at: .body)
+        flight.expect(nil)
+        flight.receive(5_000_000)
+        _ = flight.leave(0)
+        #expect(flight.graceOver() == [.abort(.body)])
+    }
+
+    @Test("A body that begins during the grace is not read")
+    func bodyInGrace() {
+        var flight = flight(at: .headers)
+        #expect(flight.leave(0) == [.startGrace])
+        #expect(flight.reach(.body) == [.pause])
+        #expect(flight.join(1, .visible) == [.stopGrace, .resume])
+    }
+
+    @Test("The cache's own flight goes on whoever leaves")
+    func owned() {
+        var flight = flight(at: .body, isOwned: true)
+        #expect(flight.leave(0) == [])
+        #expect(flight.graceOver() == [])
+        #expect(flight.stage == .body)
+    }
+
+    @Test("It is as urgent as its most urgent waiter")
+    func priority() {
+        var flight = Flight()
+        _ = flight.join(1, .prefetch)
+        #expect(flight.priority == .prefetch)
+        _ = flight.join(2, .visible)
+        #expect(flight.priority == .visible)
+        flight.setPriority(.near, of: 2)
+        #expect(flight.priority == .near)
+        _ = flight.leave(2)
+        #expect(flight.priority == .prefetch)
+    }
+
+    @Test("Any sequence of events: a flight with a waiter is never given up, and one without is not read beyond the grace")
+    func anySequence() {
+        var generator = SeededGenerator(seed: 21)
+        for _ in 0..<2_000 {
+            var flight = Flight()
+            var inside: Set<UInt64> = []
+            var isPaused = false
+            for step in 0..<30 {
+                var commands: [Flight.Command] = []
+                let waiter = UInt64.random(in: 0..<4, using: &generator)
+                switch Int.random(in: 0..<5, using: &generator) {
+                case 0:
+                    if let joined = flight.join(waiter, .visible) {
+                        inside.insert(waiter)
+                        commands = joined
+                    }
+                case 1:
+                    inside.remove(waiter)
+                    commands = flight.leave(waiter)
+                case 2: commands = flight.reach(Self.running.randomElement(using: &generator) ?? .body)
+                case 3: commands = flight.graceOver()
+                default: flight.receive(step)
+                }
+                for command in commands {
+                    switch command {
+                    case .abort: #expect(inside.isEmpty)
+                    case .pause: isPaused = true
+                    case .resume: isPaused = false
+                    default: break
+                    }
+                }
+                #expect(Set(flight.waiters.keys) == inside)
+                if !inside.isEmpty { #expect(!isPaused && !flight.stage.isOver) }
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import EventLoop
+import Fetch
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Images
+
+/// A manager with all that it stands on, and a clock under the test's control.
+final class House: Sendable {
+    let loop: EventLoop
+    let transfers: Transfers
+    let manager: ImageNetworkManager
+    private let seconds: Shared
+
+    final class Shared: Sendable {
+        let now = Atomic<Int64>(1_800_000_000)
+    }
+
+    init(
+        _ origins: [Origin], folder: String? = nil, lookup: @escaping Resolver.Lookup = { _ in .failure(.hostNotFound) },
+        adjust: (inout ImageConfiguration) -> Void = { _ in }
+    ) throws {
+        loop = try EventLoop(label: "images tests")
+        let policy = AddressPolicy(
+            allowedNetworks: ["127.0.0.1/32"].compactMap(Network.init), allowedPorts: Set(origins.map(\.port)), ownAddresses: [])
+        transfers = Transfers(on: loop, policy: policy, resolver: Resolver(lookup: lookup))
+        let seconds = Shared()
+        self.seconds = seconds
+        var configuration = ImageConfiguration()
+        configuration.folder = folder
+        configuration.clock = { seconds.now.load(ordering: .relaxed) }
+        configuration.limits.head = .seconds(30)
+        configuration.limits.total = .seconds(40)
+        configuration.limits.slowSeconds = 30
+        adjust(&configuration)
+        manager = try ImageNetworkManager(configuration, transfers: transfers)
+    }
+
+    /// Moves the wall clock, which decides about freshness.
+    func pass(_ seconds: Int64) { self.seconds.now.add(seconds, ordering: .relaxed) }
+
+    func get(_ source: String) async throws -> Got {
+        try await Got(manager.image(ImageRequest(source)))
+    }
+
+    /// Returns when everything that was asked of the loop so far is done.
+    func settle() async { _ = await manager.metrics() }
+
+    func stop() async {
+        await manager.shutDown()
+        await transfers.shutDown()
+        loop.stop()
+    }
+}
+
+/// An answer with its body read to the end.
+struct Got: Sendable {
+    let status: Int
+    let headers: [String: String]
+    var body: [UInt8] = []
+    let outcome: CacheStatus
+    var failure: ImageFailure?
+
+    init(_ answer: ImageAnswer) async throws {
+        status = answer.status
+        headers = Dictionary(answer.headers.map { ($0.name, $0.value) }) { $0 + ", " + $1 }
+        outcome = answer.cacheStatus
+        switch answer.body {
+        case .whole(let image): body = image.body
+        case .failure(let failure): self.failure = failure
+        case .stream(let stream, _):
+            do throws(ImageFailure) {
+                for try await chunk in stream { body += chunk }
+            } catch {
+                failure = error
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import Fetch
+import TestSupport
+import Testing
+
+@testable import Images
+
+@Suite("Signed paths")
+struct ImageURLSignerTests {
+    private let key = [UInt8](repeating: 7, count: 32)
+    private let other = [UInt8](repeating: 8, count: 32)
+    private let hour: Int64 = 3_600
+    private let now: Int64 = 1_800_000_000 / 3_600 * 3_600
+
+    private func signer(_ keys: [UInt8]...) throws -> ImageURLSigner { try #require(ImageURLSigner(keys: keys, horizonHours: 168)) }
+
+    private func fault(_ path: String, _ signer: ImageURLSigner, at time: Int64) -> ImageURLFault? {
+        do throws(ImageURLFault) {
+            _ = try signer.source(of: path, now: time)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test("A minted path gives its source back", arguments: ["http://example.com/", "https://example.com/a%20b.png?x=1&y=ü"])
+    func roundTrip(_ text: String) throws {
+        let url = try FetchURL(text)
+        let signer = try signer(key)
+        let path = signer.path(for: url, now: now)
+        #expect(try signer.source(of: path, now: now) == url.text)
+        #expect(path.hasPrefix("/images/"))
+        #expect(path.split(separator: "/").count == 3)
+    }
+
+    @Test("Within an hour a picture has one path, in the next hour another")
+    func bucketed() throws {
+        let url = try FetchURL("http://example.com/a.png")
+        let signer = try signer(key)
+        let path = signer.path(for: url, now: now)
+        #expect(signer.path(for: url, now: now + hour - 1) == path)
+        #expect(signer.path(for: url, now: now + hour) != path)
+    }
+
+    @Test("A path is valid for its horizon, and gone an hour later")
+    func expiry() throws {
+        let signer = try signer(key)
+        let path = signer.path(for: try FetchURL("http://example.com/a.png"), now: now + hour - 1)
+        #expect(fault(path, signer, at: now + 168 * hour + hour - 1) == nil)
+        #expect(fault(path, signer, at: now + 169 * hour) == .expired)
+        #expect(ImageURLFault.expired.status == 410)
+    }
+
+    @Test("Two keys are valid at once; the first one signs")
+    func rotation() throws {
+        let url = try FetchURL("http://example.com/a.png")
+        let old = try signer(key)
+        let both = try signer(other, key)
+        let new = try signer(other)
+        #expect(fault(old.path(for: url, now: now), both, at: now) == nil)
+        #expect(both.path(for: url, now: now) == new.path(for: url, now: now))
+        #expect(fault(old.path(for: url, now: now), new, at: now) == .forged)
+        #expect(ImageURLFault.forged.status == 403)
+    }
+
+    @Test("A path that was altered anywhere is forged, even where it has expired as well")
+    func altered() throws {
+        let signer = try signer(key)
+        let path = Array(signer.path(for: try FetchURL("http://example.com/a.png"), now: now).utf8)
+        for place in "/images/".utf8.count..<path.count where path[place] != UInt8(ascii: "/") {
+            var changed = path
+            changed[place] = changed[place] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+            let text = String(decoding: changed, as: UTF8.self)
+            #expect(fault(text, signer, at: now) == .forged)
+            #expect(fault(text, signer, at: now + 1_000 * hour) == .forged)
+        }
+    }
+
+    @Test(
+        "What has not the form of a path is no path",
+        arguments: ["", "/", "/images", "/images/", "/images/x", "/images//x", "/images/x/", "/images/a/b/c", "/pictures/a/b"])
+    func malformed(_ path: String) throws {
+        #expect(fault(path, try signer(key), at: now) == .malformed)
+        #expect(ImageURLFault.malformed.status == 404)
+    }
+
+    @Test("A path without a signature of ours is forged", arguments: ["/images/unsigned/aHR0cDovL2V4YW1wbGUuY29tLw", "/images/AAAA/aHR0cA"])
+    func unsigned(_ path: String) throws {
+        #expect(fault(path, try signer(key), at: now) == .forged)
+    }
+
+    @Test("Ten thousand random mutations are never accepted and never a trap")
+    func mutations() throws {
+        var generator = SeededGenerator(seed: 11)
+        let signer = try signer(key)
+        let path = Array(signer.path(for: try FetchURL("http://example.com/a.png"), now: now).utf8)
+        for _ in 0..<10_000 {
+            var changed = path
+            for _ in 0...Int.random(in: 0...3, using: &generator) {
+                let place = Int.random(in: 0..<changed.count, using: &generator)
+                switch Int.random(in: 0..<3, using: &generator) {
+                case 0: changed[place] = UInt8.random(in: 0...255, using: &generator)
+                case 1: changed.remove(at: place)
+                default: changed.insert(UInt8.random(in: 32...126, using: &generator), at: place)
+                }
+            }
+            if changed == path { continue }
+            #expect(fault(String(decoding: changed, as: UTF8.self), signer, at: now) != nil)
+        }
+    }
+
+    @Test("Keys that are none, or too short, make no signer")
+    func keys() {
+        #expect(ImageURLSigner(keys: []) == nil)
+        #expect(ImageURLSigner(keys: [[1, 2, 3]]) == nil)
+    }
+
+    @Test("Base64url: every length, canonical only")
+    func base64() {
+        var generator = SeededGenerator(seed: 3)
+        for length in 0..<200 {
+            let bytes = (0..<length).map { _ in UInt8.random(in: 0...255, using: &generator) }
+            #expect(Base64URL.decode(Base64URL.encode(bytes).utf8) == bytes)
+        }
+        for text in ["A", "AB=", "A+", "A/", "AB", "AAB", "Ä"] {
+            #expect(Base64URL.decode(text.utf8) == nil)
+        }
+        #expect(Base64URL.decode("AA".utf8) == [0])
+    }
+}

@@ -1,0 +1,161 @@
+import Fetch
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Images
+
+@Suite("What is not served", .timeLimit(.minutes(1)))
+struct RefusalTests {
+    private static let html = Array("<html><script>alert(1)</script>".utf8)
+
+    @Test(
+        "Declared type and first bytes must agree, and be a picture's (CVE-2019-18923)",
+        arguments: [
+            (["Content-Type: text/html"], html, "type-denied"), (["Content-Type: image/png, text/html"], Picture.png(), "type-denied"),
+            (["Content-Type: image/png", "Content-Type: text/html"], Picture.png(), "type-denied"), ([], Picture.png(), "type-denied"),
+            (["Content-Type: image/svg+xml"], Array("<svg/>".utf8), "type-denied"), (["Content-Type: image/png"], html, "type-mismatch"),
+            (["Content-Type: image/png"], Picture.jpeg, "type-mismatch"), (["Content-Type: image/png"], [], "type-mismatch"),
+            (["Content-Type: image/png"], [0x89, 0x50], "type-mismatch"), (["Content-Type: image/gif"], Array("GIF89".utf8), "type-mismatch"),
+            (["Content-Type: image/png", "Content-Encoding: gzip"], [0x1f, 0x8b, 8, 0], "encoded-body"),
+        ] as [([String], [UInt8], String)])
+    func types(_ fields: [String], _ body: [UInt8], _ code: String) async throws {
+        let origin = try Origin { _, connection in connection.answer(200, fields, body: body) }
+        defer { origin.stop() }
+        let house = try House([origin])
+        let got = try await house.get(origin.url("/a.png"))
+        #expect(got.status == 415 && got.failure?.code == code)
+        #expect(got.body.isEmpty && got.headers["Content-Type"] == nil)
+        #expect(house.manager.cached(origin.url("/a.png")) == nil)
+        await house.stop()
+    }
+
+    @Test("The type is judged at the head: a stream that never ends is not waited for (CVE-2022-41952)")
+    func stream() async throws {
+        let origin = try Origin { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nContent-Type: audio/mpeg\r\n\r\n")
+            while connection.send([UInt8](repeating: 1, count: 4_096)) {}
+            connection.finish()
+        }
+        defer { origin.stop() }
+        let house = try House([origin])
+        #expect(try await house.get(origin.url("/radio")).failure == ImageFailure(.typeDenied))
+        await origin.closed(1)
+        await house.stop()
+    }
+
+    @Test("A picture cut off by a lost connection of unknown length is served and not kept")
+    func cutOff() async throws {
+        let origin = try Origin { request, connection in
+            connection.send("HTTP/1.0 200 OK\r\nContent-Type: image/png\r\n\r\n")
+            connection.send(request.path == "/whole" ? Picture.png(1) : Array(Picture.png(1).dropLast(100)))
+            connection.finish()
+        }
+        defer { origin.stop() }
+        let house = try House([origin])
+        #expect(try await house.get(origin.url("/cut")).body.count == 1_900)
+        #expect(house.manager.cached(origin.url("/cut")) == nil)
+        #expect(try await house.get(origin.url("/whole")).body == Picture.png(1))
+        #expect(house.manager.cached(origin.url("/whole")) != nil)
+        await house.stop()
+    }
+
+    @Test(
+        "What the address policy refuses is refused with its reason (jina-ai/reader #1252, linkding #1458)",
+        arguments: [
+            ("http://127.0.0.2:PORT/", 403, "address-denied"), ("http://10.0.0.1:PORT/", 403, "address-denied"),
+            ("http://127.0.0.1:22/", 403, "port-denied"), ("file:///etc/passwd", 403, "scheme-denied"), ("http://a@127.0.0.1:PORT/", 403, "userinfo-denied"),
+            ("http://nowhere.example:PORT/", 502, "host-not-found"), ("http://127.0.0.1:PORT/inside", 403, "address-denied"),
+            ("http://127.0.0.1:PORT/round", 502, "too-many-redirects"),
+        ])
+    func policy(_ source: String, _ status: Int, _ code: String) async throws {
+        let trap = try Origin("127.0.0.2") { _, connection in connection.answer(200) }
+        let origin = try Origin { request, connection in
+            connection.answer(302, ["Location: \(request.path == "/inside" ? trap.url() : "/round")"])
+        }
+        defer { origin.stop() }
+        let house = try House([origin, trap])
+        let got = try await house.get(source.replacing("PORT", with: String(origin.port)))
+        #expect(got.status == status && got.failure?.code == code)
+        await house.stop()
+        trap.stop()
+        #expect(trap.connections == 0)
+    }
+
+    @Test("Beyond the queue: 503 with Retry-After, and the origin never sees more at once than it should")
+    func overload() async throws {
+        let gate = Gate()
+        let atOnce = Atomic<Int>(0)
+        let most = Atomic<Int>(0)
+        let origin = try Origin { _, connection in
+            most.max(atOnce.add(1, ordering: .relaxed).newValue, ordering: .relaxed)
+            gate.wait()
+            atOnce.subtract(1, ordering: .relaxed)
+            connection.answer(200, ["Content-Type: image/png"], body: Picture.png())
+        }
+        defer { origin.stop() }
+        let house = try House([origin]) {
+            $0.queue = 10
+            $0.patience = .seconds(30)
+        }
+        let answers = EventLog<Int>()
+        let group = (0..<50).map { number in
+            Task {
+                let got = try await house.get(origin.url("/\(number)"))
+                if got.status == 503 { #expect(got.headers["Retry-After"] == "1" && got.failure == ImageFailure(.overloaded, retryAfter: 1)) }
+                answers.append(got.status)
+            }
+        }
+        await answers.wait { $0.count == 34 }
+        #expect(answers.events.allSatisfy { $0 == 503 })
+        #expect(await house.manager.metrics().queued == 10)
+        gate.open()
+        for task in group { try await task.value }
+        #expect(answers.events.count { $0 == 200 } == 16)
+        #expect(most.load(ordering: .relaxed) == 6)
+        await house.stop()
+    }
+
+    @Test("Who has waited too long for a turn is told so")
+    func patience() async throws {
+        let origin = try Origin { _, connection in connection.waitForClose() }
+        defer { origin.stop() }
+        let house = try House([origin]) {
+            $0.downloads = 1
+            $0.patience = .milliseconds(20)
+        }
+        let first = Task { try await house.get(origin.url("/1")) }
+        await origin.requested(1)
+        let second = try await house.get(origin.url("/2"))
+        #expect(second.failure == ImageFailure(.queueTimeout, retryAfter: 1) && second.status == 503)
+        first.cancel()
+        _ = try await first.value
+        await house.stop()
+    }
+
+    @Test("A host that keeps failing is left alone")
+    func resting() async throws {
+        let origin = try Origin { _, connection in connection.answer(500) }
+        defer { origin.stop() }
+        let house = try House([origin])
+        for number in 0..<10 { #expect(try await house.get(origin.url("/\(number)")).status == 502) }
+        let got = try await house.get(origin.url("/more"))
+        #expect(got.status == 503 && got.failure?.reason == .hostResting && got.headers["Retry-After"] != nil)
+        #expect(origin.requests.count == 10)
+        #expect(await house.manager.metrics().restingHosts == 1)
+        await house.stop()
+    }
+
+    @Test("The memory for downloads is bounded over all of them together")
+    func budget() async throws {
+        let origin = try Origin { _, connection in
+            connection.answer(200, ["Content-Type: image/png"], body: Picture.png(1, bytes: 500_000))
+        }
+        defer { origin.stop() }
+        let house = try House([origin]) { $0.bufferBytes = 300_000 }
+        let got = try await house.get(origin.url("/a.png"))
+        #expect(got.failure?.reason == .buffersFull)
+        while await house.manager.metrics().bufferBytes > 0 {}
+        await house.stop()
+    }
+}

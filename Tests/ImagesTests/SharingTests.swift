@@ -1,0 +1,267 @@
+import Fetch
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Images
+
+@Suite("One download for all who wait", .timeLimit(.minutes(1)))
+struct SharingTests {
+    private static let picture = Picture.png(1, bytes: 400_000)
+
+    /// Sends the first half of a picture, and the rest when the gate opens.
+    private func halvingOrigin(_ gate: Gate) throws -> Origin {
+        try Origin { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: \(Self.picture.count)\r\n\r\n")
+            connection.send(Array(Self.picture.prefix(200_000)))
+            gate.wait()
+            connection.send(Array(Self.picture.dropFirst(200_000)))
+        }
+    }
+
+    private func stream(_ answer: ImageAnswer) throws -> ImageStream {
+        guard case .stream(let stream, _) = answer.body else { throw CancellationError() }
+        return stream
+    }
+
+    @Test("Two wait, the first leaves: the second gets everything, by one request")
+    func firstLeaves() async throws {
+        let gate = Gate()
+        let origin = try halvingOrigin(gate)
+        defer { origin.stop() }
+        let house = try House([origin])
+        let source = origin.url("/a.png")
+        let first = try stream(await house.manager.image(ImageRequest(source)))
+        let second = try stream(await house.manager.image(ImageRequest(source)))
+        var iterator = first.makeAsyncIterator()
+        #expect(try await iterator.next()?.isEmpty == false)
+        first.cancel()
+        gate.open()
+        var body: [UInt8] = []
+        for try await chunk in second { body += chunk }
+        #expect(body == Self.picture)
+        #expect(origin.requests.count == 1)
+        await #expect(throws: ImageFailure(.cancelled)) { _ = try await iterator.next() }
+        await house.stop()
+    }
+
+    @Test("A thousand wait for one picture: one request, the same bytes for each")
+    func thousand() async throws {
+        let gate = Gate()
+        let origin = try halvingOrigin(gate)
+        defer { origin.stop() }
+        let house = try House([origin])
+        let source = origin.url("/a.png")
+        try await withThrowingTaskGroup(of: Got.self) { group in
+            for number in 0..<1_000 {
+                group.addTask { try await Got(house.manager.image(ImageRequest(source, priority: number % 2 == 0 ? .visible : .prefetch))) }
+            }
+            await origin.requested(1)
+            gate.open()
+            var collapsed = 0
+            for try await got in group {
+                #expect(got.status == 200 && got.body == Self.picture)
+                if got.outcome.isCollapsed { collapsed += 1 }
+            }
+            #expect(collapsed <= 999)
+        }
+        #expect(origin.requests.count == 1)
+        let metrics = await house.manager.metrics()
+        #expect(metrics.requests.values.reduce(0, +) == 1_000)
+        #expect(metrics.upstream == ["ok": 1])
+        #expect(metrics.bytesReceived == Self.picture.count)
+        #expect(metrics.waiters == 0 && metrics.inFlight == 0)
+        await house.stop()
+    }
+
+    @Test("The last one leaves while the head is awaited: after the grace the origin sees the connection go")
+    func lastLeavesAtHead() async throws {
+        let origin = try Origin { _, connection in connection.waitForClose() }
+        defer { origin.stop() }
+        let house = try House([origin])
+        let tasks = (0..<2).map { _ in Task { try await house.get(origin.url("/a.png")) } }
+        await origin.requested(1)
+        for task in tasks { task.cancel() }
+        for task in tasks {
+            let got = try await task.value
+            #expect(got.status == 499 && got.failure == ImageFailure(.cancelled))
+        }
+        await origin.closed(1)
+        let metrics = await house.manager.metrics()
+        #expect(metrics.aborted == ["headers": 1])
+        #expect(metrics.inFlight == 0 && metrics.waiters == 0)
+        await house.stop()
+    }
+
+    @Test("The last one leaves an endless body: at most 64 KiB come after that")
+    func lastLeavesBody() async throws {
+        let origin = try Origin { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 8000000\r\n\r\n")
+            connection.send(Picture.png(1, bytes: 100_000))
+            while connection.send([UInt8](repeating: 1, count: 4_096)) {}
+            connection.finish()
+        }
+        defer { origin.stop() }
+        let house = try House([origin]) { $0.grace = .milliseconds(300) }
+        let answer = await house.manager.image(ImageRequest(origin.url("/a.png")))
+        let stream = try stream(answer)
+        var iterator = stream.makeAsyncIterator()
+        _ = try await iterator.next()
+        let connection = try #require(origin.connection(1))
+        let before = connection.delivered
+        stream.cancel()
+        await house.settle()
+        let atDeparture = connection.delivered
+        await origin.closed(1)
+        let after = connection.delivered
+        #expect(before > 0)
+        #expect(after - atDeparture <= 64 * 1_024, "\(after - atDeparture) bytes came after the departure")
+        let metrics = await house.manager.metrics()
+        #expect(metrics.aborted == ["body": 1])
+        #expect(metrics.bytesWastedAfterCancel <= 64 * 1_024)
+        #expect(metrics.bufferBytes <= 8_000_000)
+        await house.stop()
+    }
+
+    @Test("Who comes back within the grace finds the same transfer")
+    func rejoin() async throws {
+        let gate = Gate()
+        let origin = try halvingOrigin(gate)
+        defer { origin.stop() }
+        let house = try House([origin]) { $0.grace = .seconds(20) }
+        let source = origin.url("/a.png")
+        let first = try stream(await house.manager.image(ImageRequest(source)))
+        first.cancel()
+        await house.settle()
+        let second = try stream(await house.manager.image(ImageRequest(source)))
+        gate.open()
+        var body: [UInt8] = []
+        for try await chunk in second { body += chunk }
+        #expect(body == Self.picture)
+        #expect(origin.requests.count == 1 && origin.connections == 1)
+        await house.stop()
+    }
+
+    @Test("A transfer that is nearly done is finished for the cache")
+    func nearlyDone() async throws {
+        let gate = Gate()
+        let origin = try Origin { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 2000\r\n\r\n")
+            connection.send(Array(Picture.png().prefix(100)))
+            gate.wait()
+            connection.send(Array(Picture.png().dropFirst(100)))
+        }
+        defer { origin.stop() }
+        let house = try House([origin]) { $0.grace = .milliseconds(1) }
+        let first = try stream(await house.manager.image(ImageRequest(origin.url("/a.png"))))
+        first.cancel()
+        gate.open()
+        while house.manager.cached(origin.url("/a.png")) == nil { await house.settle() }
+        #expect(origin.requests.count == 1)
+        let metrics = await house.manager.metrics()
+        #expect(metrics.aborted.isEmpty)
+        await house.stop()
+    }
+
+    @Test("A first attempt that is reset is made once more, for all who wait")
+    func retried() async throws {
+        let origin = try Origin { request, connection in
+            if request.connection == 1 { connection.reset() } else { connection.answer(200, ["Content-Type: image/png"], body: Picture.png()) }
+        }
+        defer { origin.stop() }
+        let house = try House([origin])
+        async let first = house.get(origin.url("/a.png"))
+        async let second = house.get(origin.url("/a.png"))
+        for got in try await [first, second] { #expect(got.status == 200 && got.body == Picture.png()) }
+        #expect(origin.requests.count == 2)
+        #expect(await house.manager.metrics().retries == 1)
+        await house.stop()
+    }
+
+    @Test("A transfer that breaks off fails for all who wait, and for nobody who comes later")
+    func brokenOff() async throws {
+        let origin = try Origin { request, connection in
+            if request.connection > 1 { return connection.answer(200, ["Content-Type: image/png"], body: Picture.png()) }
+            connection.send("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 100000\r\n\r\n")
+            connection.send(Picture.png())
+            connection.finish()
+        }
+        defer { origin.stop() }
+        let house = try House([origin])
+        let got = try await house.get(origin.url("/a.png"))
+        #expect(got.failure == ImageFailure(.fetch(.truncated)))
+        #expect(house.manager.cached(origin.url("/a.png")) == nil)
+        await house.manager.purge(origin.url("/a.png"))
+        #expect(try await house.get(origin.url("/a.png")).body == Picture.png())
+        await house.stop()
+    }
+
+    @Test("By name: a request is taken back wherever it stands, once", arguments: [false, true])
+    func byName(_ isStreaming: Bool) async throws {
+        let gate = Gate()
+        defer { gate.open() }
+        let origin = try isStreaming ? halvingOrigin(gate) : Origin { _, connection in connection.waitForClose() }
+        defer { origin.stop() }
+        let house = try House([origin])
+        let id = UUID()
+        let request = ImageRequest(origin.url("/a.png"), id: id)
+        if isStreaming {
+            let stream = try stream(await house.manager.image(request))
+            #expect(await house.manager.cancel(id))
+            await #expect(throws: ImageFailure(.cancelled)) { for try await _ in stream {} }
+        } else {
+            let task = Task { await house.manager.image(request) }
+            await origin.requested(1)
+            #expect(await house.manager.cancel(id))
+            #expect(await task.value.status == 499)
+        }
+        #expect(await house.manager.cancel(id) == false)
+        #expect(await house.manager.cancel(UUID()) == false)
+        await house.stop()
+    }
+
+    @Test("A viewport takes back what is gone and hurries what is in view")
+    func viewport() async throws {
+        let origin = try Origin { _, connection in connection.waitForClose() }
+        defer { origin.stop() }
+        let house = try House([origin]) {
+            $0.downloadsPerHost = 1
+            $0.patience = .seconds(30)
+        }
+        let ids = (0..<4).map { _ in UUID() }
+        var tasks: [Task<ImageAnswer, Never>] = []
+        for (number, id) in ids.enumerated() {
+            let request = ImageRequest(origin.url("/\(number)"), id: id, priority: number == 0 ? .visible : .prefetch)
+            tasks.append(Task { await house.manager.image(request) })
+            while await house.manager.metrics().waiters <= number {}
+        }
+        // Of those that wait the last one would be next but one; being in view, it is next.
+        let count = await house.manager.viewport(visible: [ids[3], UUID()], gone: [ids[0], ids[1], UUID()])
+        #expect(count == 2)
+        #expect(await tasks[0].value.status == 499)
+        #expect(await tasks[1].value.status == 499)
+        await origin.requested(2)
+        #expect(origin.requests.map(\.path) == ["/0", "/3"])
+        await house.stop()
+        for task in tasks { _ = await task.value }
+    }
+
+    @Test("While the name server is silent, everybody can leave")
+    func silentNames() async throws {
+        let gate = Gate()
+        defer { gate.open() }
+        let origin = try Origin { _, _ in }
+        defer { origin.stop() }
+        let house = try House([origin], lookup: { _ in gate.wait(); return .failure(.hostNotFound) }) { $0.grace = .milliseconds(1) }
+        let tasks = (0..<64).map { number in
+            Task { await house.manager.image(ImageRequest("http://h\(number).example:\(origin.port)/a.png")) }
+        }
+        while await house.manager.metrics().inFlight < 64 {}
+        for task in tasks { task.cancel() }
+        for task in tasks { #expect(await task.value.status == 499) }
+        while await house.manager.metrics().inFlight > 0 {}
+        #expect(await house.manager.metrics().aborted == ["resolving": 64])
+        await house.stop()
+    }
+}
