@@ -87,9 +87,8 @@ struct CancelTests {
         let fetched = try fetcher.start(origin.url())
         if let id = fetched.id {
             await fetched.started()
-            fetcher.transfers.setPaused(true, id)
-            _ = await fetcher.transfers.count
-            fetcher.transfers.setPaused(false, id)
+            await fetcher.transfers.setPaused(true, id)
+            await fetcher.transfers.setPaused(false, id)
         }
         await fetched.ended()
         #expect(fetched.failure == .some(nil))
