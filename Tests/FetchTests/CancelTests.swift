@@ -16,9 +16,12 @@ struct CancelTests {
                 gate.wait()
                 return .failure(.hostNotFound)
             })
+        var limits = FetchLimits()
+        limits.resolve = .seconds(50)
+        limits.total = .seconds(50)
         var fetches: [Fetched] = []
         for number in 0..<200 {
-            let fetched = try fetcher.start("http://silent\(number).example/")
+            let fetched = try fetcher.start("http://silent\(number).example/", limits: limits)
             await fetched.reached(.resolving)
             fetches.append(fetched)
         }

@@ -23,7 +23,9 @@ final class SecureOrigin {
         maker.waitUntilExit()
         port = try Self.freePort()
         server.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
-        server.arguments = ["s_server", "-accept", "127.0.0.1:\(port)", "-cert", certificate, "-key", folder + "/key.pem", "-www", "-quiet"]
+        server.arguments = [
+            "s_server", "-accept", "127.0.0.1:\(port)", "-cert", certificate, "-key", folder + "/key.pem", "-www", "-quiet",
+        ]
         server.standardOutput = FileHandle.nullDevice
         server.standardError = FileHandle.nullDevice
         server.standardInput = FileHandle.nullDevice

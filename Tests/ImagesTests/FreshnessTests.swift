@@ -17,7 +17,8 @@ struct FreshnessTests {
             (["Cache-Control": "max-age=1000"], 1_000), (["Cache-Control": "s-maxage=2000, max-age=1000"], 2_000),
             (["Cache-Control": "max-age=1000", "Expires": "Sun, 06 Nov 1994 18:49:37 GMT"], 1_000),
             (["Date": "Sun, 06 Nov 1994 08:49:37 GMT", "Expires": "Sun, 06 Nov 1994 09:49:37 GMT"], 3_600),
-            (["Expires": "0"], 300), (["Cache-Control": "max-age=5"], 300), (["Cache-Control": "max-age=99999999999999999999"], 30 * 86_400),
+            (["Expires": "0"], 300), (["Cache-Control": "max-age=5"], 300),
+            (["Cache-Control": "max-age=99999999999999999999"], 30 * 86_400),
             (["Cache-Control": "max-age=nonsense"], 300), (["Cache-Control": "MAX-AGE=\"1000\""], 1_000), ([:], 86_400),
             (["Cache-Control": "max-age=1000, max-age=5000"], 1_000),
             (["Last-Modified": "Sun, 06 Nov 1994 02:49:37 GMT"], 2_160), (["Last-Modified": "Sun, 06 Nov 1964 02:49:37 GMT"], 86_400),
@@ -82,7 +83,11 @@ struct FreshnessTests {
         #expect(HTTPDate.format(now) == "Sun, 06 Nov 1994 08:49:37 GMT")
     }
 
-    @Test("What is no date is none", arguments: ["", "0", "-1", "Sun, 99 Nov 1994 08:49:37 GMT", "Sun, 06 Foo 1994 08:49:37 GMT", "Sun, 06 Nov 1994 25:49:37 GMT", "a b c d e f"])
+    @Test(
+        "What is no date is none",
+        arguments: [
+            "", "0", "-1", "Sun, 99 Nov 1994 08:49:37 GMT", "Sun, 06 Foo 1994 08:49:37 GMT", "Sun, 06 Nov 1994 25:49:37 GMT", "a b c d e f",
+        ])
     func badDates(_ text: String) {
         #expect(HTTPDate.parse(text) == nil)
     }

@@ -83,7 +83,8 @@ struct ImageURLSignerTests {
         #expect(ImageURLFault.malformed.status == 404)
     }
 
-    @Test("A path without a signature of ours is forged", arguments: ["/images/unsigned/aHR0cDovL2V4YW1wbGUuY29tLw", "/images/AAAA/aHR0cA"])
+    @Test(
+        "A path without a signature of ours is forged", arguments: ["/images/unsigned/aHR0cDovL2V4YW1wbGUuY29tLw", "/images/AAAA/aHR0cA"])
     func unsigned(_ path: String) throws {
         #expect(fault(path, try signer(key), at: now) == .forged)
     }

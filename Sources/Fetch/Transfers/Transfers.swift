@@ -34,7 +34,7 @@ public actor Transfers {
     public var count: Int { transfers.count }
 
     /// Sockets that are watched for fetches under way.
-    var openSockets: Int { watches.count }
+    public var openSockets: Int { watches.count }
 
     /// Starts a fetch. From any thread; the delegate hears of it on the loop, never during this call.
     public nonisolated func start(_ request: FetchRequest, delegate: any FetchDelegate) -> FetchID {
