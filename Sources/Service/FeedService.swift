@@ -52,11 +52,12 @@ public struct FeedService: Sendable {
                 list: .saved, path: "/saved", store: store, ledger: ledger, factories: factories, keys: keys, links: links, tokens: tokens),
             clients: clients, format: format)
         let health = HealthRoutes(store: store, ledger: ledger, state: state)
+        let viewer = configuration.viewer.isServed ? ViewerRoutes(viewerHeader: configuration.events.viewerHeader).routes : []
         let routes =
             feed.routes + saved.routes
             + CellRoutes(performer: performer, clients: clients, verdicts: verdicts).routes
             + ClickRoutes(performer: performer, clients: clients, verdicts: verdicts).routes
-            + EventRoutes(performer: performer, clients: clients).routes + pictures.routes + health.routes
+            + EventRoutes(performer: performer, clients: clients).routes + pictures.routes + health.routes + viewer
         let finishedPages = feed.finished(viewerField: configuration.events.viewerHeader, clock: clock)
         let finished: Router.Canned = { head in finishedPages(head) ?? pictures.finished.canned(for: head, now: clock() / 1_000) }
         return FeedService(
