@@ -47,6 +47,7 @@ def it_shifts_nothing_while_pictures_load(browser, relay, service):
     for y in (0, 700, 1400, 2100):
         browser.script("scrollTo({top: arguments[0], behavior: 'instant'})", y)
         browser.wait(lambda: loaded(browser), "the pictures in sight")
+    to_the_end(browser)
     shift, worst = browser.script("return [watched.shift, watched.worst]")
     assert shift == 0, f"layout shift of {shift}: {worst}"
     assert browser.console() == [], browser.console()
@@ -168,7 +169,8 @@ def it_reports_what_was_seen_for_a_second(browser, relay, service):
         "scrollTo({top: cell.offsetTop - 200, behavior: 'instant'}); return cell.dataset.id")
     time.sleep(0.4)
     browser.script("scrollTo({top: 0, behavior: 'instant'})")
-    time.sleep(1)
+    # Longer than what was seen waits for more to be told with it.
+    time.sleep(2.5)
     assert not [event for event in events(relay) if event["cell"] == token], "counted after less than a second"
     browser.script("const cell = document.querySelector('article[data-id^=\"ad:\"]'); scrollTo({top: cell.offsetTop - 200, behavior: 'instant'})")
     time.sleep(1.3)
