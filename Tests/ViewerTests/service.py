@@ -23,7 +23,7 @@ class Service:
 
     def __enter__(self):
         if self.base_url is None:
-            self._start(os.environ.get("INTERTWINE_BINARY") or ".build/debug/intertwine")
+            self._start(os.environ.get("VIEWER_TESTS_BINARY") or ".build/debug/intertwine")
         return self
 
     def __exit__(self, *_):
@@ -42,13 +42,10 @@ class Service:
         database = str(folder / "feed.sqlite")
         subprocess.run([binary, "import", "--database", database, str(sample)], check=True, stdout=subprocess.DEVNULL)
         port, admin_port = free_port(), free_port()
-        environment = {
-            **os.environ,
-            "INTERTWINE_IMAGES_ALLOWED_NETWORKS": "127.0.0.0/8",
-            "INTERTWINE_IMAGES_ALLOWED_PORTS": f"80,443,{self.origin.port}",
-        }
-        arguments = ["serve", "--host", "127.0.0.1", "--port", str(port), "--admin-port", str(admin_port), "--database", database]
-        self._process = subprocess.Popen([binary, *arguments], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        arguments = ["--host", "127.0.0.1", "--port", str(port), "--admin-port", str(admin_port), "--database", database]
+        for setting in ("images.allowed-networks=127.0.0.1/32", f"images.allowed-ports={self.origin.port}"):
+            arguments += ["--set", setting]
+        self._process = subprocess.Popen([binary, "serve", *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.base_url = f"http://127.0.0.1:{port}"
         until = time.monotonic() + 30
         while True:

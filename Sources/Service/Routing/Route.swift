@@ -33,7 +33,8 @@ struct Route: Sendable {
         self.cancelsOnPeerClose = cancelsOnPeerClose
         self.timeLimit = timeLimit
         self.handle = handle
-        segments = pattern.split(separator: "/").map { segment in
+        // As requests are taken apart: the path `/` is one empty segment.
+        segments = pattern.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map { segment in
             segment.hasPrefix("{") ? .parameter(String(segment.dropFirst().dropLast())) : .literal(String(segment))
         }
     }
