@@ -38,7 +38,7 @@ class Service:
         self._folder = tempfile.TemporaryDirectory()
         folder = Path(self._folder.name)
         sample = folder / "feed.json"
-        sample.write_text(SAMPLE.read_text().replace("http://127.0.0.1:8082/", f"http://127.0.0.1:{self.origin.port}/"))
+        sample.write_text(self._own_pictures(json.loads(SAMPLE.read_text())))
         database = str(folder / "feed.sqlite")
         subprocess.run([binary, "import", "--database", database, str(sample)], check=True, stdout=subprocess.DEVNULL)
         port, admin_port = free_port(), free_port()
@@ -56,6 +56,15 @@ class Service:
                 assert self._process.poll() is None, "the service stopped at its start"
                 assert time.monotonic() < until, "the service is not ready after 30 s"
                 time.sleep(0.05)
+
+    def _own_pictures(self, items):
+        """Every picture from the tests' origin, and no two the same, so that each has to be fetched."""
+        for number, item in enumerate(items):
+            for name in ("avatarUrl", "backgroundUrl", "contentUrl"):
+                if name in item:
+                    path = urllib.parse.urlsplit(item[name]).path
+                    item[name] = f"http://127.0.0.1:{self.origin.port}{path}?{number}"
+        return json.dumps(items)
 
     def pages(self):
         """Walks the feed to its end, as any client does."""
