@@ -110,7 +110,7 @@ def it_cancels_the_pictures_of_cells_that_leave(browser, relay, service):
     if service.origin:
         # A service of its own, whose cache knows no picture yet.
         with Service() as fresh, Relay(fresh.base_url) as before:
-            fresh.origin.delay = 4
+            fresh.origin.delay = 8
             cancels(browser, before, fresh)
     else:
         relay.hold = lambda exchange: exchange.method == "GET" and exchange.path.startswith("/images/")
@@ -258,6 +258,24 @@ def it_needs_no_more_than_a_strict_policy(browser, relay, service):
     browser.script("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"document.title = 1\">')")
     time.sleep(0.3)
     assert browser.driver.title == "Intertwine"
+
+
+def it_names_the_viewer_as_configured(browser, relay, service):
+    if service.origin is None:
+        return
+    with Service(settings=["events.viewer-header=X-Member"]) as other, Relay(other.base_url) as before:
+        browser.open(before.url)
+        sent = before.passed("GET", "/feed")[0].headers
+        assert sent["X-Member"] and not sent["X-Viewer-ID"]
+
+
+def it_can_be_switched_off(browser, relay, service):
+    if service.origin is None:
+        return
+    with Service(settings=["viewer.enabled=false"]) as other, Relay(other.base_url) as before:
+        browser.driver.get(before.url)
+        browser.driver.get(before.url + "viewer/main.mjs")
+        assert [exchange.status for exchange in before.exchanges if exchange.path in ("/", "/viewer/main.mjs")] == [404, 404]
 
 
 def to_the_end(browser):

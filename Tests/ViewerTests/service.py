@@ -15,7 +15,8 @@ SAMPLE = Path(__file__).parents[2] / "Config/sample/feed.json"
 
 
 class Service:
-    def __init__(self, base_url=None):
+    def __init__(self, base_url=None, settings=()):
+        self.settings = settings
         self.base_url = base_url.rstrip("/") if base_url else None
         # Only where the tests started the service do they know where it fetches pictures.
         self.origin = None
@@ -43,7 +44,7 @@ class Service:
         subprocess.run([binary, "import", "--database", database, str(sample)], check=True, stdout=subprocess.DEVNULL)
         port, admin_port = free_port(), free_port()
         arguments = ["--host", "127.0.0.1", "--port", str(port), "--admin-port", str(admin_port), "--database", database]
-        for setting in ("images.allowed-networks=127.0.0.1/32", f"images.allowed-ports={self.origin.port}"):
+        for setting in ("images.allowed-networks=127.0.0.1/32", f"images.allowed-ports={self.origin.port}", *self.settings):
             arguments += ["--set", setting]
         self._process = subprocess.Popen([binary, "serve", *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.base_url = f"http://127.0.0.1:{port}"
