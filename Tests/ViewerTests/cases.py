@@ -36,7 +36,9 @@ def it_scrolls_to_the_end_and_shows_every_cell_at_its_size(browser, relay, servi
         "return Array.from(document.querySelectorAll('.cell'), (cell) => [cell.dataset.id, cell.offsetWidth, cell.offsetHeight])")
     assert shown == [[cell["id"], cell["size"]["width"], cell["size"]["height"]] for cell in expected], "other cells than the feed's"
     assert f"{len(expected)} cells" in browser.text("#end")
-    names = browser.script("return Array.from(document.querySelectorAll('.cell'), (c) => document.getElementById(c.getAttribute('aria-labelledby')).textContent)")
+    names = browser.script(
+        "return Array.from(document.querySelectorAll('.cell'),"
+        " (cell) => document.getElementById(cell.getAttribute('aria-labelledby')).textContent)")
     assert all_true(names), "a cell without a name"
     assert browser.console() == [], browser.console()
 
@@ -295,7 +297,9 @@ def loaded(browser):
     return browser.script(
         "return Array.from(document.querySelectorAll('.picture')).every((picture) => {"
         "  const { top, bottom } = picture.getBoundingClientRect();"
-        "  return bottom < 0 || top > innerHeight || picture.matches('.snapshot-background:not([data-state])') || picture.dataset.state === 'shown'; })")
+        "  const isOutOfSight = bottom < 0 || top > innerHeight;"
+        "  const isUnbound = picture.matches('.snapshot-background:not([data-state])');"
+        "  return isOutOfSight || isUnbound || picture.dataset.state === 'shown'; })")
 
 
 def cancelled(relay):
