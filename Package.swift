@@ -129,8 +129,9 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         .testTarget(name: "FetchTests", dependencies: ["EventLoop", "Fetch", "TestSupport"]),
-        // Fills a disk cache until a test kills it.
-        .executableTarget(name: "CacheFiller", dependencies: ["EventLoop", "Fetch", "Images"], path: "Tests/CacheFiller"),
+        // The image manager in a process of its own, which tests kill or count.
+        .executableTarget(
+            name: "CacheFiller", dependencies: ["EventLoop", "Fetch", "Images", "TestSupport"], path: "Tests/CacheFiller"),
         .testTarget(
             name: "ImagesTests", dependencies: ["CacheFiller", "EventLoop", "Fetch", "Images", "TestSupport"]),
         // A process that the storage tests kill: it must be another one than theirs.
