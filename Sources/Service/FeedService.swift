@@ -21,7 +21,9 @@ public struct FeedService: Sendable {
     ) throws -> FeedService {
         let keys = try configuration.signingKeys()
         let store = try SQLiteStore(path: configuration.store.database)
-        let ledger = try SQLiteLedger(path: configuration.store.ledgerDatabase, configuration: configuration.ledger.options)
+        let ledger = try SQLiteLedger(
+            path: configuration.store.ledgerDatabase, waiting: configuration.ledger.queue,
+            lockTimeout: Double(configuration.ledger.patience.milliseconds) / 1_000)
         var registry = CommandRegistry.standard
         for command in extensions.commands { try registry.register(command) }
         var factories = try CellFactories.standard(configuration.cells, commands: registry)

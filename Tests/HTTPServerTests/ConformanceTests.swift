@@ -1,5 +1,5 @@
-import TestSupport
-import Testing
+public import TestSupport
+public import Testing
 
 @Suite("Conformance over a socket")
 struct ConformanceTests {
@@ -55,6 +55,6 @@ struct ConformanceTests {
     }
 }
 
-extension ConformanceCase: @retroactive CustomTestStringConvertible {
+extension ConformanceCase: CustomTestStringConvertible {
     public var testDescription: String { summary }
 }

@@ -7,3 +7,13 @@ public enum StoreError: Error, Sendable, Hashable {
     /// The file is no database of ours, is damaged, or is of a newer version: the start fails with this line.
     case unusable(String)
 }
+
+extension StoreError: CustomStringConvertible {
+    /// One line for operators.
+    public var description: String {
+        switch self {
+        case .unavailable(let reason), .unusable(let reason): reason
+        case .overloaded: "too much is waiting for the disk"
+        }
+    }
+}

@@ -76,7 +76,3 @@ extension FeedSettings.UserCell {
         }
     }
 }
-
-extension LedgerSettings {
-    var options: LedgerOptions { LedgerOptions() }
-}

@@ -13,11 +13,7 @@ struct PictureProxy: Sendable {
     private let transfers: Transfers
 
     init(configuration: ServiceConfiguration, keys: SigningKeys) throws {
-        let secrets = [keys.current, keys.previous].compactMap { $0?.derived(for: SigningPurpose(rawValue: "image")) }
-        let hours = UInt32(clamping: configuration.images.lifetime.milliseconds / 3_600_000)
-        guard let signer = ImageURLSigner(keys: secrets.map { $0.withUnsafeBytes { Array($0) } }, horizonHours: hours) else {
-            throw ConfigurationError("signing.key: cannot be used for image URLs")
-        }
+        let signer = try Self.signer(configuration: configuration, keys: keys)
         let transfers = Transfers(on: try EventLoop(label: "images"), policy: configuration.images.policy)
         let images = configuration.images.configuration(folder: configuration.store.path(of: "images"))
         let manager = try ImageNetworkManager(images, transfers: transfers)
@@ -26,6 +22,15 @@ struct PictureProxy: Sendable {
         self.signer = signer
         links = PictureLinks(signer: signer)
         finished = FinishedPictures(manager: manager)
+    }
+
+    static func signer(configuration: ServiceConfiguration, keys: SigningKeys) throws(ConfigurationError) -> ImageURLSigner {
+        let secrets = [keys.current, keys.previous].compactMap { $0?.derived(for: SigningPurpose(rawValue: "image")) }
+        let hours = UInt32(clamping: configuration.images.lifetime.milliseconds / 3_600_000)
+        guard let signer = ImageURLSigner(keys: secrets.map { $0.withUnsafeBytes { Array($0) } }, horizonHours: hours) else {
+            throw ConfigurationError("signing.key: cannot be used for image URLs")
+        }
+        return signer
     }
 
     var routes: [Route] {

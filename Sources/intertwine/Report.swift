@@ -1,0 +1,36 @@
+public import ArgumentParser
+import Feed
+import Foundation
+import Service
+import Storage
+
+struct Report: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Count impressions, clicks, selections and undo, from the ledger's totals.",
+        discussion: "  intertwine report --from 2026-11-01 --to 2026-11-30 --by ad --format csv")
+
+    @OptionGroup var options: SettingOptions
+
+    @Option(help: "First day, in UTC (default: 30 days ago).")
+    var from: Day?
+
+    @Option(help: "Last day, in UTC (default: today).")
+    var to: Day?
+
+    @Option(help: "What the rows are.")
+    var by = LedgerReport.Grouping.day
+
+    @Option(help: "How they are written.")
+    var format = ReportFormat.table
+
+    func run() async throws {
+        let configuration = try await options.configuration()
+        let last = to ?? Day.today
+        let first = from ?? Day(number: last.number - 29)
+        guard first.number <= last.number else { throw ValidationError("--from is later than --to") }
+        let ledger = try SQLiteLedger(existing: configuration.store.ledgerDatabase)
+        print(format.text(of: try await ledger.report(days: first.number...last.number, by: by), by: by), terminator: "")
+    }
+}
+
+extension LedgerReport.Grouping: ExpressibleByArgument {}

@@ -1,0 +1,178 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Performing actions, from outside")
+struct ActionTests {
+    private static let viewer = ["User-Agent: tests", "X-Viewer-ID: v1"]
+
+    private static func service(_ settings: [String] = []) throws -> RunningService {
+        try RunningService(items: Items.user("Tongue Twister", "featured") + Items.users(5) + Items.advertisements(2), settings: settings)
+    }
+
+    @Test("selecting a user runs analytics and present, and says how to undo it")
+    func selection() async throws {
+        try await offPool {
+            let service = try Self.service()
+            let response = try service.ask("POST", "/cells/user:Tongue%20Twister/selection", fields: Self.viewer)
+            #expect(response.status == 200)
+            let answer = try JSON(response.text)
+            #expect(answer["commands"]?.list.compactMap { $0["command"]?.text } == ["analytics", "present"])
+            #expect(answer["commands"]?.list.allSatisfy { $0["outcome"]?.text == "performed" } == true)
+            #expect(answer["presentation"]?["screen"]?.text == "ImageZoom")
+            #expect(answer["presentation"]?["arguments"]?["username"]?.text == "User Tongue Twister")
+            let undo = try #require(answer["undo"]?["href"]?.text)
+            #expect(try service.ask("DELETE", undo, fields: Self.viewer).status == 200)
+            #expect(try service.ask("DELETE", undo, fields: Self.viewer).status == 409)
+            #expect(try service.ask("DELETE", "/selections/none", fields: Self.viewer).status == 404)
+            #expect(try service.ask("DELETE", "/cells/user:Tongue%20Twister/selection", fields: Self.viewer).status == 200)
+            let kinds = try service.events().compactMap { $0["kind"]?.text }
+            #expect(kinds == ["selection", "undo", "deselection"])
+        }
+    }
+
+    @Test("selecting an ad redirects with 303, and cannot be undone")
+    func advertisementSelection() async throws {
+        try await offPool {
+            let service = try Self.service()
+            let response = try service.ask("POST", "/cells/ad:1/selection")
+            #expect(response.status == 303 && response["location"] == "https://shop.example.com/1?a=b&c=d")
+            let selection = try #require(try JSON(response.text)["selection"]?.text)
+            #expect(try service.ask("DELETE", "/selections/\(selection)").status == 409)
+            #expect(try service.ask("POST", "/cells/ad:99/selection").status == 404)
+            #expect(try service.ask("POST", "/cells/nonsense/selection").status == 404)
+        }
+    }
+
+    @Test("a clickthrough link leads to the stored URL; damaged ones lead nowhere")
+    func clickthrough() async throws {
+        try await offPool {
+            let service = try Self.service(["events.tell-verdict=true"])
+            let page = try JSON(try service.get("/feed").text)
+            let href = try #require(
+                page["items"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
+            let click = try service.get(href)
+            #expect(click.status == 302 && click["location"] == "https://shop.example.com/1?a=b&c=d")
+            #expect(click["cache-control"] == "no-store" && click["x-verdict"] == "counted")
+            #expect(try service.get(href)["x-verdict"] == "duplicate")
+            #expect(try service.get(href, fields: ["User-Agent: Googlebot/2.1"])["x-verdict"] == "bot")
+            #expect(try service.get(href, fields: ["User-Agent: x", "Sec-Purpose: prefetch"])["x-verdict"] == "prefetch")
+            #expect(try service.ask("HEAD", href)["x-verdict"] == "prefetch")
+            var random = SeededRandom(seed: 4)
+            for _ in 0..<200 {
+                var bytes = Array(href.utf8)
+                let index = Int.random(in: 7..<bytes.count, using: &random)
+                let replacement = try #require("ABCDEFabcdef0123456789-_".utf8.randomElement(using: &random))
+                guard bytes[index] != replacement else { continue }
+                bytes[index] = replacement
+                let forged = try service.get(String(decoding: bytes, as: UTF8.self))
+                #expect(forged.status == 404 && forged["location"] == nil)
+            }
+            let verdicts = try service.events().compactMap { $0["verdict"]?.text }
+            #expect(verdicts == ["counted", "duplicate", "bot", "prefetch", "prefetch"])
+        }
+    }
+
+    @Test("a dismissed cell leaves its viewer's feed, and undo brings it back to its place")
+    func dismissal() async throws {
+        try await offPool {
+            let service = try Self.service()
+            func ids(_ fields: [String]) throws -> [String] {
+                try JSON(try service.get("/feed", fields: fields).text)["items"]?.list.compactMap { $0["id"]?.text } ?? []
+            }
+            let before = try ids(Self.viewer)
+            let answer = try service.ask("POST", "/cells/user:u1/dismissal", fields: Self.viewer)
+            #expect(answer.status == 200)
+            #expect(try !ids(Self.viewer).contains("user:u1"))
+            #expect(try ids(["X-Viewer-ID: v2"]).contains("user:u1"))
+            let undo = try #require(try JSON(answer.text)["undo"]?["href"]?.text)
+            #expect(try service.ask("DELETE", undo, fields: ["X-Viewer-ID: v2"]).status == 404)
+            #expect(try service.ask("DELETE", undo, fields: Self.viewer).status == 200)
+            #expect(try ids(Self.viewer) == before)
+            #expect(try service.ask("POST", "/cells/user:u1/dismissal").status == 400)
+        }
+    }
+
+    @Test("the same Idempotency-Key gets the same answer and runs nothing again; another request under it is 422")
+    func idempotency() async throws {
+        try await offPool {
+            let service = try Self.service()
+            let fields = Self.viewer + ["Idempotency-Key: k1"]
+            let first = try service.ask("POST", "/cells/user:u1/selection", fields: fields)
+            let second = try service.ask("POST", "/cells/user:u1/selection", fields: fields)
+            #expect(first.status == 200 && second.status == 200 && first.body == second.body)
+            #expect(try service.ask("POST", "/cells/user:u2/selection", fields: fields).status == 422)
+            #expect(try service.events().count == 1)
+            #expect(try service.ask("POST", "/cells/user:u2/selection", fields: Self.viewer + ["Idempotency-Key: a b"]).status == 400)
+        }
+    }
+
+    @Test("simulate tells what would run, and runs nothing")
+    func simulation() async throws {
+        try await offPool {
+            let service = try Self.service()
+            let response = try service.ask("POST", "/cells/user:u1/selection?simulate=true")
+            #expect(response.status == 200)
+            #expect(try JSON(response.text)["commands"]?.list.compactMap { $0["outcome"]?.text } == ["simulated", "simulated"])
+            #expect(try service.ask("POST", "/cells/user:u1/selection?simulate=perhaps").status == 400)
+            #expect(try service.events().isEmpty)
+        }
+    }
+
+    @Test("impressions get a verdict each")
+    func impressions() async throws {
+        try await offPool {
+            let service = try Self.service()
+            let page = try JSON(try service.get("/feed").text)
+            let body = try #require(page["items"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["impression"]?["body"]?[0])
+            let (cell, token) = (try #require(body["cell"]?.text), try #require(body["token"]?.text))
+            let event = #"{"type":"impression","cell":"\#(cell)","token":"\#(token)"}"#
+            let forged = #"{"type":"impression","cell":"ad:2","token":"\#(token)"}"#
+            let response = try service.ask("POST", "/events", body: "[\(event),\(event),\(forged)]")
+            #expect(response.status == 202)
+            #expect(try JSON(response.text).list.compactMap { $0["verdict"]?.text } == ["counted", "duplicate", "unknown"])
+            for wrong in ["{}", "[1]", "", "[" + Array(repeating: event, count: 501).joined(separator: ",") + "]"] {
+                #expect(try service.ask("POST", "/events", body: wrong).status == 400)
+            }
+        }
+    }
+
+    @Test("saved cells are a list of their viewer's own")
+    func saved() async throws {
+        try await offPool {
+            let service = try Self.service(["actions.user.selection=analytics,save"])
+            for user in 0..<5 { _ = try service.ask("POST", "/cells/user:u\(user)/selection", fields: Self.viewer) }
+            var path: String? = "/saved?limit=2"
+            var met: [String] = []
+            while let current = path {
+                let page = try JSON(try service.get(current, fields: Self.viewer).text)
+                met += page["items"]?.list.compactMap { $0["id"]?.text } ?? []
+                path = page["page"]?["next"]?.text
+            }
+            #expect(met == (0..<5).reversed().map { "user:u\($0)" })
+            #expect(try JSON(try service.get("/saved", fields: ["X-Viewer-ID: other"]).text)["items"]?.list.isEmpty == true)
+            #expect(try service.get("/saved").status == 400)
+        }
+    }
+
+    @Test("kill -9 while clients click loses none whose answer arrived, and counts none twice")
+    func killedWhileClicking() async throws {
+        try await offPool {
+            let service = try Self.service(["events.rate=1000000", "events.window=0ms"])
+            let page = try JSON(try service.get("/feed").text)
+            let href = try #require(
+                page["items"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
+            var answered: Set<String> = []
+            for round in 0..<3 {
+                let clicks = ClickStorm(port: service.port, path: href, clients: 16, round: round)
+                clicks.untilAnswered(300)
+                try service.killAndRestart()
+                answered.formUnion(clicks.finish())
+            }
+            let viewers = try service.events().compactMap { $0["viewer"]?.text }
+            #expect(Set(viewers).isSuperset(of: answered))
+            #expect(Set(viewers).count == viewers.count)
+            #expect(answered.count >= 900)
+        }
+    }
+}

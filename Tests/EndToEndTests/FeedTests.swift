@@ -1,0 +1,161 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("GET /feed, from outside")
+struct FeedTests {
+    @Test("a page holds cells in the contract's shape, with the ad at the midpoint")
+    func shape() async throws {
+        try await offPool {
+            let service = try RunningService(
+                items: Items.user("tt", "featured") + Items.user("g") + Items.user("s", background: false) + Items.advertisement(1))
+            let response = try service.get("/feed")
+            #expect(response.status == 200)
+            #expect(response["content-type"] == "application/json")
+            let page = try JSON(response.text)
+            #expect(page["items"]?.list.compactMap { $0["id"]?.text } == ["user:tt", "ad:1", "user:g", "user:s"])
+            let identifiers = page["items"]?.list.compactMap { $0["identifier"]?.text }
+            #expect(
+                identifiers == [
+                    "CircularUserCollectionViewCell", "AdvertisementCollectionViewCell", "UserSnapshotCollectionViewCell",
+                    "UserSnapshotCollectionViewCell",
+                ])
+            let sizes = page["items"]?.list.map { [$0["size"]?["width"]?.number, $0["size"]?["height"]?.number] }
+            #expect(sizes == [[300, 190], [220, 220], [300, 200], [300, 200]])
+            let bindings = page["items"]?.list.map { $0["actions"]?["configuration"]?["bindings"]?.keys }
+            #expect(bindings == [["username", "avatar"], ["content"], ["username", "avatar", "background"], ["username", "avatar"]])
+            let circular = page["items"]?[0]?["actions"]
+            #expect(circular?["cancellation"]?["templated"] != nil)
+            #expect(circular?["selection"]?["href"]?.text == "/cells/user:tt/selection")
+            #expect(circular?["selection"]?["method"]?.text == "POST")
+            #expect(circular?["deselection"]?["method"]?.text == "DELETE")
+            #expect(circular?["configuration"]?["bindings"]?["avatar"]?["image"]?.text?.hasPrefix("/images/") == true)
+            #expect(page["items"]?[1]?["actions"]?["selection"]?["href"]?.text?.hasPrefix("/click/") == true)
+            #expect(page["page"]?["limit"]?.number == 20)
+            #expect(page["page"]?["next"]?.isNull == true)
+            #expect(page["page"]?["previous"]?.isNull == true)
+        }
+    }
+
+    @Test("walking next meets every user once, walking previous gives the same pages in reverse, ads included")
+    func walking() async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.users(45) + Items.advertisements(4))
+            var path: String? = "/feed?limit=10"
+            var forward: [[String]] = []
+            var last: String?
+            while let current = path {
+                let response = try service.get(current)
+                let page = try JSON(response.text)
+                forward.append(page["items"]?.list.compactMap { $0["id"]?.text } ?? [])
+                last = page["page"]?["previous"]?.text
+                path = page["page"]?["next"]?.text
+                if let path { #expect(response["link"]?.contains("<\(path)>; rel=\"next\"") == true) }
+            }
+            #expect(forward.count == 5)
+            #expect(forward.flatMap { $0 }.filter { $0.hasPrefix("user:") } == (0..<45).map { "user:u\($0)" })
+            #expect(forward.map { $0.filter { $0.hasPrefix("ad:") } } == [["ad:1"], ["ad:2"], ["ad:3"], ["ad:4"], ["ad:1"]])
+            var backward = [forward.last ?? []]
+            path = last
+            while let current = path {
+                let page = try JSON(try service.get(current).text)
+                backward.append(page["items"]?.list.compactMap { $0["id"]?.text } ?? [])
+                path = page["page"]?["previous"]?.text
+            }
+            #expect(backward == forward.reversed())
+        }
+    }
+
+    @Test(
+        "a wrong limit or cursor is 400 with its problem",
+        arguments: [
+            ("limit=0", "invalid-parameter"), ("limit=101", "invalid-parameter"), ("limit=", "invalid-parameter"),
+            ("limit=+5", "invalid-parameter"), ("limit=5&limit=6", "invalid-parameter"),
+            ("limit=99999999999999999999", "invalid-parameter"),
+            ("cursor=", "invalid-cursor"), ("cursor=abc", "invalid-cursor"), ("cursor=%ff", "invalid-parameter"),
+        ])
+    func wrongParameters(query: String, problem: String) async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.users(3))
+            let response = try service.get("/feed?\(query)")
+            #expect(response.status == 400)
+            #expect(response["content-type"] == "application/problem+json")
+            let details = try JSON(response.text)
+            #expect(details["type"]?.text == "urn:intertwine:problem:\(problem)")
+            #expect(details["status"]?.number == 400)
+            #expect(details["title"]?.text?.isEmpty == false)
+        }
+    }
+
+    @Test("HEAD, conditions and gzip: the same page in every turn")
+    func semantics() async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.users(30) + Items.advertisement(1))
+            // Twice: made anew, then from finished bytes.
+            for _ in 0..<2 {
+                let page = try service.get("/feed")
+                let tag = try #require(page["etag"])
+                let head = try service.ask("HEAD", "/feed")
+                #expect(head.status == 200 && head.body.isEmpty && head["content-length"] == page["content-length"])
+                #expect(head["etag"] == tag)
+                let same = try service.get("/feed", fields: ["If-None-Match: \(tag)"])
+                #expect(same.status == 304 && same["vary"] == page["vary"] && same["cache-control"] == page["cache-control"])
+                let coded = try service.get("/feed", fields: ["Accept-Encoding: gzip"])
+                #expect(coded["content-encoding"] == "gzip" && coded["etag"] != tag && coded.body.count < page.body.count / 2)
+                #expect(page["vary"]?.contains("Accept-Encoding") == true)
+                let again = try service.get("/feed", fields: ["Accept-Encoding: gzip", "If-None-Match: \(coded["etag"] ?? "")"])
+                #expect(again.status == 304)
+                let plain = try service.get("/feed", fields: ["Accept-Encoding: gzip;q=0"])
+                #expect(plain["content-encoding"] == nil && plain.body == page.body)
+            }
+        }
+    }
+
+    @Test("an import while the service runs is in the very next answer")
+    func freshness() async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.users(2))
+            for round in 0..<20 {
+                let before = try JSON(try service.get("/feed?limit=100").text)
+                #expect(before["items"]?.list.count == 2 + round)
+                _ = try service.importItems(Items.user("new\(round)"))
+            }
+            _ = try service.importItems(
+                #"{"klass":"user","id":"u0","username":"Renamed","avatarUrl":"https://a.example/x","type":"regular"}"#)
+            let after = try JSON(try service.get("/feed?limit=1").text)
+            #expect(after["items"]?[0]?["actions"]?["configuration"]?["bindings"]?["username"]?["text"]?.text == "Renamed")
+        }
+    }
+
+    @Test("which user gets which cell, and where ads stand, is configuration")
+    func configuration() async throws {
+        try await offPool {
+            let service = try RunningService(
+                items: Items.users(4) + Items.advertisements(3),
+                settings: [
+                    "cells.user.regular=CircularUserCollectionViewCell", "cells.user.featured=UserSnapshotCollectionViewCell",
+                    "ads.scope=feed",
+                ])
+            let page = try JSON(try service.get("/feed").text)
+            #expect(page["items"]?[0]?["identifier"]?.text == "UserSnapshotCollectionViewCell")
+            #expect(
+                page["items"]?.list.compactMap { $0["id"]?.text } == ["user:u0", "user:u1", "ad:1", "ad:2", "ad:3", "user:u2", "user:u3"])
+        }
+    }
+
+    @Test("what is not there is 404, what is not allowed 405 with Allow, and OPTIONS tells")
+    func routing() async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.users(1))
+            #expect(try service.get("/nothing").status == 404)
+            #expect(try service.get("/feed/").status == 404)
+            #expect(try service.get("/%66eed").status == 404)
+            let refused = try service.ask("DELETE", "/feed")
+            #expect(refused.status == 405 && refused["allow"] == "HEAD, GET, OPTIONS")
+            let options = try service.ask("OPTIONS", "/feed")
+            #expect(options.status == 204 && options["allow"] == "HEAD, GET, OPTIONS")
+            #expect(try service.get("/healthz").status == 200)
+            #expect(try service.get("/readyz").status == 200)
+        }
+    }
+}

@@ -1,0 +1,25 @@
+/// Lines of the import format.
+enum Items {
+    static func user(_ id: String, _ type: String = "regular", background: Bool = true) -> String {
+        let file = id.replacing(" ", with: "-")
+        let picture = background ? #","backgroundUrl":"https://pictures.example.com/\#(file)-b.png""# : ""
+        return
+            #"{"klass":"user","id":"\#(id)","username":"User \#(id)","avatarUrl":"https://pictures.example.com/\#(file).png"\#(picture),"type":"\#(type)"}"#
+            + "\n"
+    }
+
+    static func users(_ count: Int) -> String {
+        (0..<count).map { user("u\($0)", $0 % 4 == 0 ? "featured" : "regular") }.joined()
+    }
+
+    static func advertisement(_ id: Int, _ type: String = "image", to url: String? = nil) -> String {
+        let url = url ?? "https://shop.example.com/\(id)?a=b&c=d"
+        return
+            #"{"klass":"advertisement","id":\#(id),"contentUrl":"https://ads.example.com/\#(id).png","clickthroughUrl":"\#(url)","type":"\#(type)"}"#
+            + "\n"
+    }
+
+    static func advertisements(_ count: Int) -> String {
+        (0..<count).map { advertisement($0 + 1) }.joined()
+    }
+}

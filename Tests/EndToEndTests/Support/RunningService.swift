@@ -1,0 +1,99 @@
+import Foundation
+import Glibc
+import TestSupport
+
+/// The real binary, serving a store in a folder of its own on ports of its own. Blocking: use it within ``offPool(_:)``.
+final class RunningService {
+    let folder: String
+    private(set) var port: UInt16 = 0
+    private(set) var adminPort: UInt16 = 0
+    private(set) var process: SpawnedProcess
+    private let settings: [String]
+
+    var database: String { "\(folder)/intertwine.sqlite" }
+
+    /// - Parameters:
+    ///   - items: NDJSON to import first.
+    ///   - settings: `key=value` each.
+    init(items: String = "", settings: [String] = []) throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID())").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        self.settings = settings
+        try "".write(toFile: "\(folder)/empty.yaml", atomically: true, encoding: .utf8)
+        if !items.isEmpty { _ = try Self.importItems(items, into: "\(folder)/intertwine.sqlite", folder: folder) }
+        process = try Self.spawn(folder, settings)
+        try readPorts()
+    }
+
+    deinit {
+        process.signal(SIGKILL)
+        _ = process.wait()
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    private static func spawn(_ folder: String, _ settings: [String]) throws -> SpawnedProcess {
+        try SpawnedProcess(
+            [
+                BuiltProduct.path("intertwine"), "serve", "--config", "\(folder)/empty.yaml", "--host", "127.0.0.1", "--port", "0",
+                "--admin-port", "0", "--database", "\(folder)/intertwine.sqlite",
+            ] + settings.flatMap { ["--set", $0] })
+    }
+
+    private func readPorts() throws {
+        port = try Self.port(in: process.line(containing: "service: listening on"))
+        adminPort = try Self.port(in: process.line(containing: "admin: listening on"))
+    }
+
+    private static func port(in line: String) throws -> UInt16 {
+        guard let text = line.split(separator: ":").last, let port = UInt16(text) else { throw RawClientError.closed }
+        return port
+    }
+
+    /// Kills the service without a warning and starts it again on the same files.
+    func killAndRestart() throws {
+        process.signal(SIGKILL)
+        _ = process.wait()
+        process = try Self.spawn(folder, settings)
+        try readPorts()
+    }
+
+    func importItems(_ items: String, arguments: [String] = []) throws -> [String] {
+        try Self.importItems(items, into: database, folder: folder, arguments: arguments)
+    }
+
+    /// Runs `intertwine import`; what it prints.
+    static func importItems(_ items: String, into database: String, folder: String, arguments: [String] = []) throws -> [String] {
+        let file = "\(folder)/\(UUID()).ndjson"
+        try items.write(toFile: file, atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        let result = try Command.run(["import", "--config", "\(folder)/empty.yaml", "--database", database] + arguments + [file])
+        guard result.code == 0 else { throw RawClientError.system(result.lines.joined(separator: "\n"), result.code) }
+        return result.lines
+    }
+
+    /// One request on a connection of its own; every answer passes the lint.
+    func ask(_ method: String, _ path: String, fields: [String] = ["User-Agent: tests"], body: String = "") throws -> RawResponse {
+        let client = try RawClient(port: port)
+        return try Self.ask(client, method, path, fields: fields + ["Connection: close"], body: body)
+    }
+
+    static func ask(
+        _ client: RawClient, _ method: String, _ path: String, fields: [String] = ["User-Agent: tests"], body: String = ""
+    ) throws -> RawResponse {
+        var head = "\(method) \(path) HTTP/1.1\r\nHost: test\r\n" + fields.map { "\($0)\r\n" }.joined()
+        if !body.isEmpty { head += "Content-Length: \(body.utf8.count)\r\n" }
+        try client.send(head + "\r\n" + body)
+        return try client.response(to: method)
+    }
+
+    func get(_ path: String, fields: [String] = ["User-Agent: tests"]) throws -> RawResponse {
+        try ask("GET", path, fields: fields)
+    }
+
+    /// The ledger's rows, as `intertwine export events` tells them.
+    func events() throws -> [JSON] {
+        let result = try Command.run(["export", "events", "--config", "\(folder)/empty.yaml", "--database", database])
+        guard result.code == 0 else { throw RawClientError.system(result.lines.joined(separator: "\n"), result.code) }
+        return try result.lines.filter { $0.hasPrefix("{") }.map { try JSON($0) }
+    }
+}

@@ -1,0 +1,271 @@
+import Foundation
+import HTTPServer
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("Connections")
+struct ConnectionTests {
+    private func shared<Result: Sendable>(_ body: @escaping @Sendable (UInt16) throws -> Result) async throws -> Result {
+        let port = try await TestServer.shared.value.port
+        return try await offPool { try body(port) }
+    }
+
+    private func withServer<Result: Sendable>(
+        _ handler: EchoHandler = EchoHandler(), _ change: (inout HTTPServerConfiguration) -> Void = { _ in },
+        _ body: @escaping @Sendable (UInt16) throws -> Result
+    ) async throws -> Result {
+        let server = try await TestServer.start(handler, change)
+        let result = try await offPool { try body(server.port) }
+        await server.server.shutdown(grace: .seconds(5))
+        #expect(server.server.openConnections == 0)
+        return result
+    }
+
+    @Test("ends with Connection: close, and what is pipelined behind it is not answered", arguments: ["close", "Keep-Alive, CLOSE"])
+    func closing(value: String) async throws {
+        try await shared { port in
+            let client = try RawClient(port: port)
+            try client.send(ConformanceCase.get("Connection: \(value)") + ConformanceCase.get())
+            let answer = try client.response()
+            #expect(answer.status == 200 && answer.closes)
+            #expect(try client.isClosedByServer())
+        }
+    }
+
+    @Test("HTTP/1.0 closes unless it asks to be kept, and is told so; it never sees a chunk")
+    func old() async throws {
+        try await shared { port in
+            let client = try RawClient(port: port)
+            for _ in 0..<2 {
+                try client.send("GET /page HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
+                #expect(try client.response()["connection"] == "keep-alive")
+            }
+            try client.send("GET /stream HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
+            let streamed = try client.response()
+            #expect(streamed.endsWithConnection && streamed.body.count == 3000 && streamed.closes)
+        }
+    }
+
+    @Test("answers pipelined requests in order, finished and unfinished ones mixed")
+    func pipelining() async throws {
+        try await shared { port in
+            let client = try RawClient(port: port)
+            let paths = (0..<32).map { $0 % 3 == 0 ? "/page" : $0 % 3 == 1 ? "/n\($0)" : "/stream" }
+            try client.send(paths.map { "GET \($0) HTTP/1.1\r\nHost: a\r\n\r\n" }.joined())
+            for path in paths {
+                let answer = try client.response()
+                switch path {
+                case "/page": #expect(answer.body == EchoHandler.text)
+                case "/stream": #expect(answer.body.count == 3000)
+                default: #expect(answer.text == "GET a \(path)\n")
+                }
+            }
+        }
+    }
+
+    @Test("a client that has closed its sending side still gets its answers", arguments: ["/page", "/n", "/stream", "/huge"])
+    func halfClose(path: String) async throws {
+        try await shared { port in
+            let client = try RawClient(port: port)
+            try client.send("GET /first HTTP/1.1\r\nHost: a\r\n\r\nGET \(path) HTTP/1.1\r\nHost: a\r\n\r\n")
+            client.finishSending()
+            #expect(try client.response().text == "GET a /first\n")
+            #expect(try client.response().status == 200)
+            #expect(try client.isClosedByServer())
+        }
+    }
+
+    @Test("an error reaches a client that is still sending a mebibyte")
+    func errorWhileSending() async throws {
+        try await shared { port in
+            let client = try RawClient(port: port)
+            client.sendIgnoringClose(Array("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1048576\r\n\r\n".utf8))
+            for _ in 0..<3 { client.sendIgnoringClose([UInt8](repeating: 0x61, count: 64 * 1024)) }
+            #expect(try client.response().status == 413)
+        }
+    }
+
+    @Test("100 (Continue) invites the body, and a refusal does without it")
+    func expectContinue() async throws {
+        try await shared { port in
+            let client = try RawClient(port: port)
+            try client.send("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n")
+            #expect(try client.response().status == 100)
+            try client.send("hello")
+            #expect(try client.response().text.hasSuffix("hello"))
+            try client.send("POST /early HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n")
+            let refusal = try client.response()
+            #expect(refusal.status == 403 && refusal.closes)
+            #expect(try client.isClosedByServer())
+        }
+    }
+
+    @Test("the last request a connection may make is answered with Connection: close")
+    func requestLimit() async throws {
+        try await withServer(EchoHandler(), { $0.requestsPerConnection = 5 }) { port in
+            let client = try RawClient(port: port)
+            for number in 1...5 {
+                try client.send(ConformanceCase.get())
+                #expect(try client.response().closes == (number == 5))
+            }
+            #expect(try client.isClosedByServer())
+        }
+    }
+
+    @Test("the first answer after the age limit says Connection: close")
+    func ageLimit() async throws {
+        try await withServer(EchoHandler(), { $0.connectionAge = .milliseconds(1) }) { port in
+            let client = try RawClient(port: port)
+            var answers = 0
+            repeat {
+                try client.send(ConformanceCase.get())
+                answers += 1
+            } while try !client.response().closes && answers < 100_000
+            #expect(try client.isClosedByServer())
+        }
+    }
+
+    @Test("says which methods there are")
+    func allow() async throws {
+        try await shared { port in
+            let client = try RawClient(port: port)
+            for line in ["OPTIONS * HTTP/1.1", "FOO / HTTP/1.1", "TRACE / HTTP/1.1"] {
+                try client.send("\(line)\r\nHost: a\r\n\r\n")
+                #expect(try client.response()["allow"] == "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
+            }
+        }
+    }
+
+    @Test("streams in chunks, or with the length that was announced, and breaks off what is not whole")
+    func streaming() async throws {
+        try await shared { port in
+            let client = try RawClient(port: port)
+            for path in ["/stream", "/stream-known"] {
+                try client.send("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n")
+                let answer = try client.response()
+                #expect(answer.body == [0x61, 0x62, 0x63].flatMap { [UInt8](repeating: $0, count: 1000) })
+                #expect((answer["content-length"] == "3000") == (path == "/stream-known"))
+            }
+            for path in ["/stream-short", "/stream-long", "/stream-fails"] {
+                let client = try RawClient(port: port)
+                try client.send("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n")
+                #expect(throws: (any Error).self) { try client.response() }
+            }
+        }
+    }
+
+    @Test("a handler can not break out of a field or of the status line")
+    func injection() async throws {
+        try await shared { port in
+            let client = try RawClient(port: port)
+            try client.send("GET /inject HTTP/1.1\r\nHost: a\r\n\r\n")
+            let answer = try client.response()
+            #expect(answer["x-injected"] == nil && answer["x-reason"] == nil && answer["x-value"] != nil)
+        }
+    }
+
+    @Test("a streamed body arrives whole, in whatever pieces it is sent", arguments: [true, false])
+    func upload(isChunked: Bool) async throws {
+        try await shared { port in
+            let client = try RawClient(port: port)
+            let bytes = (0..<(3 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 9) }
+            let sum = bytes.reduce(UInt64(0)) { $0 &* 31 &+ UInt64($1) }
+            try client.send("POST /upload HTTP/1.1\r\nHost: a\r\n")
+            if isChunked {
+                try client.send("Transfer-Encoding: chunked\r\n\r\n")
+                for start in stride(from: 0, to: bytes.count, by: 100_000) {
+                    let part = bytes[start..<min(bytes.count, start + 100_000)]
+                    try client.send(Array("\(String(part.count, radix: 16))\r\n".utf8) + part + [13, 10])
+                }
+                try client.send("0\r\n\r\n")
+            } else {
+                try client.send("Content-Length: \(bytes.count)\r\n\r\n")
+                try client.send(bytes)
+            }
+            #expect(try client.response().text == "\(bytes.count) \(sum)")
+            try client.send(ConformanceCase.get())
+            #expect(try client.response().status == 200)
+        }
+    }
+
+    @Test(
+        "a client that goes away cancels the handler: by reset always, by closing where the plan says so",
+        arguments: ["/wait", "/wait-long"])
+    func cancellation(path: String) async throws {
+        let (cancelled, continuation) = AsyncStream<String>.makeStream()
+        let server = try await TestServer.start(EchoHandler(cancelled: continuation))
+        try await offPool {
+            let client = try RawClient(port: server.port)
+            try client.send("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n")
+            // The answer to another connection's request shows that the loop has seen this one.
+            let other = try RawClient(port: server.port)
+            try other.send(ConformanceCase.get())
+            _ = try other.response()
+            if path == "/wait" { client.close() } else { client.reset() }
+        }
+        var iterator = cancelled.makeAsyncIterator()
+        #expect(await iterator.next() == path)
+        await server.server.shutdown(grace: .seconds(5))
+    }
+
+    @Test("listens on IPv6 too, and tells a taken port and a foreign address in one line")
+    func binding() async throws {
+        let six = try await TestServer.start { $0.host = "::1" }
+        try await offPool {
+            let client = try RawClient(port: six.port, host: "::1")
+            try client.send("GET / HTTP/1.1\r\nHost: [::1]:\(six.port)\r\n\r\n")
+            #expect(try client.response().status == 200)
+        }
+        await #expect(throws: HTTPServerError.addressInUse("[::1]:\(six.port)")) {
+            _ = try await TestServer.start {
+                $0.host = "::1"
+                $0.port = six.port
+            }
+        }
+        await #expect(throws: HTTPServerError.unknownAddress("192.0.2.1")) { _ = try await TestServer.start { $0.host = "192.0.2.1" } }
+        await #expect(throws: HTTPServerError.unknownAddress("example.com")) { _ = try await TestServer.start { $0.host = "example.com" } }
+        await six.server.shutdown(grace: .seconds(1))
+    }
+
+    @Test("a wrong limit stops the start with its name")
+    func validation() async throws {
+        await #expect(throws: HTTPServerError.invalidConfiguration("fieldLimit is 0; allowed is 1 to 10000")) {
+            _ = try await TestServer.start { $0.fieldLimit = 0 }
+        }
+        await #expect(throws: HTTPServerError.self) { _ = try await TestServer.start { $0.idleTimeout = .zero } }
+    }
+
+    @Test("an observer sees each request with its route, status and size, and each connection")
+    func observation() async throws {
+        let observer = RecordingObserver()
+        let server = try await TestServer.start(observer: observer)
+        let sizes = try await offPool {
+            let client = try RawClient(port: server.port)
+            var sizes: [Int] = []
+            for (line, method) in [
+                ("GET /page", "GET"), ("HEAD /page", "HEAD"), ("DELETE /feed", "GET"), ("GET /n", "GET"), ("BAD", "GET"),
+            ] {
+                try client.send("\(line) HTTP/1.1\r\nHost: a\r\n\r\n")
+                sizes.append(try client.response(to: method).body.count)
+            }
+            return sizes
+        }
+        await server.server.shutdown(grace: .seconds(5))
+        let records = observer.records.withLock { $0 }
+        #expect(records.map(\.status) == [200, 200, 405, 200, 400])
+        #expect(records.map(\.route) == ["page", "page", "feed", "echo", nil])
+        #expect(zip(records, sizes).allSatisfy { $0.bytes > $1 })
+        #expect(records.allSatisfy { $0.peer.address == "127.0.0.1" && $0.duration >= .zero })
+        #expect(observer.connections.withLock { $0 } == [1, 0])
+    }
+}
+
+private final class RecordingObserver: HTTPServerObserver {
+    let records = Mutex<[RequestRecord]>([])
+    let connections = Mutex<[Int]>([])
+
+    func requestFinished(_ record: RequestRecord) { records.withLock { $0.append(record) } }
+    func connectionOpened(open: Int) { connections.withLock { $0.append(open) } }
+    func connectionClosed(open: Int) { connections.withLock { $0.append(open) } }
+}

@@ -1,0 +1,99 @@
+import HTTPServer
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("Graceful stop")
+struct GracefulStopTests {
+    @Test("finishes what is under way with Connection: close, and accepts nothing new")
+    func underWay() async throws {
+        let (opened, gate) = AsyncStream<Void>.makeStream()
+        let (arrived, arrival) = AsyncStream<Void>.makeStream()
+        let server = try await TestServer.start(
+            EchoHandler(gate: {
+                arrival.yield()
+                for await _ in opened {}
+            }))
+        let answer = Task {
+            try await offPool {
+                let client = try RawClient(port: server.port)
+                try client.send("GET /gate HTTP/1.1\r\nHost: a\r\n\r\n")
+                let answer = try client.response()
+                #expect(try client.isClosedByServer())
+                return answer
+            }
+        }
+        for await _ in arrived { break }
+        let stopping = Task { await server.server.shutdown(grace: .seconds(20)) }
+        try await offPool {
+            // The port is free once the listener is closed.
+            while let client = try? RawClient(port: server.port) { client.close() }
+        }
+        gate.finish()
+        #expect(try await answer.value.text == "through")
+        #expect(try await answer.value.closes)
+        await stopping.value
+        #expect(server.server.openConnections == 0)
+    }
+
+    @Test("drops no request of clients that keep asking")
+    func underLoad() async throws {
+        let server = try await TestServer.start()
+        let answered = Tally()
+        let (busy, continuation) = AsyncStream<Void>.makeStream()
+        try await withThrowingTaskGroup { group in
+            for number in 0..<8 {
+                group.addTask {
+                    try await offPool {
+                        let client = try RawClient(port: server.port)
+                        while true {
+                            try client.send("GET \(number % 2 == 0 ? "/page" : "/n") HTTP/1.1\r\nHost: a\r\n\r\n")
+                            // Every request that was sent is answered; the last answer says that it is the last.
+                            let answer = try client.response()
+                            #expect(answer.status == 200)
+                            if answered.increment() == 200 {
+                                continuation.finish()
+                            }
+                            if answer.closes { break }
+                        }
+                        #expect(try client.isClosedByServer())
+                    }
+                }
+            }
+            for await _ in busy {}
+            await server.server.shutdown(grace: .seconds(10))
+            try await group.waitForAll()
+        }
+        #expect(answered.value >= 200)
+    }
+
+    @Test("cuts off what outlives the grace period")
+    func cutOff() async throws {
+        let (cancelled, continuation) = AsyncStream<String>.makeStream()
+        let server = try await TestServer.start(EchoHandler(cancelled: continuation))
+        try await offPool {
+            let client = try RawClient(port: server.port)
+            try client.send("GET /wait HTTP/1.1\r\nHost: a\r\n\r\nX")
+            let other = try RawClient(port: server.port)
+            try other.send(ConformanceCase.get())
+            _ = try other.response()
+            Task { await server.server.shutdown(grace: .milliseconds(50)) }
+            #expect(try client.isClosedByServer())
+        }
+        var iterator = cancelled.makeAsyncIterator()
+        #expect(await iterator.next() == "/wait")
+    }
+}
+
+private final class Tally: Sendable {
+    private let count = Mutex(0)
+
+    var value: Int { count.withLock { $0 } }
+
+    func increment() -> Int {
+        count.withLock { count in
+            count += 1
+            return count
+        }
+    }
+}

@@ -1,0 +1,208 @@
+import Foundation
+import HTTPServer
+import TestSupport
+import Testing
+
+@Suite("Hostile clients")
+struct HostileClientTests {
+    private func withServer<Result: Sendable>(
+        _ change: (inout HTTPServerConfiguration) -> Void, _ body: @escaping @Sendable (UInt16) throws -> Result
+    ) async throws -> Result {
+        let server = try await TestServer.start(EchoHandler(), change)
+        let result = try await offPool { try body(server.port) }
+        await server.server.shutdown(grace: .seconds(5))
+        #expect(server.server.openConnections == 0)
+        return result
+    }
+
+    @Test("a connection that says nothing is closed without a word, before and after a request")
+    func idle() async throws {
+        try await withServer {
+            $0.idleTimeout = .milliseconds(80)
+        } _: { port in
+            let silent = try RawClient(port: port)
+            #expect(try silent.isClosedByServer())
+            let client = try RawClient(port: port)
+            try client.send(ConformanceCase.get())
+            #expect(try client.response().status == 200)
+            #expect(try client.isClosedByServer())
+        }
+    }
+
+    @Test("a head that drips is ended by the deadline of the whole head")
+    func slowHead() async throws {
+        try await withServer {
+            $0.headTimeout = .milliseconds(150)
+        } _: { port in
+            let client = try RawClient(port: port)
+            var dripped = 0
+            for byte in ConformanceCase.get("X-Slow: " + String(repeating: "x", count: 2000)).utf8 {
+                client.sendIgnoringClose([byte])
+                dripped += 1
+                usleep(1000)
+                if let answer = try? client.bytes(within: 0), !answer.isEmpty {
+                    #expect(String(decoding: answer, as: UTF8.self).hasPrefix("HTTP/1.1 408 "))
+                    break
+                }
+            }
+            #expect(dripped < 1500)
+        }
+    }
+
+    @Test("a body that drips is ended by its rate, and a steady one that is too long by its deadline", arguments: [true, false])
+    func slowBody(byRate: Bool) async throws {
+        try await withServer {
+            $0.bodyRateGrace = byRate ? .milliseconds(50) : .seconds(20)
+            $0.minimumBodyRate = 1_000_000
+            $0.bodyTimeout = byRate ? .seconds(20) : .milliseconds(150)
+        } _: { port in
+            let client = try RawClient(port: port)
+            try client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5000\r\n\r\nabc")
+            let answer = try client.response()
+            #expect(answer.status == 408 && answer.closes)
+        }
+    }
+
+    @Test("a reader that takes nothing is cut off, and others are served meanwhile")
+    func slowReader() async throws {
+        try await withServer {
+            $0.writeTimeout = .milliseconds(300)
+        } _: { port in
+            let slow = try RawClient(port: port, receiveBuffer: 4096)
+            try slow.send("GET /huge HTTP/1.1\r\nHost: a\r\n\r\n")
+            let other = try RawClient(port: port)
+            for _ in 0..<20 {
+                try other.send(ConformanceCase.get())
+                #expect(try other.response().status == 200)
+            }
+            // It is noticed when the rest never comes.
+            usleep(700_000)
+            #expect(try slow.rest().count < 8 << 20)
+        }
+    }
+
+    @Test("a handler that takes too long is cancelled, and the client told")
+    func slowHandler() async throws {
+        let (cancelled, continuation) = AsyncStream<String>.makeStream()
+        let server = try await TestServer.start(EchoHandler(cancelled: continuation)) { $0.handlerTimeout = .milliseconds(80) }
+        try await offPool {
+            let client = try RawClient(port: server.port)
+            try client.send("GET /never HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try client.response().status == 503)
+        }
+        var iterator = cancelled.makeAsyncIterator()
+        #expect(await iterator.next() == "/never")
+        await server.server.shutdown(grace: .seconds(5))
+    }
+
+    @Test(
+        "each limit can be set",
+        arguments: [
+            ("GET /aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa HTTP/1.1\r\nHost: a\r\n\r\n", 414),
+            ("GET / HTTP/1.1\r\nHost: a\r\nA: \(String(repeating: "x", count: 100))\r\n\r\n", 431),
+            ("GET / HTTP/1.1\r\nHost: a\r\nA: 1\r\nB: 2\r\nC: 3\r\n\r\n", 431),
+            ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n123456789", 413),
+            ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1;abcdefgh\r\na\r\n0\r\n\r\n", 400),
+            ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nA: 0123456789012345678\r\n\r\n", 400),
+            ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nA: 1\r\nB: 2\r\n\r\n", 400),
+            ("POST /early HTTP/1.1\r\nHost: a\r\nContent-Length: 8\r\n\r\n", 403),
+        ])
+    func limits(request: String, status: Int) async throws {
+        try await withServer {
+            $0.requestLineLimit = 64
+            $0.fieldBlockLimit = 96
+            $0.fieldLimit = 3
+            $0.bodyLimit = 8
+            $0.chunkExtensionLimit = 8
+            $0.trailerLimit = 20
+            $0.trailerFieldLimit = 1
+            $0.discardLimit = 7
+        } _: { port in
+            let client = try RawClient(port: port)
+            client.sendIgnoringClose(Array(request.utf8))
+            let answer = try client.response()
+            #expect(answer.status == status && answer.closes)
+        }
+    }
+
+    @Test("a flood beyond the limit closes the longest idle, and is refused where all are busy")
+    func flood() async throws {
+        try await withServer {
+            $0.connectionLimit = 10
+            $0.loops = 1
+        } _: { port in
+            let idle = try (0..<9).map { _ in
+                let client = try RawClient(port: port)
+                try client.send(ConformanceCase.get())
+                _ = try client.response()
+                return client
+            }
+            let late = try RawClient(port: port)
+            try late.send(ConformanceCase.get())
+            #expect(try late.response().status == 200)
+            #expect(try idle[0].isClosedByServer())
+
+            let busy = try (0..<10).map { _ in
+                let client = try RawClient(port: port)
+                // The invitation shows that the server has seen the request: the connection is not idle.
+                try client.send("POST /wait HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n")
+                #expect(try client.response().status == 100)
+                return client
+            }
+            #expect(try RawClient(port: port).response().status == 503)
+            for client in busy { client.close() }
+        }
+    }
+
+    @Test("one address can not take all connections")
+    func peerLimit() async throws {
+        try await withServer {
+            $0.connectionsPerPeer = 3
+        } _: { port in
+            let clients = try (0..<3).map { _ in try RawClient(port: port) }
+            for client in clients {
+                try client.send(ConformanceCase.get())
+                #expect(try client.response().status == 200)
+            }
+            let fourth = try RawClient(port: port)
+            #expect(try fourth.response().status == 503)
+            clients[0].close()
+            var served = false
+            for _ in 0..<500 where !served {
+                let client = try RawClient(port: port)
+                client.sendIgnoringClose(Array(ConformanceCase.get().utf8))
+                served = (try? client.response().status) == 200
+            }
+            #expect(served)
+        }
+    }
+
+    @Test("resets in the middle of answers leave nothing behind")
+    func resets() async throws {
+        try await withServer { _ in
+        } _: { port in
+            for number in 0..<60 {
+                let client = try RawClient(port: port, receiveBuffer: 4096)
+                try client.send("GET \(["/huge", "/stream", "/wait"][number % 3]) HTTP/1.1\r\nHost: a\r\n\r\n")
+                if number % 2 == 0 { _ = try? client.bytes(within: 5) }
+                client.reset()
+            }
+            let client = try RawClient(port: port)
+            try client.send(ConformanceCase.get())
+            #expect(try client.response().status == 200)
+        }
+    }
+
+    @Test("64 KiB of noise is answered at the first byte that can not be right", arguments: 1...5)
+    func noise(seed: UInt64) async throws {
+        let port = try await TestServer.shared.value.port
+        try await offPool {
+            var random = SeededRandom(seed: seed)
+            let client = try RawClient(port: port)
+            client.sendIgnoringClose((0..<65_536).map { _ in UInt8(truncatingIfNeeded: random.next()) })
+            let answer = try client.response()
+            #expect([400, 505].contains(answer.status) && answer.closes)
+            #expect(try client.isClosedByServer())
+        }
+    }
+}

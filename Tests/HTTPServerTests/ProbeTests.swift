@@ -1,0 +1,87 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("The server as a process")
+struct ProbeTests {
+    private static var probe: String { BuiltProduct.path("HTTPProbe") }
+
+    private static func serve(_ prefix: String = "") throws -> (SpawnedProcess, UInt16) {
+        let process = try SpawnedProcess(["/bin/sh", "-c", "\(prefix) exec '\(probe)' serve"])
+        let line = try process.line(containing: "listening on ")
+        let port = try #require(line.split(separator: ":").last.flatMap { UInt16($0) })
+        return (process, port)
+    }
+
+    @Test("survives running out of descriptors: refuses, closes idle ones, and is as before when the crowd is gone")
+    func descriptors() async throws {
+        try await offPool {
+            let (process, port) = try Self.serve("ulimit -n 64;")
+            let first = try RawClient(port: port)
+            try first.send("GET /page HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try first.response().status == 200)
+            first.close()
+            let base = process.openDescriptors
+            let crowd = try (0..<200).map { _ in try RawClient(port: port) }
+            #expect(process.openDescriptors <= 64)
+            // In the middle of the crowd, newcomers are answered: those who knock and say nothing make room.
+            for _ in 0..<20 {
+                let client = try RawClient(port: port)
+                client.sendIgnoringClose(Array("GET /page HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
+                let answer = try client.response()
+                #expect([200, 503].contains(answer.status))
+                if answer.status == 200 { #expect(answer.body.count == 8192) }
+            }
+            for client in crowd { client.close() }
+            var open = process.openDescriptors
+            for _ in 0..<500 where open > base {
+                usleep(10_000)
+                open = process.openDescriptors
+            }
+            #expect(open <= base)
+            let last = try RawClient(port: port)
+            try last.send("GET /page HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try last.response().status == 200)
+            process.signal(SIGTERM)
+            #expect(process.wait() == 0)
+        }
+    }
+
+    @Test("SIGTERM ends it with a clean exit")
+    func termination() async throws {
+        try await offPool {
+            let (process, port) = try Self.serve()
+            let client = try RawClient(port: port)
+            try client.send("GET /page HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try client.response().status == 200)
+            process.signal(SIGTERM)
+            #expect(try client.isClosedByServer())
+            #expect(try process.line(containing: "stopped") == "stopped")
+            #expect(process.wait() == 0)
+        }
+    }
+
+    #if DEBUG
+        private static let isOptimized = false
+    #else
+        private static let isOptimized = true
+    #endif
+
+    @Test("a finished answer is served without a single allocation", .enabled(if: isOptimized, "code that is not optimized allocates"))
+    func allocations() async throws {
+        try await offPool {
+            let process = try SpawnedProcess([Self.probe, "allocations", "2000"])
+            while try process.nextLine() != nil {}
+            #expect(process.wait() == 0, "\(process.lines)")
+        }
+    }
+
+    @Test("mutated requests are read in one way only, and trap nowhere", arguments: 1...4)
+    func fuzz(seed: Int) async throws {
+        try await offPool {
+            let process = try SpawnedProcess([Self.probe, "fuzz", "3000", String(seed)])
+            while try process.nextLine(timeout: 60_000) != nil {}
+            #expect(process.wait() == 0, "\(process.lines)")
+        }
+    }
+}
