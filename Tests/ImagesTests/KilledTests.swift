@@ -38,7 +38,11 @@ struct KilledTests {
             first = origin.requests.count
             #expect(folder.allocatedBytes <= 1_000_000)
         }
-        let house = try House([origin], folder: folder.path) { $0.diskBytes = 1_000_000 }
+        let house = try House([origin], folder: folder.path) {
+            $0.diskBytes = 1_000_000
+            // The one that was killed lived by this clock too.
+            $0.clock = ImageConfiguration().clock
+        }
         await house.manager.flush()
         let held = await house.manager.metrics().diskEntries
         let asked = origin.requests.count
