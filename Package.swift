@@ -1,6 +1,15 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// The files of the page at `GET /`.
+let viewer = [
+    "actions-performer.mjs", "advertisement-cell.mjs", "background-fetch-worker.mjs", "background-fetch.mjs", "cell-registry.mjs",
+    "cell-view.mjs", "cells.css", "circular-user-cell.mjs", "client.mjs", "connection-banner.mjs", "connection.mjs", "elements.mjs",
+    "feed-data-source.mjs", "feed-view.mjs", "icon.svg", "image-requests.mjs", "image-zoom.mjs", "impressions.mjs", "index.html",
+    "inspector.mjs", "interactions.mjs", "journal.mjs", "keyboard.mjs", "main.mjs", "overlays.css", "page.css", "placeholder-cell.mjs",
+    "toast.mjs", "user-snapshot-cell.mjs", "viewer-identity.mjs",
+]
+
 let package = Package(
     name: "intertwine",
     products: [
@@ -53,7 +62,9 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "Yams", package: "Yams"),
-            ]),
+            ],
+            // Into the binary, which stays a single file.
+            resources: viewer.map { .embedInCode("Viewer/" + $0) }),
 
         // Floor 2
         .target(

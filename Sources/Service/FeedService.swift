@@ -19,11 +19,12 @@ public struct FeedService: Sendable {
     public static func build(
         configuration: ServiceConfiguration, extensions: ServiceExtensions = ServiceExtensions(), logger: Logger
     ) throws -> FeedService {
-        let keys = try configuration.signingKeys()
         let store = try SQLiteStore(path: configuration.store.database)
         let ledger = try SQLiteLedger(
             path: configuration.store.ledgerDatabase, waiting: configuration.ledger.queue,
             lockTimeout: Double(configuration.ledger.patience.milliseconds) / 1_000)
+        // After the stores, whose complaint about a missing folder says more.
+        let keys = try configuration.signingKeys()
         var registry = CommandRegistry.standard
         for command in extensions.commands { try registry.register(command) }
         var factories = try CellFactories.standard(configuration.cells, commands: registry)

@@ -1,4 +1,5 @@
 import Feed
+import TestSupport
 import Testing
 
 @Suite("Reading items from a file")
@@ -106,7 +107,7 @@ struct ItemReaderTests {
 
     @Test("bytes changed at random never make it trap or hang, and pieces never make a difference")
     func mutations() {
-        var generator = SeededGenerator(seed: 20_261_121)
+        var generator = SeededRandom(seed: 20_261_121)
         let texts = [
             "[" + (0..<6).map { user("u\($0)", #","x":[{"y":"\\\u00e9"}]"#) }.joined(separator: ",\n") + "]",
             (0..<6).map { user("u\($0)") }.joined(separator: "\n"),
