@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Feed
@@ -60,7 +61,7 @@ struct TextTemplateTests {
 
     @Test("no template traps, whatever is written", arguments: 0..<4)
     func fuzz(seed: Int) throws {
-        var random = SeededGenerator(seed: UInt64(seed))
+        var random = SeededRandom(seed: UInt64(seed))
         let pieces = [
             "{{", "}}", "{", "}", "#", "^", "/", "!", "&", ">", "<", "$", "=", "%", "a", "b", "id", ".", " ", "\n", "\r\n", "\t", "{{a}}",
             "{{#a}}",
