@@ -29,6 +29,8 @@ public struct FeedService: Sendable {
         for command in extensions.commands { try registry.register(command) }
         var factories = try CellFactories.standard(configuration.cells, commands: registry)
         try extensions.registerCells(&factories, registry)
+        try configuration.kindsFile(extensions).register(
+            in: &factories, commands: registry, hasViewers: configuration.cells.hasViewers)
         let pictures = try PictureProxy(configuration: configuration, keys: keys)
         let links = Links(
             base: configuration.server.publicURL.isEmpty ? nil : configuration.server.publicURL, image: pictures.links.href)

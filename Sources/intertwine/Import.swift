@@ -27,7 +27,7 @@ struct Import: AsyncParsableCommand {
         let configuration = try await options.configuration()
         let opened = try files.map { try Self.open($0) }
         var name = ""
-        let importer = try ItemImport(into: configuration.store.database, policy: onError) { bad in
+        let importer = try ItemImport(into: configuration.store.database, kinds: try configuration.itemKinds(), policy: onError) { bad in
             Output.complain("\(name): \(bad), skipped")
         }
         let total = opened.allSatisfy { $0.size != nil } ? opened.reduce(0) { $0 + ($1.size ?? 0) } : nil

@@ -5,7 +5,7 @@ extension FeedAssembler {
     /// - Throws: as ``page(_:)`` does.
     public func explain(_ request: FeedRequest, lookingAt advertisements: Int = 1_000) async throws -> FeedExplanation {
         let page = try await page(request)
-        let context = CellContext(links: links, tokens: tokens, now: request.now, hasViewer: request.hasViewer)
+        let context = context(of: request)
         let excluded = try await store.read { [factories] snapshot in
             var reader = CellReader(factories: factories, context: context, hidden: request.hidden)
             for item in try snapshot.items(in: .advertisements, .forward, of: nil, limit: advertisements) { _ = reader.cell(of: item) }

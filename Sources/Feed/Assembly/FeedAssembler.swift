@@ -66,10 +66,11 @@ public struct FeedAssembler: Sendable {
     private func assemble(
         _ request: FeedRequest, cursor: PageCursor?, version: StoreVersion, snapshot: any FeedSnapshot
     ) throws -> FeedPage {
-        let context = CellContext(links: links, tokens: tokens, now: request.now, hasViewer: request.hasViewer)
+        let context = context(of: request)
         let reader = CellReader(factories: factories, context: context, hidden: request.hidden)
         let content = try PageContent(snapshot: snapshot, cursor: cursor, limit: request.limit, reader: reader)
-        let advertisements = AdvertisementReader(snapshot: snapshot, forms: factories.advertisementForms, reader: reader)
+        let advertisements = AdvertisementReader(
+            snapshot: snapshot, forms: factories.advertisementForms(in: request.layout), reader: reader)
         let block =
             switch placement.supply {
             case .rotating(let perPage):
@@ -84,8 +85,8 @@ public struct FeedAssembler: Sendable {
             }
         return FeedPage(
             entries: merge(content.cells, block), limit: request.limit,
-            next: href(block.next(content, after: cursor), limit: request.limit),
-            previous: href(block.previous(content, before: cursor), limit: request.limit),
+            next: href(block.next(content, after: cursor), for: request),
+            previous: href(block.previous(content, before: cursor), for: request),
             validUntil: CellTokens.endOfBucket(of: request.now), omissions: content.omissions + block.omissions)
     }
 
@@ -105,7 +106,16 @@ public struct FeedAssembler: Sendable {
         return entries
     }
 
-    private func href(_ cursor: PageCursor?, limit: Int) -> String? {
-        cursor.map { links.page(path: path, cursor: $0.text(feed: digest, signer: signer), limit: limit) }
+    func context(of request: FeedRequest) -> CellContext {
+        CellContext(
+            links: links, tokens: tokens, now: request.now, hasViewer: request.hasViewer, layout: request.layout, width: request.width)
+    }
+
+    private func href(_ cursor: PageCursor?, for request: FeedRequest) -> String? {
+        cursor.map {
+            links.page(
+                path: path, cursor: $0.text(feed: digest, signer: signer), limit: request.limit, layout: request.layout,
+                width: request.width)
+        }
     }
 }

@@ -13,14 +13,20 @@ public struct FeedRequest: Sendable {
     public var hasViewer: Bool
     /// The cells that the viewer has dismissed.
     public var hidden: Set<String>
+    public var layout: CellLayout
+    /// The client's width in points; nil where it does not tell.
+    public var width: Int?
 
     public init(
-        cursor: String? = nil, limit: Int = FeedRequest.defaultLimit, now: Int64, hasViewer: Bool = false, hidden: Set<String> = []
+        cursor: String? = nil, limit: Int = FeedRequest.defaultLimit, now: Int64, hasViewer: Bool = false, hidden: Set<String> = [],
+        layout: CellLayout = .collection, width: Int? = nil
     ) {
         self.cursor = cursor
         self.limit = limit
         self.now = now
         self.hasViewer = hasViewer
         self.hidden = hidden
+        self.layout = layout
+        self.width = width
     }
 }

@@ -27,14 +27,16 @@ public struct ViewerListAssembler: Sendable {
     /// One page. It holds `limit` cells unless it is the last; cells whose item is gone are left out. There is no way back: `previous` is nil.
     ///
     /// - Throws: ``FeedError`` where the request is wrong, and for the cursor of another viewer's list; ``StoreError``.
-    public func page(of viewer: String, cursor text: String?, limit: Int, now: Int64) async throws -> FeedPage {
+    public func page(
+        of viewer: String, cursor text: String?, limit: Int, now: Int64, layout: CellLayout = .collection, width: Int? = nil
+    ) async throws -> FeedPage {
         guard FeedRequest.limits.contains(limit) else { throw FeedError.limitOutOfRange(limit) }
         let digest = PageCursor.digest(ofFeed: "\(list.rawValue)\u{0}\(viewer)")
         var mark: Int64?
         if let text {
             do { mark = try PageCursor(text: text, feed: digest, signer: signer).position } catch { throw FeedError.cursor(error) }
         }
-        let context = CellContext(links: links, tokens: tokens, now: now, hasViewer: true)
+        let context = CellContext(links: links, tokens: tokens, now: now, hasViewer: true, layout: layout, width: width)
         var found: [(mark: Int64, viewModel: CellViewModel)] = []
         let batch = limit + 1
         while found.count <= limit {
@@ -48,7 +50,8 @@ public struct ViewerListAssembler: Sendable {
         var next: String?
         if found.count > limit, let last = shown.last {
             let cursor = PageCursor(direction: .forward, position: last.mark)
-            next = links.page(path: path, cursor: cursor.text(feed: digest, signer: signer), limit: limit)
+            next = links.page(
+                path: path, cursor: cursor.text(feed: digest, signer: signer), limit: limit, layout: layout, width: width)
         }
         return FeedPage(
             entries: shown.map { FeedPage.Entry(viewModel: $0.viewModel, adSlot: nil) }, limit: limit, next: next, previous: nil,

@@ -8,12 +8,20 @@ public struct CellContext: Sendable {
     public var hasViewer: Bool
     /// The index within the page's advertisements; 0 for content.
     public var slot: Int
+    public var layout: CellLayout
+    /// The client's width in points; nil where it is not known, and sizes are the contract's.
+    public var width: Int?
 
-    public init(links: Links, tokens: CellTokens, now: Int64, hasViewer: Bool = false, slot: Int = 0) {
+    public init(
+        links: Links, tokens: CellTokens, now: Int64, hasViewer: Bool = false, slot: Int = 0, layout: CellLayout = .collection,
+        width: Int? = nil
+    ) {
         self.links = links
         self.tokens = tokens
         self.now = now
         self.hasViewer = hasViewer
         self.slot = slot
+        self.layout = layout
+        self.width = width
     }
 }

@@ -11,14 +11,18 @@ extension CellFactories {
         let advertisements = try CommandPlan(
             kind: "advertisement", slots: configuration.advertisementCommands, registry: registry, offers: viewer.union(.destination))
         var factories = CellFactories()
-        for variant in User.Variant.allCases {
-            guard let cell = configuration.userCells[variant] else { continue }
+        let picture = ItemForm(kind: "advertisement", variant: Advertisement.Variant.image.rawValue)
+        for layout in CellLayout.allCases {
+            for variant in User.Variant.allCases {
+                guard let cell = configuration.userCells[variant] else { continue }
+                try factories.register(
+                    cell.makeFactory(plan: users, layout: layout), for: ItemForm(kind: "user", variant: variant.rawValue), prefix: "user",
+                    layout: layout)
+            }
             try factories.register(
-                cell.makeFactory(plan: users), for: ItemForm(kind: "user", variant: variant.rawValue), prefix: "user")
+                AdvertisementCellFactory(plan: advertisements, layout: layout), for: picture, prefix: "ad", lane: .advertisements,
+                layout: layout)
         }
-        try factories.register(
-            AdvertisementCellFactory(plan: advertisements),
-            for: ItemForm(kind: "advertisement", variant: Advertisement.Variant.image.rawValue), prefix: "ad", lane: .advertisements)
         return factories
     }
 }

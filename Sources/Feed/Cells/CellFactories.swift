@@ -1,14 +1,14 @@
 /// Which factory makes the cell for which form of item, and how cell ids are spelled.
 ///
 /// A cell id is a prefix for the kind, a colon, and the item's id, which may hold any character: `user:Tongue Twister`, `ad:1`.
-/// One registry serves one layout.
+/// Each layout has factories of its own; ids, prefixes and lanes are the same in all of them.
 public struct CellFactories: Sendable {
-    private var factories: [ItemForm: any CellViewModelFactory] = [:]
+    private var collection: [ItemForm: any CellViewModelFactory] = [:]
+    private var table: [ItemForm: any CellViewModelFactory] = [:]
     private var prefixes: [String: String] = [:]
     private var kinds: [String: String] = [:]
     private var lanes: [String: Lane] = [:]
-    /// The forms of advertisements that can be shown.
-    public private(set) var advertisementForms: [ItemForm] = []
+    private var advertisements: [CellLayout: [ItemForm]] = [:]
 
     public init() {}
 
@@ -17,21 +17,32 @@ public struct CellFactories: Sendable {
     ///   - lane: where items of the kind stand; the same for all forms of a kind.
     /// - Throws: ``CellFactoryError`` where the registration contradicts an earlier one, or the prefix is empty or holds a colon.
     public mutating func register(
-        _ factory: any CellViewModelFactory, for form: ItemForm, prefix: String, lane: Lane = .content
+        _ factory: any CellViewModelFactory, for form: ItemForm, prefix: String, lane: Lane = .content, layout: CellLayout = .collection
     ) throws(CellFactoryError) {
         guard !prefix.isEmpty, !prefix.utf8.contains(UInt8(ascii: ":")) else { throw .unusablePrefix(prefix) }
-        guard factories[form] == nil else { throw .registeredTwice(form) }
+        guard self[form, layout] == nil else { throw .registeredTwice(form) }
         guard (prefixes[form.kind] ?? prefix) == prefix, (kinds[prefix] ?? form.kind) == form.kind else { throw .prefixTaken(prefix) }
         guard (lanes[form.kind] ?? lane) == lane else { throw .laneContradicted(form.kind) }
-        factories[form] = factory
+        switch layout {
+        case .collection: collection[form] = factory
+        case .table: table[form] = factory
+        }
         prefixes[form.kind] = prefix
         kinds[prefix] = form.kind
         lanes[form.kind] = lane
-        if lane == .advertisements { advertisementForms.append(form) }
+        if lane == .advertisements { advertisements[layout, default: []].append(form) }
     }
 
-    public subscript(form: ItemForm) -> (any CellViewModelFactory)? {
-        factories[form]
+    public subscript(form: ItemForm, layout: CellLayout = .collection) -> (any CellViewModelFactory)? {
+        switch layout {
+        case .collection: collection[form]
+        case .table: table[form]
+        }
+    }
+
+    /// The forms of advertisements that a layout can show.
+    public func advertisementForms(in layout: CellLayout) -> [ItemForm] {
+        advertisements[layout] ?? []
     }
 
     /// The id of an item's cell, or nil where its kind has no factory.
@@ -49,7 +60,7 @@ public struct CellFactories: Sendable {
     /// - Throws: ``CellFactoryError/noFactory(_:)``, or what the factory throws for an item that it cannot read.
     public func makeViewModel(for item: FeedItem, in context: CellContext) throws -> CellViewModel {
         let form = ItemForm(kind: item.kind, variant: item.variant)
-        guard let factory = factories[form], let prefix = prefixes[item.kind] else { throw CellFactoryError.noFactory(form) }
+        guard let factory = self[form, context.layout], let prefix = prefixes[item.kind] else { throw CellFactoryError.noFactory(form) }
         return try factory.makeViewModel(for: item, cell: prefix + ":" + item.id, in: context)
     }
 }

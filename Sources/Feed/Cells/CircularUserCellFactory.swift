@@ -1,12 +1,20 @@
 /// Shows a user with a round avatar and name.
 public struct CircularUserCellFactory: CellViewModelFactory {
-    public let identifier = "CircularUserCollectionViewCell"
-    private let size = CellSize(width: 300, height: 190)
+    public let identifier: String
+    private let size: SizeRule
     private let plan: CommandPlan
 
     /// - Parameter plan: what the cell's slots do, besides configuration.
-    public init(plan: CommandPlan) {
+    public init(plan: CommandPlan, layout: CellLayout = .collection) {
         self.plan = plan
+        switch layout {
+        case .collection:
+            identifier = "CircularUserCollectionViewCell"
+            size = SizeRule(CellSize(width: 300, height: 190), fraction: 0.8, aspectRatio: 300.0 / 190, minimum: 150, maximum: 600)
+        case .table:
+            identifier = "CircularUserTableViewCell"
+            size = .row(height: 80)
+        }
     }
 
     public func makeViewModel(for item: FeedItem, cell: String, in context: CellContext) throws -> CellViewModel {
@@ -16,6 +24,7 @@ public struct CircularUserCellFactory: CellViewModelFactory {
         let subject = CommandSubject(
             cell: cell, item: item, presentation: .imageZoom(username: user.username, image: avatar), context: context)
         return CellViewModel(
-            identifier: identifier, size: size, commands: plan.commands(configuration: BindCommand(bindings)), subject: subject)
+            identifier: identifier, size: size.size(width: context.width), commands: plan.commands(configuration: BindCommand(bindings)),
+            subject: subject)
     }
 }

@@ -44,8 +44,11 @@ public final class Links: Sendable {
         base + "/selections/" + PathSegment.encode(id)
     }
 
-    /// A page of a feed. The cursor is of base64url characters alone.
-    public func page(path: String, cursor: String, limit: Int) -> String {
-        base + path + "?cursor=" + cursor + "&limit=" + String(limit)
+    /// A page of a feed. The cursor is of base64url characters alone; layout and width stand there where they are not the usual ones.
+    public func page(path: String, cursor: String, limit: Int, layout: CellLayout = .collection, width: Int? = nil) -> String {
+        var href = base + path + "?cursor=" + cursor + "&limit=" + String(limit)
+        if layout != .collection { href += "&layout=" + layout.rawValue }
+        if let width { href += "&width=" + String(width) }
+        return href
     }
 }

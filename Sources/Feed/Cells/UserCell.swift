@@ -2,10 +2,10 @@
 public enum UserCell: String, Sendable, Hashable, CaseIterable {
     case snapshot, circular
 
-    func makeFactory(plan: CommandPlan) -> any CellViewModelFactory {
+    func makeFactory(plan: CommandPlan, layout: CellLayout) -> any CellViewModelFactory {
         switch self {
-        case .snapshot: UserSnapshotCellFactory(plan: plan)
-        case .circular: CircularUserCellFactory(plan: plan)
+        case .snapshot: UserSnapshotCellFactory(plan: plan, layout: layout)
+        case .circular: CircularUserCellFactory(plan: plan, layout: layout)
         }
     }
 }

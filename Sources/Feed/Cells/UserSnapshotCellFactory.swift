@@ -1,12 +1,20 @@
 /// Shows a user with background, avatar and name.
 public struct UserSnapshotCellFactory: CellViewModelFactory {
-    public let identifier = "UserSnapshotCollectionViewCell"
-    private let size = CellSize(width: 300, height: 200)
+    public let identifier: String
+    private let size: SizeRule
     private let plan: CommandPlan
 
     /// - Parameter plan: what the cell's slots do, besides configuration.
-    public init(plan: CommandPlan) {
+    public init(plan: CommandPlan, layout: CellLayout = .collection) {
         self.plan = plan
+        switch layout {
+        case .collection:
+            identifier = "UserSnapshotCollectionViewCell"
+            size = SizeRule(CellSize(width: 300, height: 200), fraction: 0.8, aspectRatio: 1.5, minimum: 150, maximum: 600)
+        case .table:
+            identifier = "UserTableViewCell"
+            size = .row(height: 100)
+        }
     }
 
     public func makeViewModel(for item: FeedItem, cell: String, in context: CellContext) throws -> CellViewModel {
@@ -19,6 +27,7 @@ public struct UserSnapshotCellFactory: CellViewModelFactory {
         let subject = CommandSubject(
             cell: cell, item: item, presentation: .imageZoom(username: user.username, image: avatar), context: context)
         return CellViewModel(
-            identifier: identifier, size: size, commands: plan.commands(configuration: BindCommand(bindings)), subject: subject)
+            identifier: identifier, size: size.size(width: context.width), commands: plan.commands(configuration: BindCommand(bindings)),
+            subject: subject)
     }
 }

@@ -56,7 +56,7 @@ extension ActionPerformer {
     private func viewModels(of cells: Set<String>, client: ClientTrace, now: Int64) async throws -> [String: CellViewModel] {
         let context = CellContext(links: links, tokens: tokens, now: now, hasViewer: client.viewer != nil)
         return try await store.read { [factories] snapshot in
-            try factories.viewModels(of: cells, in: snapshot, context: context)
+            try factories.actingViewModels(of: cells, in: snapshot, context: context)
         }
     }
 }

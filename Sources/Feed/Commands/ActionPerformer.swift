@@ -91,7 +91,7 @@ public struct ActionPerformer: Sendable {
         guard let item = found else { throw ActionError.unknownCell(cell) }
         let context = CellContext(links: links, tokens: tokens, now: now, hasViewer: client.viewer != nil, slot: slot)
         do {
-            return try factories.makeViewModel(for: item, in: context)
+            return try factories.makeActingViewModel(for: item, in: context)
         } catch CellFactoryError.noFactory {
             throw ActionError.unknownCell(cell)
         } catch {

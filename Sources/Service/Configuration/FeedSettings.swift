@@ -11,6 +11,8 @@ public struct FeedSettings: Sendable {
     public var cache: ByteCount
     /// How long clients and shared caches may use a page without asking again.
     public var maxAge: Duration
+    /// The file that declares kinds of item besides users and advertisements; empty for none.
+    public var kinds: String
     public var adsPerPage: Int
     public var adScope: AdScope
     public var regularUserCell: UserCell
@@ -25,6 +27,7 @@ public struct FeedSettings: Sendable {
     init(_ reader: inout SettingsReader) throws {
         cache = try reader.read("feed.cache", default: ByteCount(integerLiteral: 32 << 20))
         maxAge = try reader.read("feed.max-age", default: .seconds(0))
+        kinds = try reader.read("feed.kinds", default: "", allowed: "a file's path")
         adsPerPage = try reader.read("ads.per-page", default: 1, in: 0...20)
         adScope = try reader.read("ads.scope", default: AdScope.page)
         regularUserCell = try reader.read("cells.user.regular", default: UserCell.snapshot)

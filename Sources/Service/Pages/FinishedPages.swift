@@ -11,6 +11,15 @@ final class FinishedPages: Sendable {
     struct Key: Hashable, Sendable {
         var cursor: String?
         var limit: Int
+        var layout: CellLayout
+        var width: Int?
+
+        init(_ request: FeedRequest) {
+            cursor = request.cursor
+            limit = request.limit
+            layout = request.layout
+            width = request.width
+        }
     }
 
     /// A page, with a gzip coding once someone has wanted one.

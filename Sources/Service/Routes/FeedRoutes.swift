@@ -29,19 +29,21 @@ struct FeedRoutes: Sendable {
 
     private func page(_ request: RouteRequest) async throws -> ServerResponse {
         let limit = try request.query.integer("limit", in: FeedRequest.limits, default: FeedRequest.defaultLimit)
-        let cursor = try request.query.text("cursor")
+        var feed = FeedRequest(
+            cursor: try request.query.text("cursor"), limit: limit, now: request.now, layout: try request.query.layout(),
+            width: try request.query.width())
         guard let viewer = try clients.viewer(of: request.head) else {
-            return ServerResponse(try await shared(FeedRequest(cursor: cursor, limit: limit, now: request.now), request.head))
+            return ServerResponse(try await shared(feed, request.head))
         }
         let hidden = try await ledger.cells(on: .dismissed, of: viewer, after: nil, limit: Self.hiddenLimit)
-        let page = try await assembler.page(
-            FeedRequest(cursor: cursor, limit: limit, now: request.now, hasViewer: true, hidden: Set(hidden.map(\.cell))))
-        return format.response(page, isShared: false)
+        feed.hasViewer = true
+        feed.hidden = Set(hidden.map(\.cell))
+        return format.response(try await assembler.page(feed), isShared: false)
     }
 
     /// A page that is the same for everyone, kept for the next who asks.
     private func shared(_ feed: FeedRequest, _ head: HTTPRequest) async throws -> CannedResponse {
-        let key = FinishedPages.Key(cursor: feed.cursor, limit: feed.limit)
+        let key = FinishedPages.Key(feed)
         let version = store.version
         let needsGzip = head.headerFields[.acceptEncoding] != nil
         if let page = pages.page(key, version: version, now: feed.now), let canned = page.canned(gzip: needsGzip) { return canned }

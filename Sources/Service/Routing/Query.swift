@@ -26,7 +26,12 @@ struct Query: Sendable {
 
     /// - Throws: ``Problem`` (400) where the value is anything but digits, or not within the range.
     func integer(_ name: String, in range: ClosedRange<Int>, default fallback: Int) throws(Problem) -> Int {
-        guard let text = try text(name) else { return fallback }
+        try integer(name, in: range) ?? fallback
+    }
+
+    /// The same, or nil where the parameter is not there.
+    func integer(_ name: String, in range: ClosedRange<Int>) throws(Problem) -> Int? {
+        guard let text = try text(name) else { return nil }
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let value = Int(text), range.contains(value) else {
             throw Problem(.badRequest, .invalidParameter, "\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound).")
         }

@@ -17,4 +17,13 @@ public struct AdvertisementKind: ItemKind {
         return ValidItem(
             kind: name, lane: lane, id: String(decoding: id, as: UTF8.self), variant: variant.rawValue, body: body.finish())
     }
+
+    public func schema() -> [UInt8] {
+        var document = ItemSchemaDocument(kind: name)
+        document.add("id", .identifier(limit: Self.idLimit), isRequired: true)
+        document.add("type", .choice(Advertisement.Variant.allCases.map(\.rawValue)), isRequired: true)
+        document.add("contentUrl", .url, isRequired: true)
+        document.add("clickthroughUrl", .url, isRequired: true)
+        return document.bytes
+    }
 }

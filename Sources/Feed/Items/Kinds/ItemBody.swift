@@ -1,4 +1,4 @@
-/// Writes the body of an item: a JSON object of strings, in the order in which the kind names them.
+/// Writes the body of an item: a JSON object of strings, numbers and booleans, in the order in which the kind names them.
 public struct ItemBody {
     private var bytes: [UInt8] = []
 
@@ -9,10 +9,21 @@ public struct ItemBody {
     /// Appends a field, or nothing where it has no value.
     public mutating func append(_ field: String, _ characters: ArraySlice<UInt8>?) {
         guard let characters else { return }
+        begin(field)
+        JSONText.append(characters, to: &bytes)
+    }
+
+    /// The same for a number or a boolean, which is JSON as it stands.
+    mutating func append(_ field: String, literal: ArraySlice<UInt8>?) {
+        guard let literal else { return }
+        begin(field)
+        bytes.append(contentsOf: literal)
+    }
+
+    private mutating func begin(_ field: String) {
         bytes.append(bytes.isEmpty ? UInt8(ascii: "{") : UInt8(ascii: ","))
         JSONText.append(field.utf8, to: &bytes)
         bytes.append(UInt8(ascii: ":"))
-        JSONText.append(characters, to: &bytes)
     }
 
     public consuming func finish() -> [UInt8] {

@@ -21,12 +21,21 @@ public struct ItemFault: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// A value as a message may show it: shortened, and without anything that a terminal or a log would take for a command.
     static func quoted(_ characters: ArraySlice<UInt8>) -> String {
+        "\"\(shown(characters))\""
+    }
+
+    /// The same without quotes.
+    public static func shown(_ characters: some Collection<UInt8>) -> String {
         let limit = 40
         var text = ""
         for scalar in String(decoding: characters.prefix(limit), as: UTF8.self).unicodeScalars {
             let isPlain = scalar.value >= 0x20 && !(0x7F..<0xA0).contains(scalar.value) && scalar.properties.generalCategory != .format
             text.unicodeScalars.append(isPlain ? scalar : "?")
         }
-        return "\"\(text)\(characters.count > limit ? "…" : "")\""
+        return text + (characters.count > limit ? "…" : "")
+    }
+
+    public static func shown(_ text: some StringProtocol) -> String {
+        shown(text.utf8)
     }
 }

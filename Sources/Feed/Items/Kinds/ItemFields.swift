@@ -67,10 +67,18 @@ public struct ItemFields: Sendable {
 
     /// One of the values that a field may have.
     public func choice<Choice: RawRepresentable<String> & CaseIterable>(_ field: String, of type: Choice.Type) throws(ItemFault) -> Choice {
+        let word = try choice(field, among: type.allCases.lazy.map(\.rawValue))
+        guard let choice = Choice(rawValue: word) else { throw ItemFault(field: field, reason: "is unknown") }
+        return choice
+    }
+
+    /// The same where the values are not known before the service starts.
+    public func choice(_ field: String, among allowed: some Collection<String>) throws(ItemFault) -> String {
         guard let token = try token(field) else { throw ItemFault(field: field, reason: "is missing") }
         guard token.kind == .string else { throw ItemFault(field: field, reason: "must be a string, is \(token.kind.rawValue)") }
-        for choice in type.allCases where object.matches(token, choice.rawValue) { return choice }
-        let allowed = type.allCases.map(\.rawValue).joined(separator: ", ")
-        throw ItemFault(field: field, reason: "must be one of \(allowed), is \(ItemFault.quoted(object.characters(of: token)))")
+        for choice in allowed where object.matches(token, choice) { return choice }
+        throw ItemFault(
+            field: field,
+            reason: "must be one of \(allowed.joined(separator: ", ")), is \(ItemFault.quoted(object.characters(of: token)))")
     }
 }

@@ -11,4 +11,14 @@ public protocol ItemKind: Sendable {
     ///
     /// - Throws: ``ItemFault`` with the field and the reason.
     func validate(_ fields: ItemFields) throws(ItemFault) -> ValidItem
+
+    /// What a valid item looks like, as a JSON Schema (2020-12).
+    func schema() -> [UInt8]
+}
+
+extension ItemKind {
+    /// Tells the `klass` alone.
+    public func schema() -> [UInt8] {
+        ItemSchemaDocument(kind: name).bytes
+    }
 }

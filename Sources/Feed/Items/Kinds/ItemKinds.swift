@@ -10,6 +10,11 @@ public struct ItemKinds: Sendable {
         for kind in kinds { self.kinds[kind.name] = kind }
     }
 
+    /// These kinds and others. Where two have one name, the last holds.
+    public func adding(_ kinds: [any ItemKind]) -> ItemKinds {
+        ItemKinds(Array(self.kinds.values) + kinds)
+    }
+
     public subscript(name: String) -> (any ItemKind)? { kinds[name] }
 
     public var names: [String] { kinds.keys.sorted() }

@@ -19,4 +19,14 @@ public struct UserKind: ItemKind {
         return ValidItem(
             kind: name, lane: lane, id: String(decoding: id, as: UTF8.self), variant: variant.rawValue, body: body.finish())
     }
+
+    public func schema() -> [UInt8] {
+        var document = ItemSchemaDocument(kind: name)
+        document.add("id", .identifier(limit: Self.nameLimit))
+        document.add("type", .choice(User.Variant.allCases.map(\.rawValue)), isRequired: true)
+        document.add("username", .text(maximum: Self.nameLimit), isRequired: true)
+        document.add("avatarUrl", .url, isRequired: true)
+        document.add("backgroundUrl", .url)
+        return document.bytes
+    }
 }

@@ -1,0 +1,48 @@
+/// A kind of item that configuration declares: the same to the store and to the assembler as one that is written in Swift.
+///
+/// Everything that the declaration names is found and checked when the kind is made, and templates are compiled then.
+public struct DeclaredKind: ItemKind {
+    /// Bytes of an id.
+    public static let idLimit = 512
+
+    public let declaration: KindDeclaration
+    let cells: [CellLayout: [DeclaredCell]]
+    let screen: DeclaredScreen?
+    let destination: FieldReference?
+    let idField: FieldDeclaration?
+
+    public var name: String { declaration.name }
+    public var lane: Lane { declaration.lane }
+    /// What cell ids begin with.
+    public var prefix: String { declaration.prefix ?? declaration.name }
+
+    /// - Throws: ``KindFault`` for the first thing that is wrong.
+    public init(_ declaration: KindDeclaration) throws(KindFault) {
+        let compiler = try KindCompiler(declaration)
+        cells = try compiler.cells()
+        screen = try compiler.screen()
+        destination = try compiler.destination()
+        idField = try compiler.idField()
+        self.declaration = declaration
+    }
+
+    /// - Throws: ``ItemFault`` with the field and the reason.
+    public func validate(_ fields: ItemFields) throws(ItemFault) -> ValidItem {
+        let variant = declaration.variants.isEmpty ? "" : try fields.choice("type", among: declaration.variants)
+        var body = ItemBody()
+        var substitute: ArraySlice<UInt8>?
+        for field in declaration.fields {
+            let value = try field.value(in: fields)
+            if field == idField { substitute = value }
+            switch field.type {
+            case .number, .boolean: body.append(field.name, literal: value)
+            case .text, .date, .url, .image: body.append(field.name, value)
+            }
+        }
+        guard let id = try fields.optionalIdentifier("id", limit: Self.idLimit) ?? substitute else {
+            throw ItemFault(field: "id", reason: "is missing")
+        }
+        guard id.count <= Self.idLimit else { throw ItemFault(field: idField?.name, reason: "is longer than \(Self.idLimit) bytes") }
+        return ValidItem(kind: name, lane: lane, id: String(decoding: id, as: UTF8.self), variant: variant, body: body.finish())
+    }
+}

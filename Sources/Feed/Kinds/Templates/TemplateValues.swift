@@ -1,0 +1,12 @@
+import Mustache
+
+/// The values that one item has for one template, by name. Missing ones are missing, booleans choose sections.
+struct TemplateValues: MustacheParent, MustacheCustomRenderable {
+    let values: [(name: String, value: any Sendable)]
+    let renderText = ""
+    let isNull = false
+
+    func child(named name: String) -> Any? {
+        values.first { $0.name == name }?.value
+    }
+}

@@ -1,0 +1,52 @@
+internal import Feed
+
+/// The kinds of item that a file declares: `kinds: {event: …}`. `Config/kinds.yaml` shows one.
+struct KindsFile {
+    private let declared: [(kind: DeclaredKind, place: YAMLPlace)]
+
+    /// Declares nothing.
+    static var none: KindsFile { KindsFile(declared: []) }
+
+    private init(declared: [(kind: DeclaredKind, place: YAMLPlace)]) {
+        self.declared = declared
+    }
+
+    /// - Parameters:
+    ///   - policy: what an action does when one of its commands fails.
+    ///   - taken: the kinds that there are without the file.
+    /// - Throws: ``ConfigurationError`` with file and line for the first thing that is wrong.
+    init(_ root: YAMLPlace, policy: FailurePolicy, besides taken: [String]) throws(ConfigurationError) {
+        guard let kinds = try root.members(of: "the file", among: ["kinds"])["kinds"] else { throw root.fault("kinds is missing") }
+        let reader = KindReader(policy: policy)
+        var declared: [(kind: DeclaredKind, place: YAMLPlace)] = []
+        for (name, place) in try kinds.members("each kind's name with its declaration") {
+            guard !taken.contains(name) else {
+                throw place.fault("there is a kind '\(name)' already; the names \(taken.sorted().joined(separator: ", ")) are taken")
+            }
+            let declaration = try reader.declaration(name, at: place)
+            do {
+                declared.append((try DeclaredKind(declaration), place))
+            } catch {
+                throw place.place(at: error.path).fault("\(ItemFault.shown(name)): \(error.reason)")
+            }
+        }
+        self.declared = declared
+    }
+
+    var kinds: [DeclaredKind] { declared.map(\.kind) }
+
+    /// Registers the cells of all its kinds.
+    ///
+    /// - Throws: ``ConfigurationError`` with file and line where an action names a command that is unknown or cannot stand there.
+    func register(
+        in factories: inout CellFactories, commands: CommandRegistry, hasViewers: Bool
+    ) throws(ConfigurationError) {
+        for (kind, place) in declared {
+            do {
+                try factories.register(kind, commands: commands, hasViewers: hasViewers)
+            } catch {
+                throw place.place(at: error.path).fault(error.reason)
+            }
+        }
+    }
+}

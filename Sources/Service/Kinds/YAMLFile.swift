@@ -1,0 +1,50 @@
+internal import Foundation
+internal import Yams
+
+/// Reads a YAML file; what is wrong with it is told with file and line.
+enum YAMLFile {
+    /// Bytes. No file that a person writes comes near it.
+    static let limit = 1 << 20
+
+    /// - Throws: ``ConfigurationError`` where the file cannot be read, is too large, empty, or no YAML.
+    static func root(at path: String) throws(ConfigurationError) -> YAMLPlace {
+        guard let data = FileManager.default.contents(atPath: path) else { throw ConfigurationError("\(path): the file cannot be read") }
+        guard data.count <= limit else { throw ConfigurationError("\(path): the file is longer than \(limit) bytes") }
+        guard let text = String(validating: data, as: UTF8.self) else { throw ConfigurationError("\(path): the file is not UTF-8") }
+        return try root(of: text, from: path)
+    }
+
+    /// - Parameter path: for messages.
+    static func root(of text: String, from path: String) throws(ConfigurationError) -> YAMLPlace {
+        let root: Node?
+        do {
+            root = try Yams.Parser(yaml: text).singleRoot()
+        } catch {
+            throw ConfigurationError("\(path):\(describe(error, in: text))".replacing("\n", with: " "))
+        }
+        guard let root else { throw ConfigurationError("\(path):1: the file is empty") }
+        return YAMLPlace(file: path, node: root, line: root.mark?.line ?? 1)
+    }
+
+    private static func describe(_ error: any Error, in text: String) -> String {
+        switch error as? YamlError {
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _), .composer(_, let problem, let mark, _):
+            "\(mark.line): \(problem)"
+        case .reader(let problem, let offset, _, _):
+            "\(text.prefix(offset ?? 0).count { $0.isNewline } + 1): \(problem)"
+        case .duplicatedKeysInMapping(let duplicates, let context):
+            "\(line(ofSecond: duplicates.first ?? "", after: context.mark, in: text)): '\(duplicates.first ?? "")' stands there twice"
+        default: "1: \(error)"
+        }
+    }
+
+    /// The parser tells where the first of two keys stands; it is the second that has to go.
+    private static func line(ofSecond key: String, after first: Mark, in text: String) -> Int {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        for (index, line) in lines.enumerated().dropFirst(max(0, first.line)) {
+            let indentation = line.prefix { $0 == " " }.count
+            if indentation + 1 == first.column, line.dropFirst(indentation).hasPrefix(key + ":") { return index + 1 }
+        }
+        return first.line
+    }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Kinds by configuration, from outside")
+struct KindsTests {
+    static let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../Config/kinds.yaml").path
+    static let events =
+        #"{"klass":"event","id":1,"title":"Swing","starts":"2026-05-01T19:00:00Z","picture":"https://pictures.example.com/s.png","#
+        + #""signup":"https://sign.example.com/1","city":"Berlin"}"# + "\n"
+        + #"{"klass":"event","id":"b","title":"Jazz","starts":"2026-05-02","picture":"https://pictures.example.com/j.png","#
+        + #""signup":"https://sign.example.com/2"}"# + "\n"
+
+    /// A service that knows the kind, with its items imported by the command line.
+    private func service() throws -> RunningService {
+        let service = try RunningService(items: Items.user("u"), settings: ["feed.kinds=\(Self.file)"])
+        let lines = try service.importItems(Self.events, arguments: ["--set", "feed.kinds=\(Self.file)"])
+        #expect(lines.contains("added 2, replaced 0, skipped 0"), "\(lines)")
+        return service
+    }
+
+    @Test("a third kind takes under 40 lines of YAML and nothing else: imported, shown in both layouts, clicked, dismissed")
+    func event() async throws {
+        try await offPool {
+            #expect(try String(contentsOfFile: Self.file, encoding: .utf8).split(separator: "\n").count < 40)
+            let service = try service()
+            let page = try JSON(try service.get("/feed").text)["items"]
+            #expect(page?.list.compactMap { $0["id"]?.text } == ["user:u", "event:1", "event:b"])
+            let cell = page?[1]
+            #expect(cell?["identifier"]?.text == "EventCollectionViewCell")
+            #expect([cell?["size"]?["width"]?.number, cell?["size"]?["height"]?.number] == [300, 160])
+            let bindings = cell?["actions"]?["configuration"]?["bindings"]
+            #expect(bindings?["title"]?["text"]?.text == "Swing in Berlin")
+            #expect(bindings?["starts"]?["date"]?.text == "2026-05-01T19:00:00Z")
+            #expect(bindings?["picture"]?["image"]?.text?.hasPrefix("/images/") == true)
+            #expect(bindings?["signup"]?["link"]?.text == "https://sign.example.com/1")
+            let click = try #require(cell?["actions"]?["selection"]?["href"]?.text)
+            let answer = try service.get(click)
+            #expect(answer.status == 302 && answer["location"] == "https://sign.example.com/1")
+
+            let table = try JSON(try service.get("/feed?layout=table&width=390").text)["items"]
+            #expect(table?.list.compactMap { $0["identifier"]?.text } == ["UserTableViewCell", "EventTableViewCell", "EventTableViewCell"])
+            #expect(table?.list.compactMap { $0["size"]?["width"]?.number } == [390, 390, 390])
+
+            #expect(try service.ask("POST", "/cells/event:b/dismissal", fields: ["X-Viewer-ID: ann"]).status == 200)
+            let hers = try JSON(try service.get("/feed", fields: ["X-Viewer-ID: ann"]).text)["items"]
+            #expect(hers?.list.compactMap { $0["id"]?.text } == ["user:u", "event:1"])
+        }
+    }
+
+    @Test("items are validated by the declaration, and its JSON Schema is printed")
+    func validation() async throws {
+        try await offPool {
+            let service = try service()
+            try (Self.events.replacing("2026-05-01T19:00:00Z", with: "tomorrow")).write(
+                toFile: "\(service.folder)/bad.ndjson", atomically: true, encoding: .utf8)
+            let options = ["--config", "\(service.folder)/empty.yaml", "--database", service.database, "--set", "feed.kinds=\(Self.file)"]
+            let imported = try Command.run(["import"] + options + ["\(service.folder)/bad.ndjson"])
+            #expect(imported.code != 0)
+            let schema = try Command.run(["schema"] + options + ["event"])
+            let document = try JSON(schema.lines.first ?? "")
+            #expect(document["$schema"]?.text == "https://json-schema.org/draft/2020-12/schema")
+            #expect(document["required"]?.list.compactMap(\.text) == ["klass", "id", "title", "starts", "picture", "signup"])
+        }
+    }
+
+    @Test("a fault in the file stops the start with file and line")
+    func fault() async throws {
+        try await offPool {
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("kinds-\(UUID())").path
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            let text = try String(contentsOfFile: Self.file, encoding: .utf8).replacing(
+                "[analytics, clickthrough]", with: "[analytics, teleport]")
+            try text.write(toFile: "\(folder)/kinds.yaml", atomically: true, encoding: .utf8)
+            try "".write(toFile: "\(folder)/empty.yaml", atomically: true, encoding: .utf8)
+            let process = try SpawnedProcess([
+                "/bin/sh", "-c", "exec \"$0\" \"$@\" 2>&1", BuiltProduct.path("intertwine"), "serve", "--config", "\(folder)/empty.yaml",
+                "--database", "\(folder)/i.sqlite", "--port", "0", "--admin-port", "0", "--set", "feed.kinds=\(folder)/kinds.yaml",
+            ])
+            while try process.nextLine(timeout: 60_000) != nil {}
+            #expect(process.wait() != 0)
+            let line =
+                text.split(separator: "\n", omittingEmptySubsequences: false).firstIndex { $0.contains("teleport") }.map { $0 + 1 } ?? 0
+            #expect(
+                process.lines.contains { $0.contains("kinds.yaml:\(line): ") && $0.contains("unknown command 'teleport'") },
+                "\(process.lines)")
+        }
+    }
+
+    @Test("layout and width keep pages apart, in the cache as well, and are checked")
+    func parameters() async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.users(5))
+            for _ in 0..<2 {
+                for (query, identifier, width) in [
+                    ("limit=2", "CircularUserCollectionViewCell", 300), ("limit=2&layout=table", "CircularUserTableViewCell", 320),
+                    ("limit=2&layout=table&width=500", "CircularUserTableViewCell", 500),
+                    ("limit=2&layout=collection&width=500", "CircularUserCollectionViewCell", 400),
+                ] {
+                    let response = try service.get("/feed?\(query)")
+                    let page = try JSON(response.text)
+                    #expect(page["items"]?[0]?["identifier"]?.text == identifier)
+                    #expect(page["items"]?[0]?["size"]?["width"]?.number == width)
+                    let next = try #require(page["page"]?["next"]?.text)
+                    #expect(next.contains("layout=table") == query.contains("layout=table"))
+                    #expect(next.contains("width=500") == query.contains("width=500"))
+                    #expect(
+                        try JSON(try service.get(next).text)["items"]?[0]?["identifier"]?.text?.hasPrefix("UserTable")
+                            == query.contains("table"))
+                }
+            }
+            for query in [
+                "layout=grid", "layout=", "width=0", "width=10001", "width=-1", "width=1.5", "width=", "width=1&width=2",
+                "layout=table&layout=table",
+            ] {
+                let response = try service.get("/feed?\(query)")
+                #expect(response.status == 400 && response["content-type"] == "application/problem+json", "\(query)")
+            }
+        }
+    }
+}

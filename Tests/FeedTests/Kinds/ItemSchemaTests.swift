@@ -1,0 +1,112 @@
+import Feed
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("JSON Schemas of kinds")
+struct ItemSchemaTests {
+    static let kinds: [any ItemKind] = {
+        let declared = [KindFixture.person, KindFixture.event].compactMap { try? DeclaredKind($0) }
+        return [UserKind(), AdvertisementKind()] + declared
+    }()
+
+    static let strings = [
+        "", "a", "regular", "featured", "image", "user", "event", "é", "🏳️‍🌈", String(repeating: "x", count: 80),
+        String(repeating: "é", count: 81),
+        String(repeating: "x", count: 513), "a\u{0}b", "line\nbreak", "1", "https://a.example/b.png", "http://a", "HTTPS://A:65535?x#y",
+        "https://a:65536/", "https://a:/", "https://a:00080/", "https://[::1]/", "https://[]/", "https://[x]/", "https://u@a/",
+        "https://a/@u",
+        "https://a /", "https://a/\"", "https://a/é", "https:///x", "ftp://a/", "//a/", "https://a\\b/", "https://a/\n", "https://a[b]/",
+        "https://a/" + String(repeating: "p", count: 2_040), "https://a/[x]{y}|z^`~", "2026-05-01", "2026-02-29", "2024-02-29",
+        "2000-02-29",
+        "1900-02-29", "0000-02-29", "2026-04-31", "2026-13-01", "2026-5-1", "2026-05-01T19:00:00Z", "2026-05-01T24:00:00Z",
+        "2026-05-01T19:00:60Z", "2026-05-01T19:00:00.123+23:59", "2026-05-01T19:00:00.-01:00", "2026-05-01t19:00:00z", "2026-05-01T19:00Z",
+        "2026-05-01T19:00:00", "2026-05-01T19:00:00+24:00", "2026-05-01\n",
+    ]
+    static let literals = [
+        "null", "true", "false", "0", "-0", "1", "7", "999.5", "1000", "1000.01", "-1", "1e2", "1e999", "[]", "{}", #"["a"]"#,
+    ]
+
+    /// An item whose fields are taken from the lists above, most of them as they should be.
+    static func item(_ names: [String], _ good: [String: String], _ random: inout SeededRandom) -> String {
+        var members: [String] = []
+        for name in names {
+            var value = good[name] ?? "null"
+            switch Int.random(in: 0..<20, using: &random) {
+            case 0: value = literals.randomElement(using: &random) ?? value
+            case 1:
+                var bytes: [UInt8] = []
+                JSONText.append((strings.randomElement(using: &random) ?? "").utf8, to: &bytes)
+                value = String(decoding: bytes, as: UTF8.self)
+            case 2 where Int.random(in: 0..<2, using: &random) == 0: continue
+            default: break
+            }
+            members.append("\"\(name)\":\(value)")
+        }
+        return "{" + members.joined(separator: ",") + "}"
+    }
+
+    static let good = [
+        "username": #""Ann""#, "avatarUrl": #""https://a.example/1""#, "backgroundUrl": "null", "contentUrl": #""https://a.example/2""#,
+        "clickthroughUrl": #""https://a.example/3""#, "title": #""Swing""#, "starts": #""2026-05-01""#,
+        "picture": #""https://a.example/4""#,
+        "signup": #""https://a.example/5""#, "city": #""Berlin""#, "price": "12.5", "soldOut": "false", "id": "1",
+    ]
+
+    @Test("admit exactly the items that import admits", arguments: 0..<4)
+    func equivalence(kind index: Int) throws {
+        let kind = Self.kinds[index]
+        let kinds = ItemKinds([kind])
+        let schema = try SchemaValue(kind.schema())
+        guard case .object(let properties)? = schema["properties"] else { throw TestFailure() }
+        var random = SeededRandom(seed: UInt64(index))
+        var good = Self.good
+        good["klass"] = "\"\(kind.name)\""
+        if case .list(let types)? = properties["type"]?["enum"], case .text(let type)? = types.first { good["type"] = "\"\(type)\"" }
+        var counts = [true: 0, false: 0]
+        for _ in 0..<3_000 {
+            let json = Self.item(properties.keys.sorted(), good, &random)
+            // JSON Schema takes 1e2 for a whole number; an id is its digits, and that has none of its own.
+            if json.contains(#""id":1e2"#) { continue }
+            let isValid = (try? kinds.validate(Array(json.utf8))) != nil
+            counts[isValid, default: 0] += 1
+            // A number that no double can hold is JSON, and no item of ours; the decoder refuses it as well.
+            guard let value = try? SchemaValue(json.utf8) else {
+                #expect(!isValid)
+                continue
+            }
+            #expect(value.isValid(under: schema) == isValid, "\(json)")
+        }
+        #expect(counts.values.allSatisfy { $0 > 300 }, "\(counts)")
+    }
+
+    @Test("every kind has one, those of others included")
+    func others() throws {
+        struct Plain: ItemKind {
+            let name = "plain"
+            let lane = Lane.content
+            func validate(_ fields: ItemFields) throws(ItemFault) -> ValidItem { throw ItemFault(reason: "never") }
+        }
+        for kind in Self.kinds + [Plain()] {
+            let schema = try SchemaValue(kind.schema())
+            #expect(schema["$schema"] == .text("https://json-schema.org/draft/2020-12/schema"))
+            #expect(schema["properties"]?["klass"]?["const"] == .text(kind.name))
+        }
+    }
+
+    @Test("equal items have equal bodies, numbers included", arguments: [("12.50", "12.5"), ("1e2", "100"), ("-0", "0"), ("7.0", "7")])
+    func bodies(written: String, stored: String) throws {
+        let kind = try DeclaredKind(KindFixture.event)
+        func body(_ price: String) throws -> [UInt8] {
+            let json =
+                #"{"price":\#(price),"soldOut":true,"id":1,"title":"Sw\u0069ng","starts":"2026-05-01","picture":"https://a.example/","#
+                + #""signup":"https://a.example/"}"#
+            return try kind.validate(ItemFields(Array(json.utf8))).body
+        }
+        #expect(try body(written) == body(stored))
+        #expect(
+            try String(decoding: body(written), as: UTF8.self)
+                == #"{"title":"Swing","starts":"2026-05-01","picture":"https://a.example/","signup":"https://a.example/","price":\#(stored),"soldOut":true}"#
+        )
+    }
+}

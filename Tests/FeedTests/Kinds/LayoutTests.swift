@@ -1,0 +1,78 @@
+import Feed
+import Testing
+
+@Suite("Layouts and sizes")
+struct LayoutTests {
+    @Test("a table has rows of its own, as wide as the client")
+    func table() async throws {
+        let fixture = try Fixture(users: 1, advertisements: 1)
+        fixture.store.put(Fixture.user("f", at: 9000, variant: "featured"))
+        let page = try await fixture.assembler().page(FeedRequest(now: Fixture.now, layout: .table, width: 414))
+        #expect(
+            page.entries.map(\.viewModel.identifier) == ["UserTableViewCell", "AdvertisementTableViewCell", "CircularUserTableViewCell"])
+        #expect(page.entries.allSatisfy { $0.viewModel.size.width == 414 })
+        let collection = try await fixture.page()
+        #expect(page.ids == collection.ids)
+        #expect(page.entries.map(\.viewModel.subject.destination) == collection.entries.map(\.viewModel.subject.destination))
+    }
+
+    @Test("without a width the sizes are the contract's, whatever the rules")
+    func contract() async throws {
+        let fixture = try Fixture(users: 1, advertisements: 1)
+        fixture.store.put(Fixture.user("f", at: 9000, variant: "featured"))
+        let sizes = try await fixture.page().entries.map(\.viewModel.size)
+        #expect(sizes == [CellSize(width: 300, height: 200), CellSize(width: 220, height: 220), CellSize(width: 300, height: 190)])
+    }
+
+    @Test("next and previous keep layout and width", arguments: CellLayout.allCases, [nil, 1, 390])
+    func hrefs(layout: CellLayout, width: Int?) async throws {
+        let fixture = try Fixture(users: 9, advertisements: 2)
+        let expected = (layout == .table ? "&layout=table" : "") + (width.map { "&width=\($0)" } ?? "")
+        var request = FeedRequest(limit: 4, now: Fixture.now, layout: layout, width: width)
+        let first = try await fixture.assembler().page(request)
+        #expect(first.next?.hasSuffix("&limit=4" + expected) == true)
+        request.cursor = first.next.flatMap(Fixture.cursor)
+        let second = try await fixture.assembler().page(request)
+        #expect(second.previous?.hasSuffix("&limit=4" + expected) == true)
+        request.cursor = second.previous.flatMap(Fixture.cursor)
+        #expect(try await fixture.assembler().page(request).json() == first.json())
+    }
+
+    @Test("a form without a row stays out of the table alone, advertisements included")
+    func missingLayout() async throws {
+        var fixture = try Fixture(users: 2)
+        let plan = try CommandPlan(kind: "advertisement", slots: [:], registry: .standard, offers: [])
+        try fixture.factories.register(
+            AdvertisementCellFactory(plan: plan), for: ItemForm(kind: "advertisement", variant: "video"), prefix: "ad",
+            lane: .advertisements)
+        fixture.store.put(Fixture.advertisement("clip", at: 1, variant: "video"), in: .advertisements)
+        #expect(try await fixture.page().ids == ["user:u0", "ad:clip", "user:u1"])
+        let table = try await fixture.assembler().page(FeedRequest(now: Fixture.now, layout: .table))
+        #expect(table.ids == ["user:u0", "user:u1"])
+    }
+
+    struct Case: Sendable {
+        var rule: SizeRule
+        var width: Int?
+        var expected: CellSize
+    }
+
+    static let base = CellSize(width: 300, height: 200)
+
+    @Test(
+        "a size is a share of the width, within bounds and in whole points",
+        arguments: [
+            Case(rule: SizeRule(base), width: 1000, expected: base),
+            Case(rule: SizeRule(base, fraction: 0.5), width: nil, expected: base),
+            Case(rule: SizeRule(base, fraction: 0.5), width: 375, expected: CellSize(width: 188, height: 200)),
+            Case(rule: SizeRule(base, fraction: 0.5, aspectRatio: 1.5), width: 375, expected: CellSize(width: 188, height: 125)),
+            Case(rule: SizeRule(base, fraction: 0.5, minimum: 250), width: 375, expected: CellSize(width: 250, height: 200)),
+            Case(rule: SizeRule(base, fraction: 0.5, minimum: 250), width: 200, expected: CellSize(width: 200, height: 200)),
+            Case(
+                rule: SizeRule(base, fraction: 1, aspectRatio: 2, maximum: 400), width: 10_000, expected: CellSize(width: 400, height: 200)),
+            Case(rule: SizeRule(base, fraction: 0.01, aspectRatio: 100), width: 1, expected: CellSize(width: 1, height: 1)),
+        ])
+    func rules(table: Case) {
+        #expect(table.rule.size(width: table.width) == table.expected)
+    }
+}

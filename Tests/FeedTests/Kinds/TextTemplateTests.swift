@@ -1,0 +1,79 @@
+import TestSupport
+import Testing
+
+@testable import Feed
+
+@Suite("Templates of declared kinds")
+struct TextTemplateTests {
+    static let known: [(name: String, reference: FieldReference)] = [
+        ("id", .id), ("a", .field(FieldDeclaration("a", .text))), ("b", .field(FieldDeclaration("b", .boolean))),
+    ]
+
+    static func values() throws -> FieldValues {
+        try FieldValues(FeedItem(kind: "k", id: "i<1>", variant: "", position: 1, body: Array(#"{"a":"x & y","b":false}"#.utf8)))
+    }
+
+    @Test(
+        "combine fields",
+        arguments: [
+            ("{{a}}-{{id}}", "x & y-i<1>"), ("{{{a}}} {{& id }}", "x & y i<1>"), ("{{#a}}[{{.}}]{{/a}}", "[x & y]"),
+            ("{{^a}}none{{/a}}", ""),
+            ("{{^b}}not{{/b}}{{#b}}yes{{/b}}", "not"), ("{{! a comment }}{{a}}", "x & y"), ("plain", "plain"),
+            ("{{#a}}{{id}}{{/a}}", "i<1>"),
+            ("a { b } {{id}} }}", "a { b } i<1> }}"),
+        ])
+    func renders(template: String, text: String) throws {
+        #expect(try TextTemplate(template, for: .text, reading: Self.known).text(of: Self.values()) == text)
+    }
+
+    @Test(
+        "refuse what reaches beyond the item",
+        arguments: [
+            ("{{name}}", "unknown field 'name'"), ("{{a", "not closed"), ("{{{a}}", "not closed"), ("{{#a}}", "not ended"),
+            ("{{/a}}", "ends no"),
+            ("{{#a}}{{/b}}", "ends no"), ("{{>partial}}", "not a field"), ("{{<p}}{{/p}}", "not a field"), ("{{=<% %>=}}", "not a field"),
+            ("{{%CONTENT_TYPE:HTML}}", "not a field"), ("{{$a}}{{/a}}", "not a field"), ("{{.}}", "unknown field '.'"),
+            ("{{}}", "not a field"),
+            ("{{uppercased(a)}}", "not a field"), ("{{a b}}", "not a field"), ("{{a.b}}", "unknown field 'a.b'"),
+            (String(repeating: "{{#a}}", count: 17) + String(repeating: "{{/a}}", count: 17), "nested"),
+        ])
+    func refuses(template: String, words: String) {
+        let fault = #expect(throws: KindFault.self) { try TextTemplate(template, for: .text, reading: Self.known) }
+        #expect(fault?.reason.contains(words) == true, "\(fault?.reason ?? "")")
+    }
+
+    @Test(
+        "of links begin with a whole host",
+        arguments: [
+            ("{{a}}", false), ("https://{{a}}/", false), ("https://host{{a}}/", false), ("https://host/{{a}}", true),
+            ("javascript:{{a}}", false),
+            ("http://host?{{a}}", true), ("https://host.example", false), ("https://u@host/{{a}}", false), ("HTTPS://host#{{id}}", true),
+            ("https:///{{a}}", false), ("https://host:99999/{{a}}", false), ("//host/{{a}}", false), ("{{! c }}https://host/{{a}}", false),
+        ])
+    func links(template: String, isAllowed: Bool) throws {
+        if isAllowed {
+            let href = try LinkTemplate(template, reading: Self.known).href(of: Self.values())
+            #expect(ItemURL.fault(in: Array(href.utf8)[...]) == nil)
+        } else {
+            #expect(throws: KindFault.self) { try LinkTemplate(template, reading: Self.known) }
+        }
+    }
+
+    @Test("no template traps, whatever is written", arguments: 0..<4)
+    func fuzz(seed: Int) throws {
+        var random = SeededRandom(seed: UInt64(seed))
+        let pieces = [
+            "{{", "}}", "{", "}", "#", "^", "/", "!", "&", ">", "<", "$", "=", "%", "a", "b", "id", ".", " ", "\n", "\r\n", "\t", "{{a}}",
+            "{{#a}}",
+            "{{/a}}", "{{^b}}", "{{/b}}", "{{!", "é", "🏳️‍🌈", "\u{0}", "(", ")", "*", "{{{id}}}",
+        ]
+        var accepted = 0
+        for _ in 0..<5_000 {
+            let template = (0..<Int.random(in: 0...12, using: &random)).map { _ in pieces.randomElement(using: &random) ?? "" }.joined()
+            guard let compiled = try? TextTemplate(template, for: .text, reading: Self.known) else { continue }
+            accepted += 1
+            _ = try compiled.text(of: Self.values())
+        }
+        #expect(accepted > 100)
+    }
+}

@@ -1,0 +1,196 @@
+import Feed
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Service
+
+@Suite("Kinds in a file")
+struct KindsFileTests {
+    static let event = """
+        kinds:
+          event:
+            fields:
+              title: {type: text, required: true, max: 80}
+              starts: date
+              picture: image
+              signup: {type: url, required: true}
+              price: {type: number, min: 0}
+              open: boolean
+            types: [party, talk]
+            destination: signup
+            cells:
+              collection:
+                - identifier: PartyCell
+                  size: 300x160
+                  when: {type: party, price: {max: 10}, starts: {present: true}}
+                  bind: {title: {text: "{{title}}!"}}
+                - identifier: EventCell
+                  size: {fraction: 0.5, aspect: 2, min: 100, max: 400}
+                  bind:
+                    title: {text: title}
+                    more: {link: "https://example.com/{{id}}"}
+            actions:
+              selection: [analytics, clickthrough]
+        """
+
+    static func file(_ text: String) throws -> KindsFile {
+        try KindsFile(YAMLFile.root(of: text, from: "kinds.yaml"), policy: .compensate, besides: ["user", "advertisement"])
+    }
+
+    static func fault(_ text: String) -> String? {
+        do {
+            let file = try file(text)
+            var factories = try CellFactories.standard()
+            try file.register(in: &factories, commands: .standard, hasViewers: true)
+            return nil
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    @Test("say what a declaration in Swift says")
+    func reads() throws {
+        let kind = try #require(try Self.file(Self.event).kinds.first)
+        #expect(
+            kind.declaration
+                == KindDeclaration(
+                    name: "event", variants: ["party", "talk"],
+                    fields: [
+                        FieldDeclaration("title", .text, isRequired: true, maximum: 80), FieldDeclaration("starts", .date),
+                        FieldDeclaration("picture", .image), FieldDeclaration("signup", .url, isRequired: true),
+                        FieldDeclaration("price", .number, minimum: 0), FieldDeclaration("open", .boolean),
+                    ],
+                    cells: [
+                        .collection: [
+                            CellDeclaration(
+                                "PartyCell", size: SizeRule(CellSize(width: 300, height: 160)),
+                                conditions: [
+                                    FieldCondition("type", .anyOf(["party"])), FieldCondition("price", .between(minimum: nil, maximum: 10)),
+                                    FieldCondition("starts", .present(true)),
+                                ], bindings: [BindingDeclaration("title", .text, "{{title}}!")]),
+                            CellDeclaration(
+                                "EventCell",
+                                size: SizeRule(
+                                    CellSize(width: 160, height: 80), fraction: 0.5, aspectRatio: 2, minimum: 100, maximum: 400),
+                                bindings: [
+                                    BindingDeclaration("title", .text, "title"),
+                                    BindingDeclaration("more", .link, "https://example.com/{{id}}"),
+                                ]),
+                        ]
+                    ], destination: "signup", actions: [.selection: SlotCommands(["analytics", "clickthrough"], policy: .compensate)]))
+    }
+
+    struct Fault: Sendable, CustomTestStringConvertible {
+        var old: String
+        var new: String
+        var line: Int
+        var words: String
+        var testDescription: String { "\(new): \(words)" }
+
+        init(_ old: String, _ new: String, _ line: Int, _ words: String) {
+            (self.old, self.new, self.line, self.words) = (old, new, line, words)
+        }
+    }
+
+    @Test(
+        "stop the start with file and line, what is wrong and what is allowed",
+        arguments: [
+            Fault("types:", "tpyes:", 10, "unknown key 'tpyes' in kind 'event'; allowed: prefix, lane, id, types"),
+            Fault("kinds:", "kind:", 1, "unknown key 'kind'"), Fault("  event:", "  user:", 2, "there is a kind 'user' already"),
+            Fault("  event:", "  2nd:", 2, "must be a letter"), Fault("starts: date", "starts: dates", 5, "allowed: text, number, date"),
+            Fault("starts: date", "starts: [date]", 5, "single value"), Fault("starts: date", "starts:", 5, "value is missing"),
+            Fault("starts: date", "starts: {required: true}", 5, "type is missing"),
+            Fault("starts: date", "type: text", 5, "its own 'type'"),
+            Fault("starts: date", "starts: {type: date, max: 3}", 5, "neither min nor max"), Fault("max: 80", "max: many", 4, "a number"),
+            Fault("max: 80", "max: -1", 4, "max 1 to"), Fault("required: true, max", "required: yes, max", 4, "true, false"),
+            Fault("starts: date", "title: date", 5, "stands there twice"), Fault("[party, talk]", "{party: 1}", 10, "single value"),
+            Fault("[party, talk]", "[party, party]", 10, "twice"),
+            Fault("destination: signup", "destination: title", 11, "allowed: signup"),
+            Fault("collection:", "grid:", 13, "allowed: collection, table"),
+            Fault("- identifier: PartyCell", "- ident: PartyCell", 14, "allowed: identifier"),
+            Fault("identifier: PartyCell\n          size: 300x160", "size: 300x160", 14, "identifier is missing"),
+            Fault("300x160", "300", 15, "such as 300x200"),
+            Fault("300x160", "{width: 3}", 15, "height is missing"),
+            Fault("300x160", "{width: 3, height: 3, min: 2}", 15, "without fraction"),
+            Fault("300x160", "{fraction: 1}", 15, "aspect is missing"), Fault("300x160", "0x160", 15, "points"),
+            Fault("300x160", "{fraction: 7, height: 3}", 15, "fraction must be"),
+            Fault("type: party", "type: partly", 16, "allowed: party, talk"),
+            Fault("type: party", "kind: party", 16, "unknown field 'kind'"),
+            Fault("{max: 10}", "{most: 10}", 16, "allowed: present, min, max"),
+            Fault("{{title}}!", "{{title}!", 17, "not closed"), Fault("{{title}}!", "{{tilte}}!", 17, "unknown field 'tilte'"),
+            Fault("{{title}}!", "{{>title}}", 17, "not a field"), Fault("text: title", "txt: title", 21, "allowed: text, image, date"),
+            Fault("text: title", "text: tilte", 21, "unknown field 'tilte'; allowed: id, type, title"),
+            Fault("text: title", "image: title", 21, "allowed: picture"), Fault("{text: title}", "title", 21, "mapping is expected"),
+            Fault("{text: title}", "{text: title, date: starts}", 21, "filled in one way"),
+            Fault("https://example.com/{{id}}", "{{signup}}", 22, "must begin with http"),
+            Fault("[analytics, clickthrough]", "[analytics, clickthru]", 24, "unknown command 'clickthru'"),
+            Fault("[analytics, clickthrough]", "[present]", 24, "needs a presentation"),
+            Fault("selection:", "configuration:", 24, "unknown key"),
+            Fault("[analytics, clickthrough]", "[analytics, clickthrough", 25, "expected"), Fault("kinds:", "\tkinds:", 1, "token"),
+        ])
+    func faults(fault: Fault) throws {
+        let range = try #require(Self.event.firstRange(of: fault.old))
+        let refusal = try #require(Self.fault(Self.event.replacingCharacters(in: range, with: fault.new)))
+        #expect(refusal.hasPrefix("kinds.yaml:\(fault.line): "), "\(refusal)")
+        #expect(refusal.contains(fault.words) && !refusal.contains("\n"), "\(refusal)")
+    }
+
+    @Test("a kind that stands there twice is told at its second place")
+    func duplicates() {
+        let second = Self.event.split(separator: "\n").dropFirst().joined(separator: "\n")
+        let refusal = Self.fault(Self.event + "\n" + second)
+        #expect(refusal?.hasPrefix("kinds.yaml:25: 'event' stands there twice") == true, "\(refusal ?? "")")
+    }
+
+    @Test(
+        "empty, huge, binary and missing files are refused",
+        arguments: ["", "# nothing\n", "\u{0}", "- 1\n", "kinds:\n", "a: b: c\n", "--- 1\n--- 2\n"])
+    func notKinds(text: String) {
+        #expect(Self.fault(text)?.hasPrefix("kinds.yaml:") == true)
+    }
+
+    @Test("a file that is not there, too long or not UTF-8 is refused")
+    func unreadable() throws {
+        #expect(throws: ConfigurationError.self) { try YAMLFile.root(at: "/nonexistent/kinds.yaml") }
+        for bytes in [Data([0xFF, 0xFE, 0xC0]), Data(repeating: 0x20, count: YAMLFile.limit + 1)] {
+            let path = FileManager.default.temporaryDirectory.appendingPathComponent("kinds-\(UUID()).yaml")
+            try bytes.write(to: path)
+            defer { try? FileManager.default.removeItem(at: path) }
+            #expect(throws: ConfigurationError.self) { try YAMLFile.root(at: path.path) }
+        }
+    }
+
+    @Test("no text makes the reader trap", arguments: 0..<4)
+    func fuzz(seed: Int) {
+        var random = SeededRandom(seed: UInt64(seed))
+        let pieces = [
+            "{", "}", "[", "]", ":", "- ", "\n", "  ", "&a ", "*a", "!!int ", "|", ">", "\"", "'", "{{", "}}", "x", "0", "-1", "1e999", "~",
+            "<<: *a", "? ", "\t", "\u{0}", "é",
+        ]
+        let lines = Self.event.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        for _ in 0..<400 {
+            var text = Array(Self.event)
+            switch Int.random(in: 0..<3, using: &random) {
+            case 0:
+                for _ in 0..<Int.random(in: 1...4, using: &random) {
+                    let piece = Array(pieces.randomElement(using: &random) ?? "")
+                    text.insert(contentsOf: piece, at: Int.random(in: 0...text.count, using: &random))
+                }
+            case 1:
+                let start = Int.random(in: 0..<text.count, using: &random)
+                text.removeSubrange(start..<min(text.count, start + Int.random(in: 1...30, using: &random)))
+            default:
+                var shuffled = lines
+                shuffled.swapAt(Int.random(in: 0..<lines.count, using: &random), Int.random(in: 0..<lines.count, using: &random))
+                text = Array(shuffled.joined(separator: "\n"))
+            }
+            if let fault = Self.fault(String(text)) { #expect(fault.hasPrefix("kinds.yaml:"), "\(fault)") }
+        }
+        for depth in [10, 1_000, 100_000] {
+            for bracket in ["[", "{a: ", "- ", "? "] {
+                #expect(Self.fault("kinds: " + String(repeating: bracket, count: depth))?.hasPrefix("kinds.yaml:") == true)
+            }
+        }
+    }
+}
