@@ -124,7 +124,10 @@ let package = Package(
         .executableTarget(
             name: "StorageVictim", dependencies: ["Feed", "Storage"], path: "Tests/StorageVictim"),
         .testTarget(
-            name: "StorageTests", dependencies: ["Feed", "Storage", "StorageVictim", "TestSupport"]),
+            name: "StorageTests",
+            dependencies: [
+                "Feed", "Storage", "StorageVictim", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
         .testTarget(name: "ServiceTests", dependencies: ["Feed", "Service", "Storage", "TestSupport"]),
         .testTarget(name: "EndToEndTests", dependencies: ["TestSupport"]),
     ]
