@@ -118,8 +118,10 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         .testTarget(name: "FetchTests", dependencies: ["EventLoop", "Fetch", "TestSupport"]),
+        // Fills a disk cache until a test kills it.
+        .executableTarget(name: "CacheFiller", dependencies: ["EventLoop", "Fetch", "Images"], path: "Tests/CacheFiller"),
         .testTarget(
-            name: "ImagesTests", dependencies: ["EventLoop", "Fetch", "Images", "TestSupport"]),
+            name: "ImagesTests", dependencies: ["CacheFiller", "EventLoop", "Fetch", "Images", "TestSupport"]),
         // A process that the storage tests kill: it must be another one than theirs.
         .executableTarget(
             name: "StorageVictim", dependencies: ["Feed", "Storage"], path: "Tests/StorageVictim"),
@@ -129,7 +131,7 @@ let package = Package(
                 "Feed", "Storage", "StorageVictim", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         .testTarget(name: "ServiceTests", dependencies: ["Feed", "Service", "Storage", "TestSupport"]),
-        .testTarget(name: "EndToEndTests", dependencies: ["TestSupport"]),
+        .testTarget(name: "EndToEndTests", dependencies: ["TestSupport", "intertwine", "sample-origin"]),
     ]
 )
 

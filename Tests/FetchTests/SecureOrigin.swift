@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 
 /// An https server with a certificate of its own making, by the openssl command.
 final class SecureOrigin {
@@ -20,25 +21,26 @@ final class SecureOrigin {
         maker.standardError = FileHandle.nullDevice
         try maker.run()
         maker.waitUntilExit()
-        let output = Pipe()
+        port = try Self.freePort()
         server.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
-        server.arguments = ["s_server", "-accept", "127.0.0.1:0", "-cert", certificate, "-key", folder + "/key.pem", "-www"]
-        server.standardOutput = output
+        server.arguments = [
+            "s_server", "-accept", "127.0.0.1:\(port)", "-cert", certificate, "-key", folder + "/key.pem", "-www", "-quiet",
+        ]
+        server.standardOutput = FileHandle.nullDevice
         server.standardError = FileHandle.nullDevice
         server.standardInput = FileHandle.nullDevice
         try server.run()
-        // It says "ACCEPT 127.0.0.1:12345" once it listens.
-        var said = ""
-        while !said.contains("ACCEPT"), case let data = output.fileHandleForReading.availableData, !data.isEmpty {
-            said += String(decoding: data, as: UTF8.self)
-        }
-        let number = said.split(separator: "\n").lazy.compactMap { $0.split(separator: ":").last.flatMap { UInt16($0) } }.first
-        guard let number else { throw CocoaError(.fileReadUnknown) }
-        port = number
+    }
+
+    /// A port that nobody had a moment ago.
+    private static func freePort() throws -> UInt16 {
+        let origin = try Origin { _, _ in }
+        origin.stop()
+        return origin.port
     }
 
     deinit {
-        server.terminate()
+        kill(server.processIdentifier, SIGKILL)
         server.waitUntilExit()
         try? FileManager.default.removeItem(atPath: folder)
     }

@@ -38,7 +38,10 @@ struct FlightTests {
 
     @Test(
         "What is nearly done is finished",
-        arguments: [(800_000, 1_000_000, true), (799_999, 1_000_000, false), (0, 32 * 1_024, true), (0, 32 * 1_024 + 1, false), (1, 8_000_000, false)])
+        arguments: [
+            (800_000, 1_000_000, true), (799_999, 1_000_000, false), (0, 32 * 1_024, true), (0, 32 * 1_024 + 1, false),
+            (1, 8_000_000, false),
+        ])
     func nearlyDone(_ received: Int, _ expected: Int, _ finishes: Bool) {
         var flight = flight(at: .body)
         flight.expect(expected)

@@ -13,7 +13,7 @@ struct HeadEncoder {
     /// The fields that the server writes itself.
     private static func isOwn(_ name: HTTPField.Name) -> Bool {
         switch name {
-        case .contentLength, .transferEncoding, .connection, .date, .eTag, .lastModified, .acceptRanges, .contentRange: true
+        case .contentLength, .transferEncoding, .connection, .date, .eTag, .lastModified, .acceptRanges: true
         default: name.canonicalName == "keep-alive" || name.canonicalName == "upgrade"
         }
     }

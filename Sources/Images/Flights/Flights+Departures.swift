@@ -67,7 +67,7 @@ extension Flights {
             case .stopGrace:
                 download.grace?.disarm()
             case .pause, .resume:
-                if let fetch = download.fetch { transfers.setPaused(command == .pause, fetch) }
+                if let fetch = download.fetch { transfers.assumeIsolated { $0.setPaused(command == .pause, fetch) } }
             case .abort(let stage):
                 metrics.aborted[stage.rawValue, default: 0] += 1
                 metrics.bytesWastedAfterCancel += download.flight.receivedForNobody
