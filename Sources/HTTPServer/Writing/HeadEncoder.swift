@@ -60,7 +60,7 @@ struct HeadEncoder {
 
     private func start(_ status: Int, _ reason: String) -> (bytes: [UInt8], dateOffset: Int) {
         var bytes = Array("HTTP/1.1 \(min(max(status, 100), 999)) ".utf8)
-        bytes += Self.clean(reason)
+        bytes += Self.clean(reason.isEmpty ? ReasonPhrase.of(status) : reason)
         bytes += Array("\r\nDate: ".utf8)
         let offset = bytes.count
         bytes += [UInt8](repeating: .space, count: HTTPDate.length)
