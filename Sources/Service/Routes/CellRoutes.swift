@@ -44,12 +44,16 @@ struct CellRoutes: Sendable {
             status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"], body: StepResult.json(undone))
     }
 
-    /// 303 where the client is to go elsewhere, 500 where nothing could be performed, else 200.
+    /// 303 where the client is to go elsewhere, a problem (500) where nothing could be performed, else 200.
     private static func answer(for performance: Performance) -> StoredAnswer {
         if let destination = performance.destination {
             return StoredAnswer(status: .seeOther, location: destination, body: performance.json())
         }
         let didSomething = performance.isComplete || performance.steps.contains { $0.outcome == .performed }
-        return StoredAnswer(status: didSomething ? .ok : .internalServerError, location: nil, body: performance.json())
+        guard didSomething else {
+            let problem = Problem(.internalServerError, .commandFailed, "None of the commands could be performed.")
+            return StoredAnswer(status: problem.status, location: nil, body: problem.details.json)
+        }
+        return StoredAnswer(status: .ok, location: nil, body: performance.json())
     }
 }
