@@ -52,7 +52,9 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "Yams", package: "Yams"),
-            ]),
+            ],
+            // Into the binary, which stays a single file.
+            resources: [.embedInCode("Description/openapi.json")]),
 
         // Floor 2
         .target(

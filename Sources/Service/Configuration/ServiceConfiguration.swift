@@ -8,6 +8,7 @@ public struct ServiceConfiguration: Sendable {
     public var actions: ActionSettings
     public var events: EventSettings
     public var images: ImageSettings
+    public var crossOrigin: CrossOriginSettings
     public var signing: SigningSettings
     /// Every setting as it is in force, in the order of the file.
     public var settings: [Setting]
@@ -23,6 +24,7 @@ public struct ServiceConfiguration: Sendable {
         actions = try ActionSettings(&reader)
         events = try EventSettings(&reader)
         images = try ImageSettings(&reader)
+        crossOrigin = try CrossOriginSettings(&reader)
         signing = try SigningSettings(&reader)
         try reader.finish()
         settings = reader.settings

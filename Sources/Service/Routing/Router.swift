@@ -53,8 +53,19 @@ struct Router: HTTPHandler {
         return Problem(.notFound, nil, "There is nothing here.").response
     }
 
+    /// The methods of a resource; empty where there is none.
+    func methods(at path: String) -> [HTTPRequest.Method] {
+        let segments = Target(path).path
+        let methods = routes.filter { $0.match(segments) != nil }.map(\.method)
+        return methods.isEmpty ? [] : Self.allowed(methods)
+    }
+
+    private static func allowed(_ methods: [HTTPRequest.Method]) -> [HTTPRequest.Method] {
+        (methods.contains(.get) ? [.head] : []) + methods + [.options]
+    }
+
     private func refuse(_ method: HTTPRequest.Method, at pattern: String, allowing methods: [HTTPRequest.Method]) -> RequestPlan {
-        let allowed = (methods.contains(.get) ? [.head] : []) + methods + [.options]
+        let allowed = Self.allowed(methods)
         guard method == .options else { return .methodNotAllowed(allowed, route: pattern) }
         let list = allowed.map(\.rawValue).joined(separator: ", ")
         return .answer(ServerResponse(status: .noContent, fields: [.allow: list]), route: pattern)
