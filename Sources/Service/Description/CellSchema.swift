@@ -4,7 +4,7 @@ internal import Foundation
 struct CellSchema: Sendable {
     static let path = "/schemas/cell.json"
     static let mediaType = "application/schema+json"
-    private static let root = "CellViewModel"
+    private static let root = "ViewModel"
     private static let components = "#/components/schemas/"
     private static let definitions = "#/$defs/"
 

@@ -20,11 +20,11 @@ struct CellRoutes: Sendable {
     private func perform(_ slot: CommandKey, _ request: RouteRequest) async throws -> ServerResponse {
         let client = try clients.trace(of: request.head, from: request.request.peer.address, now: request.now)
         let cell = request.parameter("id")
+        let key = try IdempotencyKeys.key(of: request, viewer: client.viewer)
         if try request.query.flag("simulate") {
             let simulated = try await performer.simulate(slot, of: cell, for: client, now: request.now)
             return Self.answer(for: simulated).response
         }
-        let key = try IdempotencyKeys.key(of: request, viewer: client.viewer)
         let outcome = try await performer.perform(slot, of: cell, for: client, now: request.now, idempotency: key) { performance in
             Self.answer(for: performance).bytes
         }
