@@ -1,6 +1,15 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// The files of the page at `GET /`.
+let viewer = [
+    "actions-performer.mjs", "advertisement-cell.mjs", "background-fetch-worker.mjs", "background-fetch.mjs", "cell-registry.mjs",
+    "cell-view.mjs", "cells.css", "circular-user-cell.mjs", "client.mjs", "connection-banner.mjs", "connection.mjs", "elements.mjs",
+    "feed-data-source.mjs", "feed-view.mjs", "icon.svg", "image-requests.mjs", "image-zoom.mjs", "impressions.mjs", "index.html",
+    "inspector.mjs", "interactions.mjs", "journal.mjs", "keyboard.mjs", "main.mjs", "overlays.css", "page.css", "placeholder-cell.mjs",
+    "toast.mjs", "user-snapshot-cell.mjs", "viewer-identity.mjs",
+]
+
 let package = Package(
     name: "intertwine",
     products: [
@@ -54,7 +63,7 @@ let package = Package(
                 .product(name: "Yams", package: "Yams"),
             ],
             // Into the binary, which stays a single file.
-            resources: [.embedInCode("Description/openapi.json")]),
+            resources: [.embedInCode("Description/openapi.json")] + viewer.map { .embedInCode("Viewer/" + $0) }),
 
         // Floor 2
         .target(
@@ -120,8 +129,9 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         .testTarget(name: "FetchTests", dependencies: ["EventLoop", "Fetch", "TestSupport"]),
-        // Fills a disk cache until a test kills it.
-        .executableTarget(name: "CacheFiller", dependencies: ["EventLoop", "Fetch", "Images"], path: "Tests/CacheFiller"),
+        // The image manager in a process of its own, which tests kill or count.
+        .executableTarget(
+            name: "CacheFiller", dependencies: ["EventLoop", "Fetch", "Images", "TestSupport"], path: "Tests/CacheFiller"),
         .testTarget(
             name: "ImagesTests", dependencies: ["CacheFiller", "EventLoop", "Fetch", "Images", "TestSupport"]),
         // A process that the storage tests kill: it must be another one than theirs.

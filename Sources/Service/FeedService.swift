@@ -21,11 +21,12 @@ public struct FeedService: Sendable {
     public static func build(
         configuration: ServiceConfiguration, extensions: ServiceExtensions = ServiceExtensions(), logger: Logger
     ) throws -> FeedService {
-        let keys = try configuration.signingKeys()
         let store = try SQLiteStore(path: configuration.store.database)
         let ledger = try SQLiteLedger(
             path: configuration.store.ledgerDatabase, waiting: configuration.ledger.queue,
             lockTimeout: Double(configuration.ledger.patience.milliseconds) / 1_000)
+        // After the stores, whose complaint about a missing folder says more.
+        let keys = try configuration.signingKeys()
         var registry = CommandRegistry.standard
         for command in extensions.commands { try registry.register(command) }
         var factories = try CellFactories.standard(configuration.cells, commands: registry)
@@ -57,11 +58,12 @@ public struct FeedService: Sendable {
         let health = HealthRoutes(store: store, ledger: ledger, state: state)
         let description = try APIDescription(
             viewerHeader: configuration.events.viewerHeader, publicURL: configuration.server.publicURL)
+        let viewer = configuration.viewer.isServed ? ViewerRoutes(viewerHeader: configuration.events.viewerHeader).routes : []
         let routes =
             feed.routes + saved.routes
             + CellRoutes(performer: performer, clients: clients, verdicts: verdicts).routes
             + ClickRoutes(performer: performer, clients: clients, verdicts: verdicts).routes
-            + EventRoutes(performer: performer, clients: clients).routes + pictures.routes + health.routes
+            + EventRoutes(performer: performer, clients: clients).routes + pictures.routes + health.routes + viewer
             + DescriptionRoutes(description).routes
         let finishedPages = feed.finished(viewerField: configuration.events.viewerHeader, clock: clock)
         let finished: Router.Canned = { head in finishedPages(head) ?? pictures.finished.canned(for: head, now: clock() / 1_000) }

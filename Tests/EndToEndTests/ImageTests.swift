@@ -62,7 +62,7 @@ struct ImageTests {
             let forged = try service.get(String(decoding: bytes, as: UTF8.self))
             #expect(forged.status == 403 && forged["content-type"] == "application/problem+json")
             let missing = try service.get(try #require(hrefs.last))
-            #expect(missing.status == 404 && missing["image-error"] == "upstream-404" && missing["etag"] == nil)
+            #expect(missing.status == 404 && missing["image-error"] == "upstream-404" && missing["etag"] == nil, "\(missing)")
             #expect(try service.ask("DELETE", "/images/requests/\(UUID())").status == 404)
             #expect(try service.ask("POST", "/images/viewport", body: #"{"visible":[],"gone":["\#(UUID())"]}"#).status == 200)
             #expect(try service.ask("POST", "/images/viewport", body: "[]").status == 400)

@@ -49,7 +49,7 @@ struct FetchURLTests {
 
     @Test("Any text is a URL or a failure, never a trap, and what passes stays what it is")
     func arbitrary() throws {
-        var generator = SeededGenerator(seed: 5)
+        var generator = SeededRandom(seed: 5)
         let pieces = [
             "http", "https", ":", "/", "//", "@", "[", "]", "%", "%00", "#", "?", "\\", "..", "127.0.0.1", "a.b", "::1", "ü", " ", "0x7f",
             ".",

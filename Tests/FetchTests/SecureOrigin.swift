@@ -1,13 +1,12 @@
 import Foundation
 import Glibc
-import TestSupport
 
 /// An https server with a certificate of its own making, by the openssl command.
 final class SecureOrigin {
     let port: UInt16
     let certificate: String
     private let folder: String
-    private let server = Process()
+    private let server: Process
 
     init() throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("secure-origin-\(UUID())").path
@@ -21,22 +20,49 @@ final class SecureOrigin {
         maker.standardError = FileHandle.nullDevice
         try maker.run()
         maker.waitUntilExit()
-        port = try Self.freePort()
+        // Below the ports that the kernel hands out, so that no other test's origin gets it in between.
+        var candidate = UInt16.random(in: 20_000..<32_000)
+        var server = Self.server(on: candidate, folder)
+        try server.run()
+        while !Self.listens(on: candidate) {
+            if server.isRunning {
+                usleep(5_000)
+            } else {
+                candidate = UInt16.random(in: 20_000..<32_000)
+                server = Self.server(on: candidate, folder)
+                try server.run()
+            }
+        }
+        port = candidate
+        self.server = server
+    }
+
+    private static func server(on port: UInt16, _ folder: String) -> Process {
+        let server = Process()
         server.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
-        server.arguments = [
-            "s_server", "-accept", "127.0.0.1:\(port)", "-cert", certificate, "-key", folder + "/key.pem", "-www", "-quiet",
-        ]
+        server.arguments =
+            [
+                "s_server", "-accept", "127.0.0.1:\(port)", "-cert", folder + "/certificate.pem", "-key", folder + "/key.pem", "-www",
+                "-quiet",
+            ]
         server.standardOutput = FileHandle.nullDevice
         server.standardError = FileHandle.nullDevice
         server.standardInput = FileHandle.nullDevice
-        try server.run()
+        return server
     }
 
-    /// A port that nobody had a moment ago.
-    private static func freePort() throws -> UInt16 {
-        let origin = try Origin { _, _ in }
-        origin.stop()
-        return origin.port
+    private static func listens(on port: UInt16) -> Bool {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var name = sockaddr_in()
+        name.sin_family = sa_family_t(AF_INET)
+        name.sin_port = port.bigEndian
+        inet_pton(AF_INET, "127.0.0.1", &name.sin_addr)
+        return withUnsafePointer(to: &name) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
     }
 
     deinit {

@@ -91,7 +91,7 @@ struct FlightTests {
 
     @Test("Any sequence of events: a flight with a waiter is never given up, and one without is not read beyond the grace")
     func anySequence() {
-        var generator = SeededGenerator(seed: 21)
+        var generator = SeededRandom(seed: 21)
         for _ in 0..<2_000 {
             var flight = Flight()
             var inside: Set<UInt64> = []

@@ -91,7 +91,7 @@ struct ImageURLSignerTests {
 
     @Test("Ten thousand random mutations are never accepted and never a trap")
     func mutations() throws {
-        var generator = SeededGenerator(seed: 11)
+        var generator = SeededRandom(seed: 11)
         let signer = try signer(key)
         let path = Array(signer.path(for: try FetchURL("http://example.com/a.png"), now: now).utf8)
         for _ in 0..<10_000 {
@@ -117,7 +117,7 @@ struct ImageURLSignerTests {
 
     @Test("Base64url: every length, canonical only")
     func base64() {
-        var generator = SeededGenerator(seed: 3)
+        var generator = SeededRandom(seed: 3)
         for length in 0..<200 {
             let bytes = (0..<length).map { _ in UInt8.random(in: 0...255, using: &generator) }
             #expect(Base64URL.decode(Base64URL.encode(bytes).utf8) == bytes)

@@ -159,6 +159,20 @@ struct SQLiteLedgerTests {
         #expect(try await ledger.report(days: 0...100_000, by: .day).rows.map { $0.counts[.click] } == [36])
     }
 
+    @Test("a group that is rolled back leaves nothing behind, in the rollups neither")
+    func rolledBackGroup() throws {
+        let record = SelectionRecord(id: "s", cell: "c", viewer: nil, steps: [], expires: .max)
+        let counts = try ledger.pool.writeWithoutTransaction { database in
+            let transaction = try LedgerTransaction(database)
+            let failing = [click(), LedgerEntry(selection: record), LedgerEntry(selection: record)]
+            #expect(throws: DatabaseError.self) { try transaction.commit(failing, now: 0) }
+            #expect(!database.isInsideTransaction)
+            _ = try transaction.commit([click()], now: 0)
+            return try Int.fetchAll(database, sql: "SELECT count(*) FROM event UNION ALL SELECT sum(count) FROM rollup_cell")
+        }
+        #expect(counts == [1, 1])
+    }
+
     @Test("what has expired is removed as time goes on")
     func sweeps() async throws {
         for number in 0..<20 {

@@ -1,5 +1,6 @@
 import Feed
 import Storage
+import TestSupport
 import Testing
 
 @Suite("Viewers' lists")
@@ -53,7 +54,7 @@ struct ViewerListTests {
 
     @Test("after any sequence of performances and undo, only those that were not undone have run", arguments: [1, 2, 3, 4] as [UInt64])
     func model(seed: UInt64) async throws {
-        var generator = SeededGenerator(state: seed)
+        var generator = SeededRandom(seed: seed)
         /// Performances that stand, oldest first.
         var standing: [(id: String, list: ViewerList, viewer: String, cell: String)] = []
         for number in 0..<120 {

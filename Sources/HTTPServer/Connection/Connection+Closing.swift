@@ -34,8 +34,9 @@ extension Connection {
         lane.stage.clear()
         if let exchange {
             abandon(exchange)
-            if exchange.status == 0 {
-                observe(method: exchange.method, route: exchange.route, status: 499, bytes: 0, begun: exchange.begunAt)
+            if !exchange.isDiscarding {
+                let status = exchange.status == 0 ? 499 : exchange.status
+                observe(method: exchange.method, route: exchange.route, status: status, bytes: exchange.sent, begun: exchange.begunAt)
             }
             lane.giveBack(exchange.parser)
             self.exchange = nil

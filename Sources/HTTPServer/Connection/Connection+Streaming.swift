@@ -88,7 +88,6 @@ extension Connection {
         }
         guard isWhole else {
             // The client must notice that this was not all.
-            observe(method: exchange.method, route: exchange.route, status: exchange.status, bytes: exchange.sent, begun: exchange.begunAt)
             reset()
             return
         }

@@ -35,7 +35,8 @@ struct Route: Sendable {
         self.cancelsOnPeerClose = cancelsOnPeerClose
         self.timeLimit = timeLimit
         self.handle = handle
-        let segments: [Segment] = pattern.split(separator: "/").map { segment in
+        // As requests are taken apart: the path `/` is one empty segment.
+        let segments: [Segment] = pattern.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map { segment in
             segment.hasPrefix("{") ? .parameter(String(segment.dropFirst().dropLast())) : .literal(String(segment))
         }
         self.segments = segments

@@ -7,7 +7,7 @@ final class StuckOrigin {
     let port: UInt16
 
     init() throws {
-        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         inet_pton(AF_INET, "127.0.0.1", &address.sin_addr)
@@ -18,6 +18,7 @@ final class StuckOrigin {
             }
         }
         if result != 0 { throw RawClientError.system("listen", errno) }
+        self.listener = listener
         port = address.sin_port.bigEndian
     }
 

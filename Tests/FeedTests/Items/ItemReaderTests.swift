@@ -1,4 +1,5 @@
 import Feed
+import TestSupport
 import Testing
 
 @Suite("Reading items from a file")
@@ -106,7 +107,7 @@ struct ItemReaderTests {
 
     @Test("bytes changed at random never make it trap or hang, and pieces never make a difference")
     func mutations() {
-        var generator = SeededGenerator(state: 20_261_121)
+        var generator = SeededRandom(seed: 20_261_121)
         let texts = [
             "[" + (0..<6).map { user("u\($0)", #","x":[{"y":"\\\u00e9"}]"#) }.joined(separator: ",\n") + "]",
             (0..<6).map { user("u\($0)") }.joined(separator: "\n"),
@@ -124,18 +125,5 @@ struct ItemReaderTests {
             }
             #expect(read(bytes) == read(bytes, piece: Int.random(in: 1...40, using: &generator)), "\(bytes)")
         }
-    }
-}
-
-/// SplitMix64: the same sequence in every run.
-private struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
     }
 }
