@@ -64,7 +64,7 @@ let package = Package(
                 .product(name: "Yams", package: "Yams"),
             ],
             // Into the binary, which stays a single file.
-            resources: viewer.map { .embedInCode("Viewer/" + $0) }),
+            resources: [.embedInCode("Description/openapi.json")] + viewer.map { .embedInCode("Viewer/" + $0) }),
 
         // Floor 2
         .target(
@@ -144,7 +144,13 @@ let package = Package(
             dependencies: [
                 "Feed", "Storage", "StorageVictim", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
             ]),
-        .testTarget(name: "ServiceTests", dependencies: ["Feed", "Service", "Storage", "TestSupport"]),
+        .testTarget(
+            name: "ServiceTests",
+            dependencies: [
+                "Feed", "Fetch", "Images", "Service", "Storage", "TestSupport",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
         .testTarget(name: "EndToEndTests", dependencies: ["TestSupport", "intertwine", "sample-origin"]),
     ]
 )

@@ -9,6 +9,7 @@ public struct ServiceConfiguration: Sendable {
     public var events: EventSettings
     public var images: ImageSettings
     public var viewer: ViewerSettings
+    public var crossOrigin: CrossOriginSettings
     public var signing: SigningSettings
     /// Every setting as it is in force, in the order of the file.
     public var settings: [Setting]
@@ -25,6 +26,7 @@ public struct ServiceConfiguration: Sendable {
         events = try EventSettings(&reader)
         images = try ImageSettings(&reader)
         viewer = try ViewerSettings(&reader)
+        crossOrigin = try CrossOriginSettings(&reader)
         signing = try SigningSettings(&reader)
         try reader.finish()
         settings = reader.settings
