@@ -35,7 +35,7 @@ extension Connection {
         if let exchange {
             abandon(exchange)
             if exchange.status == 0 {
-                observe(method: exchange.method, route: exchange.route, status: 499, bytes: 0, begun: exchange.begunAt)
+                observe(exchange, status: 499, bytes: 0)
             }
             lane.giveBack(exchange.parser)
             self.exchange = nil

@@ -88,7 +88,7 @@ extension Connection {
         }
         guard isWhole else {
             // The client must notice that this was not all.
-            observe(method: exchange.method, route: exchange.route, status: exchange.status, bytes: exchange.sent, begun: exchange.begunAt)
+            observe(exchange, status: exchange.status, bytes: exchange.sent)
             reset()
             return
         }
