@@ -9,6 +9,8 @@ public struct ServiceConfiguration: Sendable {
     public var events: EventSettings
     public var images: ImageSettings
     public var signing: SigningSettings
+    public var log: LogSettings
+    public var metrics: MetricsSettings
     /// Every setting as it is in force, in the order of the file.
     public var settings: [Setting]
 
@@ -24,6 +26,8 @@ public struct ServiceConfiguration: Sendable {
         events = try EventSettings(&reader)
         images = try ImageSettings(&reader)
         signing = try SigningSettings(&reader)
+        log = try LogSettings(&reader)
+        metrics = try MetricsSettings(&reader)
         try reader.finish()
         settings = reader.settings
     }

@@ -6,8 +6,7 @@ internal import Logging
 struct Router: HTTPHandler {
     typealias Canned = @Sendable (borrowing RequestHead) -> CannedResponse?
 
-    private let routes: [Route]
-    private let finished: Canned?
+    private let table: RouteTable
     private let clock: @Sendable () -> Int64
     private let logger: Logger
 
@@ -15,30 +14,35 @@ struct Router: HTTPHandler {
     ///   - finished: looks up answers that are ready, before anything is made of the request's bytes.
     ///   - clock: milliseconds since 1970-01-01 UTC.
     init(_ routes: [Route], finished: Canned? = nil, clock: @escaping @Sendable () -> Int64, logger: Logger) {
-        self.routes = routes
-        self.finished = finished
+        self.init(RouteTable(routes, finished: finished), clock: clock, logger: logger)
+    }
+
+    /// - Parameter table: looked up anew for each request.
+    init(_ table: RouteTable, clock: @escaping @Sendable () -> Int64, logger: Logger) {
+        self.table = table
         self.clock = clock
         self.logger = logger
     }
 
     func canned(for head: borrowing RequestHead) -> CannedResponse? {
-        finished?(head)
+        table.finished?(head)
     }
 
     func plan(for request: HTTPRequest, peer: PeerAddress) -> RequestPlan {
         let target = Target(request.path ?? "")
-        let matching = routes.filter { $0.match(target.path) != nil }
+        let matching = table.routes.filter { $0.match(target.path) != nil }
         guard let any = matching.first else { return .answer(Problem(.notFound, nil, "There is nothing here.").response) }
         guard let route = matching.first(where: { $0.method == request.method.routed }) else {
             return refuse(request.method, at: any.pattern, allowing: matching.map(\.method))
         }
         return .accept(
-            bodyLimit: route.bodyLimit, cancelsOnPeerClose: route.cancelsOnPeerClose, timeLimit: route.timeLimit, route: route.pattern)
+            bodyLimit: route.bodyLimit, streamsBody: route.streamsBody, cancelsOnPeerClose: route.cancelsOnPeerClose,
+            timeLimit: route.timeLimit, route: route.pattern)
     }
 
     func respond(to request: ServerRequest) async -> ServerResponse {
         let target = Target(request.head.path ?? "")
-        for route in routes where route.method == request.head.method.routed {
+        for route in table.routes where route.method == request.head.method.routed {
             guard let parameters = route.match(target.path) else { continue }
             do {
                 return try await route.handle(try RouteRequest(request, target: target, parameters: parameters, now: clock()))

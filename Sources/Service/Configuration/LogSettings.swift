@@ -1,0 +1,24 @@
+/// `log.*`: what is written to standard error, and how.
+public struct LogSettings: Sendable {
+    public enum Format: String, Sendable, CaseIterable {
+        /// `2026-11-21T09:00:00.000Z info request route=/feed …`
+        case text
+        /// One JSON object a line.
+        case json
+    }
+
+    public enum Level: String, Sendable, CaseIterable {
+        case trace, debug, info, notice, warning, error, critical
+    }
+
+    public var format: Format
+    public var level: Level
+    /// Whether each request gets a line, at level info.
+    public var requests: Bool
+
+    init(_ reader: inout SettingsReader) throws {
+        format = try reader.read("log.format", default: Format.text)
+        level = try reader.read("log.level", default: Level.info)
+        requests = try reader.read("log.requests", default: true)
+    }
+}
