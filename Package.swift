@@ -128,7 +128,14 @@ let package = Package(
             name: "StorageVictim", dependencies: ["Feed", "Storage"], path: "Tests/StorageVictim"),
         .testTarget(
             name: "StorageTests", dependencies: ["Feed", "Storage", "StorageVictim", "TestSupport"]),
-        .testTarget(name: "ServiceTests", dependencies: ["Feed", "Service", "Storage", "TestSupport"]),
+        .testTarget(
+            name: "ServiceTests",
+            dependencies: [
+                "Feed", "Service", "Storage", "TestSupport",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
         .testTarget(name: "EndToEndTests", dependencies: ["TestSupport"]),
     ]
 )

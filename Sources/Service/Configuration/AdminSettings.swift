@@ -17,7 +17,9 @@ public struct AdminSettings: Sendable {
             "admin.token", default: "",
             allowed: "8 to 512 visible ASCII characters; or nothing, where admin.host (\(host)) is a loopback address", secret: true,
             where: { $0.isEmpty || (8...512).contains($0.utf8.count) && $0.utf8.allSatisfy { (0x21...0x7E).contains($0) } })
-        importLimit = try reader.read("admin.import-limit", default: ByteCount(integerLiteral: 1 << 30), allowed: ByteCount.allowed, where: { $0.bytes > 0 })
+        importLimit = try reader.read(
+            "admin.import-limit", default: ByteCount(integerLiteral: 1 << 30), allowed: "\(ByteCount.allowed), at least 1",
+            where: { $0.bytes > 0 })
         importDeadline = try reader.read(
             "admin.import-deadline", default: .seconds(3_600), allowed: "\(Duration.allowed), from 1s to 7d",
             where: { (.seconds(1)...(.seconds(604_800))).contains($0) })

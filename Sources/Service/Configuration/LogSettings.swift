@@ -16,6 +16,12 @@ public struct LogSettings: Sendable {
     /// Whether each request gets a line, at level info.
     public var requests: Bool
 
+    public init(format: Format = .text, level: Level = .info, requests: Bool = true) {
+        self.format = format
+        self.level = level
+        self.requests = requests
+    }
+
     init(_ reader: inout SettingsReader) throws {
         format = try reader.read("log.format", default: Format.text)
         level = try reader.read("log.level", default: Level.info)

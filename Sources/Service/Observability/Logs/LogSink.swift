@@ -60,9 +60,14 @@ public final class LogSink: Sendable {
         }
     }
 
-    /// Returns when everything appended so far has been written.
+    /// Returns when everything appended so far has been written, or after a second: a reader that is stuck holds nobody up.
     public func flush() {
-        queue.sync { writeAll() }
+        let done = DispatchSemaphore(value: 0)
+        queue.async {
+            self.writeAll()
+            done.signal()
+        }
+        _ = done.wait(timeout: .now() + .seconds(1))
     }
 
     /// On the queue.
