@@ -26,9 +26,12 @@ public struct FeedService: Sendable {
         let parts = try ServiceParts(configuration: configuration, extensions: extensions, telemetry: telemetry, logger: logger)
         let live = try LiveComposition(configuration, parts: parts)
         let access = OperatorAccess(token: configuration.admin.token)
+        let accessLog = AccessLog(
+            control: telemetry.control, sink: telemetry.sink,
+            privacy: AddressPrivacy(mode: configuration.events.address, keys: parts.keys), now: parts.clock)
         let operatorRoutes =
             HealthRoutes(store: parts.store, ledger: parts.ledger, state: parts.state).routes
-            + MetricsRoutes(registry: telemetry.registry, samples: ServiceSamples(parts: parts, live: live)).routes
+            + MetricsRoutes(registry: telemetry.registry, samples: ServiceSamples(parts: parts, live: live, accessLog: accessLog)).routes
             + OperatorRoutes(
                 parts: parts, live: live, access: access, audit: try AuditLog(path: configuration.store.path(of: "audit.log")),
                 settings: configuration.admin, database: configuration.store.database
@@ -37,9 +40,6 @@ public struct FeedService: Sendable {
         let requests = counted.map { registry in
             RequestMetrics(registry: registry, routes: (live.current.routes + operatorRoutes).map(\.pattern))
         }
-        let accessLog = AccessLog(
-            control: telemetry.control, sink: telemetry.sink,
-            privacy: AddressPrivacy(mode: configuration.events.address, keys: parts.keys), now: parts.clock)
         let observer = { (listener: String) in
             ServiceObserver(
                 requests: requests, connections: counted.map { ConnectionMetrics(registry: $0, listener: listener) }, log: accessLog)

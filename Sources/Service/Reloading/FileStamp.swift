@@ -1,19 +1,18 @@
-internal import Glibc
+internal import Foundation
 
 /// What tells that a file is another one than before.
 struct FileStamp: Equatable {
-    private let inode: UInt64
-    private let size: Int64
-    private let seconds: Int64
-    private let nanoseconds: Int64
+    private let number: UInt64?
+    private let size: UInt64?
+    private let changed: Date?
 
     /// Nil where there is no file.
     init?(path: String) {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        inode = UInt64(status.st_ino)
-        size = Int64(status.st_size)
-        seconds = Int64(status.st_mtim.tv_sec)
-        nanoseconds = Int64(status.st_mtim.tv_nsec)
+        // Links are followed, as a mounted configuration is often one.
+        let real = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: real) else { return nil }
+        number = attributes[.systemFileNumber] as? UInt64
+        size = attributes[.size] as? UInt64
+        changed = attributes[.modificationDate] as? Date
     }
 }

@@ -22,6 +22,7 @@ final class AccessLog: Sendable {
     private let sink: LogSink
     private let privacy: AddressPrivacy
     private let now: @Sendable () -> Int64
+    private let allowance = LineAllowance()
 
     init(control: LogControl, sink: LogSink, privacy: AddressPrivacy, now: @escaping @Sendable () -> Int64) {
         self.control = control
@@ -30,13 +31,24 @@ final class AccessLog: Sendable {
         self.now = now
     }
 
-    var isOn: Bool { control.logsRequests }
+    /// Whether a request that ends now gets a line.
+    var isOn: Bool { control.logsRequests && allowance.hasRoom(limit: control.requestsPerSecond, now: now) }
+
+    /// Requests that got no line because there were too many within a second.
+    var skippedRequests: Int { allowance.skippedLines }
 
     func write(_ record: RequestRecord) {
-        guard isOn else { return }
+        guard control.logsRequests else { return }
+        let now = now()
+        guard allowance.take(limit: control.requestsPerSecond, now: now) else { return }
         let line = LogLine(json: control.writesJSON)
-        let day = now()
+        let skipped = allowance.takeSkipped()
         sink.append { stripe in
+            if skipped > 0 {
+                line.begin(&stripe.stamp, level: "info", message: "requests without a line", into: &stripe.lines)
+                line.field("requests", number: skipped, into: &stripe.lines)
+                line.end(&stripe.lines)
+            }
             line.begin(&stripe.stamp, level: "info", message: "request", into: &stripe.lines)
             line.field("method", text: record.method.label.utf8, into: &stripe.lines)
             line.field("route", text: (record.route ?? "none").utf8, into: &stripe.lines)
@@ -45,7 +57,7 @@ final class AccessLog: Sendable {
             line.field(
                 "duration_ms", thousandths: Int(max(0, seconds &* 1_000_000 &+ attoseconds / 1_000_000_000_000)), into: &stripe.lines)
             line.field("bytes", number: record.bytes, into: &stripe.lines)
-            peer(record.peer, now: day, line, &stripe)
+            peer(record.peer, now: now, line, &stripe)
             id(record.trace?.requestID, line, &stripe)
             stripe.scratch.trace.removeAll(keepingCapacity: true)
             TraceContext.append(continuing: record.trace?.traceParent, to: &stripe.scratch.trace)

@@ -7,10 +7,9 @@ struct TimeStamp {
 
     /// Appends the time that it is now.
     mutating func append(to bytes: inout [UInt8]) {
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
-        if now.tv_sec != second {
-            second = now.tv_sec
+        let milliseconds = Int(WallClock.now())
+        if milliseconds / 1_000 != second {
+            second = milliseconds / 1_000
             var parts = tm()
             gmtime_r(&second, &parts)
             prefix.removeAll(keepingCapacity: true)
@@ -24,7 +23,7 @@ struct TimeStamp {
             prefix.append(UInt8(ascii: "."))
         }
         bytes += prefix
-        Self.append(now.tv_nsec / 1_000_000, digits: 3, to: &bytes)
+        Self.append(milliseconds % 1_000, digits: 3, to: &bytes)
         bytes.append(UInt8(ascii: "Z"))
     }
 

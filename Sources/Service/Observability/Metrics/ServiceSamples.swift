@@ -5,6 +5,7 @@ internal import Storage
 struct ServiceSamples: Sendable {
     let parts: ServiceParts
     let live: LiveComposition
+    let accessLog: AccessLog
 
     func read() async -> [MetricSample] {
         ProcessSamples.read() + pages + ledger + logs + Self.images(await parts.pictures.manager.metrics())
@@ -33,7 +34,13 @@ struct ServiceSamples: Sendable {
     }
 
     private var logs: [MetricSample] {
-        [.counter("intertwine_log_dropped_lines_total", "Lines of the log that nothing took in time.", parts.telemetry.sink.droppedLines)]
+        [
+            .counter(
+                "intertwine_log_dropped_lines_total", "Lines of the log that nothing took in time.", parts.telemetry.sink.droppedLines),
+            .counter(
+                "intertwine_log_skipped_requests_total", "Requests without a line, as there were too many within a second.",
+                accessLog.skippedRequests),
+        ]
     }
 
     private static func images(_ metrics: ImageMetrics) -> [MetricSample] {
