@@ -1,6 +1,15 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// The files of the page at `GET /`.
+let viewer = [
+    "actions-performer.mjs", "advertisement-cell.mjs", "background-fetch-worker.mjs", "background-fetch.mjs", "cell-registry.mjs",
+    "cell-view.mjs", "cells.css", "circular-user-cell.mjs", "client.mjs", "connection-banner.mjs", "connection.mjs", "elements.mjs",
+    "feed-data-source.mjs", "feed-view.mjs", "icon.svg", "image-requests.mjs", "image-zoom.mjs", "impressions.mjs", "index.html",
+    "inspector.mjs", "interactions.mjs", "journal.mjs", "keyboard.mjs", "main.mjs", "overlays.css", "page.css", "placeholder-cell.mjs",
+    "toast.mjs", "user-snapshot-cell.mjs", "viewer-identity.mjs",
+]
+
 let package = Package(
     name: "intertwine",
     products: [
@@ -55,7 +64,9 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "Yams", package: "Yams"),
-            ]),
+            ],
+            // Into the binary, which stays a single file.
+            resources: viewer.map { .embedInCode("Viewer/" + $0) }),
 
         // Floor 2
         .target(
@@ -121,13 +132,19 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         .testTarget(name: "FetchTests", dependencies: ["EventLoop", "Fetch", "TestSupport"]),
+        // The image manager in a process of its own, which tests kill or count.
+        .executableTarget(
+            name: "CacheFiller", dependencies: ["EventLoop", "Fetch", "Images", "TestSupport"], path: "Tests/CacheFiller"),
         .testTarget(
-            name: "ImagesTests", dependencies: ["EventLoop", "Fetch", "Images", "TestSupport"]),
+            name: "ImagesTests", dependencies: ["CacheFiller", "EventLoop", "Fetch", "Images", "TestSupport"]),
         // A process that the storage tests kill: it must be another one than theirs.
         .executableTarget(
             name: "StorageVictim", dependencies: ["Feed", "Storage"], path: "Tests/StorageVictim"),
         .testTarget(
-            name: "StorageTests", dependencies: ["Feed", "Storage", "StorageVictim", "TestSupport"]),
+            name: "StorageTests",
+            dependencies: [
+                "Feed", "Storage", "StorageVictim", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
         .testTarget(
             name: "ServiceTests",
             dependencies: [
@@ -136,7 +153,7 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        .testTarget(name: "EndToEndTests", dependencies: ["TestSupport"]),
+        .testTarget(name: "EndToEndTests", dependencies: ["TestSupport", "intertwine", "sample-origin"]),
     ]
 )
 

@@ -102,7 +102,8 @@ public struct ImageFailure: Error, Sendable, Hashable {
         switch failure {
         case .cancelled, .shuttingDown, .internalError: nil
         case .hostNotFound, .resolveFailed, .resolveTimeout: .seconds(30)
-        case .connectFailed, .connectTimeout, .tlsFailed, .headTimeout, .totalTimeout, .tooSlow, .connectionLost, .truncated, .protocolError:
+        case .connectFailed, .connectTimeout, .tlsFailed, .headTimeout, .totalTimeout, .tooSlow, .connectionLost, .truncated,
+            .protocolError:
             growing(strikes)
         default: .seconds(3_600)
         }

@@ -39,6 +39,7 @@ struct Composition: Sendable {
             + ClickRoutes(performer: performer, clients: clients, verdicts: verdicts).routes
             + EventRoutes(performer: performer, clients: clients).routes + pictures.routes
             + HealthRoutes(store: store, ledger: ledger, state: parts.state).routes
+            + (configuration.viewer.isServed ? ViewerRoutes(viewerHeader: configuration.events.viewerHeader).routes : [])
         let clock = parts.clock
         let finishedPages = feed.finished(viewerField: configuration.events.viewerHeader, clock: clock)
         finished = { head in finishedPages(head) ?? pictures.finished.canned(for: head, now: clock() / 1_000) }

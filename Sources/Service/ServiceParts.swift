@@ -18,11 +18,12 @@ struct ServiceParts: Sendable {
     let logger: Logger
 
     init(configuration: ServiceConfiguration, extensions: ServiceExtensions, telemetry: Telemetry, logger: Logger) throws {
-        keys = try configuration.signingKeys()
         store = try SQLiteStore(path: configuration.store.database)
         ledger = try SQLiteLedger(
             path: configuration.store.ledgerDatabase, waiting: configuration.ledger.queue,
             lockTimeout: Double(configuration.ledger.patience.milliseconds) / 1_000)
+        // After the stores, whose complaint about a missing folder says more.
+        keys = try configuration.signingKeys()
         var registry = CommandRegistry.standard
         for command in extensions.commands { try registry.register(command) }
         self.registry = registry

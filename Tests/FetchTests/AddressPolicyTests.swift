@@ -77,7 +77,8 @@ struct AddressPolicyTests {
         arguments: [
             ("example.com", "example.com", true), ("example.com", "www.example.com", false), ("example.com", "evilexample.com", false),
             ("example.com", "example.com.evil.net", false), ("*.example.com", "a.example.com", true),
-            ("*.example.com", "a.b.example.com", true), ("*.example.com", "example.com", false), ("*.example.com", "evilexample.com", false),
+            ("*.example.com", "a.b.example.com", true), ("*.example.com", "example.com", false),
+            ("*.example.com", "evilexample.com", false),
             ("*.example.com", "a.example.com.evil.net", false), ("EXAMPLE.com.", "example.com", true),
         ])
     func hosts(_ pattern: String, _ host: String, _ matches: Bool) throws {
@@ -95,7 +96,9 @@ struct AddressPolicyTests {
         #expect(HostPattern(text) == nil)
     }
 
-    @Test("Ranges that mean nothing are none", arguments: ["", "10.0.0.0/33", "10.0.0.1/8", "10/8", "::/129", "x/8", "10.0.0.0/-1", "10.0.0.0/"])
+    @Test(
+        "Ranges that mean nothing are none",
+        arguments: ["", "10.0.0.0/33", "10.0.0.1/8", "10/8", "::/129", "x/8", "10.0.0.0/-1", "10.0.0.0/"])
     func badNetworks(_ text: String) {
         #expect(Network(text) == nil)
     }

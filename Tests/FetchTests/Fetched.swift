@@ -51,7 +51,8 @@ final class Fetched: FetchDelegate {
 
     /// The outer nil is "not yet".
     var failure: FetchFailure?? {
-        log.events.lazy.compactMap { event -> FetchFailure?? in if case .ended(let failure, _) = event { .some(failure) } else { nil } }.first
+        log.events.lazy.compactMap { event -> FetchFailure?? in if case .ended(let failure, _) = event { .some(failure) } else { nil } }
+            .first
     }
 
     var head: FetchHead? {

@@ -33,7 +33,9 @@ struct Fetcher {
     }
 
     /// Starts a fetch that the test follows while it is under way.
-    func start(_ url: String, limits: FetchLimits = FetchLimits(), wants: @escaping @Sendable (FetchHead) -> Bool = { _ in true }) throws -> Fetched {
+    func start(_ url: String, limits: FetchLimits = FetchLimits(), wants: @escaping @Sendable (FetchHead) -> Bool = { _ in true }) throws
+        -> Fetched
+    {
         let fetched = Fetched(wants: wants)
         fetched.begin(transfers.start(FetchRequest(try FetchURL(url), limits: limits), delegate: fetched))
         return fetched

@@ -33,7 +33,9 @@ struct ForbiddenAddressTests {
         expectSilence()
     }
 
-    @Test("Named: a public name with a private address", arguments: ["127.0.0.1", "::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "10.0.0.1", "0.0.0.0"])
+    @Test(
+        "Named: a public name with a private address",
+        arguments: ["127.0.0.1", "::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "10.0.0.1", "0.0.0.0"])
     func named(_ address: String) async throws {
         let answer = [try #require(IPAddress(address))]
         let fetcher = try Fetcher(ports: [trap.port], allowed: [], lookup: { _ in .success(answer) })
@@ -81,7 +83,12 @@ struct ForbiddenAddressTests {
         var configuration = Resolver.Configuration()
         configuration.positive = .zero
         let resolver = Resolver(configuration: configuration) { _ in
-            .success([answers[asked.withLock { count in defer { count += 1 }; return min(count, 1) }]])
+            .success([
+                answers[
+                    asked.withLock { count in
+                        defer { count += 1 }; return min(count, 1)
+                    }]
+            ])
         }
         let base = try Fetcher(ports: [origin.port])
         let transfers = Transfers(on: base.loop, policy: base.transfers.policy, resolver: resolver)
@@ -124,7 +131,8 @@ struct ForbiddenAddressTests {
     @Test(
         "Redirected to another scheme, port, or with a user",
         arguments: [
-            ("file:///etc/passwd", FetchFailure.schemeDenied), ("ftp://127.0.0.1/", .schemeDenied), ("gopher://127.0.0.1:6379/_INFO", .schemeDenied),
+            ("file:///etc/passwd", FetchFailure.schemeDenied), ("ftp://127.0.0.1/", .schemeDenied),
+            ("gopher://127.0.0.1:6379/_INFO", .schemeDenied),
             ("dict://127.0.0.1:6379/info", .schemeDenied), ("http://127.0.0.1:22/", .portDenied), ("http://127.0.0.1:6379/", .portDenied),
             ("http://a:b@127.0.0.1:PORT/", .userinfoDenied), ("http://[fe80::1%25lo]/", .malformedURL), ("http://", .malformedURL),
         ])

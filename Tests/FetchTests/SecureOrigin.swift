@@ -6,7 +6,7 @@ final class SecureOrigin {
     let port: UInt16
     let certificate: String
     private let folder: String
-    private let server = Process()
+    private let server: Process
 
     init() throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("secure-origin-\(UUID())").path
@@ -20,25 +20,53 @@ final class SecureOrigin {
         maker.standardError = FileHandle.nullDevice
         try maker.run()
         maker.waitUntilExit()
-        let output = Pipe()
+        // Below the ports that the kernel hands out, so that no other test's origin gets it in between.
+        var candidate = UInt16.random(in: 20_000..<32_000)
+        var server = Self.server(on: candidate, folder)
+        try server.run()
+        while !Self.listens(on: candidate) {
+            if server.isRunning {
+                usleep(5_000)
+            } else {
+                candidate = UInt16.random(in: 20_000..<32_000)
+                server = Self.server(on: candidate, folder)
+                try server.run()
+            }
+        }
+        port = candidate
+        self.server = server
+    }
+
+    private static func server(on port: UInt16, _ folder: String) -> Process {
+        let server = Process()
         server.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
-        server.arguments = ["s_server", "-accept", "127.0.0.1:0", "-cert", certificate, "-key", folder + "/key.pem", "-www"]
-        server.standardOutput = output
+        server.arguments =
+            [
+                "s_server", "-accept", "127.0.0.1:\(port)", "-cert", folder + "/certificate.pem", "-key", folder + "/key.pem", "-www",
+                "-quiet",
+            ]
+        server.standardOutput = FileHandle.nullDevice
         server.standardError = FileHandle.nullDevice
         server.standardInput = FileHandle.nullDevice
-        try server.run()
-        // It says "ACCEPT 127.0.0.1:12345" once it listens.
-        var said = ""
-        while !said.contains("ACCEPT"), case let data = output.fileHandleForReading.availableData, !data.isEmpty {
-            said += String(decoding: data, as: UTF8.self)
+        return server
+    }
+
+    private static func listens(on port: UInt16) -> Bool {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var name = sockaddr_in()
+        name.sin_family = sa_family_t(AF_INET)
+        name.sin_port = port.bigEndian
+        inet_pton(AF_INET, "127.0.0.1", &name.sin_addr)
+        return withUnsafePointer(to: &name) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
         }
-        let number = said.split(separator: "\n").lazy.compactMap { $0.split(separator: ":").last.flatMap { UInt16($0) } }.first
-        guard let number else { throw CocoaError(.fileReadUnknown) }
-        port = number
     }
 
     deinit {
-        server.terminate()
+        kill(server.processIdentifier, SIGKILL)
         server.waitUntilExit()
         try? FileManager.default.removeItem(atPath: folder)
     }

@@ -144,7 +144,9 @@ struct TransferTests {
         await fetcher.stop()
     }
 
-    @Test("What is no HTTP is a failure", arguments: ["SSH-2.0-OpenSSH\r\n\r\n", "\0\0\0\0", "HTTP/1.1 abc\r\n\r\n", "HTTP/1.1 200 OK\r\nno colon\r\n\r\n"])
+    @Test(
+        "What is no HTTP is a failure",
+        arguments: ["SSH-2.0-OpenSSH\r\n\r\n", "\0\0\0\0", "HTTP/1.1 abc\r\n\r\n", "HTTP/1.1 200 OK\r\nno colon\r\n\r\n"])
     func nonsense(_ answer: String) async throws {
         let origin = try Origin { _, connection in
             connection.send(answer)

@@ -1,7 +1,4 @@
-import CAllocationCount
-import Dispatch
 import Glibc
-import HTTPServer
 
 // A server in a process of its own, for tests that need one: to limit its descriptors, to signal it, to count its allocations.
 //
@@ -13,27 +10,7 @@ let arguments = CommandLine.arguments
 
 switch arguments.dropFirst().first {
 case "serve":
-    var configuration = HTTPServerConfiguration()
-    configuration.port = arguments.count > 2 ? UInt16(arguments[2]) ?? 0 : 0
-    configuration.connectionLimit = 20_000
-    configuration.connectionsPerPeer = nil
-    let server = try HTTPServer(configuration: configuration, handler: ProbeHandler(pageBytes: 8 * 1024))
-    say("listening on \(try await server.start())")
-    signal(SIGTERM, SIG_IGN)
-    signal(SIGUSR1, SIG_IGN)
-    let counting = DispatchSource.makeSignalSource(signal: SIGUSR1)
-    counting.setEventHandler { say("allocations \(callocation_count())") }
-    counting.activate()
-    let stopping = DispatchSource.makeSignalSource(signal: SIGTERM)
-    await withCheckedContinuation { continuation in
-        stopping.setEventHandler {
-            stopping.cancel()
-            continuation.resume()
-        }
-        stopping.activate()
-    }
-    await server.shutdown(grace: .seconds(10))
-    say("stopped")
+    try await ProbeService(port: arguments.count > 2 ? UInt16(arguments[2]) ?? 0 : 0).run()
 case "allocations":
     exit(try await AllocationCheck(requests: arguments.count > 2 ? Int(arguments[2]) ?? 10_000 : 10_000).run() ? 0 : 1)
 case "fuzz":

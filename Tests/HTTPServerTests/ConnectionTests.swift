@@ -83,6 +83,8 @@ struct ConnectionTests {
             client.sendIgnoringClose(Array("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1048576\r\n\r\n".utf8))
             for _ in 0..<3 { client.sendIgnoringClose([UInt8](repeating: 0x61, count: 64 * 1024)) }
             #expect(try client.response().status == 413)
+            #expect(try client.isClosedByServer())
+            #expect(!client.wasReset)
         }
     }
 

@@ -86,7 +86,7 @@ struct AdmissionTests {
 
     @Test("Any sequence keeps within the limits and loses nobody")
     func anySequence() {
-        var generator = SeededGenerator(seed: 9)
+        var generator = SeededRandom(seed: 9)
         var admission = admission(running: 8, perHost: 3, waiting: 20)
         var hosts: [Int: String] = [:]
         var running: Set<Int> = []

@@ -25,16 +25,16 @@ struct CacheTests {
     @Test("Memory never holds more than its cap, and keeps what was used last")
     func memory() {
         let cache = MemoryCache(capacity: 100_000, largest: 10_000)
-        var generator = SeededGenerator(seed: 1)
-        for number in 0..<2_000 {
+        var generator = SeededRandom(seed: 1)
+        for number in 0..<600 {
             cache.insert(image(number, bytes: Int.random(in: 100...9_000, using: &generator)))
             #expect(cache.image("http://example.com/0.png") != nil)
             #expect(cache.bytes <= 100_000)
         }
-        #expect(cache.image("http://example.com/1999.png") != nil)
+        #expect(cache.image("http://example.com/599.png") != nil)
         #expect(cache.image("http://example.com/5.png") == nil)
-        #expect(cache.evictions > 1_000)
-        for number in 0..<2_000 { cache.remove("http://example.com/\(number).png") }
+        #expect(cache.evictions > 300)
+        for number in 0..<600 { cache.remove("http://example.com/\(number).png") }
         #expect(cache.bytes == 0 && cache.count == 0)
     }
 
@@ -87,7 +87,7 @@ struct CacheTests {
         let folder = TemporaryFolder()
         let capacity = 400_000
         let disk = try DiskCache(folder: folder.path, capacity: capacity)
-        var generator = SeededGenerator(seed: 2)
+        var generator = SeededRandom(seed: 2)
         var written = 0
         var number = 0
         while written < capacity * 10 {

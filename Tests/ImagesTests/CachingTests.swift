@@ -11,7 +11,9 @@ struct CachingTests {
     private func origin(_ answers: [@Sendable (Origin.Request, OriginConnection) -> Void]) throws -> Origin {
         let count = Mutex(0)
         return try Origin { request, connection in
-            let number = count.withLock { count in defer { count += 1 }; return count }
+            let number = count.withLock { count in
+                defer { count += 1 }; return count
+            }
             answers[min(number, answers.count - 1)](request, connection)
         }
     }
@@ -26,7 +28,9 @@ struct CachingTests {
 
     @Test("A miss, then hits, with the fields that each should have")
     func hit() async throws {
-        let origin = try origin([Self.picture(1, "ETag: \"origin\"", "Set-Cookie: a=b", "Server: secret", "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT")])
+        let origin = try origin([
+            Self.picture(1, "ETag: \"origin\"", "Set-Cookie: a=b", "Server: secret", "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT")
+        ])
         defer { origin.stop() }
         let house = try House([origin])
         let miss = try await house.get(origin.url("/a.png"))
@@ -63,7 +67,9 @@ struct CachingTests {
         await house.stop()
     }
 
-    @Test("Answers made for somebody are not kept", arguments: ["Vary: Cookie", "Vary: *", "Cache-Control: private", "Cache-Control: no-store"])
+    @Test(
+        "Answers made for somebody are not kept",
+        arguments: ["Vary: Cookie", "Vary: *", "Cache-Control: private", "Cache-Control: no-store"])
     func unstored(_ field: String) async throws {
         let origin = try origin([Self.picture(1, field), Self.picture(2, field)])
         defer { origin.stop() }
@@ -96,7 +102,8 @@ struct CachingTests {
     @Test("Asked about with its validators, and confirmed by 304")
     func revalidated() async throws {
         let origin = try origin([
-            Self.picture(1, "Cache-Control: max-age=1000, must-revalidate", "ETag: \"v1\""), Self.status(304, "Cache-Control: max-age=500, must-revalidate"),
+            Self.picture(1, "Cache-Control: max-age=1000, must-revalidate", "ETag: \"v1\""),
+            Self.status(304, "Cache-Control: max-age=500, must-revalidate"),
             Self.picture(2, "ETag: \"v2\""),
         ])
         defer { origin.stop() }
@@ -114,7 +121,9 @@ struct CachingTests {
         await house.stop()
     }
 
-    @Test("Stale where the origin fails, unless it forbids that", arguments: [("max-age=1000, stale-while-revalidate=0", true), ("max-age=1000, must-revalidate", false)])
+    @Test(
+        "Stale where the origin fails, unless it forbids that",
+        arguments: [("max-age=1000, stale-while-revalidate=0", true), ("max-age=1000, must-revalidate", false)])
     func staleIfError(_ control: String, _ isServed: Bool) async throws {
         let origin = try origin([Self.picture(1, "Cache-Control: \(control)"), Self.status(500, "ETag: \"error\"")])
         defer { origin.stop() }
@@ -130,9 +139,13 @@ struct CachingTests {
         await house.stop()
     }
 
-    @Test("An error carries no validators, is remembered for a moment, and is never confirmed as a picture", arguments: [(404, 404), (500, 502), (403, 403), (429, 503), (304, 502), (206, 502)])
+    @Test(
+        "An error carries no validators, is remembered for a moment, and is never confirmed as a picture",
+        arguments: [(404, 404), (500, 502), (403, 403), (429, 503), (304, 502), (206, 502)])
     func errors(_ upstream: Int, _ status: Int) async throws {
-        let origin = try origin([Self.status(upstream, "ETag: \"x\"", "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT", "Cache-Control: max-age=99999")])
+        let origin = try origin([
+            Self.status(upstream, "ETag: \"x\"", "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT", "Cache-Control: max-age=99999")
+        ])
         defer { origin.stop() }
         let house = try House([origin])
         let first = try await house.get(origin.url("/a.png"))

@@ -13,8 +13,10 @@ struct FailureMemoryTests {
     @Test(
         "Each class for its time",
         arguments: [
-            (ImageFailure(.upstream(status: 404)), 300), (ImageFailure(.upstream(status: 410)), 300), (ImageFailure(.upstream(status: 403)), 60),
-            (ImageFailure(.upstream(status: 500)), 10), (ImageFailure(.fetch(.hostNotFound)), 30), (ImageFailure(.fetch(.addressDenied)), 3_600),
+            (ImageFailure(.upstream(status: 404)), 300), (ImageFailure(.upstream(status: 410)), 300),
+            (ImageFailure(.upstream(status: 403)), 60),
+            (ImageFailure(.upstream(status: 500)), 10), (ImageFailure(.fetch(.hostNotFound)), 30),
+            (ImageFailure(.fetch(.addressDenied)), 3_600),
             (ImageFailure(.fetch(.headTimeout)), 10), (ImageFailure(.fetch(.bodyTooLarge)), 3_600), (ImageFailure(.typeDenied), 3_600),
             (ImageFailure(.upstream(status: 429), retryAfter: 77), 77), (ImageFailure(.upstream(status: 429), retryAfter: 99_999), 600),
         ])
@@ -25,7 +27,9 @@ struct FailureMemoryTests {
         #expect(cache.failure(for: "x", now: after(seconds)) == nil)
     }
 
-    @Test("Our own troubles are not the source's", arguments: [ImageFailure(.overloaded), ImageFailure(.cancelled), ImageFailure(.hostResting)])
+    @Test(
+        "Our own troubles are not the source's",
+        arguments: [ImageFailure(.overloaded), ImageFailure(.cancelled), ImageFailure(.hostResting)])
     func own(_ failure: ImageFailure) {
         var cache = NegativeCache()
         cache.record(failure, for: "x", now: start)

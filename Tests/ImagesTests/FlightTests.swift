@@ -38,7 +38,10 @@ struct FlightTests {
 
     @Test(
         "What is nearly done is finished",
-        arguments: [(800_000, 1_000_000, true), (799_999, 1_000_000, false), (0, 32 * 1_024, true), (0, 32 * 1_024 + 1, false), (1, 8_000_000, false)])
+        arguments: [
+            (800_000, 1_000_000, true), (799_999, 1_000_000, false), (0, 32 * 1_024, true), (0, 32 * 1_024 + 1, false),
+            (1, 8_000_000, false),
+        ])
     func nearlyDone(_ received: Int, _ expected: Int, _ finishes: Bool) {
         var flight = flight(at: .body)
         flight.expect(expected)
@@ -88,7 +91,7 @@ struct FlightTests {
 
     @Test("Any sequence of events: a flight with a waiter is never given up, and one without is not read beyond the grace")
     func anySequence() {
-        var generator = SeededGenerator(seed: 21)
+        var generator = SeededRandom(seed: 21)
         for _ in 0..<2_000 {
             var flight = Flight()
             var inside: Set<UInt64> = []

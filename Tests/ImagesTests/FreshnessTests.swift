@@ -7,7 +7,7 @@ import Testing
 struct FreshnessTests {
     private let now: Int64 = 784_111_777  // Sun, 06 Nov 1994 08:49:37 GMT
 
-    private func freshness(_ headers: KeyValuePairs<String, String>, status: Int = 200, asked: Int64? = nil) -> Freshness? {
+    private func evaluate(_ headers: KeyValuePairs<String, String>, status: Int = 200, asked: Int64? = nil) -> Freshness? {
         Freshness(status: status, headers: FetchHeaders(headers), asked: asked ?? now, received: now, policy: FreshnessPolicy())
     }
 
@@ -17,13 +17,14 @@ struct FreshnessTests {
             (["Cache-Control": "max-age=1000"], 1_000), (["Cache-Control": "s-maxage=2000, max-age=1000"], 2_000),
             (["Cache-Control": "max-age=1000", "Expires": "Sun, 06 Nov 1994 18:49:37 GMT"], 1_000),
             (["Date": "Sun, 06 Nov 1994 08:49:37 GMT", "Expires": "Sun, 06 Nov 1994 09:49:37 GMT"], 3_600),
-            (["Expires": "0"], 300), (["Cache-Control": "max-age=5"], 300), (["Cache-Control": "max-age=99999999999999999999"], 30 * 86_400),
+            (["Expires": "0"], 300), (["Cache-Control": "max-age=5"], 300),
+            (["Cache-Control": "max-age=99999999999999999999"], 30 * 86_400),
             (["Cache-Control": "max-age=nonsense"], 300), (["Cache-Control": "MAX-AGE=\"1000\""], 1_000), ([:], 86_400),
             (["Cache-Control": "max-age=1000, max-age=5000"], 1_000),
             (["Last-Modified": "Sun, 06 Nov 1994 02:49:37 GMT"], 2_160), (["Last-Modified": "Sun, 06 Nov 1964 02:49:37 GMT"], 86_400),
         ] as [(KeyValuePairs<String, String>, Int64)])
     func lifetimes(_ headers: KeyValuePairs<String, String>, _ lifetime: Int64) throws {
-        let freshness = try #require(freshness(headers))
+        let freshness = try #require(evaluate(headers))
         #expect(freshness.freshUntil - now == lifetime)
         #expect(freshness.isFresh(at: now + lifetime - 1) && !freshness.isFresh(at: now + lifetime))
     }
@@ -35,43 +36,43 @@ struct FreshnessTests {
             ["Vary": "Cookie"], ["Vary": "Accept, Authorization"],
         ] as [KeyValuePairs<String, String>])
     func unstorable(_ headers: KeyValuePairs<String, String>) {
-        #expect(freshness(headers) == nil)
+        #expect(evaluate(headers) == nil)
     }
 
     @Test("Answers that vary by what we send the same way each time are storable")
     func vary() {
-        #expect(freshness(["Vary": "Accept, accept-encoding, User-Agent, Origin"]) != nil)
+        #expect(evaluate(["Vary": "Accept, accept-encoding, User-Agent, Origin"]) != nil)
     }
 
     @Test("Only pictures are stored", arguments: [206, 301, 404, 500])
     func statuses(_ status: Int) {
-        #expect(freshness([:], status: status) == nil)
+        #expect(evaluate([:], status: status) == nil)
     }
 
     @Test("Age counts, the origin's and the time on the way")
     func age() throws {
-        let aged = try #require(freshness(["Cache-Control": "max-age=1000", "Age": "400"], asked: now - 10))
+        let aged = try #require(evaluate(["Cache-Control": "max-age=1000", "Age": "400"], asked: now - 10))
         #expect(aged.age(at: now) == 410)
         #expect(aged.freshUntil == now + 590)
-        let dated = try #require(freshness(["Cache-Control": "max-age=1000", "Date": "Sun, 06 Nov 1994 08:44:37 GMT"]))
+        let dated = try #require(evaluate(["Cache-Control": "max-age=1000", "Date": "Sun, 06 Nov 1994 08:44:37 GMT"]))
         #expect(dated.age(at: now) == 300)
         #expect(dated.freshUntil == now + 700)
     }
 
     @Test("Stale use: by default, as declared, and never where the origin forbids it")
     func stale() throws {
-        let silent = try #require(freshness(["Cache-Control": "max-age=1000"]))
+        let silent = try #require(evaluate(["Cache-Control": "max-age=1000"]))
         #expect(silent.staleWhileRevalidateUntil == silent.freshUntil + 86_400)
         #expect(silent.staleIfErrorUntil == silent.freshUntil + 7 * 86_400)
-        let declared = try #require(freshness(["Cache-Control": "max-age=1000, stale-while-revalidate=10, stale-if-error=20"]))
+        let declared = try #require(evaluate(["Cache-Control": "max-age=1000, stale-while-revalidate=10, stale-if-error=20"]))
         #expect(declared.staleWhileRevalidateUntil == declared.freshUntil + 10)
         #expect(declared.staleIfErrorUntil == declared.freshUntil + 20)
         for directive in ["must-revalidate", "proxy-revalidate", "no-cache"] {
-            let strict = try #require(freshness(["Cache-Control": "max-age=1000, \(directive)"]))
+            let strict = try #require(evaluate(["Cache-Control": "max-age=1000, \(directive)"]))
             #expect(strict.staleWhileRevalidateUntil == strict.freshUntil)
             #expect(strict.staleIfErrorUntil == strict.freshUntil)
         }
-        #expect(try #require(freshness(["Cache-Control": "no-cache"])).freshUntil == now)
+        #expect(try #require(evaluate(["Cache-Control": "no-cache"])).freshUntil == now)
     }
 
     @Test(
@@ -82,7 +83,11 @@ struct FreshnessTests {
         #expect(HTTPDate.format(now) == "Sun, 06 Nov 1994 08:49:37 GMT")
     }
 
-    @Test("What is no date is none", arguments: ["", "0", "-1", "Sun, 99 Nov 1994 08:49:37 GMT", "Sun, 06 Foo 1994 08:49:37 GMT", "Sun, 06 Nov 1994 25:49:37 GMT", "a b c d e f"])
+    @Test(
+        "What is no date is none",
+        arguments: [
+            "", "0", "-1", "Sun, 99 Nov 1994 08:49:37 GMT", "Sun, 06 Foo 1994 08:49:37 GMT", "Sun, 06 Nov 1994 25:49:37 GMT", "a b c d e f",
+        ])
     func badDates(_ text: String) {
         #expect(HTTPDate.parse(text) == nil)
     }

@@ -18,8 +18,8 @@ final class House: Sendable {
     }
 
     init(
-        _ origins: [Origin], folder: String? = nil, lookup: @escaping Resolver.Lookup = { _ in .failure(.hostNotFound) },
-        adjust: (inout ImageConfiguration) -> Void = { _ in }
+        _ origins: [Origin], folder: String? = nil, adjust: (inout ImageConfiguration) -> Void = { _ in },
+        lookup: @escaping Resolver.Lookup = { _ in .failure(.hostNotFound) }
     ) throws {
         loop = try EventLoop(label: "images tests")
         let policy = AddressPolicy(

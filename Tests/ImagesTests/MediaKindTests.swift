@@ -44,7 +44,8 @@ struct MediaKindTests {
         "Documents and other formats are nothing",
         arguments: [
             Array("<html>".utf8), Array("<svg xmlns=".utf8), Array("<?xml version".utf8), Array("GIF88a".utf8), Array("RIFF....WAVE".utf8),
-            Array("BM......".utf8), [0, 0, 0, 24] + Array("ftypheic".utf8) + [0, 0, 0, 0] + Array("mif1heic".utf8), [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+            Array("BM......".utf8), [0, 0, 0, 24] + Array("ftypheic".utf8) + [0, 0, 0, 0] + Array("mif1heic".utf8),
+            [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
             [0xff, 0xff, 0xff, 0xff] + Array("ftypavif".utf8),
         ] as [[UInt8]])
     func unknown(_ bytes: [UInt8]) {

@@ -10,5 +10,6 @@ enum Picture {
     static let jpeg: [UInt8] = [0xff, 0xd8, 0xff, 0xe0, 0, 16, 1, 2, 3, 0xff, 0xd9]
     static let gif = Array("GIF89a".utf8) + [1, 2, 3, 0x3b]
     static let webp = Array("RIFF".utf8) + [8, 0, 0, 0] + Array("WEBPVP8 ".utf8)
-    static let avif: [UInt8] = [0, 0, 0, 24] + Array("ftypmif1".utf8) + [0, 0, 0, 0] + Array("mif1avif".utf8) + [0, 0, 0, 8] + Array("mdat".utf8)
+    static let avif: [UInt8] =
+        [0, 0, 0, 24] + Array("ftypmif1".utf8) + [0, 0, 0, 0] + Array("mif1avif".utf8) + [0, 0, 0, 8] + Array("mdat".utf8)
 }

@@ -16,7 +16,8 @@ struct RefusalTests {
             (["Content-Type: image/png", "Content-Type: text/html"], Picture.png(), "type-denied"), ([], Picture.png(), "type-denied"),
             (["Content-Type: image/svg+xml"], Array("<svg/>".utf8), "type-denied"), (["Content-Type: image/png"], html, "type-mismatch"),
             (["Content-Type: image/png"], Picture.jpeg, "type-mismatch"), (["Content-Type: image/png"], [], "type-mismatch"),
-            (["Content-Type: image/png"], [0x89, 0x50], "type-mismatch"), (["Content-Type: image/gif"], Array("GIF89".utf8), "type-mismatch"),
+            (["Content-Type: image/png"], [0x89, 0x50], "type-mismatch"),
+            (["Content-Type: image/gif"], Array("GIF89".utf8), "type-mismatch"),
             (["Content-Type: image/png", "Content-Encoding: gzip"], [0x1f, 0x8b, 8, 0], "encoded-body"),
         ] as [([String], [UInt8], String)])
     func types(_ fields: [String], _ body: [UInt8], _ code: String) async throws {
@@ -64,7 +65,8 @@ struct RefusalTests {
         "What the address policy refuses is refused with its reason (jina-ai/reader #1252, linkding #1458)",
         arguments: [
             ("http://127.0.0.2:PORT/", 403, "address-denied"), ("http://10.0.0.1:PORT/", 403, "address-denied"),
-            ("http://127.0.0.1:22/", 403, "port-denied"), ("file:///etc/passwd", 403, "scheme-denied"), ("http://a@127.0.0.1:PORT/", 403, "userinfo-denied"),
+            ("http://127.0.0.1:22/", 403, "port-denied"), ("file:///etc/passwd", 403, "scheme-denied"),
+            ("http://a@127.0.0.1:PORT/", 403, "userinfo-denied"),
             ("http://nowhere.example:PORT/", 502, "host-not-found"), ("http://127.0.0.1:PORT/inside", 403, "address-denied"),
             ("http://127.0.0.1:PORT/round", 502, "too-many-redirects"),
         ])
@@ -102,7 +104,9 @@ struct RefusalTests {
         let group = (0..<50).map { number in
             Task {
                 let got = try await house.get(origin.url("/\(number)"))
-                if got.status == 503 { #expect(got.headers["Retry-After"] == "1" && got.failure == ImageFailure(.overloaded, retryAfter: 1)) }
+                if got.status == 503 {
+                    #expect(got.headers["Retry-After"] == "1" && got.failure == ImageFailure(.overloaded, retryAfter: 1))
+                }
                 answers.append(got.status)
             }
         }

@@ -15,14 +15,19 @@ final class TemporaryFolder: Sendable {
 
     /// All the files below it.
     var files: [URL] {
-        let all = FileManager.default.enumerator(at: URL(fileURLWithPath: path), includingPropertiesForKeys: nil)
-        return (all?.compactMap { $0 as? URL } ?? []).filter { !$0.hasDirectoryPath && (try? Data(contentsOf: $0)) != nil }
+        let folder = URL(fileURLWithPath: path)
+        let all = FileManager.default.enumerator(atPath: path)?.compactMap { ($0 as? String).map { folder.appendingPathComponent($0) } }
+        return (all ?? []).filter { !$0.hasDirectoryPath && attribute(.type, of: $0) == FileAttributeType.typeRegular }
+    }
+
+    private func attribute<Value>(_ key: FileAttributeKey, of file: URL) -> Value? {
+        (try? FileManager.default.attributesOfItem(atPath: file.path))?[key] as? Value
     }
 
     /// What the files take on disk, in whole blocks.
     var allocatedBytes: Int {
         files.reduce(0) { sum, file in
-            let size = (try? FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int) ?? 0
+            let size: Int = attribute(.size, of: file) ?? 0
             return sum + (size + 4_095) / 4_096 * 4_096
         }
     }

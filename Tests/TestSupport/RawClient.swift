@@ -6,6 +6,8 @@ public final class RawClient {
     private var received: [UInt8] = []
     private let timeout: Int32
     private var isOpen = true
+    /// The server has broken the connection off instead of ending it.
+    public private(set) var wasReset = false
 
     /// - Parameters:
     ///   - timeout: milliseconds that any call waits at most.
@@ -137,7 +139,10 @@ public final class RawClient {
         var buffer = [UInt8](repeating: 0, count: 64 * 1024)
         let count = recv(descriptor, &buffer, buffer.count, 0)
         if count < 0 {
-            if errno == ECONNRESET || errno == EPIPE { return false }
+            if errno == ECONNRESET || errno == EPIPE {
+                wasReset = true
+                return false
+            }
             throw RawClientError.system("recv", errno)
         }
         received += buffer[0..<count]

@@ -53,8 +53,8 @@ extension Transfer {
         guard permits(parsed) else { return CURL_SOCKET_BAD }
         let descriptor = socket(wanted.family, wanted.socktype | Int32(SOCK_CLOEXEC.rawValue), wanted.`protocol`)
         guard descriptor >= 0 else { return CURL_SOCKET_BAD }
-        // Half of what the kernel accounts for is the window it announces, and it doubles the number it is given.
-        var window = Int32(clamping: request.limits.receiveWindow)
+        // The kernel doubles the number it is given.
+        var window = Int32(clamping: request.limits.receiveWindow / 2)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &window, socklen_t(MemoryLayout<Int32>.size))
         return descriptor
     }

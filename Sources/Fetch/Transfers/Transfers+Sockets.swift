@@ -38,7 +38,10 @@ extension Transfers {
     private func act(_ descriptor: Int32, _ mask: Int32) {
         guard let multi else { return }
         var running: Int32 = 0
-        if curl_multi_socket_action(multi.handle, descriptor, mask, &running) != CURLM_OK {
+        isInCurl = true
+        let result = curl_multi_socket_action(multi.handle, descriptor, mask, &running)
+        isInCurl = false
+        if result != CURLM_OK {
             // curl no longer vouches for any of its transfers.
             for id in Array(transfers.keys) {
                 end(id, .internalError)

@@ -16,6 +16,8 @@ public actor Transfers {
     var timer: OneShotTimer?
     var watches: [Int32: SocketWatch] = [:]
     var transfers: [FetchID: Transfer] = [:]
+    /// One of curl's calls is on the stack, or may be.
+    var isInCurl = false
     private var isShutDown = false
     private nonisolated let lastNumber = Atomic<UInt64>(0)
 
@@ -32,7 +34,7 @@ public actor Transfers {
     public var count: Int { transfers.count }
 
     /// Sockets that are watched for fetches under way.
-    var openSockets: Int { watches.count }
+    public var openSockets: Int { watches.count }
 
     /// Starts a fetch. From any thread; the delegate hears of it on the loop, never during this call.
     public nonisolated func start(_ request: FetchRequest, delegate: any FetchDelegate) -> FetchID {
@@ -46,15 +48,17 @@ public actor Transfers {
         loop.execute { self.assumeIsolated { $0.end(id, .cancelled) } }
     }
 
-    /// Stops reading a fetch's body, or goes on. From any thread.
-    public nonisolated func setPaused(_ isPaused: Bool, _ id: FetchID) {
-        loop.execute {
-            self.assumeIsolated { transfers in
-                guard let transfer = transfers.transfers[id], transfer.stage == .body, let easy = transfer.easy else { return }
-                _ = curl_easy_pause(easy.handle, isPaused ? CURLPAUSE_RECV : CURLPAUSE_CONT)
-                transfers.collect()
-            }
+    /// Stops reading a fetch's body, or goes on. At once, except when called by a delegate that curl is just calling.
+    public func setPaused(_ isPaused: Bool, _ id: FetchID) {
+        if isInCurl {
+            loop.execute { self.assumeIsolated { $0.setPaused(isPaused, id) } }
+            return
         }
+        guard let transfer = transfers[id], transfer.stage == .body, let easy = transfer.easy else { return }
+        isInCurl = true
+        _ = curl_easy_pause(easy.handle, isPaused ? CURLPAUSE_RECV : CURLPAUSE_CONT)
+        isInCurl = false
+        collect()
     }
 
     /// Ends all fetches with `shuttingDown` and refuses new ones.

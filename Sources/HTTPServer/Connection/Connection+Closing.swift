@@ -34,8 +34,8 @@ extension Connection {
         lane.stage.clear()
         if let exchange {
             abandon(exchange)
-            if exchange.status == 0 {
-                observe(exchange, status: 499, bytes: 0)
+            if !exchange.isDiscarding {
+                observe(exchange, status: exchange.status == 0 ? 499 : exchange.status, bytes: exchange.sent)
             }
             lane.giveBack(exchange.parser)
             self.exchange = nil

@@ -8,26 +8,26 @@ extension Connection {
 
     /// Works out what the connection waits for now, and until when.
     func updateDeadline() {
-        let (now, limits) = (lane.loop.now, lane.configuration)
+        let now = lane.loop.now
         if phase == .lingering {
             deadlineKind = .linger
         } else if !pending.isEmpty {
             deadlineKind = .write
-            deadline = lastProgress.advanced(by: limits.writeTimeout)
+            deadline = lastProgress.advanced(by: lane.configuration.writeTimeout)
         } else {
             switch phase {
             case .head where parser == nil:
                 deadlineKind = .idle
-                deadline = now.advanced(by: isLastChance ? Self.lastChance : limits.idleTimeout)
+                deadline = now.advanced(by: isLastChance ? Self.lastChance : lane.configuration.idleTimeout)
             case .head:
                 deadlineKind = .head
-                deadline = messageBegun.advanced(by: limits.headTimeout)
+                deadline = messageBegun.advanced(by: lane.configuration.headTimeout)
             case .body where exchange?.isPaused == false:
                 if deadlineKind != .body || exchange?.deadline == nil { deadline = firstBodyCheck(now) }
                 deadlineKind = .body
             default:
                 deadlineKind = exchange?.deadline == nil ? .none : .handler
-                deadline = exchange?.deadline ?? now.advanced(by: limits.connectionAge)
+                deadline = exchange?.deadline ?? now.advanced(by: lane.configuration.connectionAge)
             }
         }
         if deadline < timerAt, let timer {

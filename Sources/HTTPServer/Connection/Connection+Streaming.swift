@@ -88,7 +88,6 @@ extension Connection {
         }
         guard isWhole else {
             // The client must notice that this was not all.
-            observe(exchange, status: exchange.status, bytes: exchange.sent)
             reset()
             return
         }

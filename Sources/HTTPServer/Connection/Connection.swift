@@ -23,7 +23,7 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
 
     enum DeadlineKind { case none, idle, head, body, handler, write, linger }
 
-    unowned let lane: Lane
+    let lane: Lane
     let descriptor: Int32
     let peer: PeerAddress
     /// The place in the lane's list.

@@ -77,7 +77,8 @@ final class Lane: @unchecked Sendable {
     /// Closes the connections that have been idle longest, a bunch at a time so that a flood does not pay for the search each time.
     ///
     /// - Returns: how many were closed.
-    func closeIdle(atMost limit: Int = 32) -> Int {
+    func closeIdle() -> Int {
+        let limit = min(32, max(1, configuration.connectionLimit / 50))
         let idle = connections.filter(\.isIdle).sorted { $0.lastActive < $1.lastActive }.prefix(limit)
         for connection in idle { connection.close() }
         return idle.count

@@ -57,8 +57,13 @@ public final class HTTPServer: Sendable {
             state.acceptors = acceptors
             state.listener = listener
         }
-        for (lane, acceptor) in zip(all, acceptors) {
-            try await lane.loop.perform { try acceptor.start() }
+        do {
+            for (lane, acceptor) in zip(all, acceptors) {
+                try await lane.loop.perform { try acceptor.start() }
+            }
+        } catch {
+            await shutdown(grace: .zero)
+            throw HTTPServerError.cannotListen("\(bound): \(error)")
         }
         return bound
     }

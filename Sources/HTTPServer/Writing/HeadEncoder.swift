@@ -13,14 +13,14 @@ struct HeadEncoder {
     /// The fields that the server writes itself.
     private static func isOwn(_ name: HTTPField.Name) -> Bool {
         switch name {
-        case .contentLength, .transferEncoding, .connection, .date, .eTag, .lastModified, .acceptRanges, .contentRange: true
+        case .contentLength, .transferEncoding, .connection, .date, .eTag, .lastModified, .acceptRanges: true
         default: name.canonicalName == "keep-alive" || name.canonicalName == "upgrade"
         }
     }
 
     /// The head of the whole content. No length is stated where there can be no content (RFC 9110, 8.6).
     func head(length: Int?, entityTag: [UInt8]?, coding: String?) -> EncodedHead {
-        var text = start(response.status.code, response.status.reasonPhrase)
+        var text = start(response.status.code, ReasonPhrase.of(response.status))
         let hasContent = response.status.code >= 200 && response.status.code != 204 && response.status.code != 304
         appendFields(to: &text.bytes, isPartOfNotModified: false)
         appendValidators(to: &text.bytes, entityTag: entityTag)
@@ -51,7 +51,7 @@ struct HeadEncoder {
 
     /// The head of a streamed body without a stated length, in chunked coding where the client knows it.
     func chunked() -> EncodedHead {
-        var text = start(response.status.code, response.status.reasonPhrase)
+        var text = start(response.status.code, ReasonPhrase.of(response.status))
         appendFields(to: &text.bytes, isPartOfNotModified: false)
         appendValidators(to: &text.bytes, entityTag: response.entityTag.map { Array($0.utf8) })
         append("Transfer-Encoding", "chunked", to: &text.bytes)

@@ -38,11 +38,11 @@ enum FileBytes {
         return close(descriptor) == 0 && isWhole
     }
 
-    /// Size in bytes and time of last change in seconds since 1970; nil for anything but a file.
+    /// Size in bytes and time of last change in nanoseconds since 1970; nil for anything but a file.
     static func facts(of path: String) -> (bytes: Int, modified: Int64)? {
         var facts = stat()
         guard lstat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { return nil }
-        return (Int(facts.st_size), Int64(facts.st_mtim.tv_sec))
+        return (Int(facts.st_size), Int64(facts.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(facts.st_mtim.tv_nsec))
     }
 
     static func names(in folder: String) -> [String] {

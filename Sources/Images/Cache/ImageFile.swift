@@ -35,7 +35,8 @@ enum ImageFile {
         guard checksum.elementsEqual(bytes[mark.count..<start]) else { return nil }
         var reader = ByteReader(bytes[start...])
         guard let kind = reader.byte().flatMap(MediaKind.init(rawValue:)), let born = reader.number(), let fresh = reader.number(),
-            let revalidate = reader.number(), let error = reader.number(), case let source?? = reader.text(), case let etag?? = reader.text(),
+            let revalidate = reader.number(), let error = reader.number(), case let source?? = reader.text(),
+            case let etag?? = reader.text(),
             let originTag = reader.text(), let modified = reader.text()
         else { return nil }
         return CachedImage(

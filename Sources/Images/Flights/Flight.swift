@@ -47,7 +47,8 @@ struct Flight: Sendable {
     var isNearlyDone: Bool {
         guard stage == .body, let expected else { return false }
         let left = max(0, expected - received)
-        return left <= rules.nearlyDoneBytes || received.multipliedReportingOverflow(by: 100).partialValue / max(1, expected) >= rules.nearlyDonePercent
+        return left <= rules.nearlyDoneBytes
+            || received.multipliedReportingOverflow(by: 100).partialValue / max(1, expected) >= rules.nearlyDonePercent
     }
 
     /// Bytes that came after the last waiter had left.

@@ -1,5 +1,4 @@
 public import Fetch
-
 internal import Glibc
 
 /// What the operator decides about pictures.

@@ -1,7 +1,6 @@
+internal import EventLoop
 public import Fetch
 public import FoundationEssentials
-
-internal import EventLoop
 internal import Synchronization
 
 /// Pictures for whoever waits: each fetched once, kept in memory and on disk, and given up when nobody waits any more.

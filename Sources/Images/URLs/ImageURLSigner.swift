@@ -1,6 +1,5 @@
-public import Fetch
-
 internal import Crypto
+public import Fetch
 
 /// Mints and verifies the paths under which pictures are served: `/images/{signature}/{source}`.
 ///
@@ -97,6 +96,9 @@ public struct ImageURLSigner: Sendable {
 
 extension UInt32 {
     fileprivate var bigEndianBytes: [UInt8] {
-        [UInt8(truncatingIfNeeded: self >> 24), UInt8(truncatingIfNeeded: self >> 16), UInt8(truncatingIfNeeded: self >> 8), UInt8(truncatingIfNeeded: self)]
+        [
+            UInt8(truncatingIfNeeded: self >> 24), UInt8(truncatingIfNeeded: self >> 16), UInt8(truncatingIfNeeded: self >> 8),
+            UInt8(truncatingIfNeeded: self),
+        ]
     }
 }

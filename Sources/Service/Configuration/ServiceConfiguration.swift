@@ -8,6 +8,7 @@ public struct ServiceConfiguration: Sendable {
     public var actions: ActionSettings
     public var events: EventSettings
     public var images: ImageSettings
+    public var viewer: ViewerSettings
     public var signing: SigningSettings
     public var log: LogSettings
     public var metrics: MetricsSettings
@@ -25,6 +26,7 @@ public struct ServiceConfiguration: Sendable {
         actions = try ActionSettings(&reader)
         events = try EventSettings(&reader)
         images = try ImageSettings(&reader)
+        viewer = try ViewerSettings(&reader)
         signing = try SigningSettings(&reader)
         log = try LogSettings(&reader)
         metrics = try MetricsSettings(&reader)

@@ -35,7 +35,8 @@ struct Route: Sendable {
         self.timeLimit = timeLimit
         self.streamsBody = streamsBody
         self.handle = handle
-        segments = pattern.split(separator: "/").map { segment in
+        // As requests are taken apart: the path `/` is one empty segment.
+        segments = pattern.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map { segment in
             segment.hasPrefix("{") ? .parameter(String(segment.dropFirst().dropLast())) : .literal(String(segment))
         }
     }

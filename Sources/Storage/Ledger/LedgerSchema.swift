@@ -30,8 +30,8 @@ enum LedgerSchema {
             verdict TEXT NOT NULL       -- counted, duplicate, expired, bot, prefetch, limited, unknown
         );
         CREATE TABLE rollup_cell (
-            day INTEGER NOT NULL, cell TEXT NOT NULL, kind TEXT NOT NULL, verdict TEXT NOT NULL, count INTEGER NOT NULL,
-            PRIMARY KEY (day, cell, kind, verdict)
+            day INTEGER NOT NULL, verdict TEXT NOT NULL, cell TEXT NOT NULL, kind TEXT NOT NULL, count INTEGER NOT NULL,
+            PRIMARY KEY (day, verdict, cell, kind) -- what reports read, the counted ads of a day, stands together
         ) WITHOUT ROWID;
         CREATE TABLE rollup_day (
             day INTEGER NOT NULL, kind TEXT NOT NULL, verdict TEXT NOT NULL, count INTEGER NOT NULL,

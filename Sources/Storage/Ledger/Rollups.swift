@@ -19,7 +19,7 @@ struct Rollups {
             database,
             """
             INSERT INTO rollup_cell (day, kind, verdict, count, cell) VALUES (?1, ?2, ?3, ?4, ?5)
-            ON CONFLICT (day, cell, kind, verdict) DO UPDATE SET count = count + ?4
+            ON CONFLICT (day, verdict, cell, kind) DO UPDATE SET count = count + ?4
             """)
         addToDay = try SQLStatement(
             database,

@@ -41,8 +41,8 @@ extension SQLiteLedger: LedgerArchive {
             """
             WITH days AS (SELECT DISTINCT day FROM rollup_day WHERE day BETWEEN ?1 AND ?2)
             SELECT cell, kind, sum(count) FROM days CROSS JOIN rollup_cell AS rollup
-            ON rollup.day = days.day AND rollup.cell >= 'ad:' AND rollup.cell < 'ad;'
-            WHERE verdict = 'counted' GROUP BY cell, kind ORDER BY cell
+            ON rollup.day = days.day AND rollup.verdict = 'counted' AND rollup.cell >= 'ad:' AND rollup.cell < 'ad;'
+            GROUP BY cell, kind ORDER BY cell
             """
         }
     }

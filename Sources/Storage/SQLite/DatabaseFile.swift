@@ -50,6 +50,9 @@ struct DatabaseFile {
         }
         if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) {
             guard !isFolder.boolValue else { throw .unusable("\(path): is a folder, not a database") }
+            // SQLite takes a file that is shorter than its smallest page for a new database, and writes over it.
+            let size = (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int ?? 0
+            guard size == 0 || size >= 512 else { throw .unusable("\(path): is no database") }
             guard access(path, R_OK | W_OK) == 0 else { throw .unusable("\(path): cannot be written: \(String(cString: strerror(errno)))") }
         }
         guard access(folderPath, W_OK) == 0 else {

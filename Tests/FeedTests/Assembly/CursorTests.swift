@@ -1,4 +1,5 @@
 import Feed
+import TestSupport
 import Testing
 
 @Suite("Cursors")
@@ -10,7 +11,7 @@ struct CursorTests {
         let assembler = fixture.assembler()
         let genuine = try #require(try await fixture.page(limit: 5).next.flatMap(Fixture.cursor))
         try assembler.validate(cursor: genuine)
-        var random = SeededGenerator(seed: UInt64(seed))
+        var random = SeededRandom(seed: UInt64(seed))
         for _ in 0..<2_500 {
             let text = Mutation.of(genuine, using: &random)
             guard text != genuine else { continue }

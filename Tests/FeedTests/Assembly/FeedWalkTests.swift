@@ -1,4 +1,5 @@
 import Feed
+import TestSupport
 import Testing
 
 @Suite("Walking the feed")
@@ -7,7 +8,7 @@ struct FeedWalkTests {
 
     @Test("meets every item that was there at the start and was not deleted exactly once, while a writer writes", arguments: 0..<60)
     func randomWriter(seed: Int) async throws {
-        var random = SeededGenerator(seed: UInt64(seed))
+        var random = SeededRandom(seed: UInt64(seed))
         let scope = Self.scopes[seed % Self.scopes.count]
         let fixture = try Fixture(
             users: .random(in: 0...60, using: &random), advertisements: .random(in: 0...4, using: &random),
@@ -36,7 +37,7 @@ struct FeedWalkTests {
 
     @Test("meets them exactly once along previous too", arguments: 0..<60)
     func randomWriterBackward(seed: Int) async throws {
-        var random = SeededGenerator(seed: UInt64(seed) &+ 1_000)
+        var random = SeededRandom(seed: UInt64(seed) &+ 1_000)
         let fixture = try Fixture(
             users: .random(in: 1...60, using: &random), advertisements: 3,
             placement: MidpointPlacement(scope: Self.scopes[seed % Self.scopes.count]))
@@ -57,7 +58,7 @@ struct FeedWalkTests {
     }
 
     /// A few writes anywhere in the feed; who is deleted survives no more.
-    private func write(_ random: inout SeededGenerator, survivors: inout Set<String>, in fixture: Fixture) {
+    private func write(_ random: inout SeededRandom, survivors: inout Set<String>, in fixture: Fixture) {
         for _ in 0..<Int.random(in: 0...4, using: &random) {
             let id = "u\(Int.random(in: 0..<80, using: &random))"
             switch Int.random(in: 0..<4, using: &random) {

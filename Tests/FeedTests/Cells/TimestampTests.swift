@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Feed
@@ -7,7 +8,7 @@ import Testing
 struct TimestampTests {
     @Test("are the RFC 3339 spelling of the moment, leap days and the time before 1970 included")
     func againstFoundation() {
-        var random = SeededGenerator(seed: 1)
+        var random = SeededRandom(seed: 1)
         let moments: [Int64] = [0, -1, 999, 951_782_400_000, 4_107_542_399_999, 253_402_300_799_999, -2_203_891_200_000]
         let style = Date.ISO8601FormatStyle()
         for moment in moments + (0..<2_000).map({ _ in .random(in: -2_000_000_000_000...253_000_000_000_000, using: &random) }) {

@@ -1,5 +1,6 @@
 import Feed
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Performing actions")
@@ -180,7 +181,7 @@ struct ActionPerformerTests {
 
     @Test("any sequence of actions, failures and undo leaves the viewer's lists as if only what was not undone had run", arguments: 0..<80)
     func undoProperty(seed: Int) async throws {
-        var random = SeededGenerator(seed: UInt64(seed))
+        var random = SeededRandom(seed: UInt64(seed))
         var registry = CommandRegistry.standard
         try registry.register(FailingCommand(name: "fail"))
         var configuration = CellConfiguration()

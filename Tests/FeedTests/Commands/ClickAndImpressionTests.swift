@@ -1,4 +1,5 @@
 import Feed
+import TestSupport
 import Testing
 
 @Suite("Clicks and impressions")
@@ -44,7 +45,7 @@ struct ClickAndImpressionTests {
     func mutations(seed: Int) throws {
         let tokens = try Fixture().tokens
         let genuine = tokens.click(cell: "ad:1", slot: 0, now: now)
-        var random = SeededGenerator(seed: UInt64(seed))
+        var random = SeededRandom(seed: UInt64(seed))
         for _ in 0..<2_500 {
             let text = Mutation.of(genuine, using: &random)
             if text != genuine { #expect(tokens.verifyClick(text, now: now) == .forged) }

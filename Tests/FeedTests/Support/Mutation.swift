@@ -1,6 +1,8 @@
+import TestSupport
+
 /// Damages a signed text in the ways that transport, curiosity and malice do.
 enum Mutation {
-    static func of(_ text: String, using random: inout SeededGenerator) -> String {
+    static func of(_ text: String, using random: inout SeededRandom) -> String {
         var bytes = Array(text.utf8)
         for _ in 0..<Int.random(in: 1...3, using: &random) {
             let index = Int.random(in: 0..<max(1, bytes.count), using: &random)

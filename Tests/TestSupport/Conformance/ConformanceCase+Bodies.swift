@@ -61,6 +61,8 @@ extension ConformanceCase {
         }
         + ["5;", "5;[", "5;a\rb", "5;a\n", "5;\0", "5;a=\"b", "5;a=", "5;a "].map { refused("B13", chunked("\($0)\r\nhello\r\n0\r\n\r\n")) }
         + ["hello!!", "helloXX", "hello\n0", "hello\r0"].map { refused("B15", chunked("5\r\n\($0)\r\n0\r\n\r\n")) }
+        // Two other bytes exactly where CRLF belongs: whoever skips two bytes blindly takes these for whole.
+        + ["!!", "XX", "\n\n", "\r\r", "\n\r"].map { refused("B15", chunked("5\r\nhello\($0)0\r\n\r\n")) }
         + ["Content-Length: 5", "Transfer-Encoding: chunked", "Host: b", "Authorization: x", "Content-Type: a/b", "X : y", " X: y", ": y"]
         .map {
             refused("B17", chunked("0\r\n\($0)\r\n\r\n"))

@@ -5,8 +5,8 @@ import Synchronization
 public final class OriginConnection: Sendable {
     public let number: Int
     private let descriptor: Int32
-    private let sent = Atomic<Int>(0)
-    private let acknowledged = Atomic<Int>(0)
+    /// The final count once the descriptor is closed.
+    private let acknowledged = Mutex<Int?>(nil)
     private let isOver = Atomic<Bool>(false)
 
     init(descriptor: Int32, number: Int) {
@@ -14,8 +14,8 @@ public final class OriginConnection: Sendable {
         self.number = number
     }
 
-    /// Bytes that the other side's kernel has taken, as of the last call that sent something.
-    public var delivered: Int { acknowledged.load(ordering: .relaxed) }
+    /// Bytes that the other side's kernel has taken so far.
+    public var delivered: Int { acknowledged.withLock { $0 ?? Self.acknowledged(descriptor) } }
 
     @discardableResult
     public func send(_ text: String) -> Bool { send(Array(text.utf8)) }
@@ -27,7 +27,6 @@ public final class OriginConnection: Sendable {
         while !rest.isEmpty, !isOver.load(ordering: .relaxed) {
             let put = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)) }
             if put > 0 {
-                sent.add(put, ordering: .relaxed)
                 rest = rest.dropFirst(put)
             } else if errno == EAGAIN {
                 var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
@@ -36,7 +35,6 @@ public final class OriginConnection: Sendable {
             } else if errno != EINTR {
                 return false
             }
-            noteDelivered()
         }
         return rest.isEmpty
     }
@@ -72,11 +70,14 @@ public final class OriginConnection: Sendable {
 
     func abort() {
         isOver.store(true, ordering: .relaxed)
-        shutdown(descriptor, Int32(SHUT_RDWR))
+        acknowledged.withLock { if $0 == nil { shutdown(descriptor, Int32(SHUT_RDWR)) } }
     }
 
     func close() {
-        Glibc.close(descriptor)
+        acknowledged.withLock { count in
+            count = Self.acknowledged(descriptor)
+            Glibc.close(descriptor)
+        }
     }
 
     /// Nil at the end of the connection, or once it was finished from this side.
@@ -93,10 +94,11 @@ public final class OriginConnection: Sendable {
         return nil
     }
 
-    private func noteDelivered() {
-        var queued: Int32 = 0
-        if ioctl(descriptor, UInt(TIOCOUTQ), &queued) == 0 {
-            acknowledged.store(sent.load(ordering: .relaxed) - Int(queued), ordering: .relaxed)
-        }
+    /// `tcpi_bytes_acked`: unlike the length of the queue it stays right when a reset empties the queue.
+    private static func acknowledged(_ descriptor: Int32) -> Int {
+        var info = [UInt8](repeating: 0, count: 256)
+        var length = socklen_t(info.count)
+        guard getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_INFO, &info, &length) == 0, length >= 128 else { return 0 }
+        return info.withUnsafeBytes { Int($0.loadUnaligned(fromByteOffset: 120, as: UInt64.self)) }
     }
 }

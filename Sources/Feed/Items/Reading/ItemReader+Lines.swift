@@ -22,7 +22,8 @@ extension ItemReader {
         guard end - position <= Self.itemLimit else { return bad(tooLong) }
         do throws(JSONFault) {
             let object = try JSONObject(buffer, at: position)
-            guard buffer[object.range.upperBound..<max(end, object.range.upperBound)].allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) else {
+            guard buffer[object.range.upperBound..<max(end, object.range.upperBound)].allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D })
+            else {
                 return bad(ItemFault(JSONFault(.trailingBytes, at: position)))
             }
             // An object that goes on behind the newline is no line: the line is cut off there.

@@ -1,0 +1,24 @@
+internal import HTTPTypes
+
+/// The registered reason phrase of a status code (RFC 9110 section 15), for those who only have the code.
+enum ReasonPhrase {
+    private static let phrases: [Int: String] = {
+        let known: [HTTPResponse.Status] = [
+            .ok, .created, .accepted, .noContent, .partialContent, .movedPermanently, .found, .seeOther, .notModified, .temporaryRedirect,
+            .permanentRedirect, .badRequest, .unauthorized, .forbidden, .notFound, .methodNotAllowed, .notAcceptable, .requestTimeout,
+            .conflict, .gone, .lengthRequired, .preconditionFailed, .contentTooLarge, .uriTooLong, .unsupportedMediaType,
+            .rangeNotSatisfiable, .expectationFailed, .unprocessableContent, .preconditionRequired, .tooManyRequests,
+            .requestHeaderFieldsTooLarge, .internalServerError, .notImplemented, .badGateway, .serviceUnavailable, .gatewayTimeout,
+            .httpVersionNotSupported,
+        ]
+        var phrases = Dictionary(known.map { ($0.code, $0.reasonPhrase) }, uniquingKeysWith: { first, _ in first })
+        // Not registered; nginx's word for a client that went away before its answer.
+        phrases[499] = "Client Closed Request"
+        return phrases
+    }()
+
+    /// Empty for a code that has none.
+    static func of(_ status: HTTPResponse.Status) -> String {
+        status.reasonPhrase.isEmpty ? phrases[status.code] ?? "" : status.reasonPhrase
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("GET /images, from outside")
+struct ImageTests {
+    private static let pictures = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Config/sample/pictures").standardized
+        .path
+
+    /// The sample's origin on a port of its own, and a service that may fetch from it.
+    private static func start() throws -> (service: RunningService, origin: SpawnedProcess, port: UInt16) {
+        let port = try freePort()
+        let origin = try SpawnedProcess([BuiltProduct.path("sample-origin"), "--port", "\(port)", pictures])
+        _ = try origin.line(containing: "listening on")
+        let user =
+            #"{"klass":"user","id":"a","username":"A","avatarUrl":"http://127.0.0.1:\#(port)/avatar-0.png","type":"featured"}"# + "\n"
+        let missing =
+            #"{"klass":"user","id":"b","username":"B","avatarUrl":"http://127.0.0.1:\#(port)/none.png","type":"featured"}"# + "\n"
+        let service = try RunningService(
+            items: user + missing, settings: ["images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(port)"])
+        return (service, origin, port)
+    }
+
+    private static func hrefs(_ service: RunningService) throws -> [String] {
+        try JSON(try service.get("/feed").text)["items"]?.list.compactMap {
+            $0["actions"]?["configuration"]?["bindings"]?["avatar"]?["image"]?.text
+        } ?? []
+    }
+
+    @Test("a picture comes through the proxy, then from memory, in every turn")
+    func picture() async throws {
+        try await offPool {
+            let (service, origin, _) = try Self.start()
+            let href = try #require(try Self.hrefs(service).first)
+            let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: "\(Self.pictures)/avatar-0.png")))
+            for _ in 0..<4 {
+                let response = try service.get(href)
+                #expect(response.status == 200 && response.body == bytes)
+                #expect(response["content-type"] == "image/png" && response["x-content-type-options"] == "nosniff")
+                #expect(response["content-security-policy"] == "default-src 'none'; sandbox")
+            }
+            let cached = try service.get(href)
+            #expect(cached["cache-status"]?.contains("hit") == true)
+            let tag = try #require(cached["etag"])
+            #expect(try service.get(href, fields: ["If-None-Match: \(tag)"]).status == 304)
+            let part = try service.get(href, fields: ["Range: bytes=0-7"])
+            #expect(part.status == 206 && part.body == Array(bytes.prefix(8)))
+            #expect(try service.ask("HEAD", href).body.isEmpty)
+            origin.signal(9)
+            _ = origin.wait()
+            #expect(try service.get(href).status == 200)
+        }
+    }
+
+    @Test("what was not minted here is refused, and what the origin has not is a problem")
+    func refusals() async throws {
+        try await offPool {
+            let (service, _, _) = try Self.start()
+            let hrefs = try Self.hrefs(service)
+            var bytes = Array(try #require(hrefs.first).utf8)
+            bytes[12] = bytes[12] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+            let forged = try service.get(String(decoding: bytes, as: UTF8.self))
+            #expect(forged.status == 403 && forged["content-type"] == "application/problem+json")
+            let missing = try service.get(try #require(hrefs.last))
+            #expect(missing.status == 404 && missing["image-error"] == "upstream-404" && missing["etag"] == nil, "\(missing)")
+            #expect(try service.ask("DELETE", "/images/requests/\(UUID())").status == 404)
+            #expect(try service.ask("POST", "/images/viewport", body: #"{"visible":[],"gone":["\#(UUID())"]}"#).status == 200)
+            #expect(try service.ask("POST", "/images/viewport", body: "[]").status == 400)
+        }
+    }
+
+    @Test("a request is taken back by its name: 204, the request is answered 499 and closed, the origin is let go")
+    func cancelling() async throws {
+        try await offPool {
+            let listener = try StuckOrigin()
+            let user =
+                #"{"klass":"user","id":"a","username":"A","avatarUrl":"http://127.0.0.1:\#(listener.port)/a.png","type":"featured"}"# + "\n"
+            let service = try RunningService(
+                items: user, settings: ["images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(listener.port)"])
+            let href = try #require(try Self.hrefs(service).first)
+            let id = UUID()
+            let client = try RawClient(port: service.port)
+            try client.send("GET \(href) HTTP/1.1\r\nHost: a\r\nX-Request-ID: \(id)\r\n\r\n")
+            let upstream = try listener.accept()
+            #expect(try service.ask("DELETE", "/images/requests/\(id)").status == 204)
+            let answer = try client.response()
+            #expect(answer.status == 499 && answer.closes)
+            #expect(try client.isClosedByServer())
+            #expect(upstream.waitForEnd(milliseconds: 2_000))
+            #expect(try service.ask("DELETE", "/images/requests/\(id)").status == 404)
+        }
+    }
+
+    @Test("closing the connection takes the request back too")
+    func leaving() async throws {
+        try await offPool {
+            let listener = try StuckOrigin()
+            let user =
+                #"{"klass":"user","id":"a","username":"A","avatarUrl":"http://127.0.0.1:\#(listener.port)/a.png","type":"featured"}"# + "\n"
+            let service = try RunningService(
+                items: user, settings: ["images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(listener.port)"])
+            let href = try #require(try Self.hrefs(service).first)
+            let client = try RawClient(port: service.port)
+            try client.send("GET \(href) HTTP/1.1\r\nHost: a\r\n\r\n")
+            let upstream = try listener.accept()
+            client.close()
+            #expect(upstream.waitForEnd(milliseconds: 2_000))
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("Starting and stopping, from outside")
+struct StartTests {
+    private static func folder() throws -> String {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID())").path
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        return path
+    }
+
+    /// Runs `serve` where it must refuse: one line, a code that is not zero.
+    private static func refusal(_ arguments: [String], environment: [String: String] = [:]) throws -> String {
+        let result = try Command.run(["serve", "--port", "0", "--admin-port", "0"] + arguments, environment: environment)
+        #expect(result.code != 0)
+        #expect(result.lines.count == 1, "\(result.lines)")
+        return result.lines.first ?? ""
+    }
+
+    @Test("a missing folder, a file that is no database, a newer one, a directory: one clear line, nothing overwritten")
+    func unusableStores() async throws {
+        try await offPool {
+            let folder = try Self.folder()
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            #expect(try Self.refusal(["--database", "\(folder)/none/x.sqlite"]).contains("does not exist"))
+            let text = "\(folder)/text.sqlite"
+            try String(repeating: "no database ", count: 100).write(toFile: text, atomically: true, encoding: .utf8)
+            #expect(try Self.refusal(["--database", text]).contains(text))
+            #expect(try String(contentsOfFile: text, encoding: .utf8).hasPrefix("no database"))
+            #expect(try Self.refusal(["--database", folder]).contains(folder))
+        }
+    }
+
+    @Test("an unknown key, a wrong value, an unknown flag, a missing file: one line that names it")
+    func wrongSettings() async throws {
+        try await offPool {
+            let folder = try Self.folder()
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            let file = "\(folder)/x.yaml"
+            try "server:\n  prot: 1\n".write(toFile: file, atomically: true, encoding: .utf8)
+            #expect(try Self.refusal(["--config", file]).contains("server.prot: unknown key"))
+            #expect(try Self.refusal(["--set", "ads.scope=row"]).contains("allowed: page, feed"))
+            #expect(try Self.refusal(["--config", "\(folder)/none.yaml"]).contains("cannot be read"))
+            #expect(try Self.refusal([], environment: ["INTERTWINE_SERVER_PROT": "1"]).contains("INTERTWINE_SERVER_PROT"))
+            let actions = ["--database", "\(folder)/x.sqlite", "--set", "actions.user.selection=analytics,nonsense"]
+            #expect(try Self.refusal(actions).contains("unknown command 'nonsense'"))
+            let unknown = try Command.run(["serve", "--prot", "1"])
+            #expect(unknown.code != 0 && unknown.lines.first?.contains("--prot") == true)
+        }
+    }
+
+    @Test("a busy port is one line that names the address")
+    func busyPort() async throws {
+        try await offPool {
+            let service = try RunningService()
+            let result = try Command.run([
+                "serve", "--config", "\(service.folder)/empty.yaml", "--port", "\(service.port)", "--admin-port", "0", "--database",
+                "\(service.folder)/other.sqlite",
+            ])
+            #expect(result.code != 0)
+            #expect(result.lines.count == 1 && result.lines[0].contains("127.0.0.1:\(service.port)"), "\(result.lines)")
+            #expect(try service.get("/healthz").status == 200)
+        }
+    }
+
+    @Test("SIGTERM and SIGINT end it with code 0, and answers under way still arrive", arguments: [SIGTERM, SIGINT])
+    func stopping(signal: Int32) async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.users(3))
+            let client = try RawClient(port: service.port)
+            try client.send("GET /feed HTTP/1.1\r\nHost: a\r\n")
+            service.process.signal(signal)
+            // The rest of the request comes when the service takes no new connections: the connection was not idle.
+            while (try? RawClient(port: service.port)) != nil {}
+            try client.send("\r\n")
+            let response = try client.response()
+            #expect(response.status == 200 && response.closes)
+            #expect(service.process.wait() == 0)
+        }
+    }
+
+    @Test("the signing key is made once, for its owner alone, and links survive a restart")
+    func signingKey() async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.users(3) + Items.advertisement(1))
+            let page = try service.get("/feed?limit=1")
+            let next = try #require(try JSON(page.text)["page"]?["next"]?.text)
+            let attributes = try FileManager.default.attributesOfItem(atPath: "\(service.folder)/signing.key")
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+            try service.killAndRestart()
+            #expect(try service.get(next).status == 200)
+            try "not a key".write(toFile: "\(service.folder)/signing.key", atomically: true, encoding: .utf8)
+            let result = try Command.run([
+                "serve", "--config", "\(service.folder)/empty.yaml", "--port", "0", "--admin-port", "0", "--database", service.database,
+            ])
+            #expect(result.code != 0 && result.lines.first?.contains("64 hexadecimal digits") == true)
+        }
+    }
+
+    @Test("import stops at a bad item and takes everything back, or skips and reports it")
+    func importing() async throws {
+        try await offPool {
+            let service = try RunningService()
+            let items =
+                Items.user("a") + #"{"klass":"user","username":"x","avatarUrl":"ftp://x","type":"regular"}"# + "\n" + Items.user("b")
+            let file = "\(service.folder)/items.ndjson"
+            try items.write(toFile: file, atomically: true, encoding: .utf8)
+            let common = ["--config", "\(service.folder)/empty.yaml", "--database", service.database]
+            let stopped = try Command.run(["import"] + common + [file])
+            #expect(stopped.code != 0)
+            #expect(stopped.lines.contains { $0.contains("line 2: avatarUrl") && $0.contains("nothing was imported") }, "\(stopped.lines)")
+            #expect(try JSON(try service.get("/feed").text)["items"]?.list.isEmpty == true)
+            let skipped = try Command.run(["import"] + common + ["--on-error", "skip", file])
+            #expect(skipped.code == 0 && skipped.lines.contains("added 2, replaced 0, skipped 1"), "\(skipped.lines)")
+            let sample = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Config/sample/feed.json").standardized.path
+            let array = try Command.run(["import"] + common + [sample])
+            #expect(array.code == 0 && array.lines.last?.hasPrefix("added 376") == true, "\(array.lines)")
+            #expect(try Command.run(["import"] + common + ["\(service.folder)/none"]).code != 0)
+        }
+    }
+}

@@ -1,0 +1,148 @@
+import Feed
+import Testing
+
+@Suite("Item kinds")
+struct ItemKindsTests {
+    static let user = [
+        "klass": #""user""#, "id": #""tt""#, "username": #""Tongue Twister""#, "avatarUrl": #""https://a.example/1.png""#,
+        "type": #""featured""#,
+    ]
+    static let ad = [
+        "klass": #""advertisement""#, "id": "1", "contentUrl": #""https://a.example/1.png""#, "clickthroughUrl": #""https://b.example/""#,
+        "type": #""image""#,
+    ]
+
+    static func text(_ fields: [String: String], _ changes: [String: String?] = [:]) -> [UInt8] {
+        var fields: [String: String?] = fields.mapValues { $0 }
+        for (name, value) in changes { fields[name] = value }
+        let members = fields.sorted { $0.key < $1.key }.compactMap { name, value in value.map { "\"\(name)\":\($0)" } }
+        return Array("{\(members.joined(separator: ","))}".utf8)
+    }
+
+    private func stored(_ item: ValidItem) -> FeedItem {
+        FeedItem(kind: item.kind, id: item.id, variant: item.variant, position: 1, body: item.body)
+    }
+
+    @Test("a user comes back from its body as it went in")
+    func userRoundTrip() throws {
+        let item = try ItemKinds.standard.validate(
+            Self.text(Self.user, ["backgroundUrl": #""http:\/\/b.example\/?q=\u0061""#, "extra": "[{}]"]))
+        #expect(item.lane == .content)
+        #expect(
+            try User(item: stored(item))
+                == User(
+                    id: "tt", username: "Tongue Twister", avatarURL: "https://a.example/1.png", backgroundURL: "http://b.example/?q=a",
+                    variant: .featured))
+    }
+
+    @Test("an advertisement comes back from its body as it went in")
+    func advertisementRoundTrip() throws {
+        let item = try ItemKinds.standard.validate(Self.text(Self.ad, ["type": #""audio""#]))
+        #expect(item.lane == .advertisements)
+        #expect(
+            try Advertisement(item: stored(item))
+                == Advertisement(id: "1", contentURL: "https://a.example/1.png", clickthroughURL: "https://b.example/", variant: .audio))
+    }
+
+    @Test("a user without an id has its username for one", arguments: [nil, "null"])
+    func missingID(_ id: String?) throws {
+        #expect(try ItemKinds.standard.validate(Self.text(Self.user, ["id": id])).id == "Tongue Twister")
+    }
+
+    @Test("a background may be missing or null", arguments: [nil, "null"])
+    func missingBackground(_ value: String?) throws {
+        let item = try ItemKinds.standard.validate(Self.text(Self.user, ["backgroundUrl": value]))
+        #expect(try User(item: stored(item)).backgroundURL == nil)
+    }
+
+    @Test(
+        "an id that is a number is the same as its decimal form",
+        arguments: [
+            ("1", "1"), (#""1""#, "1"), ("-7", "-7"), ("-0", "0"), ("123456789012345678901234567890", "123456789012345678901234567890"),
+        ])
+    func numericID(_ id: String, _ expected: String) throws {
+        #expect(try ItemKinds.standard.validate(Self.text(Self.ad, ["id": id])).id == expected)
+    }
+
+    @Test("equal items have equal bodies, however they were written")
+    func canonical() throws {
+        let plain = try ItemKinds.standard.validate(Self.text(Self.user, ["username": #""Zoë/1""#]))
+        let escaped = try ItemKinds.standard.validate(Self.text(Self.user, ["username": #""Zo\u00eb\/1""#, "age": "3"]))
+        #expect(plain == escaped)
+    }
+
+    @Test(
+        "a bad field is named, with the reason",
+        arguments: [
+            (user, "klass", nil, "klass: is missing"),
+            (user, "klass", #""event""#, #"klass: must be one of advertisement, user, is "event""#),
+            (user, "klass", "7", "klass: must be a string, is a number"), (user, "username", nil, "username: is missing"),
+            (user, "username", #""""#, "username: is empty"), (user, "username", "[]", "username: must be a string, is an array"),
+            (user, "username", #""a\u0000b""#, "username: contains a NUL character"),
+            (user, "id", "{}", "id: must be a string, is an object"),
+            (user, "id", "1.5", #"id: must be a whole number or a string, is "1.5""#), (user, "avatarUrl", nil, "avatarUrl: is missing"),
+            (user, "type", nil, "type: is missing"),
+            (user, "type", #""Regular""#, #"type: must be one of regular, featured, is "Regular""#),
+            (user, "type", "true", "type: must be a string, is a boolean"),
+            (user, "backgroundUrl", "0", "backgroundUrl: must be a string, is a number"),
+            (user, "username", "\"\(String(repeating: "é", count: 257))\"", "username: is longer than 512 bytes"),
+            (ad, "id", nil, "id: is missing"), (ad, "id", "null", "id: is missing"), (ad, "contentUrl", nil, "contentUrl: is missing"),
+            (ad, "type", #""banner""#, #"type: must be one of image, video, audio, is "banner""#),
+            (
+                ad, "clickthroughUrl", #""javascript:alert(1)""#,
+                #"clickthroughUrl: must be an absolute http or https URL: "javascript:alert(1)""#
+            ),
+        ] as [([String: String], String, String?, String)])
+    func badField(_ fields: [String: String], _ field: String, _ value: String?, _ message: String) {
+        let error = #expect(throws: ItemFault.self) { try ItemKinds.standard.validate(Self.text(fields, [field: value])) }
+        #expect(error?.description == message)
+    }
+
+    @Test("a field that occurs twice is an error where it is read, and only there")
+    func twice() throws {
+        let text = { (extra: String) in Array(#"{"klass":"user","username":"a","avatarUrl":"http://a/","type":"regular"\#(extra)}"#.utf8) }
+        let error = #expect(throws: ItemFault.self) { try ItemKinds.standard.validate(text(#","user\u006eame":"b""#)) }
+        #expect(error == ItemFault(field: "username", reason: "occurs twice"))
+        _ = try ItemKinds.standard.validate(text(#","x":1,"x":2"#))
+    }
+
+    @Test("messages show a value without what a terminal would act upon")
+    func quoting() {
+        let error = #expect(throws: ItemFault.self) {
+            try ItemKinds.standard.validate(Self.text(Self.user, ["type": #""\u001b[31m\u202e""#]))
+        }
+        #expect(error?.reason == #"must be one of regular, featured, is "?[31m?""#)
+    }
+
+    @Test(
+        "takes absolute http and https URLs",
+        arguments: [
+            "http://a", "HTTPS://A.example:443/p?q#f", "http://[::1]:80/", "https://a.b/%zz{|}^`", "http://a:/", "http://a?b@c",
+            "http://127.0.0.1:65535",
+        ])
+    func goodURL(_ url: String) {
+        #expect(ItemURL.fault(in: ArraySlice(url.utf8)) == nil)
+    }
+
+    @Test(
+        "takes no other",
+        arguments: [
+            "", "a", "//a/", "/a", "ftp://a/", "http:/a", "http:a", "http://", "http:///a", "http://?a", "javascript://a/", "data:,a",
+            "http://user@a/", "http://u:p@a/", "http://a b/", "http://a/\r\nX: y", "http://a/\u{0}", "http://ä/", "http://a/é",
+            "http://a\\b",
+            "http://a/\"", "http://a/<", "http://[::1", "http://[]/", "http://a:65536/", "http://a:x/", "http://:80/", " http://a/",
+            "http://[::1]x/",
+            "https\u{1A}//a/", "HTTP\u{3A}\u{0F}/a",
+        ])
+    func badURL(_ url: String) {
+        #expect(ItemURL.fault(in: ArraySlice(url.utf8)) != nil)
+    }
+
+    @Test("a URL has at most 2,048 bytes")
+    func longURL() {
+        let url = Array(("https://a.example/" + String(repeating: "a", count: 2_030)).utf8)
+        #expect(url.count == 2_048)
+        #expect(ItemURL.fault(in: url[...]) == nil)
+        #expect(ItemURL.fault(in: (url + [UInt8(ascii: "a")])[...]) != nil)
+    }
+}

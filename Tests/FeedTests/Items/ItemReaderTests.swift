@@ -1,0 +1,129 @@
+import Feed
+import TestSupport
+import Testing
+
+@Suite("Reading items from a file")
+struct ItemReaderTests {
+    /// What came out, in order: ids, and bad items as "line: reason".
+    private func read(_ bytes: [UInt8], piece: Int = .max) -> [String] {
+        var reader = ItemReader(kinds: .standard)
+        var found: [String] = []
+        var rest = bytes[...]
+        while true {
+            switch reader.next() {
+            case .item(let item): found.append(item.id)
+            case .bad(let item): found.append("\(item.line): \(item.fault)")
+            case .finished: return found
+            case .needsBytes:
+                if rest.isEmpty { reader.end() } else { reader.append(rest.prefix(piece)) }
+                rest = rest.dropFirst(piece)
+            }
+        }
+    }
+
+    private func read(_ text: String) -> [String] {
+        let whole = read(Array(text.utf8))
+        for piece in [1, 2, 3, 7, 64] { #expect(read(Array(text.utf8), piece: piece) == whole, "in pieces of \(piece)") }
+        return whole
+    }
+
+    private func user(_ id: String, _ extra: String = "") -> String {
+        #"{"klass":"user","id":"\#(id)","username":"\#(id)","avatarUrl":"http://a/","type":"regular"\#(extra)}"#
+    }
+
+    @Test("takes an array or lines, whichever it is")
+    func formats() {
+        #expect(read("[\(user("a")),\(user("b"))]") == ["a", "b"])
+        #expect(read("\u{FEFF} \r\n[\n  \(user("a")) ,\n\t\(user("b"))\n]\n") == ["a", "b"])
+        #expect(read("\(user("a"))\n\(user("b"))\n") == ["a", "b"])
+        #expect(read("\u{FEFF}\n\(user("a"))\r\n\r\n  \(user("b")) \t\r\n\(user("c"))") == ["a", "b", "c"])
+        #expect(read("[\n{\n\"klass\" : \"user\",\n\"username\":\"a\",\"avatarUrl\":\"http://a/\",\"type\":\"regular\"\n}\n]") == ["a"])
+    }
+
+    @Test("an empty file has no items", arguments: ["", " \n\r\n\t", "\u{FEFF}", "[]", "[ \n ] "])
+    func empty(_ text: String) {
+        #expect(read(text) == [])
+    }
+
+    @Test("a bad line is reported with its number, and the next is taken")
+    func badLines() {
+        let text = [user("a"), #"{"klass":"user"}"#, "nonsense", "", user("b") + " x", #"{"klass":"user","#, user("c"), "[1]", "\"\u{7F}"]
+            .joined(separator: "\n")
+        #expect(
+            read(text) == [
+                "a", "2: username: is missing", "3: an object is expected", "5: something follows the value", "6: ends too early", "c",
+                "8: an object is expected", "9: an object is expected",
+            ])
+    }
+
+    @Test("a bad field in an array is reported with the line on which its item begins")
+    func badFields() {
+        let text = "[\(user("a")),\n{\"klass\":\"user\",\n\"username\":7},\n\(user("b"))]"
+        #expect(read(text) == ["a", "2: username: must be a string, is a number", "b"])
+    }
+
+    @Test(
+        "goes on behind an item that is not JSON with the next that is",
+        arguments: [
+            ("{\"klass\":\"user\",}", "expected"), ("{\"klass\":\"user\" \"id\":1}", "comma"), ("{\"klass\":user}", "value"),
+            ("{\"klass\":\"us\\er\"}", "escape"), ("{\"klass\":\"user\"", "name"), ("{\"klass\":\"user\",\"x\":{\"y\":1}", "expected"),
+            ("{\"klass\":\"user\nid\":1}", "control"), ("{\"klass\":\"user,\"avatarUrl\":\"http://x\"}", "comma"),
+            ("{\"klass:\"user\",\"id\":1}", "colon"),
+            ("7", "object"), ("null", "object"), ("nope", "object"), ("\"text\"", "object"), ("[{}]", "object"), ("", "object"),
+            ("{\"a\":[1,2}", "comma"), ("{\"a\":01}", "number"), ("{\"klass\":'user', 'a': {'b': 1}}", "value"), ("}", "object"),
+        ])
+    func resynchronises(_ broken: String, _ reason: String) {
+        for separator in [",", ",\n", " ,\r\n "] {
+            let found = read("[" + [user("a"), broken, user("b"), user("c")].joined(separator: separator) + "]")
+            #expect(found.filter { !$0.contains(":") } == ["a", "b", "c"], "\(found)")
+            #expect(found.count == 4, "\(found)")
+            #expect(found.first { $0.contains(":") }?.contains(reason) == true, "\(found)")
+        }
+    }
+
+    @Test("a missing comma costs no item")
+    func missingComma() {
+        #expect(read("[\(user("a"))\n\(user("b"))]") == ["a", "2: a comma or the end of the object or array is expected", "b"])
+    }
+
+    @Test("a comma too many, or none of the end, is one bad item")
+    func ends() {
+        #expect(read("[\(user("a")),]") == ["a", "1: an object is expected"])
+        #expect(read("[\(user("a")),\n") == ["a", "2: the array has no end"])
+        #expect(read("[\(user("a"))") == ["a", "1: the array has no end"])
+        #expect(read("[\(user("a"))\n,{\"klass\":") == ["a", "2: ends too early"])
+        #expect(read("[\(user("a"))]\nx") == ["a", "2: something follows the end of the array"])
+    }
+
+    @Test("an item that is too long is let go, and the next is taken", arguments: [true, false])
+    func tooLong(isArray: Bool) {
+        let giant = user("giant", #","x":"\#(String(repeating: "{,[ ", count: 400_000))""#)
+        let parts = [user("a"), giant, user("b")]
+        let text = isArray ? "[\(parts.joined(separator: ","))]" : parts.joined(separator: "\n")
+        for piece in [65_536, 1 << 20, .max] {
+            #expect(read(Array(text.utf8), piece: piece) == ["a", "\(isArray ? 1 : 2): is longer than 1048576 bytes", "b"])
+        }
+    }
+
+    @Test("bytes changed at random never make it trap or hang, and pieces never make a difference")
+    func mutations() {
+        var generator = SeededRandom(seed: 20_261_121)
+        let texts = [
+            "[" + (0..<6).map { user("u\($0)", #","x":[{"y":"\\\u00e9"}]"#) }.joined(separator: ",\n") + "]",
+            (0..<6).map { user("u\($0)") }.joined(separator: "\n"),
+        ]
+        for round in 0..<1_500 {
+            var bytes = Array(texts[round % 2].utf8)
+            for _ in 0..<Int.random(in: 1...4, using: &generator) {
+                let index = Int.random(in: 0..<bytes.count, using: &generator)
+                switch Int.random(in: 0..<4, using: &generator) {
+                case 0: bytes[index] = .random(in: 0...255, using: &generator)
+                case 1: bytes.remove(at: index)
+                case 2: bytes.insert(Array("{}[]\",:\\\n".utf8).randomElement(using: &generator) ?? 0, at: index)
+                default: bytes.removeSubrange(index..<min(index + 9, bytes.count))
+                }
+            }
+            #expect(read(bytes) == read(bytes, piece: Int.random(in: 1...40, using: &generator)), "\(bytes)")
+        }
+    }
+}

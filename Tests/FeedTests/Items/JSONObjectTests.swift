@@ -1,0 +1,72 @@
+import Testing
+
+@testable import Feed
+
+@Suite("JSON objects")
+struct JSONObjectTests {
+    // The first part of each is RFC 8259's grammar, the rest what people and programs get wrong.
+    @Test(
+        "reads what RFC 8259 allows",
+        arguments: [
+            "{}", " \t\r\n{ } \n", #"{"a":1}"#, #"{"a":-0}"#, #"{"a":0.5e+10}"#, #"{"a":1E-2}"#, #"{"a":[]}"#, #"{"a":[{},[[]],""]}"#,
+            #"{"a":true,"b":false,"c":null}"#, #"{"":""}"#, #"{"a":"\"\\\/\b\f\n\r\t\u00e9\uD83D\ude00"}"#, #"{"a":"é😀\u0000"}"#,
+            #"{"a":{"b":{"c":[1,2,{"d":[]}]}},"e":"}"}"#, #"{"a":1,"a":2}"#,
+        ])
+    func accepted(_ text: String) throws {
+        _ = try JSONObject(Array(text.utf8))
+    }
+
+    @Test(
+        "refuses everything else, and says why and where",
+        arguments: [
+            ("", .endOfText, 0), ("[]", .expectedObject, 0), ("{", .endOfText, 1), (#"{"a""#, .endOfText, 4), (#"{"a":"#, .endOfText, 5),
+            (#"{"a":1"#, .endOfText, 6), (#"{"a":1,}"#, .expectedName, 7), (#"{,}"#, .expectedName, 1), (#"{a:1}"#, .expectedName, 1),
+            (#"{"a" 1}"#, .expectedColon, 5), (#"{"a":1 "b":2}"#, .expectedCommaOrEnd, 7), (#"{"a":1]"#, .expectedCommaOrEnd, 6),
+            (#"{"a":[1}"#, .expectedCommaOrEnd, 7), (#"{} {}"#, .trailingBytes, 3), (#"{"a":01}"#, .badNumber, 5),
+            (#"{"a":-}"#, .badNumber, 6),
+            (#"{"a":1.}"#, .badNumber, 7), (#"{"a":.5}"#, .expectedValue, 5), (#"{"a":+1}"#, .expectedValue, 5),
+            (#"{"a":1e}"#, .badNumber, 7),
+            (#"{"a":NaN}"#, .expectedValue, 5), (#"{"a":tru}"#, .badLiteral, 5), (#"{"a":'b'}"#, .expectedValue, 5),
+            ("{\"a\":\"\n\"}", .controlCharacter, 6), (#"{"a":"\x"}"#, .badEscape, 6), (#"{"a":"\u12g4"}"#, .badEscape, 6),
+            (#"{"a":"\ud800"}"#, .loneSurrogate, 6), (#"{"a":"\udc00"}"#, .loneSurrogate, 6), (#"{"a":"\ud800\u0041"}"#, .loneSurrogate, 6),
+            (#"{"a":"b"#, .endOfText, 7), (#"{"a":"\"#, .endOfText, 6), ("\u{FEFF}{}", .expectedObject, 0),
+            (#"{"a":[1,]}"#, .expectedValue, 8),
+        ] as [(String, JSONFault.Reason, Int)])
+    func refused(_ text: String, _ reason: JSONFault.Reason, _ offset: Int) {
+        #expect(throws: JSONFault(reason, at: offset)) { try JSONObject(Array(text.utf8)) }
+    }
+
+    // RFC 3629 §4
+    @Test(
+        "refuses bytes that are not UTF-8",
+        arguments: [
+            [0x80], [0xC0, 0xAF], [0xC1, 0xBF], [0xE0, 0x80, 0xAF], [0xED, 0xA0, 0x80], [0xF0, 0x80, 0x80, 0x80], [0xF4, 0x90, 0x80, 0x80],
+            [0xF5, 0x80, 0x80, 0x80], [0xFF], [0xC3], [0xE2, 0x82], [0xF0, 0x9F, 0x98],
+        ] as [[UInt8]])
+    func notUTF8(_ bytes: [UInt8]) {
+        let text = Array(#"{"a":""#.utf8) + bytes + Array(#""}"#.utf8)
+        #expect(throws: JSONFault(.badUTF8, at: 6)) { try JSONObject(text) }
+    }
+
+    @Test("bounds nesting without recursion")
+    func nesting() throws {
+        let deep = { (depth: Int) in
+            Array((#"{"a":"# + String(repeating: "[", count: depth) + String(repeating: "]", count: depth) + "}").utf8)
+        }
+        _ = try JSONObject(deep(64))
+        #expect(throws: JSONFault(.tooDeep, at: 5 + 64)) { try JSONObject(deep(65)) }
+        #expect(throws: JSONFault(.tooDeep, at: 5 + 64)) {
+            try JSONObject(Array(#"{"a":"#.utf8) + [UInt8](repeating: UInt8(ascii: "["), count: 1_000_000))
+        }
+    }
+
+    @Test("resolves escapes, and writes strings so that equal ones have equal bytes")
+    func escapes() throws {
+        let object = try JSONObject(Array(#"{"a":"\"\\\/\b\f\n\r\t\u00e9\uD83D\ude00"}"#.utf8))
+        let characters = object.characters(of: object.members[0].value)
+        #expect(String(decoding: characters, as: UTF8.self) == "\"\\/\u{8}\u{C}\n\r\té😀")
+        var bytes: [UInt8] = []
+        JSONText.append(characters, to: &bytes)
+        #expect(String(decoding: bytes, as: UTF8.self) == #""\"\\/\u0008\u000c\n\r\té😀""#)
+    }
+}

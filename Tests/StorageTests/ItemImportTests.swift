@@ -1,0 +1,121 @@
+import Feed
+import Foundation
+import Storage
+import Testing
+
+@Suite("Import")
+struct ItemImportTests {
+    let scratch: Scratch
+    let path: String
+
+    init() throws {
+        scratch = try Scratch()
+        path = scratch.path("items.sqlite")
+    }
+
+    /// Imports texts as files, and returns what was done and reported.
+    private func run(_ texts: String..., policy: BadItemPolicy = .stop) throws -> (ImportSummary, [BadItem]) {
+        var reports: [BadItem] = []
+        let session = try ItemImport(into: path, policy: policy) { reports.append($0) }
+        for text in texts {
+            let file = try #require(FileHandle(forReadingAtPath: scratch.write(text, to: "file")))
+            try session.add(contentsOf: file.fileDescriptor)
+        }
+        return (try session.commit(), reports)
+    }
+
+    @Test("adds, and replaces in its place what is known, in one file too")
+    func addsAndReplaces() async throws {
+        let ad = #"{"klass":"advertisement","id":1,"contentUrl":"http://a/","clickthroughUrl":"http://b/","type":"image"}"#
+        let (first, _) = try run("[\(line(user: "a")),\(ad),\(line(user: "b")),\(ad.replacingOccurrences(of: ":1,", with: ":\"1\","))]")
+        #expect((first.added, first.replaced, first.skipped) == (3, 1, 0))
+        let (second, _) = try run(line(user: "c"), "[\(line(user: "a", variant: "featured")),\(line(user: "d"))]")
+        #expect((second.added, second.replaced, second.skipped) == (2, 1, 0))
+        let store = try SQLiteStore(path: path)
+        #expect(try await store.ids() == ["a", "b", "c", "d"])
+        #expect(try await store.ids(.advertisements) == ["1"])
+    }
+
+    @Test("stops at a bad item, names line, field and reason, and takes all files back")
+    func stops() async throws {
+        _ = try run(line(user: "old"))
+        let error = #expect(throws: BadItem.self) {
+            try run(line(user: "new"), line(user: "newer") + "\n" + line(user: "bad", avatar: "ftp://a/"))
+        }
+        #expect(error?.description == #"line 2: avatarUrl: must be an absolute http or https URL: "ftp://a/""#)
+        #expect(try await SQLiteStore(path: path).ids() == ["old"])
+    }
+
+    @Test("skips and reports bad items when told to")
+    func skips() async throws {
+        let (summary, reports) = try run("[\(line(user: "a")),\n{\"klass\":\"dog\"},\n{,\n\(line(user: "b"))]", policy: .skip)
+        #expect((summary.added, summary.replaced, summary.skipped) == (2, 0, 2))
+        #expect(reports.map(\.line) == [2, 3])
+        #expect(reports.map(\.fault.field) == ["klass", nil])
+        #expect(try await SQLiteStore(path: path).ids() == ["a", "b"])
+    }
+
+    @Test("is seen as a whole, at once, by a store that is open")
+    func visibility() async throws {
+        let store = try SQLiteStore(path: path)
+        let session = try ItemImport(into: path)
+        let version = store.version
+        for number in 0..<2_000 { try session.append(Array((line(user: "\(number)") + "\n").utf8)) }
+        try session.endOfFile()
+        #expect(store.version == version)
+        #expect(try await store.ids().isEmpty)
+        #expect(try session.commit().added == 2_000)
+        #expect(store.version != version)
+        #expect(try await store.ids(limit: 100).count == 2_000)
+    }
+
+    @Test("taken back, or let go without a word, it leaves nothing")
+    func abandons() async throws {
+        do {
+            let session = try ItemImport(into: path)
+            try session.append(Array(line(user: "a").utf8))
+            try session.endOfFile()
+        }
+        let session = try ItemImport(into: path)
+        try session.append(Array(line(user: "b").utf8))
+        session.rollback()
+        #expect(throws: StoreError.self) { try session.commit() }
+        #expect(try await SQLiteStore(path: path).ids().isEmpty)
+    }
+
+    @Test("reports how far it is")
+    func progress() throws {
+        let text = (0..<10_000).map { line(user: "\($0)") }.joined(separator: "\n")
+        let file = try #require(FileHandle(forReadingAtPath: scratch.write(text, to: "file")))
+        let session = try ItemImport(into: path)
+        var bytes: [Int] = []
+        try session.add(contentsOf: file.fileDescriptor) { bytes.append($0.bytes) }
+        #expect(bytes.count > 2 && bytes == bytes.sorted() && bytes.last == text.utf8.count)
+    }
+
+    @Test("a descriptor that cannot be read is an error, and nothing stays")
+    func unreadable() async throws {
+        let session = try ItemImport(into: path)
+        #expect(throws: StoreError.self) { try session.add(contentsOf: -1) }
+        #expect(try await SQLiteStore(path: path).ids().isEmpty)
+    }
+
+    @Test("killed, it leaves the store as it was, and the next one works")
+    func killed() async throws {
+        _ = try run(line(user: "old"))
+        let text = (0..<60_000).map { line(user: "\($0)") }.joined(separator: "\n")
+        let file = try scratch.write(text, to: "big")
+        let victim = try Program.victim("import", path, file)
+        while let line = victim.line(), line != "committed", Int(line) ?? 0 < 20_000 {}
+        victim.kill()
+        #expect(throws: Program.Failure.self) { try victim.output() }
+        let store = try SQLiteStore(path: path)
+        #expect(try await store.ids() == ["old"])
+        let session = try ItemImport(into: path)
+        let handle = try #require(FileHandle(forReadingAtPath: file))
+        try session.add(contentsOf: handle.fileDescriptor)
+        #expect(try session.commit().added == 60_000)
+        #expect(try await store.read { try $0.counts() }.values.reduce(0, +) == 60_001)
+        #expect(try scratch.sqlite("items.sqlite", "PRAGMA integrity_check") == "ok")
+    }
+}

@@ -1,0 +1,89 @@
+import Feed
+import Storage
+import Testing
+
+@Suite("Reports, export and retention")
+struct LedgerArchiveTests {
+    private static let day: Int64 = 86_400_000
+    let scratch: Scratch
+    let ledger: SQLiteLedger
+
+    init() async throws {
+        scratch = try Scratch()
+        ledger = try SQLiteLedger(path: scratch.path("ledger.sqlite"))
+        for (day, kind, cell, verdict, count) in [
+            (10, .impression, "ad:1", .counted, 4), (10, .click, "ad:1", .counted, 1), (10, .click, "ad:1", .duplicate, 2),
+            (11, .impression, "ad:2", .counted, 3), (11, .selection, "user:a", .counted, 5), (11, .click, "ad:2", .bot, 1),
+            (12, .undo, "user:a", .counted, 1), (12, .click, "ad:1", .counted, 1), (12, .impression, "ae", .counted, 1),
+        ] as [(Int64, LedgerEvent.Kind, String, Verdict, Int)] {
+            for number in 0..<count {
+                // The first and the last millisecond of the day.
+                let at = day * Self.day + (number % 2 == 0 ? 0 : Self.day - 1)
+                _ = try await ledger.commit(LedgerEntry(events: [LedgerEvent(at: at, kind: kind, cell: cell, verdict: verdict)]))
+            }
+        }
+    }
+
+    @Test("by day")
+    func byDay() async throws {
+        let rows = try await ledger.report(days: 0...11, by: .day).rows
+        #expect(
+            rows == [
+                LedgerReport.Row(key: .day(10), counts: [.impression: 4, .click: 1]),
+                LedgerReport.Row(key: .day(11), counts: [.impression: 3, .selection: 5]),
+            ])
+        #expect(rows[0].clickThroughRate == 0.25)
+        #expect(try await ledger.report(days: 13...99, by: .day).rows.isEmpty)
+    }
+
+    @Test("by ad")
+    func byAd() async throws {
+        #expect(
+            try await ledger.report(days: 10...12, by: .ad).rows == [
+                LedgerReport.Row(key: .ad("ad:1"), counts: [.impression: 4, .click: 2]),
+                LedgerReport.Row(key: .ad("ad:2"), counts: [.impression: 3]),
+            ])
+        #expect(try await ledger.report(days: 12...12, by: .ad).rows == [LedgerReport.Row(key: .ad("ad:1"), counts: [.click: 1])])
+    }
+
+    @Test("by verdict")
+    func byVerdict() async throws {
+        #expect(
+            try await ledger.report(days: 10...12, by: .verdict).rows == [
+                LedgerReport.Row(key: .verdict(.counted), counts: [.impression: 8, .click: 2, .selection: 5, .undo: 1]),
+                LedgerReport.Row(key: .verdict(.duplicate), counts: [.click: 2]),
+                LedgerReport.Row(key: .verdict(.bot), counts: [.click: 1]),
+            ])
+    }
+
+    @Test("an export goes on behind its marker and meets every event once", arguments: [1, 4, 100])
+    func export(limit: Int) async throws {
+        var markers: [Int64] = []
+        while case let page = try await ledger.events(after: markers.last ?? 0, limit: limit), !page.isEmpty {
+            #expect(page.count <= limit)
+            markers += page.map(\.marker)
+        }
+        #expect(markers.count == 19 && markers == Set(markers).sorted())
+    }
+
+    @Test("old events go, reports and markers stay")
+    func retention() async throws {
+        let before = try await ledger.report(days: 0...99, by: .ad)
+        let last = try #require(try await ledger.events(after: 0, limit: 99).last)
+        #expect(try await ledger.removeEvents(before: 11 * Self.day) == 7)
+        #expect(try await ledger.removeEvents(before: 11 * Self.day) == 0)
+        #expect(try await ledger.report(days: 0...99, by: .ad) == before)
+        #expect(try await ledger.removeEvents(before: .max) == 11)
+        _ = try await ledger.commit(LedgerEntry(events: [LedgerEvent(at: 0, kind: .click, cell: "ad:1")]))
+        #expect(try await ledger.events(after: last.marker, limit: 9).count == 1)
+    }
+
+    @Test("rollups are exactly what the events add up to")
+    func exact() throws {
+        let events = "SELECT at / 86400000 AS day, cell, kind, verdict, count(*) FROM event GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"
+        let rollups = "SELECT day, cell, kind, verdict, count FROM rollup_cell ORDER BY 1, 2, 3, 4"
+        #expect(try scratch.sqlite("ledger.sqlite", events) == scratch.sqlite("ledger.sqlite", rollups))
+        let days = "SELECT day, kind, verdict, sum(count) FROM rollup_cell GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
+        #expect(try scratch.sqlite("ledger.sqlite", days) == scratch.sqlite("ledger.sqlite", "SELECT * FROM rollup_day ORDER BY 1, 2, 3"))
+    }
+}

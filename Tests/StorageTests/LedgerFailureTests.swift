@@ -1,0 +1,109 @@
+import Feed
+import Foundation
+import Storage
+import TestSupport
+import Testing
+
+@Suite("Ledger in trouble")
+struct LedgerFailureTests {
+    let scratch: Scratch
+
+    init() throws {
+        scratch = try Scratch()
+    }
+
+    private func click(_ viewer: String) -> LedgerEntry {
+        LedgerEntry(events: [LedgerEvent(at: 1, kind: .click, cell: "ad:1", viewer: viewer, userAgent: String(repeating: "x", count: 500))])
+    }
+
+    @Test("locked by another process, it fails as unavailable or waits, and recovers")
+    func locked() async throws {
+        let path = scratch.path("ledger.sqlite")
+        let ledger = try SQLiteLedger(path: path, lockTimeout: 0.1)
+        _ = try await ledger.commit(click("before"))
+        // The shell that `.system` runs shares its input and output with the program.
+        let other = try Program(
+            path: "/usr/bin/sqlite3", arguments: [path, "BEGIN IMMEDIATE", ".system echo locked; read line", "ROLLBACK"])
+        #expect(other.line() == "locked")
+        await #expect(throws: StoreError.self) { try await ledger.commit(click("during")) }
+        #expect(try await ledger.events(after: 0, limit: 9).map(\.event.viewer) == ["before"])
+        try other.send("go on")
+        _ = try other.output()
+        _ = try await ledger.commit(click("after"))
+        #expect(try await ledger.events(after: 0, limit: 9).map(\.event.viewer) == ["before", "after"])
+    }
+
+    @Test("beyond the bound on what waits, it says that it is overloaded, and keeps the rest")
+    func overloaded() async throws {
+        let ledger = try SQLiteLedger(path: scratch.path("ledger.sqlite"), waiting: 8)
+        let outcomes = await withTaskGroup(of: String.self) { group in
+            for number in 0..<400 {
+                let entry = click("\(number)")
+                group.addTask {
+                    do {
+                        _ = try await ledger.commit(entry)
+                        return "committed"
+                    } catch StoreError.overloaded {
+                        return "overloaded"
+                    } catch {
+                        return "\(error)"
+                    }
+                }
+            }
+            return await group.reduce(into: [String: Int]()) { $0[$1, default: 0] += 1 }
+        }
+        let committed = outcomes["committed"] ?? 0
+        #expect(committed >= 8 && committed + (outcomes["overloaded"] ?? 0) == 400, "\(outcomes)")
+        #expect(try await ledger.events(after: 0, limit: 999).count == committed)
+    }
+
+    @Test("on a full disk it fails as unavailable, keeps what it acknowledged, and recovers when there is room")
+    func full() async throws {
+        guard let mount = try Mount.small(scratch.folder, kibibytes: 1_024) else { return }
+        defer { mount.remove() }
+        let ledger = try SQLiteLedger(path: scratch.path("ledger.sqlite"))
+        try Data(count: 400_000).write(to: URL(fileURLWithPath: scratch.path("ballast")))
+        var acknowledged: [String?] = []
+        var failure: (any Error)?
+        while failure == nil, acknowledged.count < 5_000 {
+            do {
+                _ = try await ledger.commit(click("\(acknowledged.count)"))
+                acknowledged.append("\(acknowledged.count)")
+            } catch {
+                failure = error
+            }
+        }
+        guard case .unavailable? = failure as? StoreError else {
+            Issue.record("\(String(describing: failure)) after \(acknowledged.count)")
+            return
+        }
+        #expect(acknowledged.count > 10)
+        #expect(try await ledger.events(after: 0, limit: 9_999).map(\.event.viewer) == acknowledged)
+        try FileManager.default.removeItem(atPath: scratch.path("ballast"))
+        _ = try await ledger.commit(click("after"))
+        #expect(try await ledger.events(after: 0, limit: 9_999).map(\.event.viewer) == acknowledged + ["after"])
+    }
+
+    @Test("killed at any moment, nothing acknowledged is lost and nothing is there twice")
+    func killed() async throws {
+        var generator = SeededRandom(seed: 11)
+        var acknowledged: [String] = []
+        for round in 0..<20 {
+            let victim = try Program.victim("commit", scratch.path("ledger.sqlite"), "\(round)")
+            for _ in 0..<Int.random(in: 1...800, using: &generator) {
+                acknowledged.append(try #require(victim.line()))
+            }
+            victim.kill()
+            while let line = victim.line() { acknowledged.append(line) }
+        }
+        let ledger = try SQLiteLedger(path: scratch.path("ledger.sqlite"))
+        let viewers = try await ledger.events(after: 0, limit: .max).compactMap(\.event.viewer)
+        #expect(Set(viewers).count == viewers.count)
+        #expect(Set(viewers).isSuperset(of: acknowledged))
+        #expect(acknowledged.count > 1_000)
+        // The events and the selections of one unit are there together.
+        #expect(try scratch.sqlite("ledger.sqlite", "SELECT count(*) FROM selection") == "\(viewers.count)")
+        #expect(try scratch.sqlite("ledger.sqlite", "SELECT sum(count) FROM rollup_day") == "\(viewers.count)")
+        #expect(try scratch.sqlite("ledger.sqlite", "PRAGMA integrity_check") == "ok")
+    }
+}

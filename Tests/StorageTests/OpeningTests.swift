@@ -1,0 +1,94 @@
+import Feed
+import Foundation
+import Storage
+import Testing
+
+@Suite("Opening a store")
+struct OpeningTests {
+    let scratch: Scratch
+
+    init() throws {
+        scratch = try Scratch()
+    }
+
+    /// The one line that it cannot be used, having made sure that the file is what it was.
+    private func refusal(_ name: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> String {
+        let path = scratch.path(name)
+        let before = FileManager.default.contents(atPath: path)
+        let error = #expect(throws: StoreError.self, sourceLocation: sourceLocation) { try SQLiteStore(path: path) }
+        #expect(FileManager.default.contents(atPath: path) == before, sourceLocation: sourceLocation)
+        guard case .unusable(let message)? = error else {
+            Issue.record("\(String(describing: error))", sourceLocation: sourceLocation)
+            return ""
+        }
+        #expect(message.hasPrefix(path) && !message.contains("\n"), sourceLocation: sourceLocation)
+        return message
+    }
+
+    @Test("is made where there is none, with its mark and version")
+    func new() async throws {
+        _ = try SQLiteStore(path: scratch.path("items.sqlite"))
+        #expect(
+            try scratch.sqlite("items.sqlite", "PRAGMA application_id; PRAGMA user_version; PRAGMA journal_mode") == "1229870167\n1\nwal")
+        #expect(try await SQLiteStore(path: scratch.path("items.sqlite")).ids().isEmpty)
+    }
+
+    @Test("takes an empty file for a new one")
+    func emptyFile() async throws {
+        #expect(try await SQLiteStore(path: scratch.write("", to: "empty")).ids().isEmpty)
+    }
+
+    @Test("refuses a folder that does not exist, and one in place of the file")
+    func folders() throws {
+        #expect(try refusal("missing/items.sqlite").contains("the folder \(scratch.folder)/missing does not exist"))
+        try FileManager.default.createDirectory(atPath: scratch.path("folder"), withIntermediateDirectories: false)
+        #expect(try refusal("folder").contains("is a folder"))
+    }
+
+    @Test(
+        "refuses what is no database",
+        arguments: ["x", String(repeating: "not a database\n", count: 1_000), "SQLite format 3\0 and no more"])
+    func noDatabase(_ text: String) throws {
+        _ = try scratch.write(text, to: "file")
+        let message = try refusal("file")
+        #expect(message.hasSuffix("is no database") || message.hasSuffix("is damaged"))
+    }
+
+    @Test("refuses another program's database, and the ledger")
+    func otherDatabase() throws {
+        try scratch.sqlite("other", "CREATE TABLE t (a); INSERT INTO t VALUES (1)")
+        #expect(try refusal("other").contains("another program"))
+        _ = try SQLiteLedger(path: scratch.path("ledger"))
+        #expect(try refusal("ledger").contains("another program"))
+    }
+
+    @Test("refuses a database of a newer version")
+    func newerVersion() throws {
+        _ = try SQLiteStore(path: scratch.path("items.sqlite"))
+        try scratch.sqlite("items.sqlite", "PRAGMA user_version = 99")
+        #expect(try refusal("items.sqlite").contains("newer version of this program (99, this one knows 1)"))
+    }
+
+    @Test("refuses a file that was cut off")
+    func cutOff() async throws {
+        do {
+            let store = try SQLiteStore(path: scratch.path("items.sqlite"))
+            for number in 0..<300 { _ = try await store.put(user("\(number)")) }
+        }
+        try scratch.sqlite("items.sqlite", "PRAGMA wal_checkpoint(TRUNCATE)")
+        let file = try #require(FileHandle(forUpdatingAtPath: scratch.path("items.sqlite")))
+        try file.truncate(atOffset: 3 * 8_192)
+        try file.close()
+        #expect(try refusal("items.sqlite").contains("is damaged"))
+    }
+
+    @Test("refuses a disk that is read-only")
+    func readOnlyDisk() throws {
+        _ = try SQLiteStore(path: scratch.path("items.sqlite"))
+        let mount = try Mount.readOnly(scratch.folder)
+        defer { mount?.remove() }
+        guard mount != nil else { return }
+        #expect(try refusal("items.sqlite").contains("cannot be written"))
+        #expect(try refusal("new.sqlite").contains("cannot be written"))
+    }
+}

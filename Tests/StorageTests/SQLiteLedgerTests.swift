@@ -1,0 +1,198 @@
+import Feed
+import GRDB
+import Testing
+
+@testable import Storage
+
+@Suite("Ledger")
+struct SQLiteLedgerTests {
+    let scratch: Scratch
+    let clock = TestClock()
+    let ledger: SQLiteLedger
+
+    init() throws {
+        scratch = try Scratch()
+        ledger = try SQLiteLedger(path: scratch.path("ledger.sqlite"), now: { [clock] in clock.now })
+    }
+
+    private func click(
+        _ cell: String = "ad:1", _ verdict: Verdict = .counted, duplicates: LedgerEvent.Deduplication? = nil,
+        rates: [LedgerEvent.RateLimit] = []
+    ) -> LedgerEntry {
+        LedgerEntry(events: [
+            LedgerEvent(
+                at: clock.now, kind: .click, cell: cell, viewer: "v", address: "192.0.2.0", userAgent: "agent", verdict: verdict,
+                deduplication: duplicates, rates: rates)
+        ])
+    }
+
+    @Test("an event is on disk, with all it had, when its receipt comes")
+    func event() async throws {
+        #expect(try await ledger.commit(click()) == LedgerReceipt(outcome: .committed, verdicts: [.counted]))
+        let row = try scratch.sqlite("ledger.sqlite", "SELECT at, kind, cell, viewer, address, user_agent, verdict FROM event")
+        #expect(row == "\(clock.now)|click|ad:1|v|192.0.2.0|agent|counted")
+        let anonymous = LedgerEvent(at: 5, kind: .impression, cell: "ad:2", verdict: .bot)
+        _ = try await ledger.commit(LedgerEntry(events: [anonymous]))
+        let events = try await ledger.events(after: 0, limit: 10)
+        #expect(events.last?.event == anonymous)
+    }
+
+    @Test("duplicates within the window do not count; after it they do again")
+    func duplicates() async throws {
+        let entry = { click(duplicates: .init(key: "k", window: 1_000)) }
+        #expect(try await ledger.commit(entry()).verdicts == [.counted])
+        clock.advance(999)
+        #expect(try await ledger.commit(entry()).verdicts == [.duplicate])
+        #expect(try await ledger.commit(click(duplicates: .init(key: "other", window: 1_000))).verdicts == [.counted])
+        clock.advance(1)
+        #expect(try await ledger.commit(entry()).verdicts == [.counted])
+        // Two in one entry, and two at the same instant.
+        let both = LedgerEntry(
+            events: click(duplicates: .init(key: "x", window: 9)).events + click(duplicates: .init(key: "x", window: 9)).events)
+        #expect(try await ledger.commit(both).verdicts == [.counted, .duplicate])
+        async let first = ledger.commit(click(duplicates: .init(key: "y", window: 9)))
+        async let second = ledger.commit(click(duplicates: .init(key: "y", window: 9)))
+        #expect(try await Set([first.verdicts, second.verdicts]) == [[.counted], [.duplicate]])
+    }
+
+    @Test("a rate counts so many in a window, and what it refuses uses nothing up")
+    func rates() async throws {
+        let rate = LedgerEvent.RateLimit(key: "v", limit: 2, window: 1_000)
+        var verdicts: [Verdict] = []
+        for _ in 0..<4 {
+            verdicts += try await ledger.commit(click(duplicates: .init(key: "\(verdicts.count)", window: 1_000), rates: [rate])).verdicts
+        }
+        #expect(verdicts == [.counted, .counted, .limited, .limited])
+        clock.advance(1_000)
+        // What was limited has left no duplicate behind, and what is a duplicate uses no rate.
+        #expect(try await ledger.commit(click(duplicates: .init(key: "3", window: 1_000), rates: [rate])).verdicts == [.counted])
+        #expect(try await ledger.commit(click(duplicates: .init(key: "3", window: 1_000), rates: [rate])).verdicts == [.duplicate])
+        #expect(try await ledger.commit(click(rates: [rate])).verdicts == [.counted])
+        #expect(try await ledger.commit(click(rates: [rate])).verdicts == [.limited])
+    }
+
+    @Test("what the caller has decided stays", arguments: Verdict.allCases.filter { $0 != .counted })
+    func callersVerdict(_ verdict: Verdict) async throws {
+        let entry = click("ad:1", verdict, duplicates: .init(key: "k", window: 1_000))
+        #expect(try await ledger.commit(entry).verdicts == [verdict])
+        #expect(try await ledger.commit(click(duplicates: .init(key: "k", window: 1_000))).verdicts == [.counted])
+    }
+
+    @Test("an idempotency key is answered as before, for its time, and for its request alone")
+    func idempotency() async throws {
+        func key(_ fingerprint: String) -> IdempotencyKey {
+            IdempotencyKey(scope: "v", key: "k", fingerprint: fingerprint, expires: clock.now + 86_400_000)
+        }
+        var entry = click()
+        entry.idempotency = (key("a"), [1, 2])
+        #expect(try await ledger.replay(of: key("a")) == nil)
+        #expect(try await ledger.commit(entry).outcome == .committed)
+        entry.idempotency = (key("a"), [3])
+        #expect(try await ledger.commit(entry) == LedgerReceipt(outcome: .replayed([1, 2])))
+        #expect(try await ledger.replay(of: key("a")) == LedgerReceipt(outcome: .replayed([1, 2])))
+        entry.idempotency = (key("b"), [4])
+        #expect(try await ledger.commit(entry) == LedgerReceipt(outcome: .keyReused))
+        #expect(try await ledger.replay(of: key("b"))?.outcome == .keyReused)
+        #expect(try await ledger.events(after: 0, limit: 10).count == 1)
+        clock.advance(86_400_000)
+        #expect(try await ledger.commit(entry).outcome == .committed)
+    }
+
+    @Test("of many requests with one key at one instant, one is performed")
+    func idempotencyAtOnce() async throws {
+        let entry = { (number: UInt8) in
+            var entry = click()
+            entry.idempotency = (IdempotencyKey(scope: "v", key: "k", fingerprint: "f", expires: .max), [number])
+            return entry
+        }
+        let outcomes = try await withThrowingTaskGroup(of: LedgerReceipt.self) { group in
+            for number in 0..<20 {
+                let entry = entry(UInt8(number))
+                group.addTask { try await ledger.commit(entry) }
+            }
+            var outcomes: [LedgerReceipt] = []
+            for try await receipt in group { outcomes.append(receipt) }
+            return outcomes
+        }
+        #expect(outcomes.filter { $0.outcome == .committed }.count == 1)
+        #expect(Set(outcomes.map(\.outcome)).count == 2)
+        #expect(try await ledger.events(after: 0, limit: 99).count == 1)
+    }
+
+    @Test("a selection is undone once, in its time")
+    func undo() async throws {
+        let record = SelectionRecord(
+            id: "s", cell: "user:a", viewer: "v", steps: [.init(command: "analytics", undo: nil), .init(command: "save", undo: [0, 255])],
+            expires: clock.now + 1_000)
+        #expect(try await ledger.selection(id: "s") == nil)
+        _ = try await ledger.commit(LedgerEntry(selection: record))
+        #expect(try await ledger.selection(id: "s") == record)
+        clock.advance(999)
+        #expect(try await ledger.commit(LedgerEntry(undoes: "s")).outcome == .committed)
+        #expect(try await ledger.commit(LedgerEntry(events: click().events, undoes: "s")) == LedgerReceipt(outcome: .alreadyUndone))
+        #expect(try await ledger.selection(id: "s")?.undoneAt == clock.now)
+        var late = record
+        late.id = "late"
+        _ = try await ledger.commit(LedgerEntry(selection: late))
+        clock.advance(1)
+        #expect(try await ledger.commit(LedgerEntry(events: click().events, undoes: "late")) == LedgerReceipt(outcome: .expired))
+        #expect(try await ledger.commit(LedgerEntry(undoes: "unknown")).outcome == .expired)
+        #expect(try await ledger.events(after: 0, limit: 9).isEmpty)
+    }
+
+    @Test("a unit that cannot be written fails alone")
+    func neighbours() async throws {
+        let record = SelectionRecord(id: "s", cell: "c", viewer: nil, steps: [], expires: .max)
+        _ = try await ledger.commit(LedgerEntry(selection: record))
+        let results = await withTaskGroup(of: Bool.self) { group in
+            for number in 0..<40 {
+                var entry = click("ad:\(number)")
+                // The id is taken.
+                if number % 10 == 0 { entry.selection = record }
+                let unit = entry
+                group.addTask { (try? await ledger.commit(unit)) != nil }
+            }
+            return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(results == 36)
+        #expect(try await ledger.events(after: 0, limit: 99).count == 36)
+        #expect(try await ledger.report(days: 0...100_000, by: .day).rows.map { $0.counts[.click] } == [36])
+    }
+
+    @Test("a group that is rolled back leaves nothing behind, in the rollups neither")
+    func rolledBackGroup() throws {
+        let record = SelectionRecord(id: "s", cell: "c", viewer: nil, steps: [], expires: .max)
+        let counts = try ledger.pool.writeWithoutTransaction { database in
+            let transaction = try LedgerTransaction(database)
+            let failing = [click(), LedgerEntry(selection: record), LedgerEntry(selection: record)]
+            #expect(throws: DatabaseError.self) { try transaction.commit(failing, now: 0) }
+            #expect(!database.isInsideTransaction)
+            _ = try transaction.commit([click()], now: 0)
+            return try Int.fetchAll(database, sql: "SELECT count(*) FROM event UNION ALL SELECT sum(count) FROM rollup_cell")
+        }
+        #expect(counts == [1, 1])
+    }
+
+    @Test("what has expired is removed as time goes on")
+    func sweeps() async throws {
+        for number in 0..<20 {
+            var entry = click(duplicates: .init(key: "\(number)", window: 1_000), rates: [.init(key: "\(number)", limit: 9, window: 1_000)])
+            entry.idempotency = (IdempotencyKey(scope: "v", key: "\(number)", fingerprint: "f", expires: clock.now + 1_000), [])
+            entry.selection = SelectionRecord(
+                id: "\(number)", cell: "c", viewer: nil, steps: [.init(command: "c", undo: nil)], expires: clock.now + 1_000)
+            _ = try await ledger.commit(entry)
+        }
+        let count = "SELECT (SELECT count(*) FROM allowance), (SELECT count(*) FROM idempotency), (SELECT count(*) FROM selection_step)"
+        #expect(try scratch.sqlite("ledger.sqlite", count) == "40|20|20")
+        clock.advance(31 * 86_400_000)
+        _ = try await ledger.commit(click())
+        // The sweep runs behind the commit, in the same queue as the next write.
+        _ = try await ledger.removeEvents(before: 0)
+        #expect(try scratch.sqlite("ledger.sqlite", count) == "0|0|0")
+    }
+
+    @Test("commits reach the disk: the connection that writes is fully synchronous")
+    func synchronous() async throws {
+        #expect(try await ledger.commits.write { try Int.fetchOne($0, sql: "PRAGMA synchronous") } == 2)
+    }
+}

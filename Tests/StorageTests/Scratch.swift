@@ -1,0 +1,61 @@
+import Feed
+import Foundation
+import Storage
+
+/// A folder of one test's own, removed with it.
+final class Scratch: Sendable {
+    let folder: String
+
+    init() throws {
+        folder = NSTemporaryDirectory() + "intertwine-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    func path(_ name: String) -> String { "\(folder)/\(name)" }
+
+    func write(_ text: String, to name: String) throws -> String {
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path(name)))
+        return path(name)
+    }
+
+    /// What the `sqlite3` program answers: another process, and another build of SQLite's locks.
+    @discardableResult
+    func sqlite(_ name: String, _ sql: String) throws -> String {
+        try Program(path: "/usr/bin/sqlite3", arguments: ["-cmd", ".timeout 5000", path(name), sql]).output()
+    }
+}
+
+func user(_ id: String, variant: String = "regular", avatar: String = "https://example.com/a.png") throws -> ValidItem {
+    try ItemKinds.standard.validate(Array(line(user: id, variant: variant, avatar: avatar).utf8))
+}
+
+func advertisement(_ id: String, variant: String = "image") throws -> ValidItem {
+    let fields =
+        #"{"klass":"advertisement","id":"\#(id)","contentUrl":"https://example.com/c.png","clickthroughUrl":"https://example.com/","type":"\#(variant)"}"#
+    return try ItemKinds.standard.validate(Array(fields.utf8))
+}
+
+/// A line of an import file.
+func line(user id: String, variant: String = "regular", avatar: String = "https://example.com/a.png") -> String {
+    #"{"klass":"user","id":"\#(id)","username":"Name of \#(id)","avatarUrl":"\#(avatar)","type":"\#(variant)"}"#
+}
+
+extension SQLiteStore {
+    /// The ids of a whole lane, walked in pages.
+    func ids(_ lane: Lane = .content, _ direction: PageDirection = .forward, limit: Int = 3) async throws -> [String] {
+        try await read { snapshot in
+            var ids: [String] = []
+            var position: Int64?
+            while true {
+                let page = try snapshot.items(in: lane, direction, of: position, limit: limit)
+                guard let last = page.last else { return ids }
+                ids += page.map(\.id)
+                position = last.position
+            }
+        }
+    }
+}

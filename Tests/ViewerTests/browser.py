@@ -1,0 +1,89 @@
+"""Headless Chromium, with words for what the cases ask of the page."""
+import base64
+import os
+import time
+
+from selenium import webdriver
+from selenium.webdriver.chrome.options import Options
+from selenium.webdriver.chrome.service import Service as Driver
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+
+PATIENCE = 20
+
+
+class Browser:
+    def __init__(self, width=1280, height=860, dark=False):
+        options = Options()
+        options.binary_location = "/usr/bin/chromium"
+        for argument in ("--headless=new", "--hide-scrollbars", "--disable-dev-shm-usage", f"--window-size={max(width, 500)},{height}"):
+            options.add_argument(argument)
+        if os.geteuid() == 0:
+            # Chromium's own sandbox refuses to run as root.
+            options.add_argument("--no-sandbox")
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        self.driver = webdriver.Chrome(service=Driver("/usr/bin/chromedriver"), options=options)
+        self.driver.set_script_timeout(PATIENCE)
+        self.size = (width, height)
+        phone = width < 500
+        self.tool("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=2 if phone else 1, mobile=phone)
+        self.tool("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+        self._console = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.driver.quit()
+
+    def tool(self, command, **arguments):
+        return self.driver.execute_cdp_cmd(command, arguments)
+
+    def open(self, url, cells=1):
+        self.driver.get(url)
+        self.wait(lambda: self.count() >= cells, f"{cells} cells")
+
+    def script(self, text, *arguments):
+        return self.driver.execute_script(text, *arguments)
+
+    def count(self):
+        return self.script("return document.querySelectorAll('.cell').length")
+
+    def find(self, selector):
+        found = self.driver.find_elements(By.CSS_SELECTOR, selector)
+        return found[0] if found else None
+
+    def click(self, selector):
+        element = self.wait(lambda: self.find(selector), selector)
+        self.script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", element)
+        ActionChains(self.driver).move_to_element(element).click().perform()
+
+    def press(self, *keys):
+        ActionChains(self.driver).send_keys(*keys).perform()
+
+    def text(self, selector):
+        element = self.find(selector)
+        return element.text if element else ""
+
+    def focused(self):
+        """The id of the cell that has the focus."""
+        return self.script("return document.activeElement.closest('.cell')?.dataset.id ?? null")
+
+    def wait(self, condition, what, seconds=PATIENCE):
+        """What the condition answers, once it is true; fails where that takes too long."""
+        until = time.monotonic() + seconds
+        while True:
+            value = condition()
+            if value:
+                return value
+            assert time.monotonic() < until, f"waited {seconds} s in vain for {what}"
+            time.sleep(0.02)
+
+    def console(self):
+        """Errors and warnings on the console so far."""
+        self._console += [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
+        return self._console
+
+    def screenshot(self, path):
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(self.tool("Page.captureScreenshot")["data"]))

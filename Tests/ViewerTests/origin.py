@@ -1,0 +1,58 @@
+"""A picture origin under the tests' control: the pictures of the sample, at the pace it is told; it counts who left early."""
+import socket
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import urlsplit
+
+PICTURES = Path(__file__).parents[2] / "Config/sample/pictures"
+
+
+class Origin:
+    def __init__(self):
+        # Seconds before an answer, and how many readers did not wait for theirs.
+        self.delay = 0
+        self.cut = 0
+        origin = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *_):
+                pass
+
+            def do_GET(self):
+                until = time.monotonic() + origin.delay
+                while time.monotonic() < until:
+                    if self.has_left():
+                        origin.cut += 1
+                        self.close_connection = True
+                        return
+                    time.sleep(0.01)
+                picture = (PICTURES / Path(urlsplit(self.path).path).name).read_bytes()
+                head = b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nCache-Control: max-age=60\r\nContent-Length: %d\r\n\r\n"
+                self.wfile.write(head % len(picture) + picture)
+
+            def has_left(self):
+                try:
+                    return self.connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
+                except BlockingIOError:
+                    return False
+                except OSError:
+                    return True
+
+        class Server(ThreadingHTTPServer):
+            daemon_threads = True
+            request_queue_size = 128
+
+            def handle_error(self, request, client_address):
+                """Whoever leaves is counted above."""
+
+        self.server = Server(("127.0.0.1", 0), Handler)
+        self.port = self.server.server_port
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def stop(self):
+        self.server.shutdown()
+        self.server.server_close()

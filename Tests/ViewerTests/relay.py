@@ -1,0 +1,152 @@
+"""Stands between the browser and the service: keeps what passes, holds or alters it, and can be gone for a while."""
+import http.client
+import json
+import socket
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import urlsplit
+
+HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding", "content-length", "host", "accept-encoding"}
+
+
+class Exchange:
+    """One request and what became of it; status is None while it is under way, and `left` where the browser went before the answer."""
+
+    def __init__(self, method, path, headers, body):
+        self.method, self.path, self.headers, self.body = method, path, headers, body
+        self.status, self.left, self.finished, self.answer = None, False, False, b""
+
+    @property
+    def json(self):
+        return json.loads(self.answer)
+
+
+class Relay:
+    def __init__(self, target):
+        parts = urlsplit(target)
+        self.target = (parts.hostname, parts.port or 80)
+        self.exchanges = []
+        self.alterations = []
+        # `hold(exchange)` answers whether the exchange is to wait before it is passed on.
+        self.hold = None
+        self._port = 0
+        self._server = None
+
+    def __enter__(self):
+        self.come()
+        return self
+
+    def __exit__(self, *_):
+        self.go()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self._port}/"
+
+    def come(self):
+        """Listens: at first on a free port, later on the same again."""
+        relay = self
+
+        class Handler(RelayHandler):
+            owner = relay
+
+        self._connections = set()
+        self._server = RelayServer(("127.0.0.1", self._port), Handler)
+        self._server.owner = self
+        self._port = self._server.server_port
+        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+
+    def go(self):
+        """Stops listening and drops every connection, as a service does that was killed."""
+        self._server.shutdown()
+        self._server.server_close()
+        for connection in list(self._connections):
+            try:
+                connection.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def passed(self, method, prefix):
+        return [exchange for exchange in list(self.exchanges) if exchange.method == method and exchange.path.startswith(prefix)]
+
+    def alter_feed(self, change):
+        """`change(page)` alters every feed page, as decoded JSON, before the browser gets it."""
+        self.alterations.append(change)
+
+
+class RelayServer(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+    def handle_error(self, request, client_address):
+        """A browser that leaves is part of what is tested."""
+
+
+class RelayHandler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    owner = None
+
+    def setup(self):
+        super().setup()
+        self.owner._connections.add(self.connection)
+
+    def finish(self):
+        self.owner._connections.discard(self.connection)
+        super().finish()
+
+    def log_message(self, *_):
+        pass
+
+    def relay(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        exchange = Exchange(self.command, self.path, self.headers, body)
+        self.owner.exchanges.append(exchange)
+        upstream = http.client.HTTPConnection(*self.owner.target, timeout=60)
+        threading.Thread(target=self.watch, args=(exchange, upstream), daemon=True).start()
+        while self.owner.hold and self.owner.hold(exchange) and not exchange.left:
+            time.sleep(0.01)
+        try:
+            headers = {name: value for name, value in self.headers.items() if name.lower() not in HOP_BY_HOP}
+            upstream.request(self.command, self.path, body=body or None, headers=headers)
+            answer = upstream.getresponse()
+            content = answer.read()
+        except (OSError, http.client.HTTPException):
+            exchange.left = True
+            self.close_connection = True
+            return
+        finally:
+            exchange.finished = True
+            upstream.close()
+        if exchange.path.split("?")[0] == "/feed" and answer.status == 200 and self.owner.alterations:
+            page = json.loads(content)
+            for alteration in self.owner.alterations:
+                alteration(page)
+            content = json.dumps(page).encode()
+        exchange.answer = content
+        exchange.status = answer.status
+        lines = [f"HTTP/1.1 {answer.status} {answer.reason}"]
+        lines += [f"{name}: {value}" for name, value in answer.getheaders() if name.lower() not in HOP_BY_HOP]
+        if answer.status not in (204, 304):
+            lines.append(f"Content-Length: {len(content)}")
+        else:
+            content = b""
+        self.wfile.write("\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + content)
+
+    do_GET = do_POST = do_DELETE = do_HEAD = do_PUT = relay
+
+    def watch(self, exchange, upstream):
+        """Closes the connection to the service where the browser closes its own before the answer."""
+        while not exchange.finished:
+            try:
+                if self.connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b"":
+                    exchange.left = True
+                    if upstream.sock:
+                        upstream.sock.shutdown(socket.SHUT_RDWR)
+                    return
+            except BlockingIOError:
+                pass
+            except OSError:
+                return
+            time.sleep(0.01)

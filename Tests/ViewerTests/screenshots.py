@@ -1,0 +1,27 @@
+"""Pictures of the page for people to look at: wide and narrow, light and dark."""
+import time
+from pathlib import Path
+
+from browser import Browser
+
+
+def take(service, folder):
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    for dark in (False, True):
+        for width, height in ((1280, 860), (390, 844)):
+            name = f"{'dark' if dark else 'light'}-{width}"
+            with Browser(width, height, dark) as browser:
+                browser.open(service.base_url, cells=8)
+                time.sleep(1.5)
+                browser.screenshot(folder / f"{name}-feed.png")
+                browser.script("document.querySelectorAll('[data-tool=inspect]')[1].click()")
+                time.sleep(0.5)
+                browser.screenshot(folder / f"{name}-inspector.png")
+                browser.click(".inspector-close")
+                browser.script("document.querySelector('[data-tool=dismiss]')?.click()")
+                time.sleep(0.7)
+                browser.screenshot(folder / f"{name}-toast.png")
+                browser.script("document.querySelectorAll('button.cell-face')[2].click()")
+                time.sleep(0.8)
+                browser.screenshot(folder / f"{name}-zoom.png")

@@ -1,0 +1,86 @@
+"""The service under test: one that runs, or a binary started with the sample feed and a picture origin of the tests' own."""
+import json
+import os
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.parse
+import urllib.request
+from pathlib import Path
+
+from origin import Origin
+
+SAMPLE = Path(__file__).parents[2] / "Config/sample/feed.json"
+
+
+class Service:
+    def __init__(self, base_url=None, settings=()):
+        self.settings = settings
+        self.base_url = base_url.rstrip("/") if base_url else None
+        # Only where the tests started the service do they know where it fetches pictures.
+        self.origin = None
+        self._process = None
+
+    def __enter__(self):
+        if self.base_url is None:
+            self._start(os.environ.get("VIEWER_TESTS_BINARY") or ".build/debug/intertwine")
+        return self
+
+    def __exit__(self, *_):
+        if self._process:
+            self._process.terminate()
+            self._process.wait(timeout=30)
+            self.origin.stop()
+            self._folder.cleanup()
+
+    def _start(self, binary):
+        self.origin = Origin()
+        self._folder = tempfile.TemporaryDirectory()
+        folder = Path(self._folder.name)
+        sample = folder / "feed.json"
+        sample.write_text(self._own_pictures(json.loads(SAMPLE.read_text())))
+        database = str(folder / "feed.sqlite")
+        subprocess.run([binary, "import", "--database", database, str(sample)], check=True, stdout=subprocess.DEVNULL)
+        port, admin_port = free_port(), free_port()
+        arguments = ["--host", "127.0.0.1", "--port", str(port), "--admin-port", str(admin_port), "--database", database]
+        for setting in ("images.allowed-networks=127.0.0.1/32", f"images.allowed-ports={self.origin.port}", *self.settings):
+            arguments += ["--set", setting]
+        self._process = subprocess.Popen([binary, "serve", *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.base_url = f"http://127.0.0.1:{port}"
+        until = time.monotonic() + 30
+        while True:
+            try:
+                urllib.request.urlopen(self.base_url + "/readyz", timeout=5).close()
+                return
+            except OSError:
+                assert self._process.poll() is None, "the service stopped at its start"
+                assert time.monotonic() < until, "the service is not ready after 30 s"
+                time.sleep(0.05)
+
+    def _own_pictures(self, items):
+        """Every picture from the tests' origin, and no two the same, so that each has to be fetched."""
+        for number, item in enumerate(items):
+            for name in ("avatarUrl", "backgroundUrl", "contentUrl"):
+                if name in item:
+                    path = urllib.parse.urlsplit(item[name]).path
+                    item[name] = f"http://127.0.0.1:{self.origin.port}{path}?{number}"
+        return json.dumps(items)
+
+    def pages(self):
+        """Walks the feed to its end, as any client does."""
+        href = "/feed"
+        while href:
+            with urllib.request.urlopen(urllib.parse.urljoin(self.base_url, href)) as answer:
+                page = json.load(answer)
+            yield page
+            href = page["page"]["next"]
+
+    def cells(self):
+        return [cell for page in self.pages() for cell in page["items"]]
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]

@@ -1,0 +1,14 @@
+// Runs before the page's own scripts: when the first cells were painted, and what moved without anybody's doing.
+window.watched = { firstPage: null, shift: 0, worst: "" };
+new PerformanceObserver((list) => {
+  for (const entry of list.getEntries()) {
+    if (entry.hadRecentInput) continue;
+    watched.shift += entry.value;
+    watched.worst = entry.sources.map(({ node }) => node?.outerHTML?.slice(0, 120) ?? String(node)).join(" | ");
+  }
+}).observe({ type: "layout-shift", buffered: true });
+new MutationObserver((_, observer) => {
+  if (!document.querySelector(".cell")) return;
+  observer.disconnect();
+  requestAnimationFrame(() => setTimeout(() => (watched.firstPage = performance.now())));
+}).observe(document, { childList: true, subtree: true });
