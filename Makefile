@@ -22,7 +22,9 @@ install-build:
 	@Config/install libcurl4-openssl-dev zlib1g-dev libsqlite3-dev pkg-config
 
 install-test: install-build
-	@Config/install sqlite3 curl procps
+	@Config/install sqlite3 curl procps python3-venv
+	@[ -x .build/python/bin/python3 ] || python3 -m venv .build/python
+	@.build/python/bin/python3 -c 'import prometheus_client' 2>/dev/null || .build/python/bin/pip install --quiet prometheus_client
 
 install-bench: install-build
 	@Config/install sqlite3 curl nginx-light wrk

@@ -9,93 +9,83 @@ internal import UnixSignals
 /// The whole service, composed by hand from a configuration.
 public struct FeedService: Sendable {
     private let configuration: ServiceConfiguration
-    private let state: ServiceState
+    private let parts: ServiceParts
+    private let live: LiveComposition
     private let servers: [(name: String, server: HTTPServer)]
-    private let pictures: PictureProxy
     private let logger: Logger
     /// The routes of the public listener.
-    let publicRoutes: [Route]
+    var publicRoutes: [Route] { live.current.routes }
 
-    /// - Parameter extensions: kinds of item, cells and commands besides those that the product comes with.
+    /// - Parameters:
+    ///   - extensions: kinds of item, cells and commands besides those that the product comes with.
+    ///   - telemetry: one of its own where nil.
     /// - Throws: ``ConfigurationError`` or ``StoreError``, each one line for the person who starts it.
     public static func build(
-        configuration: ServiceConfiguration, extensions: ServiceExtensions = ServiceExtensions(), logger: Logger
+        configuration: ServiceConfiguration, extensions: ServiceExtensions = ServiceExtensions(), telemetry: Telemetry? = nil,
+        logger: Logger
     ) throws -> FeedService {
-        let store = try SQLiteStore(path: configuration.store.database)
-        let ledger = try SQLiteLedger(
-            path: configuration.store.ledgerDatabase, waiting: configuration.ledger.queue,
-            lockTimeout: Double(configuration.ledger.patience.milliseconds) / 1_000)
-        // After the stores, whose complaint about a missing folder says more.
-        let keys = try configuration.signingKeys()
-        var registry = CommandRegistry.standard
-        for command in extensions.commands { try registry.register(command) }
-        var factories = try CellFactories.standard(configuration.cells, commands: registry)
-        try extensions.registerCells(&factories, registry)
-        try configuration.kindsFile(extensions).register(
-            in: &factories, commands: registry, hasViewers: configuration.cells.hasViewers)
-        let pictures = try PictureProxy(configuration: configuration, keys: keys)
-        let links = Links(
-            base: configuration.server.publicURL.isEmpty ? nil : configuration.server.publicURL, image: pictures.links.href)
-        let tokens = CellTokens(keys: keys, lifetime: configuration.events.tokenLifetime.milliseconds)
-        let assembler = FeedAssembler(
-            store: store, factories: factories, placement: configuration.feed.placement, keys: keys, links: links, tokens: tokens,
-            logger: logger)
-        let performer = ActionPerformer(
-            store: store, ledger: ledger, factories: factories, registry: registry, links: links, tokens: tokens,
-            undoWindow: configuration.actions.undo.milliseconds)
-        let clients = ClientReader(settings: configuration.events, keys: keys)
-        let verdicts = VerdictField(isTold: configuration.events.tellVerdict)
-        let state = ServiceState()
-        let clock: @Sendable () -> Int64 = WallClock.now
-        let pages = FinishedPages(capacity: configuration.feed.cache.bytes)
-        let crossOrigin = CrossOriginPolicy(configuration.crossOrigin, viewerHeader: configuration.events.viewerHeader)
-        let format = PageFormat(
-            viewerField: configuration.events.viewerHeader, maxAge: configuration.feed.maxAge.milliseconds / 1_000,
-            variesByOrigin: crossOrigin != nil)
-        let feed = FeedRoutes(assembler: assembler, store: store, ledger: ledger, clients: clients, pages: pages, format: format)
-        let saved = SavedRoutes(
-            assembler: ViewerListAssembler(
-                list: .saved, path: "/saved", store: store, ledger: ledger, factories: factories, keys: keys, links: links, tokens: tokens),
-            clients: clients, format: format)
-        let health = HealthRoutes(store: store, ledger: ledger, state: state)
-        let description = try APIDescription(
-            viewerHeader: configuration.events.viewerHeader, publicURL: configuration.server.publicURL)
-        let viewer = configuration.viewer.isServed ? ViewerRoutes(viewerHeader: configuration.events.viewerHeader).routes : []
-        let routes =
-            feed.routes + saved.routes
-            + CellRoutes(performer: performer, clients: clients, verdicts: verdicts).routes
-            + ClickRoutes(performer: performer, clients: clients, verdicts: verdicts).routes
-            + EventRoutes(performer: performer, clients: clients).routes + pictures.routes + health.routes + viewer
-            + DescriptionRoutes(description).routes
-        let finishedPages = feed.finished(viewerField: configuration.events.viewerHeader, clock: clock)
-        let finished: Router.Canned = { head in finishedPages(head) ?? pictures.finished.canned(for: head, now: clock() / 1_000) }
-        let router = Router(routes, finished: finished, clock: clock, logger: logger)
+        let telemetry = telemetry ?? Telemetry(configuration.log)
+        let parts = try ServiceParts(configuration: configuration, extensions: extensions, telemetry: telemetry, logger: logger)
+        let live = try LiveComposition(configuration, parts: parts)
+        let access = OperatorAccess(token: configuration.admin.token)
+        let accessLog = AccessLog(
+            control: telemetry.control, sink: telemetry.sink,
+            privacy: AddressPrivacy(mode: configuration.events.address, keys: parts.keys), now: parts.clock)
+        let operatorRoutes =
+            HealthRoutes(store: parts.store, ledger: parts.ledger, state: parts.state).routes
+            + MetricsRoutes(registry: telemetry.registry, samples: ServiceSamples(parts: parts, live: live, accessLog: accessLog)).routes
+            + OperatorRoutes(
+                parts: parts, live: live, access: access, audit: try AuditLog(path: configuration.store.path(of: "audit.log")),
+                settings: configuration.admin, database: configuration.store.database
+            ).routes
+        let counted = configuration.metrics.enabled ? telemetry.registry : nil
+        let requests = counted.map { registry in
+            RequestMetrics(registry: registry, routes: (live.current.routes + operatorRoutes).map(\.pattern))
+        }
+        let observer = { (listener: String) in
+            ServiceObserver(
+                requests: requests, connections: counted.map { ConnectionMetrics(registry: $0, listener: listener) }, log: accessLog)
+        }
+        let publicServer = try HTTPServer(
+            configuration: configuration.publicServer, handler: Self.publicHandler(live.table, configuration, parts),
+            observer: observer("service"))
+        let adminServer = try HTTPServer(
+            configuration: configuration.adminServer,
+            handler: GuardedHandler(access: access, handler: Router(operatorRoutes, clock: parts.clock, logger: logger)),
+            observer: observer("admin"))
         return FeedService(
-            configuration: configuration, state: state,
-            servers: [
-                (
-                    "service",
-                    try HTTPServer(
-                        configuration: configuration.publicServer,
-                        handler: crossOrigin.map { CrossOriginHandler(policy: $0, router: router) as any HTTPHandler } ?? router)
-                ),
-                (
-                    "admin",
-                    try HTTPServer(
-                        configuration: configuration.adminServer, handler: Router(health.routes, clock: clock, logger: logger))
-                ),
-            ], pictures: pictures, logger: logger, publicRoutes: routes)
+            configuration: configuration, parts: parts, live: live, servers: [("service", publicServer), ("admin", adminServer)],
+            logger: logger)
+    }
+
+    private static func publicHandler(
+        _ table: RouteTable, _ configuration: ServiceConfiguration, _ parts: ServiceParts
+    ) -> any HTTPHandler {
+        let router = Router(table, clock: parts.clock, logger: parts.logger)
+        guard let policy = CrossOriginPolicy(configuration.crossOrigin, viewerHeader: configuration.events.viewerHeader) else {
+            return router
+        }
+        return CrossOriginHandler(policy: policy, router: router)
     }
 
     /// Serves until the process is told to stop by SIGTERM or SIGINT, then finishes what is under way.
     ///
-    /// - Parameter started: called once with the address of each listener, by name.
+    /// - Parameters:
+    ///   - reloading: where the configuration comes from; read again on SIGHUP and when its file changes. Nil for never.
+    ///   - started: called once with the address of each listener, by name.
     /// - Throws: where an address cannot be listened on.
-    public func run(started: @escaping @Sendable ([String: String]) -> Void = { _ in }) async throws {
-        let listeners = Listeners(servers: servers, state: state, grace: configuration.server.grace, started: started)
+    public func run(
+        reloading: ConfigurationSource? = nil, started: @escaping @Sendable ([String: String]) -> Void = { _ in }
+    ) async throws {
+        let listeners = Listeners(servers: servers, state: parts.state, grace: configuration.server.grace, started: started)
+        let retention = LedgerRetention(
+            archive: parts.ledger, retention: { live.configuration.ledger.retention }, now: parts.clock, logger: logger)
+        var services: [any ServiceLifecycle.Service] = [retention, listeners]
+        if let reloading { services.insert(ConfigurationReloader(source: reloading, live: live, logger: logger), at: 0) }
         let group = ServiceGroup(
-            configuration: .init(services: [listeners], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+            configuration: .init(services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
         try await group.run()
-        await pictures.shutDown()
+        await parts.pictures.shutDown()
+        parts.telemetry.sink.flush()
     }
 }

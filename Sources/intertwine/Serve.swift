@@ -1,4 +1,5 @@
 import ArgumentParser
+import CoreMetrics
 import Logging
 import Service
 
@@ -18,13 +19,20 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "Port of the operators' listener (admin.port).")
     var adminPort: Int?
 
-    func run() async throws {
-        let configuration = try await options.configuration([
+    private func read() async throws -> ServiceConfiguration {
+        try await options.configuration([
             "server.host": host, "server.port": port.map(String.init), "admin.port": adminPort.map(String.init),
         ])
-        let logger = Logger(label: "intertwine") { StreamLogHandler.standardError(label: $0) }
-        let service = try FeedService.build(configuration: configuration, logger: logger)
-        try await service.run { addresses in
+    }
+
+    func run() async throws {
+        let configuration = try await read()
+        let telemetry = Telemetry(configuration.log)
+        LoggingSystem.bootstrap { _ in telemetry.logHandler }
+        MetricsSystem.bootstrap(telemetry.registry)
+        let service = try FeedService.build(configuration: configuration, telemetry: telemetry, logger: telemetry.logger)
+        let source = ConfigurationSource(file: options.file) { [self] in try await read() }
+        try await service.run(reloading: source) { addresses in
             for (name, address) in addresses.sorted(by: { $0.key > $1.key }) { print("\(name): listening on http://\(address)") }
             Output.flush()
         }

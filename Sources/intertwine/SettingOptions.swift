@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Service
 
 /// The options that say where settings come from; the same for every subcommand.
@@ -11,6 +12,11 @@ struct SettingOptions: ParsableArguments {
 
     @Option(name: .customLong("set"), help: ArgumentHelp("Any setting, such as ads.per-page=2.", valueName: "key=value"))
     var settings: [String] = []
+
+    /// The configuration file that is read, whether it is there or not.
+    var file: String {
+        config ?? ProcessInfo.processInfo.environment["INTERTWINE_CONFIG"] ?? SettingSources.defaultFile
+    }
 
     /// - Parameter flags: of the subcommand, by key.
     func configuration(_ flags: [String: String?] = [:]) async throws -> ServiceConfiguration {

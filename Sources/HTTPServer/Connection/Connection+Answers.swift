@@ -57,7 +57,7 @@ extension Connection {
 
     /// The answer is complete: the connection goes on to the rest of the body, to the next request, or to its end.
     func finishAnswer(_ exchange: Exchange, closing: Bool) {
-        observe(method: exchange.method, route: exchange.route, status: exchange.status, bytes: exchange.sent, begun: exchange.begunAt)
+        observe(exchange, status: exchange.status, bytes: exchange.sent)
         exchange.stream?.finish(.failure(.incomplete))
         exchange.stream = nil
         if closing {
@@ -110,9 +110,12 @@ extension Connection {
         let start = lane.stage.count
         append(head, closing: true, announcing: false)
         if method != .head { lane.stage.append(body) }
-        observe(
-            method: method, route: exchange?.route, status: problem.status, bytes: lane.stage.count - start,
-            begun: exchange?.begunAt ?? lane.loop.now)
+        let sent = lane.stage.count - start
+        if let exchange {
+            observe(exchange, status: problem.status, bytes: sent)
+        } else {
+            observe(method: method, route: nil, status: problem.status, bytes: sent, begun: lane.loop.now, trace: nil)
+        }
         beginClosing(lingering: true)
     }
 }

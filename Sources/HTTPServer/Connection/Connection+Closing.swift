@@ -35,8 +35,7 @@ extension Connection {
         if let exchange {
             abandon(exchange)
             if !exchange.isDiscarding {
-                let status = exchange.status == 0 ? 499 : exchange.status
-                observe(method: exchange.method, route: exchange.route, status: status, bytes: exchange.sent, begun: exchange.begunAt)
+                observe(exchange, status: exchange.status == 0 ? 499 : exchange.status, bytes: exchange.sent)
             }
             lane.giveBack(exchange.parser)
             self.exchange = nil

@@ -29,7 +29,8 @@ extension Connection {
                 let begun = lane.observer == nil ? lane.loop.now : .now()
                 let closes = mustClose(framing) || canned.closesConnection
                 let (status, sent) = serve(canned, head, closing: closes, announcing: framing.announcesKeepAlive)
-                observe(method: method, route: canned.route, status: status, bytes: sent, begun: begun)
+                let trace = lane.observer?.wantsTraces == true ? RequestTrace(head) : nil
+                observe(method: method, route: canned.route, status: status, bytes: sent, begun: begun, trace: trace)
                 if closes { beginClosing() }
                 return false
             }
@@ -137,10 +138,18 @@ extension Connection {
             || lane.loop.now.since(openedAt) > lane.configuration.connectionAge
     }
 
-    func observe(method: RequestMethod?, route: String?, status: Int, bytes: Int, begun: LoopInstant) {
+    func observe(_ exchange: Exchange, status: Int, bytes: Int) {
+        guard let observer = lane.observer else { return }
+        let trace = observer.wantsTraces ? exchange.bytes.withUnsafeBufferPointer { RequestTrace(exchange.head(in: $0)) } : nil
+        observe(
+            method: exchange.method, route: exchange.route, status: status, bytes: bytes, begun: exchange.begunAt, trace: trace)
+    }
+
+    func observe(method: RequestMethod?, route: String?, status: Int, bytes: Int, begun: LoopInstant, trace: RequestTrace?) {
         guard let observer = lane.observer else { return }
         observer.requestFinished(
             RequestRecord(
-                method: method, route: route, status: status, bytes: bytes, duration: LoopInstant.now().since(begun), peer: peer))
+                method: method, route: route, status: status, bytes: bytes, duration: LoopInstant.now().since(begun), peer: peer,
+                trace: trace))
     }
 }

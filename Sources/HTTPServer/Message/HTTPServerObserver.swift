@@ -2,6 +2,8 @@
 ///
 /// Without an observer nothing is measured.
 public protocol HTTPServerObserver: Sendable {
+    /// Whether records are to carry what the request says of itself. Asked once per request: it can change at any time.
+    var wantsTraces: Bool { get }
     /// An answer has been handed to the kernel, or was given up.
     func requestFinished(_ record: RequestRecord)
     /// A connection was opened; `open` are there now.
@@ -13,6 +15,7 @@ public protocol HTTPServerObserver: Sendable {
 }
 
 extension HTTPServerObserver {
+    public var wantsTraces: Bool { false }
     public func connectionOpened(open: Int) {}
     public func connectionClosed(open: Int) {}
     public func connectionRefused(peer: PeerAddress) {}

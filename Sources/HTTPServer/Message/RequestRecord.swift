@@ -10,4 +10,6 @@ public struct RequestRecord: Sendable {
     /// From the end of the request's head to the end of the answer.
     public let duration: Duration
     public let peer: PeerAddress
+    /// Nil where the observer does not want it, or the request could not be read.
+    public let trace: RequestTrace?
 }

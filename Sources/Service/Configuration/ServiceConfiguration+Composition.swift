@@ -32,6 +32,8 @@ extension ServiceConfiguration {
         server.host = admin.host
         server.port = UInt16(clamping: admin.port)
         server.loops = 1
+        // Imports are long; how slowly they may come in is bounded by the rate.
+        server.bodyTimeout = max(server.bodyTimeout, admin.importDeadline)
         return server
     }
 

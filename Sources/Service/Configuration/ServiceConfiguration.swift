@@ -11,6 +11,8 @@ public struct ServiceConfiguration: Sendable {
     public var viewer: ViewerSettings
     public var crossOrigin: CrossOriginSettings
     public var signing: SigningSettings
+    public var log: LogSettings
+    public var metrics: MetricsSettings
     /// Every setting as it is in force, in the order of the file.
     public var settings: [Setting]
 
@@ -28,6 +30,8 @@ public struct ServiceConfiguration: Sendable {
         viewer = try ViewerSettings(&reader)
         crossOrigin = try CrossOriginSettings(&reader)
         signing = try SigningSettings(&reader)
+        log = try LogSettings(&reader)
+        metrics = try MetricsSettings(&reader)
         try reader.finish()
         settings = reader.settings
     }

@@ -49,11 +49,18 @@ final class FinishedPages: Sendable {
     }
 
     private let capacity: Int
+    private let metrics: PageMetrics
     private let state = Mutex(State())
 
     /// - Parameter capacity: bytes; 0 keeps nothing.
-    init(capacity: Int) {
+    init(capacity: Int, metrics: PageMetrics) {
         self.capacity = capacity
+        self.metrics = metrics
+    }
+
+    /// Pages that are kept, and their bytes.
+    var contents: (pages: Int, bytes: Int) {
+        state.withLock { ($0.pages.count, $0.size) }
     }
 }
 
@@ -65,7 +72,9 @@ extension FinishedPages {
         guard let page = state.withLock({ $0.page(hash: hash, version: version, now: now) }), head.hasTarget(page.target) else {
             return nil
         }
-        return page.canned(gzip: wantsGzip)
+        guard let canned = page.canned(gzip: wantsGzip) else { return nil }
+        metrics.hit()
+        return canned
     }
 
     /// A page that was kept under another spelling of its target, or lacks a coding.

@@ -13,6 +13,7 @@ struct FeedRoutes: Sendable {
     let clients: ClientReader
     let pages: FinishedPages
     let format: PageFormat
+    let metrics: PageMetrics
 
     var routes: [Route] {
         [Route(.get, "/feed") { try await page($0) }]
@@ -38,7 +39,9 @@ struct FeedRoutes: Sendable {
         let hidden = try await ledger.cells(on: .dismissed, of: viewer, after: nil, limit: Self.hiddenLimit)
         feed.hasViewer = true
         feed.hidden = Set(hidden.map(\.cell))
-        return format.response(try await assembler.page(feed), isShared: false)
+        let page = try await assembler.page(feed)
+        metrics.count(page.omissions)
+        return format.response(page, isShared: false)
     }
 
     /// A page that is the same for everyone, kept for the next who asks.
@@ -46,8 +49,13 @@ struct FeedRoutes: Sendable {
         let key = FinishedPages.Key(feed)
         let version = store.version
         let needsGzip = head.headerFields[.acceptEncoding] != nil
-        if let page = pages.page(key, version: version, now: feed.now), let canned = page.canned(gzip: needsGzip) { return canned }
+        if let page = pages.page(key, version: version, now: feed.now), let canned = page.canned(gzip: needsGzip) {
+            metrics.hit()
+            return canned
+        }
+        metrics.miss()
         let page = try await assembler.page(feed)
+        metrics.count(page.omissions)
         let response = format.response(page, isShared: true)
         let canned = CannedResponse(response, compressionLevel: needsGzip ? PageFormat.compressionLevel : nil, route: "/feed")
         pages.keep(canned, hasGzip: needsGzip, as: key, target: head.path ?? "", version: version, validUntil: page.validUntil)

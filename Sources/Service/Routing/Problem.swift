@@ -23,6 +23,10 @@ struct Problem: Error, Hashable {
         case invalidImageURL = "invalid-image-url"
         case expiredImageURL = "expired-image-url"
         case storeUnavailable = "store-unavailable"
+        case unknownItem = "unknown-item"
+        case invalidItem = "invalid-item"
+        case preconditionFailed = "precondition-failed"
+        case preconditionRequired = "precondition-required"
 
         var uri: String { "urn:intertwine:problem:\(rawValue)" }
 

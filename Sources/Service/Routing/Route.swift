@@ -17,6 +17,8 @@ struct Route: Sendable {
     var cancelsOnPeerClose = false
     /// How long the answer may take; the server's default where nil.
     var timeLimit: Duration?
+    /// Whether the route reads the body as it arrives.
+    var streamsBody = false
     let handle: Handle
 
     enum Segment: Sendable, Hashable {
@@ -26,14 +28,14 @@ struct Route: Sendable {
 
     init(
         _ method: HTTPRequest.Method, _ pattern: String, bodyLimit: Int? = nil, cancelsOnPeerClose: Bool = false,
-        timeLimit: Duration? = nil,
-        _ handle: @escaping Handle
+        timeLimit: Duration? = nil, streamsBody: Bool = false, _ handle: @escaping Handle
     ) {
         self.method = method
         self.pattern = pattern
         self.bodyLimit = bodyLimit
         self.cancelsOnPeerClose = cancelsOnPeerClose
         self.timeLimit = timeLimit
+        self.streamsBody = streamsBody
         self.handle = handle
         // As requests are taken apart: the path `/` is one empty segment.
         let segments: [Segment] = pattern.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map { segment in

@@ -6,8 +6,7 @@ internal import Logging
 struct Router: HTTPHandler {
     typealias Canned = @Sendable (borrowing RequestHead) -> CannedResponse?
 
-    private let routes: [Route]
-    private let finished: Canned?
+    private let table: RouteTable
     private let clock: @Sendable () -> Int64
     private let logger: Logger
 
@@ -15,14 +14,18 @@ struct Router: HTTPHandler {
     ///   - finished: looks up answers that are ready, before anything is made of the request's bytes.
     ///   - clock: milliseconds since 1970-01-01 UTC.
     init(_ routes: [Route], finished: Canned? = nil, clock: @escaping @Sendable () -> Int64, logger: Logger) {
-        self.routes = routes
-        self.finished = finished
+        self.init(RouteTable(routes, finished: finished), clock: clock, logger: logger)
+    }
+
+    /// - Parameter table: looked up anew for each request.
+    init(_ table: RouteTable, clock: @escaping @Sendable () -> Int64, logger: Logger) {
+        self.table = table
         self.clock = clock
         self.logger = logger
     }
 
     func canned(for head: borrowing RequestHead) -> CannedResponse? {
-        finished?(head)
+        table.finished?(head)
     }
 
     func plan(for request: HTTPRequest, peer: PeerAddress) -> RequestPlan {
@@ -33,7 +36,8 @@ struct Router: HTTPHandler {
             return refuse(request.method, at: any.pattern, allowing: matching.map(\.method))
         }
         return .accept(
-            bodyLimit: route.bodyLimit, cancelsOnPeerClose: route.cancelsOnPeerClose, timeLimit: route.timeLimit, route: route.pattern)
+            bodyLimit: route.bodyLimit, streamsBody: route.streamsBody, cancelsOnPeerClose: route.cancelsOnPeerClose,
+            timeLimit: route.timeLimit, route: route.pattern)
     }
 
     func respond(to request: ServerRequest) async -> ServerResponse {
@@ -55,7 +59,7 @@ struct Router: HTTPHandler {
 
     /// The routes of one resource: where several patterns match, the one with the most literal segments.
     private func routes(at target: Target) -> [Route] {
-        let matching = routes.filter { $0.match(target.path) != nil }
+        let matching = table.routes.filter { $0.match(target.path) != nil }
         guard let closest = matching.max(by: { $0.literals < $1.literals }) else { return [] }
         return matching.filter { $0.pattern == closest.pattern }
     }

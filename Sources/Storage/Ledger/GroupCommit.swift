@@ -22,6 +22,7 @@ final class GroupCommit: @unchecked Sendable {
     private struct State {
         var waiting: [Unit] = []
         var isRunning = false
+        var statistics = LedgerStatistics()
     }
 
     private let pool: DatabasePool
@@ -42,7 +43,10 @@ final class GroupCommit: @unchecked Sendable {
     func commit(_ entry: LedgerEntry) async throws -> LedgerReceipt {
         try await withCheckedThrowingContinuation { continuation in
             let isAccepted = state.withLock { state in
-                guard state.waiting.count < limits.waiting else { return false }
+                guard state.waiting.count < limits.waiting else {
+                    state.statistics.refused += 1
+                    return false
+                }
                 state.waiting.append(Unit(entry: entry, continuation: continuation))
                 if !state.isRunning {
                     state.isRunning = true
@@ -51,6 +55,14 @@ final class GroupCommit: @unchecked Sendable {
                 return true
             }
             if !isAccepted { continuation.resume(throwing: StoreError.overloaded) }
+        }
+    }
+
+    var statistics: LedgerStatistics {
+        state.withLock { state in
+            var statistics = state.statistics
+            statistics.waiting = state.waiting.count
+            return statistics
         }
     }
 
@@ -85,12 +97,18 @@ final class GroupCommit: @unchecked Sendable {
         let now = now()
         do {
             let receipts = try pool.writeWithoutTransaction { _ in try transaction.commit(group.map(\.entry), now: now) }
+            state.withLock { state in
+                state.statistics.commits += 1
+                state.statistics.units += group.count
+                state.statistics.largestGroup = max(state.statistics.largestGroup, group.count)
+            }
             for (unit, receipt) in zip(group, receipts) { unit.continuation.resume(returning: receipt) }
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT && group.count > 1 {
             // One unit cannot be written: its neighbours can, each in a transaction of its own.
             for unit in group { commit([unit]) }
         } catch {
             let error = (error as? DatabaseError).map(StoreError.init) ?? error
+            state.withLock { $0.statistics.failed += group.count }
             for unit in group { unit.continuation.resume(throwing: error) }
         }
         sweepIfLate(after: group.count)

@@ -54,6 +54,8 @@ public final class SQLiteLedger: Ledger {
         try await commits.commit(entry)
     }
 
+    public var statistics: LedgerStatistics { commits.statistics }
+
     public func replay(of key: IdempotencyKey) async throws -> LedgerReceipt? {
         let now = now()
         return try await read { database in

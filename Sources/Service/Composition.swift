@@ -1,0 +1,55 @@
+internal import Feed
+internal import HTTPServer
+
+/// What follows from the configuration and can be made anew while requests go on: the feed, what its cells do, and the routes.
+struct Composition: Sendable {
+    let routes: [Route]
+    let finished: Router.Canned
+    let assembler: FeedAssembler
+    let pages: FinishedPages
+
+    /// - Throws: where the configuration names cells or commands that there are not.
+    init(_ configuration: ServiceConfiguration, parts: ServiceParts) throws {
+        let (store, ledger, keys, pictures) = (parts.store, parts.ledger, parts.keys, parts.pictures)
+        var factories = try CellFactories.standard(configuration.cells, commands: parts.registry)
+        try parts.extensions.registerCells(&factories, parts.registry)
+        try configuration.kindsFile(parts.extensions).register(
+            in: &factories, commands: parts.registry, hasViewers: configuration.cells.hasViewers)
+        let links = Links(
+            base: configuration.server.publicURL.isEmpty ? nil : configuration.server.publicURL, image: pictures.links.href)
+        let tokens = CellTokens(keys: keys, lifetime: configuration.events.tokenLifetime.milliseconds)
+        let assembler = FeedAssembler(
+            store: store, factories: factories, placement: configuration.feed.placement, keys: keys, links: links, tokens: tokens,
+            logger: parts.logger)
+        let performer = ActionPerformer(
+            store: store, ledger: ledger, factories: factories, registry: parts.registry, links: links, tokens: tokens,
+            undoWindow: configuration.actions.undo.milliseconds)
+        let clients = ClientReader(settings: configuration.events, keys: keys)
+        let verdicts = VerdictField(isTold: configuration.events.tellVerdict)
+        let pages = FinishedPages(capacity: configuration.feed.cache.bytes, metrics: parts.pageMetrics)
+        let format = PageFormat(
+            viewerField: configuration.events.viewerHeader, maxAge: configuration.feed.maxAge.milliseconds / 1_000,
+            variesByOrigin: !configuration.crossOrigin.origins.isEmpty)
+        let feed = FeedRoutes(
+            assembler: assembler, store: store, ledger: ledger, clients: clients, pages: pages, format: format, metrics: parts.pageMetrics)
+        let saved = SavedRoutes(
+            assembler: ViewerListAssembler(
+                list: .saved, path: "/saved", store: store, ledger: ledger, factories: factories, keys: keys, links: links, tokens: tokens),
+            clients: clients, format: format)
+        let description = try APIDescription(
+            viewerHeader: configuration.events.viewerHeader, publicURL: configuration.server.publicURL)
+        routes =
+            feed.routes + saved.routes
+            + CellRoutes(performer: performer, clients: clients, verdicts: verdicts).routes
+            + ClickRoutes(performer: performer, clients: clients, verdicts: verdicts).routes
+            + EventRoutes(performer: performer, clients: clients).routes + pictures.routes
+            + HealthRoutes(store: store, ledger: ledger, state: parts.state).routes
+            + (configuration.viewer.isServed ? ViewerRoutes(viewerHeader: configuration.events.viewerHeader).routes : [])
+            + DescriptionRoutes(description).routes
+        let clock = parts.clock
+        let finishedPages = feed.finished(viewerField: configuration.events.viewerHeader, clock: clock)
+        finished = { head in finishedPages(head) ?? pictures.finished.canned(for: head, now: clock() / 1_000) }
+        self.assembler = assembler
+        self.pages = pages
+    }
+}

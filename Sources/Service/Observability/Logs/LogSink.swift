@@ -1,0 +1,112 @@
+internal import Dispatch
+internal import Glibc
+internal import Synchronization
+
+/// Gathers lines and writes them to a descriptor on a thread of its own, so that a slow terminal or a full pipe never makes a request wait.
+///
+/// Lines are written within 20 ms, warnings at once. Beyond a mebibyte that waits, lines are dropped and counted.
+/// Lines of different threads can change places within those 20 ms; each carries its time.
+public final class LogSink: Sendable {
+    static let stripes = 4
+    private static let delay = DispatchTimeInterval.milliseconds(20)
+    private static let piece = 64 << 10
+    private static let limit = 256 << 10
+
+    /// One thread's part, more or less: threads that log do not wait for each other.
+    struct Stripe {
+        var lines: [UInt8] = []
+        var isScheduled = false
+        var stamp = TimeStamp()
+        var scratch = AccessLog.Scratch()
+    }
+
+    private let descriptor: Int32
+    private let queue = DispatchQueue(label: "intertwine.log")
+    private let first = Mutex(Stripe())
+    private let second = Mutex(Stripe())
+    private let third = Mutex(Stripe())
+    private let fourth = Mutex(Stripe())
+    private let dropped = Atomic(0)
+
+    /// Writes to standard error.
+    public convenience init() {
+        self.init(descriptor: STDERR_FILENO)
+    }
+
+    /// - Parameter descriptor: stays the caller's.
+    init(descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
+    /// Lines that were dropped because nothing took them.
+    var droppedLines: Int { dropped.load(ordering: .relaxed) }
+
+    /// Appends a line, which `write` adds to the stripe's lines, its end included.
+    func append(isUrgent: Bool = false, _ write: (inout Stripe) -> Void) {
+        let (wasScheduled, isFull) = withStripe(StripedCells.stripe) { stripe in
+            guard stripe.lines.count < Self.limit else {
+                dropped.add(1, ordering: .relaxed)
+                return (true, false)
+            }
+            let before = stripe.lines.count
+            write(&stripe)
+            defer { stripe.isScheduled = true }
+            return (stripe.isScheduled, before < Self.piece && stripe.lines.count >= Self.piece)
+        }
+        if isUrgent || isFull {
+            queue.async { self.writeAll() }
+        } else if !wasScheduled {
+            queue.asyncAfter(deadline: .now() + Self.delay) { self.writeAll() }
+        }
+    }
+
+    /// Returns when everything appended so far has been written, or after a second: a reader that is stuck holds nobody up.
+    public func flush() {
+        let done = DispatchSemaphore(value: 0)
+        queue.async {
+            self.writeAll()
+            done.signal()
+        }
+        _ = done.wait(timeout: .now() + .seconds(1))
+    }
+
+    /// On the queue.
+    private func writeAll() {
+        for index in 0..<Self.stripes {
+            let lines = withStripe(index) { stripe in
+                defer {
+                    stripe.lines = []
+                    stripe.isScheduled = false
+                }
+                return stripe.lines
+            }
+            write(lines)
+        }
+    }
+
+    private func write(_ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { buffer in
+            var rest = buffer[...]
+            while !rest.isEmpty {
+                let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+                if count < 0, errno == EINTR { continue }
+                // A log that nobody reads any more is no reason to stop serving.
+                guard count > 0 else { return }
+                rest = rest.dropFirst(count)
+            }
+        }
+    }
+
+    private func withStripe<Result: Sendable>(_ index: Int, _ body: (inout sending Stripe) -> sending Result) -> Result {
+        switch index {
+        case 0: first.withLock(body)
+        case 1: second.withLock(body)
+        case 2: third.withLock(body)
+        default: fourth.withLock(body)
+        }
+    }
+}
+
+extension Slice<UnsafeRawBufferPointer> {
+    fileprivate var baseAddress: UnsafeRawPointer? { UnsafeRawBufferPointer(rebasing: self).baseAddress }
+}

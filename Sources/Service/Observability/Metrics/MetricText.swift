@@ -1,0 +1,48 @@
+/// The Prometheus text format, version 0.0.4 (<https://prometheus.io/docs/instrumenting/exposition_formats/>).
+struct MetricText {
+    static let contentType = "text/plain; version=0.0.4; charset=utf-8"
+
+    private(set) var text = ""
+
+    mutating func begin(_ name: String, kind: String, help: String) {
+        text += "# HELP \(name) \(Self.escaped(help, quotes: false))\n# TYPE \(name) \(kind)\n"
+    }
+
+    mutating func add(_ name: String, _ labels: [(String, String)], _ value: Double) {
+        text += name
+        if !labels.isEmpty {
+            text += "{" + labels.map { "\($0.0)=\"\(Self.escaped($0.1, quotes: true))\"" }.joined(separator: ",") + "}"
+        }
+        text += " \(Self.number(value))\n"
+    }
+
+    static func number(_ value: Double) -> String {
+        if value.isNaN { return "NaN" }
+        if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
+        if value == value.rounded(), abs(value) < 9e15 { return String(Int(value)) }
+        return "\(value)"
+    }
+
+    /// A name that Prometheus takes, whatever a library called its metric.
+    static func name(_ label: String) -> String {
+        let name = String(
+            label.unicodeScalars.map { scalar in
+                scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) || scalar == "_")
+                    ? Character(scalar) : "_"
+            })
+        return name.first.map { $0.isNumber } ?? true ? "_" + name : name
+    }
+
+    private static func escaped(_ text: String, quotes: Bool) -> String {
+        var escaped = ""
+        for character in text {
+            switch character {
+            case "\\": escaped += "\\\\"
+            case "\n": escaped += "\\n"
+            case "\"" where quotes: escaped += "\\\""
+            default: escaped.append(character)
+            }
+        }
+        return escaped
+    }
+}

@@ -1,0 +1,31 @@
+internal import CoreMetrics
+internal import Feed
+
+/// What is counted of the feed's pages.
+final class PageMetrics: Sendable {
+    private let hits: Counter
+    private let misses: Counter
+    private let broken: Counter
+
+    init(registry: PrometheusRegistry) {
+        registry.describe("intertwine_feed_page_cache_hits_total", "Shared pages that were served as they lay ready.")
+        registry.describe("intertwine_feed_page_cache_misses_total", "Shared pages that had to be made.")
+        registry.describe(
+            "intertwine_feed_broken_items_total", "Items that were left out of a page that was made, because they are broken.")
+        hits = Counter(label: "intertwine_feed_page_cache_hits_total", factory: registry)
+        misses = Counter(label: "intertwine_feed_page_cache_misses_total", factory: registry)
+        broken = Counter(label: "intertwine_feed_broken_items_total", factory: registry)
+    }
+
+    /// A page was served as finished bytes.
+    func hit() { hits.increment() }
+
+    /// A page had to be made.
+    func miss() { misses.increment() }
+
+    func count(_ omissions: [FeedPage.Omission]) {
+        for omission in omissions {
+            if case .broken = omission.reason { broken.increment() }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+internal import Feed
+internal import Foundation
+internal import HTTPServer
+internal import HTTPTypes
+internal import Storage
+
+/// `/admin/users/{id}` and `/admin/advertisements/{id}`: one item, in the form of the import.
+///
+/// Nothing is replaced or removed that its writer has not seen: see ``Precondition``.
+struct ItemRoutes: Sendable {
+    private static let collections = [("/admin/users/{id}", "user"), ("/admin/advertisements/{id}", "advertisement")]
+
+    let store: SQLiteStore
+    let kinds: ItemKinds
+
+    var routes: [Route] {
+        Self.collections.flatMap { pattern, kind in
+            [
+                Route(.get, pattern) { try await get($0, kind) },
+                Route(.put, pattern) { try await put($0, kind) },
+                Route(.delete, pattern) { try await remove($0, kind) },
+            ]
+        }
+    }
+
+    private func get(_ request: RouteRequest, _ kind: String) async throws -> ServerResponse {
+        let id = request.parameter("id")
+        guard let item = try await store.read({ try $0.item(kind: kind, id: id) }) else { throw Self.missing }
+        return Self.response(.ok, StoredItem(item))
+    }
+
+    private func put(_ request: RouteRequest, _ kind: String) async throws -> ServerResponse {
+        let item = try valid(request.request.body.bytes ?? [], kind, id: request.parameter("id"))
+        let wanted = StoredItem(item)
+        let precondition = try Precondition(request.head)
+        let change = try await store.put(item) { stored in
+            try precondition.check(stored.map(StoredItem.init), isKept: { $0 == wanted })
+        }
+        var response = Self.response(change == .added ? .created : .ok, wanted)
+        if change == .added { response.fields[.location] = String((request.head.path ?? "").prefix { $0 != "?" }) }
+        return response
+    }
+
+    private func remove(_ request: RouteRequest, _ kind: String) async throws -> ServerResponse {
+        let precondition = try Precondition(request.head)
+        let isGone = try await store.remove(kind: kind, id: request.parameter("id")) { stored in
+            guard let stored else { throw Self.missing }
+            try precondition.check(StoredItem(stored), isKept: { _ in false })
+        }
+        guard isGone else { throw Self.missing }
+        return ServerResponse(status: .noContent)
+    }
+
+    /// The item in the body; its `klass` and `id` may be left out, as the path tells them, but not be others.
+    private func valid(_ body: [UInt8], _ kind: String, id: String) throws -> ValidItem {
+        guard var object = (try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any] else {
+            throw Problem(.unprocessableContent, .invalidItem, "The body must be one JSON object.")
+        }
+        var bytes = body
+        if object["klass"] == nil || object["id"] == nil {
+            object["klass"] = object["klass"] ?? kind
+            object["id"] = object["id"] ?? id
+            bytes = Array(try JSONSerialization.data(withJSONObject: object, options: [.withoutEscapingSlashes]))
+        }
+        do {
+            let item = try kinds.validate(bytes)
+            guard item.kind == kind else { throw ItemFault(field: "klass", reason: "must be \(kind) under this path") }
+            guard item.id == id else { throw ItemFault(field: "id", reason: "must be the one of the path") }
+            return item
+        } catch let fault as ItemFault {
+            throw Problem(.unprocessableContent, .invalidItem, "The item is not valid: \(fault).")
+        }
+    }
+
+    private static let missing = Problem(.notFound, .unknownItem, "There is no such item.")
+
+    private static func response(_ status: HTTPResponse.Status, _ item: StoredItem) -> ServerResponse {
+        var response = ServerResponse(
+            status: status, fields: [.contentType: "application/json", .cacheControl: "no-cache"], body: item.json)
+        response.entityTag = item.entityTag
+        return response
+    }
+}

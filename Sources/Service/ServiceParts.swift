@@ -1,0 +1,39 @@
+internal import Feed
+internal import Foundation
+internal import Logging
+internal import Storage
+
+/// What stays for as long as the process: files, keys, caches, counters.
+struct ServiceParts: Sendable {
+    let keys: SigningKeys
+    let store: SQLiteStore
+    let ledger: SQLiteLedger
+    let registry: CommandRegistry
+    let extensions: ServiceExtensions
+    /// The kinds of item that can be imported.
+    let kinds: ItemKinds
+    let pictures: PictureProxy
+    let state = ServiceState()
+    let telemetry: Telemetry
+    let pageMetrics: PageMetrics
+    let clock: @Sendable () -> Int64 = WallClock.now
+    let logger: Logger
+
+    init(configuration: ServiceConfiguration, extensions: ServiceExtensions, telemetry: Telemetry, logger: Logger) throws {
+        store = try SQLiteStore(path: configuration.store.database)
+        ledger = try SQLiteLedger(
+            path: configuration.store.ledgerDatabase, waiting: configuration.ledger.queue,
+            lockTimeout: Double(configuration.ledger.patience.milliseconds) / 1_000)
+        // After the stores, whose complaint about a missing folder says more.
+        keys = try configuration.signingKeys()
+        var registry = CommandRegistry.standard
+        for command in extensions.commands { try registry.register(command) }
+        self.registry = registry
+        self.extensions = extensions
+        kinds = try configuration.itemKinds(extensions)
+        pictures = try PictureProxy(configuration: configuration, keys: keys)
+        self.telemetry = telemetry
+        pageMetrics = PageMetrics(registry: telemetry.registry)
+        self.logger = logger
+    }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("The operators' listener, from outside")
+struct OperatorTests {
+    private static let user = #"{"username":"A","avatarUrl":"https://pictures.example.com/a.png","type":"regular"}"#
+
+    @Test("no route answers without the token, whatever is there")
+    func token() async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.users(2), settings: [RunningService.tokenSetting])
+            let routes = [
+                "GET /healthz", "GET /readyz", "GET /metrics", "HEAD /metrics", "GET /admin/users/u0", "PUT /admin/users/u0",
+                "DELETE /admin/users/u0", "GET /admin/advertisements/1", "PUT /admin/advertisements/1", "DELETE /admin/advertisements/1",
+                "POST /admin/items", "GET /admin/reports", "GET /admin/reports/day", "DELETE /admin/images?url=https://a.example/a.png",
+                "GET /admin/explain", "OPTIONS /admin/explain", "PATCH /admin/users/u0", "GET /nowhere", "GET /",
+            ]
+            for route in routes {
+                let words = route.split(separator: " ").map(String.init)
+                for field in [[], ["Authorization: Bearer wrong"], ["Authorization: Basic \(RunningService.token)"]] {
+                    let response = try service.admin(words[0], words[1], fields: field, body: words[0] == "PUT" ? Self.user : "")
+                    #expect(response.status == 401, "\(route)")
+                    #expect(response["www-authenticate"]?.hasPrefix("Bearer realm=") == true, "\(route)")
+                }
+            }
+            #expect(try service.admin("GET", "/admin/users/u0").status == 200)
+            #expect(try service.admin("GET", "/healthz").status == 200)
+            // Nothing of it is on the public listener.
+            for path in ["/metrics", "/admin/users/u0", "/admin/explain"] { #expect(try service.get(path).status == 404) }
+        }
+    }
+
+    @Test("an item is put, read, replaced and removed, and the feed follows")
+    func items() async throws {
+        try await offPool {
+            let service = try RunningService(settings: [RunningService.tokenSetting])
+            #expect(try service.admin("GET", "/admin/users/a%20b").status == 404)
+            let created = try service.admin("PUT", "/admin/users/a%20b", body: Self.user)
+            #expect(created.status == 201)
+            #expect(created["location"] == "/admin/users/a%20b")
+            let tag = try #require(created["etag"])
+            let read = try service.admin("GET", "/admin/users/a%20b")
+            #expect(read["etag"] == tag)
+            let item = try JSON(read.text)
+            #expect([item["klass"]?.text, item["id"]?.text, item["type"]?.text] == ["user", "a b", "regular"])
+            #expect(try service.admin("GET", "/admin/users/a%20b", with: ["If-None-Match: \(tag)"]).status == 304)
+            #expect(try JSON(try service.get("/feed").text)["items"]?[0]?["id"]?.text == "user:a b")
+            let other = Self.user.replacing("regular", with: "featured")
+            let replaced = try service.admin("PUT", "/admin/users/a%20b", with: ["If-Match: \(tag)"], body: other)
+            #expect(replaced.status == 200)
+            #expect(replaced["etag"] != tag)
+            #expect(try JSON(try service.get("/feed").text)["items"]?[0]?["identifier"]?.text == "CircularUserCollectionViewCell")
+            #expect(try service.admin("DELETE", "/admin/users/a%20b", with: ["If-Match: \(tag)"]).status == 412)
+            #expect(try service.admin("DELETE", "/admin/users/a%20b").status == 428)
+            #expect(try service.admin("DELETE", "/admin/users/a%20b", with: ["If-Match: *"]).status == 204)
+            #expect(try service.admin("DELETE", "/admin/users/a%20b", with: ["If-Match: *"]).status == 404)
+            #expect(try JSON(try service.get("/feed").text)["items"]?.list.isEmpty == true)
+        }
+    }
+
+    @Test(
+        "what is no item is refused with its field",
+        arguments: [
+            ("[]", "object"), ("{", "object"), (#"{"username":"A","type":"regular"}"#, "avatarUrl"),
+            (user.replacing("regular", with: "odd"), "type"), (user.replacing("https:", with: "ftp:"), "avatarUrl"),
+            (#"{"klass":"advertisement","# + user.dropFirst(), "klass"), (#"{"id":"other","# + user.dropFirst(), "id"),
+        ])
+    func invalid(body: String, named: String) async throws {
+        try await offPool {
+            let service = try RunningService(settings: [RunningService.tokenSetting])
+            let response = try service.admin("PUT", "/admin/users/a", body: body)
+            #expect(response.status == 422)
+            #expect(try JSON(response.text)["detail"]?.text?.contains(named) == true)
+            #expect(try service.admin("GET", "/admin/users/a").status == 404)
+        }
+    }
+
+    @Test("of many writers that saw the same item one gets through, and the others are told")
+    func lostUpdate() async throws {
+        let service = try await offPool { Shared(try RunningService(items: Items.user("a"), settings: [RunningService.tokenSetting])) }
+        let tag = try await offPool { try #require(try service.value.admin("GET", "/admin/users/a")["etag"]) }
+        let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+            for number in 0..<8 {
+                group.addTask {
+                    try await offPool {
+                        let body = Self.user.replacing("\"A\"", with: "\"writer \(number)\"")
+                        return try service.value.admin("PUT", "/admin/users/a", with: ["If-Match: \(tag)"], body: body).status
+                    }
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(statuses.sorted() == [200] + Array(repeating: 412, count: 7))
+        // Without a condition nothing is overwritten either.
+        #expect(try await offPool { try service.value.admin("PUT", "/admin/users/a", body: Self.user).status } == 428)
+    }
+
+    @Test("an explanation tells why each cell stands there, and which ads were left out")
+    func explain() async throws {
+        try await offPool {
+            let service = try RunningService(
+                items: Items.users(4) + Items.advertisements(2) + Items.advertisement(9, "video"), settings: [RunningService.tokenSetting])
+            let page = try JSON(try service.get("/feed?limit=2").text)
+            let next = try #require(page["page"]?["next"]?.text)
+            let response = try service.admin("GET", "/admin/explain" + next.dropFirst("/feed".count))
+            #expect(response.status == 200)
+            let explanation = try JSON(response.text)
+            let feed = try JSON(try service.get(next).text)
+            #expect(explanation["items"]?.list.compactMap { $0["cell"]?.text } == feed["items"]?.list.compactMap { $0["id"]?.text })
+            #expect(explanation["items"]?.list.compactMap { $0["adSlot"]?.number } == [0])
+            #expect(explanation["rotation"]?["perPage"]?.number == 1)
+            let excluded = try #require(explanation["excludedAdvertisements"]?[0])
+            #expect(excluded["id"]?.text == "9")
+            #expect(excluded["reason"]?.text?.contains("no factory") == true)
+            #expect(try service.admin("GET", "/admin/explain?cursor=forged").status == 400)
+            #expect(try service.admin("GET", "/admin/explain?limit=0").status == 400)
+        }
+    }
+
+    @Test("reports count what happened, by day, ad and verdict")
+    func reports() async throws {
+        try await offPool {
+            let service = try RunningService(
+                items: Items.users(2) + Items.advertisement(1), settings: [RunningService.tokenSetting])
+            let ad = try #require(try JSON(try service.get("/feed").text)["items"]?.list.first { $0["id"]?.text == "ad:1" })
+            let href = try #require(ad["actions"]?["selection"]?["href"]?.text)
+            #expect(try service.get(href, fields: ["User-Agent: Mozilla/5.0 Firefox"]).status == 302)
+            let report = try JSON(try service.admin("GET", "/admin/reports?by=ad").text)
+            #expect(report["rows"]?[0]?["key"]?.text == "ad:1")
+            #expect(report["rows"]?[0]?["counts"]?["click"]?.number == 1)
+            #expect(try JSON(try service.admin("GET", "/admin/reports/verdict").text)["rows"]?[0]?["key"]?.text == "counted")
+            #expect(try JSON(try service.admin("GET", "/admin/reports?from=2020-01-01&to=2020-01-02").text)["rows"]?.list.isEmpty == true)
+            for query in ["by=moon", "from=yesterday", "from=2020-01-02&to=2020-01-01"] {
+                #expect(try service.admin("GET", "/admin/reports?\(query)").status == 400)
+            }
+        }
+    }
+}
+
+/// A service that several threads ask at once. Asking opens a connection of its own each time, and changes nothing of the object.
+private final class Shared: @unchecked Sendable {
+    let value: RunningService
+
+    init(_ value: RunningService) {
+        self.value = value
+    }
+}

@@ -1,0 +1,95 @@
+import Dispatch
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("Changing the configuration of a running service, from outside")
+struct ReloadTests {
+    private static func write(_ text: String, for service: RunningService) throws {
+        try text.write(toFile: service.configurationFile, atomically: true, encoding: .utf8)
+    }
+
+    @Test("SIGHUP puts in force what can change, names what cannot, and keeps the old where the new is wrong")
+    func signal() async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.users(4) + Items.advertisements(3))
+            func ads() throws -> Int {
+                try JSON(try service.get("/feed").text)["items"]?.list.filter { $0["id"]?.text?.hasPrefix("ad:") == true }.count ?? -1
+            }
+            #expect(try ads() == 1)
+            try Self.write("ads:\n  per-page: 3\nlimits:\n  connections: 77\n", for: service)
+            service.process.signal(SIGHUP)
+            let changed = try service.process.line(containing: "configuration read again")
+            #expect(changed.contains("ads.per-page"))
+            #expect(try service.process.line(containing: "only a restart").contains("limits.connections"))
+            #expect(try ads() == 3)
+            try Self.write("ads:\n  per-page: many\n", for: service)
+            service.process.signal(SIGHUP)
+            #expect(try service.process.line(containing: "not taken").contains("ads.per-page: 'many'"))
+            #expect(try ads() == 3)
+        }
+    }
+
+    @Test("saving the file is enough, and form and level of the log change with it")
+    func file() async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.users(1))
+            try Self.write("log:\n  format: json\n", for: service)
+            let changed = try JSON(try service.process.line(containing: "configuration read again"))
+            #expect(changed["changed"]?.text == "log.format")
+            _ = try service.get("/feed")
+            #expect(try service.process.line(containing: "\"/feed\"").hasPrefix("{"))
+            try Self.write("log:\n  format: json\n  level: notice\n", for: service)
+            while try service.process.nextLine()?.contains("\"log.level\"") == false {}
+            let before = service.process.lines.count
+            _ = try service.get("/feed")
+            service.process.signal(SIGTERM)
+            while try service.process.nextLine() != nil {}
+            #expect(!service.process.lines.dropFirst(before).contains { $0.contains("/feed") })
+        }
+    }
+
+    @Test("a change under load drops no request")
+    func underLoad() async throws {
+        try await offPool {
+            let service = try RunningService(
+                items: Items.users(30) + Items.advertisements(3),
+                settings: ["log.requests=false", "limits.requests-per-connection=1000000"])
+            let stop = Atomic(false)
+            let answered = Atomic(0)
+            let failed = Mutex<[String]>([])
+            let group = DispatchGroup()
+            let port = service.port
+            for client in 0..<4 {
+                DispatchQueue(label: "client \(client)").async(group: group) {
+                    do {
+                        let connection = try RawClient(port: port)
+                        var number = 0
+                        while !stop.load(ordering: .relaxed) {
+                            number += 1
+                            let (method, path) = number % 3 == 0 ? ("POST", "/cells/user:u\(number % 30)/selection") : ("GET", "/feed")
+                            let response = try RunningService.ask(connection, method, path)
+                            guard response.status == 200 else { throw RawClientError.system(response.text, Int32(response.status)) }
+                            answered.add(1, ordering: .relaxed)
+                        }
+                    } catch {
+                        failed.withLock { $0.append("client \(client): \(error)") }
+                    }
+                }
+            }
+            for round in 1...20 {
+                try Self.write("ads:\n  per-page: \(round % 4)\nevents:\n  rate: \(100 + round)\n", for: service)
+                service.process.signal(SIGHUP)
+                // The rate is another one each round: its line is this round's.
+                while try service.process.nextLine()?.contains("events.rate") == false {}
+                let before = answered.load(ordering: .relaxed)
+                while answered.load(ordering: .relaxed) < before + 20, failed.withLock({ $0.isEmpty }) { usleep(1_000) }
+            }
+            stop.store(true, ordering: .relaxed)
+            group.wait()
+            #expect(failed.withLock { $0 } == [])
+            #expect(answered.load(ordering: .relaxed) >= 400)
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import Glibc
+import Logging
+import TestSupport
+import Testing
+
+@testable import Service
+
+@Suite("Log lines")
+struct LogTests {
+    private static let nasty = "a\nb \"c\" = \\ \u{1} ü\r"
+
+    /// What a logger with these settings writes.
+    private func written(_ flags: [String: String], _ body: (Logger, LogControl) -> Void) async throws -> [String] {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID()).log").path
+        let descriptor = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        defer {
+            close(descriptor)
+            try? FileManager.default.removeItem(atPath: file)
+        }
+        let empty = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID()).yaml").path
+        try "".write(toFile: empty, atomically: true, encoding: .utf8)
+        let settings = try ServiceConfiguration(try await SettingSources(flags: flags, environment: [:], file: empty)).log
+        let telemetry = Telemetry(settings, sink: LogSink(descriptor: descriptor))
+        body(telemetry.logger, telemetry.control)
+        telemetry.sink.flush()
+        return try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").map(String.init)
+    }
+
+    @Test("JSON lines can be read again, whatever is in them")
+    func json() async throws {
+        let lines = try await written(["log.format": "json"]) { logger, _ in
+            logger.info("\(Self.nasty)", metadata: ["key": "\(Self.nasty)", "other": "1"])
+        }
+        #expect(lines.count == 1)
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(lines.joined().utf8)) as? [String: String])
+        #expect(object["message"] == Self.nasty)
+        #expect(object["key"] == Self.nasty)
+        #expect(object["level"] == "info")
+        #expect(object["time"]?.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/) != nil)
+    }
+
+    @Test("text keeps to one line, whatever is in it")
+    func text() async throws {
+        let lines = try await written([:]) { logger, _ in
+            logger.warning("first\nsecond", metadata: ["key": "\(Self.nasty)", "plain": "word"])
+        }
+        #expect(lines.count == 1)
+        #expect(lines.first?.contains(" warning first second key=\"a\\nb ") == true)
+        #expect(lines.first?.hasSuffix(" plain=word") == true)
+    }
+
+    @Test("the level changes while loggers are about")
+    func level() async throws {
+        let lines = try await written(["log.level": "warning"]) { logger, control in
+            logger.info("one")
+            logger.error("two")
+            control.apply(LogSettings(level: .debug))
+            logger.debug("three")
+            control.apply(LogSettings(level: .critical))
+            logger.error("four")
+        }
+        #expect(lines.map { $0.split(separator: " ").last } == ["two", "three"])
+    }
+
+    @Test("a reader that is stuck costs lines, and neither time nor memory")
+    func stuck() async throws {
+        var ends: [Int32] = [0, 0]
+        #expect(pipe(&ends) == 0)
+        let sink = LogSink(descriptor: ends[1])
+        let line = [UInt8](repeating: 0x41, count: 1_000)
+        let lost = try await offPool {
+            for _ in 0..<10_000 { sink.append { $0.lines += line } }
+            return sink.droppedLines
+        }
+        #expect(lost > 5_000)
+        // Whoever reads again gets the rest.
+        close(ends[0])
+    }
+}
+
+extension LogSettings {
+    fileprivate init(level: Level) {
+        self.init(format: .text, level: level, requests: true)
+    }
+}

@@ -1,0 +1,85 @@
+import CoreMetrics
+import Foundation
+import Testing
+
+@testable import Service
+
+@Suite("Metrics registry")
+struct PrometheusRegistryTests {
+    @Test("what many threads add to a counter is all there")
+    func counts() async {
+        let registry = PrometheusRegistry()
+        let counter = Counter(label: "things_total", dimensions: [("kind", "a")], factory: registry)
+        await withTaskGroup { group in
+            for _ in 0..<8 {
+                group.addTask { for _ in 0..<10_000 { counter.increment(by: 3) } }
+            }
+        }
+        #expect(registry.text().contains("things_total{kind=\"a\"} 240000\n"))
+    }
+
+    @Test("a counter that is asked for twice is one")
+    func same() {
+        let registry = PrometheusRegistry()
+        Counter(label: "things", dimensions: [("a", "1"), ("b", "2")], factory: registry).increment()
+        Counter(label: "things", dimensions: [("b", "2"), ("a", "1")], factory: registry).increment()
+        #expect(registry.text().contains("things_total{a=\"1\",b=\"2\"} 2\n"))
+    }
+
+    @Test("a timer is a histogram in seconds, whose buckets hold their bounds")
+    func histogram() {
+        let registry = PrometheusRegistry()
+        let timer = Timer(label: "wait", factory: registry)
+        for nanoseconds: Int64 in [1_000_000, 1_000_001, 20_000_000_000] { timer.recordNanoseconds(nanoseconds) }
+        let text = registry.text()
+        #expect(text.contains("# TYPE wait_seconds histogram\n"))
+        #expect(text.contains("wait_seconds_bucket{le=\"0.001\"} 1\n"))
+        #expect(text.contains("wait_seconds_bucket{le=\"0.0025\"} 2\n"))
+        #expect(text.contains("wait_seconds_bucket{le=\"10\"} 2\n"))
+        #expect(text.contains("wait_seconds_bucket{le=\"+Inf\"} 3\n"))
+        #expect(text.contains("wait_seconds_count 3\n"))
+        #expect(text.contains("wait_seconds_sum 20.002"))
+    }
+
+    @Test("a gauge goes up and down, and recorders show sizes")
+    func gauge() {
+        let registry = PrometheusRegistry()
+        let meter = Meter(label: "open", factory: registry)
+        meter.set(5)
+        meter.decrement(by: 1.5)
+        Recorder(label: "size", dimensions: [], aggregate: true, factory: registry).record(5)
+        let text = registry.text()
+        #expect(text.contains("\nopen 3.5\n"))
+        #expect(text.contains("size_bucket{le=\"4\"} 0\n"))
+        #expect(text.contains("size_bucket{le=\"16\"} 1\n"))
+        #expect(text.contains("size_sum 5\n"))
+    }
+
+    @Test("there is an end to the series of one name, and what was refused is counted")
+    func bounded() {
+        let registry = PrometheusRegistry()
+        for number in 0..<(PrometheusRegistry.seriesLimit + 7) {
+            Counter(label: "things", dimensions: [("id", String(number))], factory: registry).increment()
+        }
+        let lines = registry.text().split(separator: "\n")
+        #expect(lines.filter { $0.hasPrefix("things_total{") }.count == PrometheusRegistry.seriesLimit)
+        #expect(lines.contains("intertwine_metrics_refused_series_total 7"))
+    }
+
+    @Test("labels and help cannot break a line", arguments: ["a\"b", "a\\b", "a\nb"])
+    func escapes(value: String) throws {
+        let registry = PrometheusRegistry()
+        registry.describe("things_total", "Things.\nMore \\ things.")
+        Counter(label: "things", dimensions: [("id", value)], factory: registry).increment()
+        let lines = registry.text().split(separator: "\n")
+        #expect(lines.contains(#"# HELP things_total Things.\nMore \\ things."#))
+        let line = try #require(lines.first { $0.hasPrefix("things_total{") })
+        #expect(line.hasSuffix("\"} 1"))
+        #expect(line.filter { $0 == "\"" }.count == (value.contains("\"") ? 3 : 2))
+    }
+
+    @Test("names become what Prometheus takes", arguments: [("a.b-c", "a_b_c"), ("1x", "_1x"), ("", "_"), ("größe", "gr__e")])
+    func names(label: String, name: String) {
+        #expect(MetricText.name(label) == name)
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import Service
+
+@Suite("Who may ask the operators' listener")
+struct OperatorAccessTests {
+    private func status(_ token: String, _ field: String?, method: HTTPRequest.Method = .get, origin: String? = nil) -> Int? {
+        var request = HTTPRequest(method: method, scheme: "http", authority: "test", path: "/")
+        request.headerFields[.authorization] = field
+        request.headerFields[.origin] = origin
+        return OperatorAccess(token: token).refusal(of: request)?.status.code
+    }
+
+    @Test(
+        "only the token opens",
+        arguments: [
+            ("Bearer opensesame", nil), ("bearer opensesame", nil), ("Bearer opensesam", 401), ("Bearer opensesame1", 401),
+            ("Bearer ", 401),
+            ("Basic opensesame", 401), ("opensesame", 401), (nil, 401), ("Bearer Opensesame", 401),
+        ] as [(String?, Int?)])
+    func token(field: String?, expected: Int?) {
+        #expect(status("opensesame", field) == expected)
+    }
+
+    @Test("two tokens at once are none")
+    func twice() {
+        var request = HTTPRequest(method: .get, scheme: "http", authority: "test", path: "/")
+        request.headerFields.append(HTTPField(name: .authorization, value: "Bearer opensesame"))
+        request.headerFields.append(HTTPField(name: .authorization, value: "Bearer opensesame"))
+        #expect(OperatorAccess(token: "opensesame").refusal(of: request)?.status == .unauthorized)
+    }
+
+    @Test("without a token everyone may read, and no web page may write")
+    func pages() {
+        #expect(status("", nil) == nil)
+        #expect(status("", nil, method: .put) == nil)
+        #expect(status("", nil, method: .put, origin: "https://evil.example") == 403)
+    }
+
+    @Test("the name of a token does not give it away")
+    func name() {
+        let name = OperatorAccess(token: "opensesame").name
+        #expect(name.wholeMatch(of: /token:[0-9a-f]{8}/) != nil)
+        #expect(name != OperatorAccess(token: "opensesamf").name)
+        #expect(OperatorAccess(token: "").name == "loopback")
+    }
+
+    @Test(
+        "a token must be there where the address is not a loopback one",
+        arguments: [
+            ("127.0.0.1", "", true), ("127.1.2.3", "", true), ("::1", "", true), ("localhost", "", true), ("0.0.0.0", "", false),
+            ("::", "", false), ("10.0.0.1", "", false), ("127.evil", "", false), ("0.0.0.0", "opensesame", true),
+            ("127.0.0.1", "short", false),
+        ])
+    func configuration(host: String, token: String, isAllowed: Bool) async throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID()).yaml").path
+        try "".write(toFile: file, atomically: true, encoding: .utf8)
+        let sources = try await SettingSources(flags: ["admin.host": host, "admin.token": token], environment: [:], file: file)
+        var refusal = ""
+        do { _ = try ServiceConfiguration(sources) } catch { refusal = "\(error)" }
+        #expect(refusal.isEmpty == isAllowed)
+        #expect(isAllowed || refusal.hasPrefix("admin.token: "))
+        #expect(!refusal.contains("short"))
+    }
+}

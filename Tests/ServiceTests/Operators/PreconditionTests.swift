@@ -1,0 +1,44 @@
+import Feed
+import HTTPTypes
+import Testing
+
+@testable import Service
+
+@Suite("Conditions of writes")
+struct PreconditionTests {
+    private static let stored = StoredItem(ValidItem(kind: "user", lane: .content, id: "a", variant: "regular", body: Array("{}".utf8)))
+    private static var tag: String { stored.entityTag }
+
+    struct Case: Sendable {
+        var match: String?
+        var noneMatch: String?
+        var isThere: Bool
+        var isKept = false
+        var status: Int?
+    }
+
+    @Test(
+        "what a write may do, by what it says and what is there",
+        arguments: [
+            Case(isThere: false, status: nil), Case(isThere: true, status: 428), Case(isThere: true, isKept: true, status: nil),
+            Case(match: tag, isThere: true, status: nil), Case(match: "\"other\"", isThere: true, status: 412),
+            Case(match: "\"other\", \(tag)", isThere: true, status: nil), Case(match: "W/\(tag)", isThere: true, status: 412),
+            Case(match: "*", isThere: true, status: nil), Case(match: "*", isThere: false, status: 412),
+            Case(match: tag, isThere: false, status: 412), Case(match: "\"other\"", isThere: true, isKept: true, status: 412),
+            Case(noneMatch: "*", isThere: false, status: nil), Case(noneMatch: "*", isThere: true, status: 412),
+            Case(noneMatch: "W/\(tag)", isThere: true, status: 412), Case(noneMatch: "\"other\"", isThere: true, status: nil),
+            Case(match: "nonsense", isThere: true, status: 400),
+        ])
+    func table(of one: Case) {
+        var request = HTTPRequest(method: .put, scheme: "http", authority: "test", path: "/")
+        request.headerFields[.ifMatch] = one.match
+        request.headerFields[.ifNoneMatch] = one.noneMatch
+        var status: Int?
+        do throws(Problem) {
+            try Precondition(request).check(one.isThere ? Self.stored : nil, isKept: { _ in one.isKept })
+        } catch {
+            status = error.status.code
+        }
+        #expect(status == one.status)
+    }
+}
