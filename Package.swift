@@ -64,7 +64,7 @@ let package = Package(
                 .product(name: "Yams", package: "Yams"),
             ],
             // Into the binary, which stays a single file.
-            resources: viewer.map { .embedInCode("Viewer/" + $0) }),
+            resources: [.embedInCode("Description/openapi.json")] + viewer.map { .embedInCode("Viewer/" + $0) }),
 
         // Floor 2
         .target(
@@ -131,8 +131,9 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         .testTarget(name: "FetchTests", dependencies: ["EventLoop", "Fetch", "TestSupport"]),
-        // Fills a disk cache until a test kills it.
-        .executableTarget(name: "CacheFiller", dependencies: ["EventLoop", "Fetch", "Images"], path: "Tests/CacheFiller"),
+        // The image manager in a process of its own, which tests kill or count.
+        .executableTarget(
+            name: "CacheFiller", dependencies: ["EventLoop", "Fetch", "Images", "TestSupport"], path: "Tests/CacheFiller"),
         .testTarget(
             name: "ImagesTests", dependencies: ["CacheFiller", "EventLoop", "Fetch", "Images", "TestSupport"]),
         // A process that the storage tests kill: it must be another one than theirs.
@@ -143,7 +144,13 @@ let package = Package(
             dependencies: [
                 "Feed", "Storage", "StorageVictim", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
             ]),
-        .testTarget(name: "ServiceTests", dependencies: ["Feed", "Service", "Storage", "TestSupport"]),
+        .testTarget(
+            name: "ServiceTests",
+            dependencies: [
+                "Feed", "Fetch", "Images", "Service", "Storage", "TestSupport",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
         .testTarget(name: "EndToEndTests", dependencies: ["TestSupport", "intertwine", "sample-origin"]),
     ]
 )

@@ -89,6 +89,7 @@ def flyingfox(page):
 
 
 NGINX = """
+{user}
 worker_processes 2;
 daemon off;
 pid {folder}/nginx.pid;
@@ -127,5 +128,8 @@ http {{
 def nginx(folder, locations=""):
     port = free_port()
     configuration = folder / "nginx.conf"
-    configuration.write_text(NGINX.format(folder=folder, port=port, locations=locations))
+    # As root, workers would else be a user who may not read the temporary folder.
+    user = "user root;" if os.geteuid() == 0 else ""
+    configuration.write_text(NGINX.format(folder=folder, port=port, locations=locations, user=user))
+    (folder / "www").mkdir(exist_ok=True)
     return Server("nginx", ["/usr/sbin/nginx", "-p", folder, "-c", configuration], port)

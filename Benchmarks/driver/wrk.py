@@ -37,11 +37,13 @@ def once(url, connections, seconds, headers=(), script=None, arguments=()):
     command += [url, *map(str, arguments)]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     rate = float(re.search(r"Requests/sec:\s+([\d.]+)", text).group(1))
-    p50 = milliseconds(re.search(r"50%\s+(\S+)", text).group(1))
-    p99 = milliseconds(re.search(r"99%\s+(\S+)", text).group(1))
+    p50 = milliseconds(re.search(r"^\s+50%\s+(\S+)", text, re.MULTILINE).group(1))
+    p99 = milliseconds(re.search(r"^\s+99%\s+(\S+)", text, re.MULTILINE).group(1))
     bad = re.search(r"Non-2xx or 3xx responses: (\d+)", text)
     sockets = re.search(r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)", text)
     errors = (int(bad.group(1)) if bad else 0) + (sum(map(int, sockets.groups())) if sockets else 0)
+    if bad:
+        raise SystemExit(f"{url} answers with errors:\n{text}")
     return rate, p50, p99, errors
 
 

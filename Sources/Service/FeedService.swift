@@ -13,6 +13,8 @@ public struct FeedService: Sendable {
     private let servers: [(name: String, server: HTTPServer)]
     private let pictures: PictureProxy
     private let logger: Logger
+    /// The routes of the public listener.
+    let publicRoutes: [Route]
 
     /// - Parameter extensions: kinds of item, cells and commands besides those that the product comes with.
     /// - Throws: ``ConfigurationError`` or ``StoreError``, each one line for the person who starts it.
@@ -46,21 +48,28 @@ public struct FeedService: Sendable {
         let state = ServiceState()
         let clock: @Sendable () -> Int64 = WallClock.now
         let pages = FinishedPages(capacity: configuration.feed.cache.bytes)
+        let crossOrigin = CrossOriginPolicy(configuration.crossOrigin, viewerHeader: configuration.events.viewerHeader)
         let format = PageFormat(
-            viewerField: configuration.events.viewerHeader, maxAge: configuration.feed.maxAge.milliseconds / 1_000)
+            viewerField: configuration.events.viewerHeader, maxAge: configuration.feed.maxAge.milliseconds / 1_000,
+            variesByOrigin: crossOrigin != nil)
         let feed = FeedRoutes(assembler: assembler, store: store, ledger: ledger, clients: clients, pages: pages, format: format)
         let saved = SavedRoutes(
             assembler: ViewerListAssembler(
                 list: .saved, path: "/saved", store: store, ledger: ledger, factories: factories, keys: keys, links: links, tokens: tokens),
             clients: clients, format: format)
         let health = HealthRoutes(store: store, ledger: ledger, state: state)
+        let description = try APIDescription(
+            viewerHeader: configuration.events.viewerHeader, publicURL: configuration.server.publicURL)
+        let viewer = configuration.viewer.isServed ? ViewerRoutes(viewerHeader: configuration.events.viewerHeader).routes : []
         let routes =
             feed.routes + saved.routes
             + CellRoutes(performer: performer, clients: clients, verdicts: verdicts).routes
             + ClickRoutes(performer: performer, clients: clients, verdicts: verdicts).routes
-            + EventRoutes(performer: performer, clients: clients).routes + pictures.routes + health.routes
+            + EventRoutes(performer: performer, clients: clients).routes + pictures.routes + health.routes + viewer
+            + DescriptionRoutes(description).routes
         let finishedPages = feed.finished(viewerField: configuration.events.viewerHeader, clock: clock)
         let finished: Router.Canned = { head in finishedPages(head) ?? pictures.finished.canned(for: head, now: clock() / 1_000) }
+        let router = Router(routes, finished: finished, clock: clock, logger: logger)
         return FeedService(
             configuration: configuration, state: state,
             servers: [
@@ -68,14 +77,14 @@ public struct FeedService: Sendable {
                     "service",
                     try HTTPServer(
                         configuration: configuration.publicServer,
-                        handler: Router(routes, finished: finished, clock: clock, logger: logger))
+                        handler: crossOrigin.map { CrossOriginHandler(policy: $0, router: router) as any HTTPHandler } ?? router)
                 ),
                 (
                     "admin",
                     try HTTPServer(
                         configuration: configuration.adminServer, handler: Router(health.routes, clock: clock, logger: logger))
                 ),
-            ], pictures: pictures, logger: logger)
+            ], pictures: pictures, logger: logger, publicRoutes: routes)
     }
 
     /// Serves until the process is told to stop by SIGTERM or SIGINT, then finishes what is under way.

@@ -1,25 +1,45 @@
-// Fetches pictures into a disk cache until it is killed. Arguments: the cache's folder, the origin's port, the first picture's number.
-// Writes the number of each picture that was fetched to standard output.
+// The manager in a process of its own, for tests that kill it or count what it holds. Arguments: the origin's port, then one of
+//   fill FOLDER FIRST   fetches pictures from the number FIRST on into a disk cache, until it is killed;
+//   storm COUNT         takes back so many requests, and prints descriptors, threads and resident KiB before and after.
 import EventLoop
 import Fetch
 import Images
+import TestSupport
 
 let arguments = CommandLine.arguments
-guard arguments.count == 4, let port = UInt16(arguments[2]), let first = Int(arguments[3]), let here = Network("127.0.0.1/32") else {
-    print("usage: CacheFiller FOLDER PORT FIRST")
-    throw CancellationError()
-}
+guard arguments.count > 3, let port = UInt16(arguments[1]), let here = Network("127.0.0.1/32") else { throw CancellationError() }
 let policy = AddressPolicy(allowedNetworks: [here], allowedPorts: [port])
 let transfers = Transfers(on: try EventLoop(label: "cache filler"), policy: policy)
 var configuration = ImageConfiguration()
-configuration.folder = arguments[1]
 configuration.diskBytes = 1_000_000
 configuration.memoryBytes = 0
-let manager = try ImageNetworkManager(configuration, transfers: transfers)
-for number in first... {
-    let answer = await manager.image(ImageRequest("http://127.0.0.1:\(port)/\(number)"))
-    if case .stream(let stream, _) = answer.body {
-        for try await _ in stream {}
+
+if arguments[2] == "fill" {
+    configuration.folder = arguments[3]
+    let manager = try ImageNetworkManager(configuration, transfers: transfers)
+    for number in (Int(arguments[4]) ?? 0)... {
+        let answer = await manager.image(ImageRequest("http://127.0.0.1:\(port)/\(number)"))
+        if case .stream(let stream, _) = answer.body {
+            for try await _ in stream {}
+        }
     }
-    print(number)
+} else {
+    configuration.grace = .milliseconds(1)
+    configuration.downloadsPerHost = 64
+    let manager = try ImageNetworkManager(configuration, transfers: transfers)
+    // The first storm warms up: threads of the pools, connections, allocator.
+    for count in [1_000, Int(arguments[3]) ?? 0] {
+        for batch in 0..<(count / 100) {
+            let tasks = (0..<100).map { number in
+                Task { await manager.image(ImageRequest("http://127.0.0.1:\(port)/\(batch)/\(number)")) }
+            }
+            if batch % 2 == 1 { _ = await manager.metrics() }
+            for task in tasks { task.cancel() }
+            for task in tasks { _ = await task.value }
+        }
+        while case let metrics = await manager.metrics(), metrics.inFlight + metrics.queued + metrics.waiters > 0 {
+            try await Task.sleep(for: .milliseconds(2))
+        }
+        print(ProcessFacts.descriptors, ProcessFacts.threads, ProcessFacts.residentKiB)
+    }
 }

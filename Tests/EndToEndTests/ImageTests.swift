@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -55,7 +56,8 @@ struct ImageTests {
     @Test("what was not minted here is refused, and what the origin has not is a problem")
     func refusals() async throws {
         try await offPool {
-            let (service, _, _) = try Self.start()
+            let (service, origin, _) = try Self.start()
+            defer { origin.signal(SIGKILL) }
             let hrefs = try Self.hrefs(service)
             var bytes = Array(try #require(hrefs.first).utf8)
             bytes[12] = bytes[12] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")

@@ -12,12 +12,6 @@ struct KilledTests {
         return Picture.png(number, bytes: 1_000 + number * 977 % 30_000)
     }
 
-    /// Next to the test bundle.
-    private func filler() throws -> URL {
-        let bundle = try #require(CommandLine.arguments.first { $0.hasSuffix(".xctest") || $0.contains(".build") })
-        return URL(fileURLWithPath: bundle).deletingLastPathComponent().appendingPathComponent("CacheFiller")
-    }
-
     @Test("After the restart no picture has wrong bytes, and the cap holds")
     func killed() async throws {
         let folder = TemporaryFolder()
@@ -28,8 +22,8 @@ struct KilledTests {
         var first = 0
         for round in 0..<5 {
             let process = Process()
-            process.executableURL = try filler()
-            process.arguments = [folder.path, String(origin.port), String(first)]
+            process.executableURL = try CacheFiller.program()
+            process.arguments = [String(origin.port), "fill", folder.path, String(first)]
             process.standardOutput = FileHandle.nullDevice
             try process.run()
             await origin.requested(origin.requests.count + 40 + round * 7)

@@ -113,6 +113,8 @@ struct RefusalTests {
         await answers.wait { $0.count == 34 }
         #expect(answers.events.allSatisfy { $0 == 503 })
         #expect(await house.manager.metrics().queued == 10)
+        await origin.requested(6)
+        while atOnce.load(ordering: .relaxed) < 6 { await Task.yield() }
         gate.open()
         for task in group { try await task.value }
         #expect(answers.events.count { $0 == 200 } == 16)

@@ -142,6 +142,27 @@ struct SharingTests {
         await house.stop()
     }
 
+    @Test("A place that somebody waits for is not kept for the length of the grace")
+    func yielded() async throws {
+        let origin = try Origin { request, connection in
+            if request.path == "/first" { return connection.waitForClose() }
+            connection.answer(200, ["Content-Type: image/png"], body: Picture.png())
+        }
+        defer { origin.stop() }
+        let house = try House([origin]) {
+            $0.downloadsPerHost = 1
+            $0.grace = .seconds(50)
+            $0.patience = .seconds(50)
+        }
+        let first = Task { try await house.get(origin.url("/first")) }
+        await origin.requested(1)
+        first.cancel()
+        _ = try await first.value
+        #expect(try await house.get(origin.url("/second")).status == 200)
+        #expect(await house.manager.metrics().aborted == ["headers": 1])
+        await house.stop()
+    }
+
     @Test("A transfer that is nearly done is finished for the cache")
     func nearlyDone() async throws {
         let gate = Gate()

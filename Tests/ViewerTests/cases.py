@@ -7,6 +7,8 @@ from pathlib import Path
 from selenium.webdriver.common.keys import Keys
 
 from browser import Browser
+from relay import Relay
+from service import Service
 
 WATCH = (Path(__file__).parent / "watch.js").read_text()
 USER = 'article[data-id^="user:"]'
@@ -34,7 +36,9 @@ def it_scrolls_to_the_end_and_shows_every_cell_at_its_size(browser, relay, servi
         "return Array.from(document.querySelectorAll('.cell'), (cell) => [cell.dataset.id, cell.offsetWidth, cell.offsetHeight])")
     assert shown == [[cell["id"], cell["size"]["width"], cell["size"]["height"]] for cell in expected], "other cells than the feed's"
     assert f"{len(expected)} cells" in browser.text("#end")
-    names = browser.script("return Array.from(document.querySelectorAll('.cell'), (c) => document.getElementById(c.getAttribute('aria-labelledby')).textContent)")
+    names = browser.script(
+        "return Array.from(document.querySelectorAll('.cell'),"
+        " (cell) => document.getElementById(cell.getAttribute('aria-labelledby')).textContent)")
     assert all_true(names), "a cell without a name"
     assert browser.console() == [], browser.console()
 
@@ -47,6 +51,7 @@ def it_shifts_nothing_while_pictures_load(browser, relay, service):
     for y in (0, 700, 1400, 2100):
         browser.script("scrollTo({top: arguments[0], behavior: 'instant'})", y)
         browser.wait(lambda: loaded(browser), "the pictures in sight")
+    to_the_end(browser)
     shift, worst = browser.script("return [watched.shift, watched.worst]")
     assert shift == 0, f"layout shift of {shift}: {worst}"
     assert browser.console() == [], browser.console()
@@ -105,9 +110,16 @@ def it_dismisses_and_undoes(browser, relay, service):
 
 def it_cancels_the_pictures_of_cells_that_leave(browser, relay, service):
     if service.origin:
-        service.origin.delay = 4
+        # A service of its own, whose cache knows no picture yet.
+        with Service() as fresh, Relay(fresh.base_url) as before:
+            fresh.origin.delay = 8
+            cancels(browser, before, fresh)
     else:
         relay.hold = lambda exchange: exchange.method == "GET" and exchange.path.startswith("/images/")
+        cancels(browser, relay, service)
+
+
+def cancels(browser, relay, service):
     try:
         browser.open(relay.url, cells=20)
         browser.wait(lambda: len(relay.passed("GET", "/images/")) >= 4, "requests for pictures")
@@ -162,15 +174,16 @@ def it_survives_a_server_that_goes_and_comes_back(browser, relay, service):
 
 def it_reports_what_was_seen_for_a_second(browser, relay, service):
     browser.open(relay.url, cells=20)
-    browser.wait(lambda: browser.find('article[data-id^="ad:"]'), "an advertisement")
-    token = browser.script(
-        "const cell = document.querySelector('article[data-id^=\"ad:\"]');"
-        "scrollTo({top: cell.offsetTop - 200, behavior: 'instant'}); return cell.dataset.id")
+    # The second one: no part of it is in sight at the top.
+    advertisement = "const cell = document.querySelectorAll('article[data-id^=\"ad:\"]')[1];"
+    browser.wait(lambda: browser.script(f"{advertisement} return cell"), "a second one")
+    token = browser.script(f"{advertisement} scrollTo({{top: cell.offsetTop - 200, behavior: 'instant'}}); return cell.dataset.id")
     time.sleep(0.4)
     browser.script("scrollTo({top: 0, behavior: 'instant'})")
-    time.sleep(1)
+    # Longer than what was seen waits for more to be told with it.
+    time.sleep(2.5)
     assert not [event for event in events(relay) if event["cell"] == token], "counted after less than a second"
-    browser.script("const cell = document.querySelector('article[data-id^=\"ad:\"]'); scrollTo({top: cell.offsetTop - 200, behavior: 'instant'})")
+    browser.script(f"{advertisement} scrollTo({{top: cell.offsetTop - 200, behavior: 'instant'}})")
     time.sleep(1.3)
     # Leaving the page sends what is waiting.
     browser.driver.get("about:blank")
@@ -249,6 +262,24 @@ def it_needs_no_more_than_a_strict_policy(browser, relay, service):
     assert browser.driver.title == "Intertwine"
 
 
+def it_names_the_viewer_as_configured(browser, relay, service):
+    if service.origin is None:
+        return
+    with Service(settings=["events.viewer-header=X-Member"]) as other, Relay(other.base_url) as before:
+        browser.open(before.url)
+        sent = before.passed("GET", "/feed")[0].headers
+        assert sent["X-Member"] and not sent["X-Viewer-ID"]
+
+
+def it_can_be_switched_off(browser, relay, service):
+    if service.origin is None:
+        return
+    with Service(settings=["viewer.enabled=false"]) as other, Relay(other.base_url) as before:
+        browser.driver.get(before.url)
+        browser.driver.get(before.url + "viewer/main.mjs")
+        assert [exchange.status for exchange in before.exchanges if exchange.path in ("/", "/viewer/main.mjs")] == [404, 404]
+
+
 def to_the_end(browser):
     def reached():
         browser.script("scrollTo({top: document.body.scrollHeight, behavior: 'instant'})")
@@ -266,7 +297,9 @@ def loaded(browser):
     return browser.script(
         "return Array.from(document.querySelectorAll('.picture')).every((picture) => {"
         "  const { top, bottom } = picture.getBoundingClientRect();"
-        "  return bottom < 0 || top > innerHeight || picture.matches('.snapshot-background:not([data-state])') || picture.dataset.state === 'shown'; })")
+        "  const isOutOfSight = bottom < 0 || top > innerHeight;"
+        "  const isUnbound = picture.matches('.snapshot-background:not([data-state])');"
+        "  return isOutOfSight || isUnbound || picture.dataset.state === 'shown'; })")
 
 
 def cancelled(relay):

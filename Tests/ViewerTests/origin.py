@@ -1,15 +1,18 @@
-"""A picture origin under the tests' control: it draws what it is asked for, at the pace it is told, and counts who left early."""
-import struct
+"""A picture origin under the tests' control: the pictures of the sample, at the pace it is told; it counts who left early."""
+import socket
 import threading
 import time
-import zlib
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import urlsplit
+
+PICTURES = Path(__file__).parents[2] / "Config/sample/pictures"
 
 
 class Origin:
     def __init__(self):
+        # Seconds before an answer, and how many readers did not wait for theirs.
         self.delay = 0
-        self.begun = 0
         self.cut = 0
         origin = self
 
@@ -20,22 +23,24 @@ class Origin:
                 pass
 
             def do_GET(self):
-                origin.begun += 1
-                picture = drawn(self.path)
+                until = time.monotonic() + origin.delay
+                while time.monotonic() < until:
+                    if self.has_left():
+                        origin.cut += 1
+                        self.close_connection = True
+                        return
+                    time.sleep(0.01)
+                picture = (PICTURES / Path(urlsplit(self.path).path).name).read_bytes()
+                head = b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nCache-Control: max-age=60\r\nContent-Length: %d\r\n\r\n"
+                self.wfile.write(head % len(picture) + picture)
+
+            def has_left(self):
                 try:
-                    self.wfile.write(
-                        b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nCache-Control: max-age=60\r\nContent-Length: %d\r\n\r\n" % len(picture))
-                    # Byte by byte, so that a reader who leaves is noticed.
-                    until = time.monotonic() + origin.delay
-                    sent = 0
-                    while time.monotonic() < until and sent < len(picture) - 1:
-                        self.wfile.write(picture[sent : sent + 1])
-                        sent += 1
-                        time.sleep(0.02)
-                    self.wfile.write(picture[sent:])
+                    return self.connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
+                except BlockingIOError:
+                    return False
                 except OSError:
-                    origin.cut += 1
-                    self.close_connection = True
+                    return True
 
         class Server(ThreadingHTTPServer):
             daemon_threads = True
@@ -50,17 +55,4 @@ class Origin:
 
     def stop(self):
         self.server.shutdown()
-
-
-def drawn(path):
-    """A PNG in two tones that belong to the path."""
-    side = 96
-    seed = zlib.crc32(path.encode())
-    tones = [bytes(120 + (seed >> shift + dark) % 90 for shift in (0, 8, 16)) for dark in (0, 3)]
-    rows = b"".join(b"\0" + b"".join(tones[(x - 48) ** 2 + (y - 52) ** 2 < 900] for x in range(side)) for y in range(side))
-
-    def chunk(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    header = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+        self.server.server_close()

@@ -15,7 +15,8 @@ SAMPLE = Path(__file__).parents[2] / "Config/sample/feed.json"
 
 
 class Service:
-    def __init__(self, base_url=None):
+    def __init__(self, base_url=None, settings=()):
+        self.settings = settings
         self.base_url = base_url.rstrip("/") if base_url else None
         # Only where the tests started the service do they know where it fetches pictures.
         self.origin = None
@@ -23,7 +24,7 @@ class Service:
 
     def __enter__(self):
         if self.base_url is None:
-            self._start(os.environ.get("INTERTWINE_BINARY") or ".build/debug/intertwine")
+            self._start(os.environ.get("VIEWER_TESTS_BINARY") or ".build/debug/intertwine")
         return self
 
     def __exit__(self, *_):
@@ -38,17 +39,14 @@ class Service:
         self._folder = tempfile.TemporaryDirectory()
         folder = Path(self._folder.name)
         sample = folder / "feed.json"
-        sample.write_text(SAMPLE.read_text().replace("http://127.0.0.1:8082/", f"http://127.0.0.1:{self.origin.port}/"))
+        sample.write_text(self._own_pictures(json.loads(SAMPLE.read_text())))
         database = str(folder / "feed.sqlite")
         subprocess.run([binary, "import", "--database", database, str(sample)], check=True, stdout=subprocess.DEVNULL)
         port, admin_port = free_port(), free_port()
-        environment = {
-            **os.environ,
-            "INTERTWINE_IMAGES_ALLOWED_NETWORKS": "127.0.0.0/8",
-            "INTERTWINE_IMAGES_ALLOWED_PORTS": f"80,443,{self.origin.port}",
-        }
-        arguments = ["serve", "--host", "127.0.0.1", "--port", str(port), "--admin-port", str(admin_port), "--database", database]
-        self._process = subprocess.Popen([binary, *arguments], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        arguments = ["--host", "127.0.0.1", "--port", str(port), "--admin-port", str(admin_port), "--database", database]
+        for setting in ("images.allowed-networks=127.0.0.1/32", f"images.allowed-ports={self.origin.port}", *self.settings):
+            arguments += ["--set", setting]
+        self._process = subprocess.Popen([binary, "serve", *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.base_url = f"http://127.0.0.1:{port}"
         until = time.monotonic() + 30
         while True:
@@ -59,6 +57,15 @@ class Service:
                 assert self._process.poll() is None, "the service stopped at its start"
                 assert time.monotonic() < until, "the service is not ready after 30 s"
                 time.sleep(0.05)
+
+    def _own_pictures(self, items):
+        """Every picture from the tests' origin, and no two the same, so that each has to be fetched."""
+        for number, item in enumerate(items):
+            for name in ("avatarUrl", "backgroundUrl", "contentUrl"):
+                if name in item:
+                    path = urllib.parse.urlsplit(item[name]).path
+                    item[name] = f"http://127.0.0.1:{self.origin.port}{path}?{number}"
+        return json.dumps(items)
 
     def pages(self):
         """Walks the feed to its end, as any client does."""

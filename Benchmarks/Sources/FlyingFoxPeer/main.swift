@@ -4,7 +4,8 @@ import Foundation
 
 let environment = ProcessInfo.processInfo.environment
 let page = try Data(contentsOf: URL(fileURLWithPath: environment["PAGE"] ?? ""))
-let server = HTTPServer(address: .loopback(port: UInt16(environment["PORT"] ?? "") ?? 0), logger: .disabled)
+let port = UInt16(environment["PORT"] ?? "") ?? 0
+let server = HTTPServer(address: try .inet(ip4: "127.0.0.1", port: port), logger: .disabled)
 await server.appendRoute("GET /feed") { _ in
     HTTPResponse(
         statusCode: .ok,

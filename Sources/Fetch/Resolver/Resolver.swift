@@ -113,7 +113,9 @@ public final class Resolver: Sendable {
         return state.withLock { state in
             if state.cache.count >= configuration.remembered {
                 state.cache = state.cache.filter { now < $0.value.until }
-                if state.cache.count >= configuration.remembered, let any = state.cache.keys.first { state.cache[any] = nil }
+                if state.cache.count >= configuration.remembered {
+                    for host in Array(state.cache.keys.prefix(max(1, configuration.remembered / 10))) { state.cache[host] = nil }
+                }
             }
             let isGood = (try? answer.get())?.isEmpty == false
             state.cache[host] = (answer, now.advanced(by: isGood ? configuration.positive : configuration.negative))

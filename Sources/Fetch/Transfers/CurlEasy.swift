@@ -82,6 +82,6 @@ extension Duration {
     /// Whole milliseconds, at least one: curl takes zero for "no limit".
     fileprivate var milliseconds: Int {
         let (whole, part) = components
-        return max(1, Int(clamping: whole) * 1_000 + Int(part / 1_000_000_000_000_000))
+        return max(1, Int(min(whole, 1_000_000)) * 1_000 + Int(part / 1_000_000_000_000_000))
     }
 }

@@ -58,7 +58,8 @@ extension Connection {
     /// What the server refuses or answers itself, whatever the handler would say.
     private func refusal(of exchange: Exchange, _ form: RequestTarget, name: ByteView) -> ServerResponse? {
         let allow: HTTPFields = [.allow: lane.allowedMethods]
-        if exchange.method == .connect || exchange.method == .trace {
+        // Registered methods are known, wherever they lead: 405. What is not, is 501 (RFC 9110, 15.6.2).
+        if exchange.method == .connect || exchange.method == .trace || name.isEqual("QUERY") {
             var response = ProblemDetails(status: 405, detail: "This method is not allowed here.").response(fields: allow)
             response.closesConnection = exchange.method == .connect
             return response

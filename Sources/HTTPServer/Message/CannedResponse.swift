@@ -1,4 +1,4 @@
-internal import HTTPTypes
+public import HTTPTypes
 
 /// An answer that is finished but for its date: heads and bodies lie ready for every turn a request can take.
 ///
@@ -62,6 +62,29 @@ public final class CannedResponse: Sendable {
         } else {
             self.gzip = nil
         }
+    }
+
+    private init(_ other: CannedResponse, template: ServerResponse) {
+        let encoder = HeadEncoder(template)
+        func rewritten(_ variant: Variant, coding: String?) -> Variant {
+            Variant(
+                head: encoder.head(length: variant.body.count, entityTag: variant.entityTag, coding: coding),
+                notModified: encoder.notModified(entityTag: variant.entityTag), entityTag: variant.entityTag, body: variant.body)
+        }
+        status = other.status
+        identity = rewritten(other.identity, coding: nil)
+        gzip = other.gzip.map { rewritten($0, coding: "gzip") }
+        isNegotiated = other.isNegotiated
+        acceptsRanges = other.acceptsRanges
+        lastModified = other.lastModified
+        self.template = template
+        closesConnection = other.closesConnection
+        route = other.route
+    }
+
+    /// The same answer with more fields, sharing its bodies. One that stands there already, with the same value, is not added again.
+    public func adding(_ fields: HTTPFields) -> CannedResponse {
+        CannedResponse(self, template: template.adding(fields))
     }
 
     /// Bytes of memory that the bodies take.

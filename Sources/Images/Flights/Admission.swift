@@ -73,6 +73,12 @@ struct Admission<ID: Hashable & Sendable>: Sendable {
         if let place = waiting.firstIndex(where: { $0.id == id }) { waiting[place].priority = priority }
     }
 
+    /// Whether somebody waits who could start if this one ended.
+    func isWanted(placeOf id: ID) -> Bool {
+        guard let run = running[id] else { return false }
+        return waiting.contains { $0.host == run.host } || (running.count >= limits.running && !waiting.isEmpty)
+    }
+
     /// The next that may start, and now counts as running. Ask until nil, after each departure.
     mutating func next() -> ID? {
         var best: Int?

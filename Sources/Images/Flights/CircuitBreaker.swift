@@ -74,8 +74,7 @@ struct CircuitBreaker: Sendable {
 
     private mutating func forget(now: LoopInstant) {
         hosts = hosts.filter { $0.value.openUntil != nil || ($0.value.outcomes.last.map { now.since($0.at) <= rules.window } ?? false) }
-        while hosts.count > rules.hosts, let any = hosts.keys.first {
-            hosts[any] = nil
-        }
+        guard hosts.count > rules.hosts else { return }
+        for host in Array(hosts.keys.prefix(max(1, rules.hosts / 10))) { hosts[host] = nil }
     }
 }

@@ -14,6 +14,14 @@ extension Flights {
         let commands = download.flight.leave(waiter)
         admission.setPriority(download.flight.priority, of: download.number)
         perform(commands, download)
+        yieldPlaces()
+    }
+
+    /// The grace is a courtesy for as long as it costs nobody a place: where somebody waits for one, it is over.
+    func yieldPlaces() {
+        for number in abandoned where admission.isWanted(placeOf: number) {
+            graceOver(number)
+        }
     }
 
     func cancel(_ id: UUID) -> Bool {
@@ -64,8 +72,10 @@ extension Flights {
                 }
                 timer.arm(after: configuration.grace)
                 download.grace = timer
+                abandoned.insert(number)
             case .stopGrace:
                 download.grace?.disarm()
+                abandoned.remove(download.number)
             case .pause, .resume:
                 if let fetch = download.fetch { transfers.assumeIsolated { $0.setPaused(command == .pause, fetch) } }
             case .abort(let stage):
@@ -79,13 +89,16 @@ extension Flights {
     }
 
     private func graceOver(_ number: UInt64) {
+        abandoned.remove(number)
         guard let download = byNumber[number] else { return }
+        download.grace?.disarm()
         perform(download.flight.graceOver(), download)
     }
 
     /// Out of the tables, out of the queue, off the wire. What its transfer still says is heard by nobody.
     func drop(_ download: Download) {
         byNumber[download.number] = nil
+        abandoned.remove(download.number)
         if bySource[download.source] === download { bySource[download.source] = nil }
         download.grace?.disarm()
         download.pause?.disarm()

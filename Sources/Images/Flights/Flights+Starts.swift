@@ -43,6 +43,7 @@ extension Flights {
         case .wait:
             _ = download.flight.reach(.queued)
             watchQueue()
+            yieldPlaces()
         case .refuse: fail(download, ImageFailure(.overloaded, retryAfter: 1))
         }
     }

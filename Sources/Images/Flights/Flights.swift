@@ -20,6 +20,8 @@ actor Flights {
     var homes: [UInt64: Download] = [:]
     var names: [UInt64: UUID] = [:]
     var named: [UUID: Set<UInt64>] = [:]
+    /// Downloads in their grace.
+    var abandoned: Set<UInt64> = []
     var admission: Admission<UInt64>
     var breaker = CircuitBreaker()
     var negative = NegativeCache()

@@ -40,6 +40,8 @@ struct NegativeCache: Sendable {
 
     private mutating func makeRoom(_ now: LoopInstant) {
         entries = entries.filter { now < $0.value.until }
-        if entries.count >= capacity, let any = entries.keys.first { entries[any] = nil }
+        // A tenth at a time: to look through all of them for each new one would keep the loop busy.
+        guard entries.count >= capacity else { return }
+        for source in Array(entries.keys.prefix(max(1, capacity / 10))) { entries[source] = nil }
     }
 }

@@ -29,7 +29,8 @@ struct StoredAnswer: Hashable {
     }
 
     var response: ServerResponse {
-        var fields: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
+        let type = status.code < 400 ? "application/json" : ProblemDetails.mediaType
+        var fields: HTTPFields = [.contentType: type, .cacheControl: "no-store"]
         fields[.location] = location
         return ServerResponse(status: status, fields: fields, body: body)
     }

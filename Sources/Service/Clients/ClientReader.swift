@@ -29,8 +29,8 @@ struct ClientReader: Sendable {
     /// - Throws: ``Problem`` (400) where the name is too long to be one.
     func viewer(of request: HTTPRequest) throws(Problem) -> String? {
         guard let viewerField, let value = request.headerFields[viewerField], !value.isEmpty else { return nil }
-        guard value.utf8.count <= Self.longestViewer else {
-            throw Problem(.badRequest, .invalidParameter, "\(viewerField.canonicalName) must be at most \(Self.longestViewer) bytes long")
+        guard value.unicodeScalars.count <= Self.longestViewer else {
+            throw Problem(.badRequest, .invalidParameter, "\(viewerField.canonicalName) must be at most \(Self.longestViewer) characters long")
         }
         return value
     }

@@ -8,6 +8,8 @@ public struct ServiceConfiguration: Sendable {
     public var actions: ActionSettings
     public var events: EventSettings
     public var images: ImageSettings
+    public var viewer: ViewerSettings
+    public var crossOrigin: CrossOriginSettings
     public var signing: SigningSettings
     /// Every setting as it is in force, in the order of the file.
     public var settings: [Setting]
@@ -23,6 +25,8 @@ public struct ServiceConfiguration: Sendable {
         actions = try ActionSettings(&reader)
         events = try EventSettings(&reader)
         images = try ImageSettings(&reader)
+        viewer = try ViewerSettings(&reader)
+        crossOrigin = try CrossOriginSettings(&reader)
         signing = try SigningSettings(&reader)
         try reader.finish()
         settings = reader.settings

@@ -11,6 +11,8 @@ struct PageFormat: Sendable {
     let viewerField: String
     /// Seconds.
     let maxAge: Int64
+    /// Whether answers differ by the request's origin too.
+    var variesByOrigin = false
 
     /// - Parameter isShared: whether the page is the same for everyone.
     func response(_ page: FeedPage, isShared: Bool) -> ServerResponse {
@@ -18,6 +20,7 @@ struct PageFormat: Sendable {
         var fields: HTTPFields = [.contentType: "application/json", .vary: viewerField]
         fields[.cacheControl] = isShared ? (maxAge > 0 ? "public, max-age=\(maxAge)" : "no-cache") : "private, no-cache"
         fields[.link] = page.link
+        if variesByOrigin { fields.append(contentsOf: CrossOriginPolicy.vary) }
         var response = ServerResponse(status: .ok, fields: fields, body: body)
         response.entityTag = Self.entityTag(of: body)
         response.isCompressible = true

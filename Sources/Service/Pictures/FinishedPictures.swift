@@ -21,8 +21,12 @@ final class FinishedPictures: Sendable {
     private let manager: ImageNetworkManager
     private let entries = Mutex<[UInt64: Entry]>([:])
 
-    init(manager: ImageNetworkManager) {
+    /// Whether answers differ by the request's origin.
+    private let variesByOrigin: Bool
+
+    init(manager: ImageNetworkManager, variesByOrigin: Bool = false) {
         self.manager = manager
+        self.variesByOrigin = variesByOrigin
     }
 
     /// The finished answer to a request, if its picture lies in memory and is fresh.
@@ -33,7 +37,7 @@ final class FinishedPictures: Sendable {
         guard let entry = entries.withLock({ $0[hash] }), head.hasTarget(entry.target), now < entry.expires else { return nil }
         guard let image = manager.cached(entry.source) else { return nil }
         if image === entry.image, now == entry.second { return entry.canned }
-        let canned = Self.make(image, now: now)
+        let canned = make(image, now: now)
         entries.withLock { entries in
             entries[hash]?.image = image
             entries[hash]?.second = now
@@ -47,16 +51,17 @@ final class FinishedPictures: Sendable {
         guard let image = manager.cached(source) else { return }
         let target = Array(path.utf8)
         let entry = Entry(
-            target: target, source: source, expires: expires, image: image, second: now, canned: Self.make(image, now: now))
+            target: target, source: source, expires: expires, image: image, second: now, canned: make(image, now: now))
         entries.withLock { entries in
             if entries.count >= Self.capacity { entries.removeAll(keepingCapacity: true) }
             entries[RequestHead.hash(ofTarget: target)] = entry
         }
     }
 
-    private static func make(_ image: CachedImage, now: Int64) -> CannedResponse {
-        CannedResponse(
-            PictureFormat.response(ImageAnswer(image, CacheStatus(.hit), now: now)), compressionLevel: nil,
+    private func make(_ image: CachedImage, now: Int64) -> CannedResponse {
+        let response = PictureFormat.response(ImageAnswer(image, CacheStatus(.hit), now: now))
+        return CannedResponse(
+            variesByOrigin ? response.adding(CrossOriginPolicy.vary) : response, compressionLevel: nil,
             route: "/images/{signature}/{source}")
     }
 }

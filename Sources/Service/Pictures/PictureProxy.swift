@@ -21,7 +21,7 @@ struct PictureProxy: Sendable {
         self.manager = manager
         self.signer = signer
         links = PictureLinks(signer: signer)
-        finished = FinishedPictures(manager: manager)
+        finished = FinishedPictures(manager: manager, variesByOrigin: !configuration.crossOrigin.origins.isEmpty)
     }
 
     static func signer(configuration: ServiceConfiguration, keys: SigningKeys) throws(ConfigurationError) -> ImageURLSigner {

@@ -20,11 +20,11 @@ struct CellRoutes: Sendable {
     private func perform(_ slot: CommandKey, _ request: RouteRequest) async throws -> ServerResponse {
         let client = try clients.trace(of: request.head, from: request.request.peer.address, now: request.now)
         let cell = request.parameter("id")
+        let key = try IdempotencyKeys.key(of: request, viewer: client.viewer)
         if try request.query.flag("simulate") {
             let simulated = try await performer.simulate(slot, of: cell, for: client, now: request.now)
             return Self.answer(for: simulated).response
         }
-        let key = try IdempotencyKeys.key(of: request, viewer: client.viewer)
         let outcome = try await performer.perform(slot, of: cell, for: client, now: request.now, idempotency: key) { performance in
             Self.answer(for: performance).bytes
         }
@@ -44,12 +44,16 @@ struct CellRoutes: Sendable {
             status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"], body: StepResult.json(undone))
     }
 
-    /// 303 where the client is to go elsewhere, 500 where nothing could be performed, else 200.
+    /// 303 where the client is to go elsewhere, a problem (500) where nothing could be performed, else 200.
     private static func answer(for performance: Performance) -> StoredAnswer {
         if let destination = performance.destination {
             return StoredAnswer(status: .seeOther, location: destination, body: performance.json())
         }
         let didSomething = performance.isComplete || performance.steps.contains { $0.outcome == .performed }
-        return StoredAnswer(status: didSomething ? .ok : .internalServerError, location: nil, body: performance.json())
+        guard didSomething else {
+            let problem = Problem(.internalServerError, .commandFailed, "None of the commands could be performed.")
+            return StoredAnswer(status: problem.status, location: nil, body: problem.details.json)
+        }
+        return StoredAnswer(status: .ok, location: nil, body: performance.json())
     }
 }

@@ -36,7 +36,9 @@ struct EventRoutes: Sendable {
         let sightings = events.map { ActionPerformer.Sighting(cell: $0.cell, token: $0.token) }
         let verdicts = try await performer.impressions(sightings, for: client, now: request.now)
         let judged = zip(events, verdicts).map { Judged(type: $0.type.rawValue, cell: $0.cell, verdict: $1.rawValue) }
-        let body = try JSONEncoder().encode(judged)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let body = try encoder.encode(judged)
         return ServerResponse(status: .accepted, fields: [.contentType: "application/json", .cacheControl: "no-store"], body: Array(body))
     }
 

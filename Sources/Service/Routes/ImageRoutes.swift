@@ -8,21 +8,32 @@ struct ImageRoutes: Sendable {
     /// Longer than anything the manager lets a client wait.
     private static let timeLimit = Duration.seconds(20)
     private static let viewportLimit = 1_000
+    /// Twice as many UUIDs as that, with room for spaces.
+    private static let viewportBodyLimit = 256 << 10
 
     let manager: ImageNetworkManager
     let signer: ImageURLSigner
     let finished: FinishedPictures
 
     private struct Viewport: Decodable {
-        var visible: [UUID]?
-        var gone: [UUID]?
+        let visible: [UUID]
+        let gone: [UUID]
+
+        private enum CodingKeys: CodingKey { case visible, gone }
+
+        /// Both may be missing, and neither may be anything but a list.
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            visible = container.contains(.visible) ? try container.decode([UUID].self, forKey: .visible) : []
+            gone = container.contains(.gone) ? try container.decode([UUID].self, forKey: .gone) : []
+        }
     }
 
     var routes: [Route] {
         [
             Route(.get, "/images/{signature}/{source}", cancelsOnPeerClose: true, timeLimit: Self.timeLimit) { try await picture($0) },
             Route(.delete, "/images/requests/{id}") { try await cancel($0) },
-            Route(.post, "/images/viewport") { try await viewport($0) },
+            Route(.post, "/images/viewport", bodyLimit: Self.viewportBodyLimit) { try await viewport($0) },
         ]
     }
 
@@ -49,7 +60,7 @@ struct ImageRoutes: Sendable {
         guard let viewport = try? JSONDecoder().decode(Viewport.self, from: Data(request.request.body.bytes ?? [])) else {
             throw Problem(.badRequest, .invalidBody, words)
         }
-        let (visible, gone) = (viewport.visible ?? [], viewport.gone ?? [])
+        let (visible, gone) = (viewport.visible, viewport.gone)
         guard max(visible.count, gone.count) <= Self.viewportLimit else { throw Problem(.badRequest, .invalidBody, words) }
         let cancelled = await manager.viewport(visible: visible, gone: gone)
         return ServerResponse(

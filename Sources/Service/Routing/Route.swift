@@ -9,6 +9,8 @@ struct Route: Sendable {
     /// Segments of the path; one in braces stands for any: `/cells/{id}/selection`.
     let pattern: String
     let segments: [Segment]
+    /// How many segments stand for themselves.
+    let literals: Int
     /// The most bytes of a body; the server's default where nil.
     var bodyLimit: Int?
     /// Whether a client that closes its side has lost interest in the answer.
@@ -33,9 +35,12 @@ struct Route: Sendable {
         self.cancelsOnPeerClose = cancelsOnPeerClose
         self.timeLimit = timeLimit
         self.handle = handle
-        segments = pattern.split(separator: "/").map { segment in
+        // As requests are taken apart: the path `/` is one empty segment.
+        let segments: [Segment] = pattern.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map { segment in
             segment.hasPrefix("{") ? .parameter(String(segment.dropFirst().dropLast())) : .literal(String(segment))
         }
+        self.segments = segments
+        literals = segments.count { if case .literal = $0 { true } else { false } }
     }
 
     /// The parameters, still encoded, or nil where the path is another one.

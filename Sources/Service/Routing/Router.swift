@@ -27,7 +27,7 @@ struct Router: HTTPHandler {
 
     func plan(for request: HTTPRequest, peer: PeerAddress) -> RequestPlan {
         let target = Target(request.path ?? "")
-        let matching = routes.filter { $0.match(target.path) != nil }
+        let matching = routes(at: target)
         guard let any = matching.first else { return .answer(Problem(.notFound, nil, "There is nothing here.").response) }
         guard let route = matching.first(where: { $0.method == request.method.routed }) else {
             return refuse(request.method, at: any.pattern, allowing: matching.map(\.method))
@@ -38,7 +38,7 @@ struct Router: HTTPHandler {
 
     func respond(to request: ServerRequest) async -> ServerResponse {
         let target = Target(request.head.path ?? "")
-        for route in routes where route.method == request.head.method.routed {
+        for route in routes(at: target) where route.method == request.head.method.routed {
             guard let parameters = route.match(target.path) else { continue }
             do {
                 return try await route.handle(try RouteRequest(request, target: target, parameters: parameters, now: clock()))
@@ -53,8 +53,25 @@ struct Router: HTTPHandler {
         return Problem(.notFound, nil, "There is nothing here.").response
     }
 
+    /// The routes of one resource: where several patterns match, the one with the most literal segments.
+    private func routes(at target: Target) -> [Route] {
+        let matching = routes.filter { $0.match(target.path) != nil }
+        guard let closest = matching.max(by: { $0.literals < $1.literals }) else { return [] }
+        return matching.filter { $0.pattern == closest.pattern }
+    }
+
+    /// The methods of a resource; empty where there is none.
+    func methods(at path: String) -> [HTTPRequest.Method] {
+        let methods = routes(at: Target(path)).map(\.method)
+        return methods.isEmpty ? [] : Self.allowed(methods)
+    }
+
+    private static func allowed(_ methods: [HTTPRequest.Method]) -> [HTTPRequest.Method] {
+        (methods.contains(.get) ? [.head] : []) + methods + [.options]
+    }
+
     private func refuse(_ method: HTTPRequest.Method, at pattern: String, allowing methods: [HTTPRequest.Method]) -> RequestPlan {
-        let allowed = (methods.contains(.get) ? [.head] : []) + methods + [.options]
+        let allowed = Self.allowed(methods)
         guard method == .options else { return .methodNotAllowed(allowed, route: pattern) }
         let list = allowed.map(\.rawValue).joined(separator: ", ")
         return .answer(ServerResponse(status: .noContent, fields: [.allow: list]), route: pattern)

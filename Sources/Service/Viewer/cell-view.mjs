@@ -104,8 +104,10 @@ export class CellView {
       controls.push(this.face);
     }
     const tools = element("div.cell-tools");
-    const tool = (name, title, ...paths) =>
-      element(`button.tool`, { type: "button", "data-tool": name, tabindex: "-1", title, "aria-label": title, "aria-describedby": label }, icon(...paths));
+    const tool = (name, title, ...paths) => {
+      const names = { title, "aria-label": title, "aria-describedby": label };
+      return element("button.tool", { type: "button", "data-tool": name, tabindex: "-1", ...names }, icon(...paths));
+    };
     tools.append(tool("inspect", "Inspect", "M12 11v6", "M12 7.2v.1"));
     if (dismissal) tools.append(tool("dismiss", "Dismiss", "M7.5 7.5l9 9", "M16.5 7.5l-9 9"));
     controls.push(tools);

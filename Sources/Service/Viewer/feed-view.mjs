@@ -13,7 +13,7 @@ export class FeedView extends EventTarget {
   #count = 0;
   #isFilling = false;
   #appearance = new IntersectionObserver((entries) => this.#appeared(entries), { rootMargin: near });
-  #reach = new IntersectionObserver(([entry]) => entry.isIntersecting && this.#fill(), { rootMargin: ahead });
+  #reach = new IntersectionObserver((entries) => entries.at(-1).isIntersecting && this.#fill(), { rootMargin: ahead });
 
   constructor({ element, sentinel, source, makeView, connection }) {
     super();

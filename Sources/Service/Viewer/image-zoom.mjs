@@ -15,7 +15,7 @@ export function imageZoom(requests) {
       const [smaller, larger, close] = [button("Smaller", "−"), button("Larger", "+"), button("Close", "×")];
       const dialog = element(
         "dialog.zoom", { "aria-labelledby": "zoom-title" },
-        element("div.zoom-bar", {}, element("h2", { id: "zoom-title" }, username), smaller, scale, larger, close),
+        element("div.zoom-bar", {}, element("h2", { id: "zoom-title", dir: "auto" }, username), smaller, scale, larger, close),
         stage,
       );
       let factor = 1;

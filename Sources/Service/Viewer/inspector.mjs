@@ -30,7 +30,8 @@ export class Inspector {
     this.#view = view;
     this.#items.clear();
     view.element.classList.add("is-inspected");
-    const close = element("button.tool.inspector-close", { type: "button", "aria-label": "Close the inspector", title: "Close (Esc)" }, "×");
+    const names = { "aria-label": "Close the inspector", title: "Close (Esc)" };
+    const close = element("button.tool.inspector-close", { type: "button", ...names }, "×");
     close.addEventListener("click", () => this.hide());
     const { width, height } = view.size;
     this.requests = element("ol.requests");
@@ -99,9 +100,11 @@ function summary({ slot, method, status, state, took }) {
 }
 
 function body({ href, sent, headers = [], body: text }) {
-  const fields = (title, pairs) =>
-    pairs.length === 0 ? [] : [element("h4", {}, title), element("dl.fields", {}, ...pairs.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]))];
-  const content = text === undefined || text === "" ? [] : [element("h4", {}, "Body"), element("pre.json", {}, ...(typeof text === "string" ? [text] : highlighted(text)))];
+  const titled = (title, ...content) => [element("h4", {}, title), ...content];
+  const rows = (pairs) => pairs.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]);
+  const fields = (title, pairs) => (pairs.length === 0 ? [] : titled(title, element("dl.fields", {}, ...rows(pairs))));
+  const parts = typeof text === "string" ? [text] : highlighted(text ?? null);
+  const content = text === undefined || text === "" ? [] : titled("Body", element("pre.json", {}, ...parts));
   return [element("p.href", {}, href), ...fields("Sent", Object.entries(sent)), ...fields("Answered", headers), ...content];
 }
 

@@ -4,7 +4,7 @@ import { element } from "./elements.mjs";
 export function userSnapshotCell(content) {
   const background = element("div.picture.snapshot-background");
   const avatar = element("div.picture.avatar.snapshot-avatar");
-  const username = element("p.username.snapshot-username");
+  const username = element("p.username.snapshot-username", { dir: "auto" });
   content.append(background, avatar, username);
   return { label: username, outlets: { background, avatar, username } };
 }

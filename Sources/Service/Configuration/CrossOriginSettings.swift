@@ -1,0 +1,31 @@
+/// `cors.*`: which pages of other origins may call the service from a browser.
+public struct CrossOriginSettings: Sendable {
+    static let anyOrigin = "*"
+
+    /// Origins as browsers send them, such as `https://app.example.com`; or `*` alone.
+    public var origins: [String]
+    /// Whether those pages' requests may carry cookies and the like; never with `*`.
+    public var credentials: Bool
+    /// How long browsers may remember the answer to a preflight.
+    public var maxAge: Duration
+
+    init(_ reader: inout SettingsReader) throws {
+        let origins = try reader.readList(
+            "cors.origins", default: [], allowed: "origins such as https://app.example.com, in lower case and without a path; or *",
+            where: Self.isOrigin)
+        self.origins = origins
+        credentials = try reader.read(
+            "cors.credentials", default: false, allowed: "true or false; false where cors.origins holds *",
+            where: { !$0 || !origins.contains(Self.anyOrigin) })
+        maxAge = try reader.read("cors.max-age", default: .seconds(600))
+    }
+
+    /// An origin's serialization (RFC 6454 section 6.2): scheme, host and port, and nothing after them.
+    private static func isOrigin(_ text: String) -> Bool {
+        if text == anyOrigin { return true }
+        guard let scheme = ["https://", "http://"].first(where: { text.hasPrefix($0) }) else { return false }
+        let authority = text.utf8.dropFirst(scheme.utf8.count)
+        let plain = Array("abcdefghijklmnopqrstuvwxyz0123456789.-:[]_".utf8)
+        return !authority.isEmpty && authority.allSatisfy { plain.contains($0) }
+    }
+}

@@ -1,0 +1,180 @@
+"""Provokes answers of every operation, successes and errors, and holds each against the description."""
+import json
+import sys
+import threading
+import uuid
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from description import FILE, Description
+from service import Service, advertisement, user
+
+PNG = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000001000000010806000000 1f15c4890000000d49444154789c6360606060000000050001a5f645400000000049454e44ae426082".replace(" ", ""))
+VIEWER = {"X-Viewer-ID": "v1"}
+SLOW = threading.Event()
+
+
+class Origin(BaseHTTPRequestHandler):
+    def do_GET(self):
+        if "slow" in self.path:
+            SLOW.wait(20)
+        missing, text = "missing" in self.path, "text" in self.path
+        body = b"no" if missing or text else PNG
+        self.send_response(404 if missing else 200)
+        self.send_header("Content-Type", "text/html" if text else "image/png")
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Cache-Control", "max-age=60")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+class Walk:
+    """Requests whose answers are checked as they come."""
+
+    def __init__(self, service, description):
+        self.service, self.description = service, description
+
+    def ask(self, method, template, status, values=None, query="", headers=None, body=None):
+        path = template
+        for name, value in (values or {}).items():
+            path = path.replace("{" + name + "}", value)
+        answer = self.service.ask(method.upper(), path + query, headers, body)
+        assert answer.status == status, f"{method} {path}{query}: {answer.status}, not {status}: {answer.content[:200]}"
+        self.description.check(method, template, answer)
+        return answer
+
+    def follow(self, method, template, status, href, headers=None, body=None):
+        answer = self.service.ask(method.upper(), href, headers, body)
+        assert answer.status == status, f"{method} {href}: {answer.status}, not {status}: {answer.content[:200]}"
+        self.description.check(method, template, answer)
+        return answer
+
+
+def feed(walk):
+    first = json.loads(walk.ask("get", "/feed", 200, query="?limit=2").content)
+    href = first["page"]["next"]
+    while href:
+        href = json.loads(walk.follow("get", "/feed", 200, href).content)["page"]["next"]
+    tag = walk.ask("get", "/feed", 200).getheader("ETag")
+    walk.ask("get", "/feed", 200, headers=VIEWER)
+    walk.ask("get", "/feed", 304, headers={"If-None-Match": tag})
+    walk.ask("get", "/feed", 412, headers={"If-Match": '"other"'})
+    walk.ask("get", "/feed", 406, headers={"Accept-Encoding": "identity;q=0, gzip;q=0"})
+    for query in ["?limit=0", "?limit=x", "?limit=1&limit=2", "?cursor=x", "?cursor="]:
+        walk.ask("get", "/feed", 400, query=query)
+    walk.ask("get", "/feed", 400, headers={"X-Viewer-ID": "v" * 257})
+    walk.ask("get", "/saved", 200, headers=VIEWER)
+    walk.ask("get", "/saved", 400)
+    walk.ask("get", "/saved", 400, query="?cursor=x", headers=VIEWER)
+    return json.loads(walk.ask("get", "/feed", 200, headers=VIEWER).content)["items"]
+
+
+def actions(walk, cells):
+    cell, ad = {"id": "user:grace"}, {"id": "ad:1"}
+    selection, dismissal = "/cells/{id}/selection", "/cells/{id}/dismissal"
+    walk.ask("post", selection, 200, cell, "?simulate=true")
+    walk.ask("post", selection, 400, cell, "?simulate=perhaps")
+    done = json.loads(walk.ask("post", selection, 200, cell, headers={**VIEWER, "Idempotency-Key": "k"}).content)
+    walk.ask("post", selection, 422, {"id": "user:ada"}, headers={**VIEWER, "Idempotency-Key": "k"})
+    walk.ask("post", selection, 400, cell, headers={"Idempotency-Key": "a b"})
+    walk.ask("post", selection, 404, {"id": "user:nobody"})
+    walk.ask("delete", selection, 200, cell)
+    walk.ask("delete", selection, 404, ad)
+    clicked = json.loads(walk.ask("post", selection, 303, ad).content)
+    dismissed = json.loads(walk.ask("post", dismissal, 200, cell, headers=VIEWER).content)
+    walk.ask("post", dismissal, 400, cell)
+    walk.ask("post", dismissal, 404, {"id": "user:nobody"}, headers=VIEWER)
+    undo = "/selections/{id}"
+    walk.follow("delete", undo, 200, done["undo"]["href"], VIEWER)
+    walk.follow("delete", undo, 409, done["undo"]["href"], VIEWER)
+    walk.follow("delete", undo, 404, dismissed["undo"]["href"], {"X-Viewer-ID": "v2"})
+    walk.follow("delete", undo, 200, dismissed["undo"]["href"], VIEWER)
+    walk.ask("delete", undo, 409, {"id": clicked["selection"]})
+
+    shown = next(cell for cell in cells if cell["id"].startswith("ad:"))["actions"]
+    walk.follow("get", "/click/{token}", 302, shown["selection"]["href"])
+    walk.ask("get", "/click/{token}", 404, {"token": "forged"})
+    event = shown["impression"]["body"][0]
+    judged = walk.ask("post", "/events", 202, body=[event, event, {**event, "cell": "ad:9"}])
+    assert [each["verdict"] for each in json.loads(judged.content)] == ["counted", "duplicate", "unknown"]
+    walk.ask("post", "/events", 400, body={})
+    walk.ask("post", "/events", 413, body="x" * (600 << 10))
+    walk.ask("post", "/events", 415, body="[]", headers={"Content-Encoding": "gzip"})
+
+
+def images(walk, cells):
+    picture, cancel = "/images/{signature}/{source}", "/images/requests/{id}"
+    bindings = {cell["id"]: cell["actions"]["configuration"]["bindings"] for cell in cells}
+    href = bindings["user:grace"]["avatar"]["image"]
+    first = walk.follow("get", picture, 200, href)
+    tag = walk.follow("get", picture, 200, href).getheader("ETag")
+    assert first.content == PNG and tag
+    walk.follow("get", picture, 304, href, {"If-None-Match": tag})
+    walk.follow("get", picture, 206, href, {"Range": "bytes=0-3"})
+    walk.follow("get", picture, 416, href, {"Range": "bytes=9999-"})
+    walk.follow("get", picture, 412, href, {"If-Match": '"other"'})
+    walk.follow("get", picture, 400, href, {"X-Request-ID": "1"})
+    signature, source = href.split("/")[2:]
+    walk.ask("get", picture, 403, {"signature": signature, "source": source[:-2] + "AA"})
+    walk.ask("get", picture, 404, {"signature": "x", "source": "y"})
+    walk.follow("get", picture, 404, bindings["user:missing"]["avatar"]["image"])
+    walk.follow("get", picture, 415, bindings["user:text"]["avatar"]["image"])
+    walk.follow("get", picture, 403, bindings["user:denied"]["avatar"]["image"])
+
+    name, answers = str(uuid.uuid4()), []
+    slow = threading.Thread(
+        target=lambda: answers.append(walk.follow("get", picture, 499, bindings["user:slow"]["avatar"]["image"], {"X-Request-ID": name})))
+    slow.start()
+    while walk.service.ask("DELETE", f"/images/requests/{name}").status != 204:
+        assert slow.is_alive()
+    slow.join()
+    SLOW.set()
+    assert len(answers) == 1, "the cancelled request was not answered 499"
+    walk.ask("delete", cancel, 404, {"id": name})
+    walk.description.met.add(("delete", cancel, 204, None))
+    walk.ask("post", "/images/viewport", 200, body={"visible": [name], "gone": []})
+    walk.ask("post", "/images/viewport", 200, body={"visible": [name] * 1000, "gone": [name] * 1000})
+    walk.ask("post", "/images/viewport", 400, body={"gone": None})
+
+
+def rest(walk):
+    for path in ["/healthz", "/readyz", "/openapi.json", "/schemas/cell.json"]:
+        walk.ask("get", path, 200)
+    for path in ["/openapi.json", "/schemas/cell.json"]:
+        tag = walk.ask("get", path, 200).getheader("ETag")
+        walk.ask("get", path, 304, headers={"If-None-Match": tag})
+    served = json.loads(walk.ask("get", "/openapi.json", 200).content)
+    assert served == walk.description.document, "the served description is another one than the file"
+    walk.ask("get", "/healthz", 414, query="?" + "a" * 9000)
+    walk.ask("get", "/healthz", 431, headers={"X-Long": "a" * 20000})
+    walk.ask("get", "/healthz", 417, headers={"Expect": "wonders"})
+
+
+def main():
+    origin = ThreadingHTTPServer(("127.0.0.1", 0), Origin)
+    threading.Thread(target=origin.serve_forever, daemon=True).start()
+    here = f"http://127.0.0.1:{origin.server_port}"
+    items = [user(name, picture=here) for name in ["Grace", "Ada", "Missing", "Text", "Slow"]]
+    items += [user("Denied", picture="http://10.0.0.1"), advertisement(1, here)]
+    settings = {"images.allowed-networks": "127.0.0.1/32", "images.allowed-ports": f"80,443,{origin.server_port}", "events.tell-verdict": "true"}
+    description = Description(json.loads(FILE.read_text()))
+    with Service(items, settings) as service:
+        walk = Walk(service, description)
+        cells = feed(walk)
+        actions(walk, cells)
+        images(walk, cells)
+        rest(walk)
+    origin.shutdown()
+
+    met = {(method, path) for method, path, _, _ in description.met}
+    missing = set(description.operations()) - met
+    assert not missing, f"no answer of {sorted(missing)}"
+    kinds = {kind for _, _, _, kind in description.met if kind}
+    print(f"{len(met)} operations, {len({each[:3] for each in description.met})} of their statuses, {len(kinds)} types of problem: as described")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,68 @@
+"""The description, and the validation of real answers by it."""
+import json
+from pathlib import Path
+
+from jsonschema import Draft202012Validator, FormatChecker
+
+FILE = Path(__file__).parents[2] / "Sources/Service/Description/openapi.json"
+# What every answer may have, because HTTP/1.1 wants it.
+FRAMING = {"date", "content-length", "transfer-encoding", "connection", "keep-alive"}
+
+
+class Description:
+    def __init__(self, document):
+        self.document = document
+        self.met = set()
+
+    def resolve(self, value):
+        while "$ref" in value:
+            target = self.document
+            for part in value["$ref"].removeprefix("#/").split("/"):
+                target = target[part]
+            value = target
+        return value
+
+    def operations(self):
+        return [(method, path) for path, item in self.document["paths"].items() for method in item]
+
+    def responses(self, method, path):
+        return self.document["paths"][path][method]["responses"]
+
+    def check(self, method, path, answer):
+        """Throws where the answer of an operation is not as it is described; remembers what has been met."""
+        where = f"{method.upper()} {path} {answer.status}"
+        responses = self.responses(method, path)
+        assert str(answer.status) in responses, f"{where} is not described"
+        response = self.resolve(responses[str(answer.status)])
+        described = {name.lower(): self.resolve(header) for name, header in response.get("headers", {}).items()}
+        sent = {name.lower() for name, _ in answer.getheaders()}
+        unknown = sent - set(described) - FRAMING - {"content-type"}
+        assert not unknown, f"{where}: undescribed fields {unknown}"
+        for name, header in described.items():
+            assert not header.get("required") or name in sent, f"{where}: {name} is missing"
+            if name in sent:
+                self.validate(answer.getheader(name), header["schema"], f"{where} {name}")
+        self.met.add((method, path, answer.status, None))
+        content = response.get("content")
+        if content is None:
+            assert not answer.content, f"{where} has a body"
+            return
+        media_type = answer.getheader("Content-Type")
+        if "image/*" in content:
+            assert media_type.startswith("image/"), f"{where}: {media_type}"
+            return
+        assert media_type in content, f"{where}: {media_type}"
+        body = json.loads(answer.content)
+        self.validate(body, content[media_type]["schema"], where)
+        if media_type == "application/problem+json":
+            assert body["status"] == answer.status
+            self.met.add((method, path, answer.status, body["type"]))
+
+    def validate(self, value, schema, where):
+        # Beside the components, so that references are found.
+        validator = Draft202012Validator({**self.document_schema(), **schema}, format_checker=FormatChecker())
+        errors = [f"{error.json_path}: {error.message}" for error in validator.iter_errors(value)]
+        assert not errors, f"{where}: {errors[:3]}"
+
+    def document_schema(self):
+        return {"components": self.document["components"]}

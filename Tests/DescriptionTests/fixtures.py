@@ -1,0 +1,73 @@
+"""Fixtures that clients can test against: real answers of the service, its clock, its key and its random bytes fixed.
+
+Without --write, compares what the service answers today with Documentation/fixtures, and both with the description.
+"""
+import json
+import os
+import sys
+from pathlib import Path
+
+from jsonschema import Draft202012Validator
+
+from description import FILE, Description
+from service import Service, advertisement, user
+
+FOLDER = Path(__file__).parents[2] / "Documentation/fixtures"
+VIEWER = {"X-Viewer-ID": "viewer-1"}
+
+
+def answers():
+    """The fixtures' contents by name, with the schema that each must have."""
+    items = [user("Tongue Twister", "featured"), user("Glasses"), user("Sunglasses"), user("Cash", "featured"), user("Grace")]
+    items += [advertisement(1), advertisement(2)]
+    # Nobody reaps connections by a clock that stands still, so one per request is enough.
+    with Service(items, preload=os.environ["FIXED_CLOCK"]) as service:
+        first = service.get("/feed?limit=2")
+        middle = service.get(first["page"]["next"])
+        last = service.get(middle["page"]["next"])
+        yield "page-first", "Page", first
+        yield "page-middle", "Page", middle
+        yield "page-last", "Page", last
+        yield "page-empty", "Page", service.get("/saved", VIEWER)
+        yield "page-with-viewer", "Page", service.get("/feed?limit=2", VIEWER)
+        # Tomorrow's service: a cell, an action, a binding and members that today's clients do not know.
+        unknown = {"id": "story:1", "identifier": "StoryCollectionViewCell", "size": {"width": 320, "height": 568}, "actions": {
+            "configuration": {"type": "bind", "bindings": {"title": {"text": "A story"}, "published": {"date": "2026-01-02"}}},
+            "selection": {"type": "play", "href": "/stories/1"}, "sharing": {"type": "link", "href": "/stories/1"}}, "section": "stories"}
+        yield "page-with-unknown", "Page", {**first, "items": first["items"][:1] + [unknown] + first["items"][1:]}
+        yield "selection", "Performance", json.loads(service.ask("POST", "/cells/user:glasses/selection", VIEWER).content)
+        yield "dismissal", "Performance", json.loads(service.ask("POST", "/cells/user:glasses/dismissal", VIEWER).content)
+        yield "problem", "Problem", json.loads(service.ask("GET", "/feed?limit=0").content)
+        seen = next(cell for cell in first["items"] if cell["id"].startswith("ad:"))["actions"]["impression"]["body"]
+        yield "events-request", None, seen
+        yield "events-answer", None, json.loads(service.ask("POST", "/events", VIEWER, seen).content)
+        yield "cell.schema", None, service.get("/schemas/cell.json")
+
+
+def main():
+    description = Description(json.loads(FILE.read_text()))
+    write, wrong, cells = "--write" in sys.argv, [], []
+    made = list(answers())
+    for name, schema, content in made:
+        if schema:
+            description.validate(content, {"$ref": f"#/components/schemas/{schema}"}, name)
+        cells += content["items"] if schema == "Page" else []
+        text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+        file = FOLDER / f"{name}.json"
+        if write:
+            FOLDER.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        elif not file.exists() or file.read_text() != text:
+            wrong.append(file.name)
+    schema = dict((name, content) for name, _, content in made)["cell.schema"]
+    Draft202012Validator.check_schema(schema)
+    for cell in cells:
+        Draft202012Validator(schema).validate(cell)
+    broken = {**cells[0], "size": {"width": "300"}}
+    assert not Draft202012Validator(schema).is_valid(broken), "the schema of a cell takes anything"
+    assert not wrong, f"not what the service answers: {wrong}; where that is meant, write them anew: Tests/DescriptionTests/run fixtures"
+    print(f"{len(made)} fixtures {'written' if write else 'are what the service answers'}")
+
+
+if __name__ == "__main__":
+    main()

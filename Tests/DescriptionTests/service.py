@@ -1,0 +1,82 @@
+"""The real binary with items of the tests' own, on a free port, and requests to it that see every answer as it is."""
+import http.client
+import json
+import os
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+KEY = "2a" * 32
+
+
+class Service:
+    def __init__(self, items, settings=(), preload=None):
+        self._folder = tempfile.TemporaryDirectory()
+        folder = Path(self._folder.name)
+        (folder / "empty.yaml").write_text("")
+        binary = os.environ["INTERTWINE_BINARY"]
+        self.store = ["--config", str(folder / "empty.yaml"), "--database", str(folder / "feed.sqlite")]
+        self.import_items(items)
+        self.port = free_port()
+        fixed = {"server.host": "127.0.0.1", "server.port": self.port, "admin.port": free_port(), "signing.key": KEY}
+        flags = [f"{key}={value}" for key, value in {**fixed, **dict(settings)}.items()]
+        arguments = [part for flag in flags for part in ("--set", flag)]
+        environment = {**os.environ, "LD_PRELOAD": preload} if preload else None
+        self._process = subprocess.Popen(
+            [binary, "serve", *self.store, *arguments], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.base = f"http://127.0.0.1:{self.port}"
+
+    def __enter__(self):
+        until = time.monotonic() + 30
+        while True:
+            try:
+                if self.ask("GET", "/readyz").status == 200:
+                    return self
+            except OSError:
+                pass
+            assert self._process.poll() is None, "the service stopped at its start"
+            assert time.monotonic() < until, "the service is not ready after 30 s"
+            time.sleep(0.05)
+
+    def __exit__(self, *_):
+        self._process.terminate()
+        self._process.wait(timeout=30)
+        self._folder.cleanup()
+
+    def import_items(self, items):
+        file = Path(self._folder.name) / "items.ndjson"
+        file.write_text("".join(json.dumps(item) + "\n" for item in items))
+        subprocess.run(
+            [os.environ["INTERTWINE_BINARY"], "import", *self.store, str(file)], check=True, stdout=subprocess.DEVNULL)
+
+    def ask(self, method, path, headers=None, body=None):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        if body is not None and not isinstance(body, (str, bytes)):
+            body, headers = json.dumps(body), {"Content-Type": "application/json", **(headers or {})}
+        connection.request(method, path, body=body, headers={"User-Agent": "tests", **(headers or {})})
+        answer = connection.getresponse()
+        answer.content = answer.read()
+        connection.close()
+        return answer
+
+    def get(self, path, headers=None):
+        return json.loads(self.ask("GET", path, headers).content)
+
+
+def user(name, kind="regular", picture="https://pictures.example.com"):
+    file = name.lower().replace(" ", "-")
+    item = {"klass": "user", "id": file, "username": name, "avatarUrl": f"{picture}/{file}.png", "type": kind}
+    return item if kind == "featured" else {**item, "backgroundUrl": f"{picture}/{file}-background.png"}
+
+
+def advertisement(number, picture="https://ads.example.com"):
+    return {"klass": "advertisement", "id": number, "contentUrl": f"{picture}/{number}.png",
+            "clickthroughUrl": f"https://shop.example.com/{number}", "type": "image"}
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]

@@ -1,0 +1,117 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("The description, and pages of other origins, from outside")
+struct DescriptionCrossOriginTests {
+    private static let origin = "Origin: https://app.example.com"
+
+    private static func service(_ settings: [String] = ["cors.origins=https://app.example.com"]) throws -> RunningService {
+        try RunningService(items: Items.users(3) + Items.advertisement(1), settings: settings)
+    }
+
+    @Test("description and schema are served with their types, validators and codings", arguments: ["/openapi.json", "/schemas/cell.json"])
+    func description(path: String) async throws {
+        try await offPool {
+            let service = try Self.service([])
+            let answer = try service.get(path)
+            #expect(answer.status == 200)
+            #expect(answer["content-type"] == (path == "/openapi.json" ? "application/json" : "application/schema+json"))
+            let tag = try #require(answer["etag"])
+            #expect(try service.get(path, fields: ["If-None-Match: \(tag)"]).status == 304)
+            #expect(try service.get(path, fields: ["Accept-Encoding: gzip"])["content-encoding"] == "gzip")
+            #expect(try service.ask("HEAD", path)["content-length"] == answer["content-length"])
+        }
+    }
+
+    @Test("without configuration, no answer says anything of origins")
+    func off() async throws {
+        try await offPool {
+            let service = try Self.service([])
+            let preflight = ["\(Self.origin)", "Access-Control-Request-Method: POST"]
+            for answer in [
+                try service.get("/feed", fields: [Self.origin]), try service.get("/feed", fields: [Self.origin]),
+                try service.ask("OPTIONS", "/events", fields: preflight),
+            ] {
+                #expect(answer["access-control-allow-origin"] == nil && answer["access-control-allow-methods"] == nil)
+                #expect(answer["vary"]?.contains("Origin") != true)
+            }
+        }
+    }
+
+    @Test("answers to an allowed origin say so, made anew or finished, whole, not modified or refused")
+    func answers() async throws {
+        try await offPool {
+            let service = try Self.service()
+            var tag = ""
+            for _ in 0..<3 {
+                let answer = try service.get("/feed?limit=2", fields: [Self.origin, "Accept-Encoding: gzip"])
+                #expect(answer.status == 200)
+                #expect(answer["access-control-allow-origin"] == "https://app.example.com")
+                #expect(answer["access-control-allow-credentials"] == nil)
+                #expect(answer["vary"]?.contains("Origin") == true && answer["vary"]?.contains("X-Viewer-ID") == true)
+                for name in ["Link", "ETag", "X-Verdict"] { #expect(answer["access-control-expose-headers"]?.contains(name) == true) }
+                tag = try #require(answer["etag"])
+            }
+            let same = try service.get("/feed?limit=2", fields: [Self.origin, "Accept-Encoding: gzip", "If-None-Match: \(tag)"])
+            #expect(same.status == 304 && same["access-control-allow-origin"] == "https://app.example.com")
+            for (method, path, status) in [("GET", "/feed?limit=0", 400), ("GET", "/nothing", 404), ("PUT", "/feed", 405)] {
+                let answer = try service.ask(method, path, fields: [Self.origin])
+                #expect(answer.status == status && answer["access-control-allow-origin"] == "https://app.example.com")
+            }
+        }
+    }
+
+    @Test("answers without an origin, or to another one, allow nothing, and caches are told that they might")
+    func others() async throws {
+        try await offPool {
+            let service = try Self.service()
+            let fields: [[String]] = [
+                ["User-Agent: tests"], ["Origin: https://evil.example.com"], ["Origin: null"], ["Origin: https://app.example.com.evil.com"],
+            ]
+            for fields in fields + fields {
+                let answer = try service.get("/feed", fields: fields)
+                #expect(answer.status == 200 && answer["access-control-allow-origin"] == nil)
+                #expect(answer["vary"]?.contains("Origin") == true)
+            }
+        }
+    }
+
+    @Test("a preflight names methods, fields and how long it holds; to another origin it is an OPTIONS like any other")
+    func preflight() async throws {
+        try await offPool {
+            let service = try Self.service()
+            let asked = ["Access-Control-Request-Method: DELETE", "Access-Control-Request-Headers: idempotency-key, x-viewer-id"]
+            let answer = try service.ask("OPTIONS", "/cells/user:u1/selection", fields: [Self.origin] + asked)
+            #expect(answer.status == 204)
+            #expect(answer["access-control-allow-origin"] == "https://app.example.com")
+            #expect(answer["access-control-allow-methods"] == "POST, DELETE, OPTIONS")
+            for name in ["Idempotency-Key", "X-Viewer-ID", "X-Request-ID", "Content-Type"] {
+                #expect(answer["access-control-allow-headers"]?.contains(name) == true)
+            }
+            #expect(answer["access-control-max-age"] == "600" && answer["vary"]?.contains("Origin") == true)
+            let other = try service.ask("OPTIONS", "/cells/user:u1/selection", fields: ["Origin: https://evil.example.com"] + asked)
+            #expect(other.status == 204 && other["access-control-allow-origin"] == nil && other["access-control-allow-methods"] == nil)
+        }
+    }
+
+    @Test("credentials are allowed to named origins, and any origin only without them")
+    func credentials() async throws {
+        try await offPool {
+            let named = try Self.service(["cors.origins=https://app.example.com", "cors.credentials=true"])
+            let answer = try named.get("/feed", fields: [Self.origin])
+            #expect(answer["access-control-allow-credentials"] == "true")
+            #expect(answer["access-control-allow-origin"] == "https://app.example.com")
+            let any = try Self.service(["cors.origins=*"])
+            let open = try any.get("/feed", fields: [Self.origin])
+            #expect(open["access-control-allow-origin"] == "*" && open["access-control-allow-credentials"] == nil)
+            for origins in ["*", "https://app.example.com,*"] {
+                let refused = try Command.run(["check-config", "--set", "cors.origins=\(origins)", "--set", "cors.credentials=true"])
+                #expect(refused.code != 0 && refused.lines.contains { $0.contains("cors.credentials") })
+            }
+            for origin in ["app.example.com", "https://app.example.com/", "null", "HTTPS://APP.example.com"] {
+                #expect(try Command.run(["check-config", "--set", "cors.origins=\(origin)"]).code != 0)
+            }
+        }
+    }
+}
