@@ -42,6 +42,37 @@ struct TextTemplateTests {
         #expect(fault?.reason.contains(words) == true, "\(fault?.reason ?? "")")
     }
 
+    @Test("come to what each case of missing fields and booleans asks for")
+    func cases() throws {
+        let known: [(name: String, reference: FieldReference)] = [
+            ("a", .field(FieldDeclaration("a", .text))), ("b", .field(FieldDeclaration("b", .boolean))),
+            ("c", .field(FieldDeclaration("c", .text, isRequired: true))),
+        ]
+        let template = try TextTemplate(
+            "{{#a}}a={{a}} {{/a}}{{^a}}no a {{/a}}{{#b}}b{{/b}}{{^b}}not b{{/b}} {{b}} {{#c}}{{#a}}{{c}}{{/a}}{{/c}}", for: .text,
+            reading: known)
+        for a in [nil, "{{c}}"] {
+            for b in [nil, true, false] {
+                let members = [a.map { #""a":"\#($0)""# }, b.map { #""b":\#($0)"# }, #""c":"x""#].compactMap { $0 }.joined(separator: ",")
+                let values = try FieldValues(FeedItem(kind: "k", id: "i", variant: "", position: 1, body: Array("{\(members)}".utf8)))
+                let expected =
+                    (a.map { "a=\($0) " } ?? "no a ") + (b == true ? "b" : "not b") + " \(b.map { "\($0)" } ?? "") \(a == nil ? "" : "x")"
+                #expect(try template.text(of: values) == expected)
+            }
+        }
+    }
+
+    @Test("have a bound on the cases that they distinguish, and no marks of their own")
+    func bounds() throws {
+        func known(_ count: Int) -> [(name: String, reference: FieldReference)] {
+            (0..<count).map { ("f\($0)", .field(FieldDeclaration("f\($0)", .text))) }
+        }
+        func text(_ count: Int) -> String { (0..<count).map { "{{f\($0)}}" }.joined() }
+        _ = try TextTemplate(text(8), for: .text, reading: known(8))
+        #expect(throws: KindFault.self) { try TextTemplate(text(9), for: .text, reading: known(9)) }
+        #expect(throws: KindFault.self) { try TextTemplate("\u{F0000}", for: .text, reading: known(1)) }
+    }
+
     @Test(
         "of links begin with a whole host",
         arguments: [

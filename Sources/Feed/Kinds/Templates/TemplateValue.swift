@@ -1,6 +1,6 @@
 import Mustache
 
-/// A field's value inside a template: text that is escaped already for where the template stands, and that sections can be entered with.
+/// What stands for a field's value while a template is compiled: text, which sections can be entered with.
 struct TemplateValue: MustacheParent, MustacheCustomRenderable {
     let renderText: String
     let isNull = false

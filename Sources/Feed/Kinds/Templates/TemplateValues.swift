@@ -1,6 +1,6 @@
 import Mustache
 
-/// The values that one item has for one template, by name. Missing ones are missing, booleans choose sections.
+/// What one case has for a template, by name. Missing fields are missing, booleans choose sections.
 struct TemplateValues: MustacheParent, MustacheCustomRenderable {
     let values: [(name: String, value: any Sendable)]
     let renderText = ""
