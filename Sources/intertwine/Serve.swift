@@ -1,5 +1,6 @@
 import ArgumentParser
 import CoreMetrics
+import Glibc
 import Logging
 import Service
 
@@ -27,6 +28,8 @@ struct Serve: AsyncParsableCommand {
 
     func run() async throws {
         let configuration = try await read()
+        // Whoever reads the log may go; serving goes on.
+        signal(SIGPIPE, SIG_IGN)
         let telemetry = Telemetry(configuration.log)
         LoggingSystem.bootstrap { _ in telemetry.logHandler }
         MetricsSystem.bootstrap(telemetry.registry)

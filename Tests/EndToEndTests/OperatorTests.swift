@@ -78,22 +78,21 @@ struct OperatorTests {
 
     @Test("of many writers that saw the same item one gets through, and the others are told")
     func lostUpdate() async throws {
-        let service = try await offPool { Shared(try RunningService(items: Items.user("a"), settings: [RunningService.tokenSetting])) }
-        let tag = try await offPool { try #require(try service.value.admin("GET", "/admin/users/a")["etag"]) }
-        let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
-            for number in 0..<8 {
-                group.addTask {
-                    try await offPool {
-                        let body = Self.user.replacing("\"A\"", with: "\"writer \(number)\"")
-                        return try service.value.admin("PUT", "/admin/users/a", with: ["If-Match: \(tag)"], body: body).status
-                    }
+        try await offPool {
+            let service = try RunningService(items: Items.user("a"), settings: [RunningService.tokenSetting])
+            let writers = Writers(try (0..<8).map { _ in try RawClient(port: service.adminPort) })
+            for round in 0..<20 {
+                let tag = try #require(try service.admin("GET", "/admin/users/a")["etag"])
+                let statuses = writers.all { connection, number in
+                    let body = Self.user.replacing("\"A\"", with: "\"writer \(number) of round \(round)\"")
+                    let fields = ["Authorization: Bearer \(RunningService.token)", "If-Match: \(tag)"]
+                    return try RunningService.ask(connection, "PUT", "/admin/users/a", fields: fields, body: body).status
                 }
+                #expect(statuses.sorted() == [200] + Array(repeating: 412, count: 7), "round \(round)")
             }
-            return try await group.reduce(into: []) { $0.append($1) }
+            // Without a condition nothing is overwritten either.
+            #expect(try service.admin("PUT", "/admin/users/a", body: Self.user).status == 428)
         }
-        #expect(statuses.sorted() == [200] + Array(repeating: 412, count: 7))
-        // Without a condition nothing is overwritten either.
-        #expect(try await offPool { try service.value.admin("PUT", "/admin/users/a", body: Self.user).status } == 428)
     }
 
     @Test("an explanation tells why each cell stands there, and which ads were left out")
@@ -135,14 +134,5 @@ struct OperatorTests {
                 #expect(try service.admin("GET", "/admin/reports?\(query)").status == 400)
             }
         }
-    }
-}
-
-/// A service that several threads ask at once. Asking opens a connection of its own each time, and changes nothing of the object.
-private final class Shared: @unchecked Sendable {
-    let value: RunningService
-
-    init(_ value: RunningService) {
-        self.value = value
     }
 }

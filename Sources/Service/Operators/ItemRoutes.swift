@@ -56,6 +56,9 @@ struct ItemRoutes: Sendable {
         guard var object = (try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any] else {
             throw Problem(.unprocessableContent, .invalidItem, "The body must be one JSON object.")
         }
+        guard object["klass"] == nil || object["klass"] as? String == kind else {
+            throw Problem(.unprocessableContent, .invalidItem, "The item is not valid: klass: must be \(kind) under this path.")
+        }
         var bytes = body
         if object["klass"] == nil || object["id"] == nil {
             object["klass"] = object["klass"] ?? kind
@@ -64,7 +67,6 @@ struct ItemRoutes: Sendable {
         }
         do {
             let item = try kinds.validate(bytes)
-            guard item.kind == kind else { throw ItemFault(field: "klass", reason: "must be \(kind) under this path") }
             guard item.id == id else { throw ItemFault(field: "id", reason: "must be the one of the path") }
             return item
         } catch let fault as ItemFault {
