@@ -119,7 +119,7 @@ def images(walk, cells):
     walk.follow("get", picture, 400, href, {"X-Request-ID": "1"})
     signature, source = href.split("/")[2:]
     walk.ask("get", picture, 403, {"signature": signature, "source": source[:-2] + "AA"})
-    walk.ask("get", picture, 404, {"signature": "x", "source": "y"})
+    walk.ask("get", picture, 403, {"signature": "x", "source": "y"})
     walk.follow("get", picture, 404, bindings["user:missing"]["avatar"]["image"])
     walk.follow("get", picture, 415, bindings["user:text"]["avatar"]["image"])
     walk.follow("get", picture, 403, bindings["user:denied"]["avatar"]["image"])

@@ -1,10 +1,7 @@
-// Preloaded into the service while fixtures are written: one time of day, and the same random bytes in the same order, so that
-// tokens, cursors and ids come out the same. Monotonic time goes on.
+// Preloaded into the service while fixtures are written: one time of day, so that tokens, cursors and image URLs come out the
+// same. Monotonic time goes on.
 #define _GNU_SOURCE
-#include <stddef.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,11 +11,4 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
     time->tv_sec = 1767323045;
     time->tv_nsec = 0;
     return 0;
-}
-
-ssize_t getrandom(void *buffer, size_t length, unsigned flags) {
-    static unsigned char next;
-    (void)flags;
-    memset(buffer, ++next, length);
-    return (ssize_t)length;
 }

@@ -9,6 +9,8 @@ import time
 from pathlib import Path
 
 KEY = "2a" * 32
+# What configures the service is given as flags; a variable of its own name would be taken for a setting.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("INTERTWINE_")}
 
 
 class Service:
@@ -23,7 +25,7 @@ class Service:
         fixed = {"server.host": "127.0.0.1", "server.port": self.port, "admin.port": free_port(), "signing.key": KEY}
         flags = [f"{key}={value}" for key, value in {**fixed, **dict(settings)}.items()]
         arguments = [part for flag in flags for part in ("--set", flag)]
-        environment = {**os.environ, "LD_PRELOAD": preload} if preload else None
+        environment = {**ENVIRONMENT, "LD_PRELOAD": preload} if preload else ENVIRONMENT
         self._process = subprocess.Popen(
             [binary, "serve", *self.store, *arguments], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.base = f"http://127.0.0.1:{self.port}"
@@ -49,7 +51,8 @@ class Service:
         file = Path(self._folder.name) / "items.ndjson"
         file.write_text("".join(json.dumps(item) + "\n" for item in items))
         subprocess.run(
-            [os.environ["INTERTWINE_BINARY"], "import", *self.store, str(file)], check=True, stdout=subprocess.DEVNULL)
+            [os.environ["INTERTWINE_BINARY"], "import", *self.store, str(file)], check=True, env=ENVIRONMENT,
+            stdout=subprocess.DEVNULL)
 
     def ask(self, method, path, headers=None, body=None):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)

@@ -33,6 +33,8 @@ final class FinishedPictures: Sendable {
     ///
     /// - Parameter now: seconds since 1970-01-01 UTC.
     func canned(for head: borrowing RequestHead, now: Int64) -> CannedResponse? {
+        // A name that is no UUID is refused, whether the picture is there or not.
+        guard head.withField("x-request-id", Self.isUUID) ?? true else { return nil }
         let hash = head.targetHash
         guard let entry = entries.withLock({ $0[hash] }), head.hasTarget(entry.target), now < entry.expires else { return nil }
         guard let image = manager.cached(entry.source) else { return nil }
@@ -63,5 +65,16 @@ final class FinishedPictures: Sendable {
         return CannedResponse(
             variesByOrigin ? response.adding(CrossOriginPolicy.vary) : response, compressionLevel: nil,
             route: "/images/{signature}/{source}")
+    }
+
+    /// Five groups of hexadecimal digits (RFC 9562 section 4).
+    private static func isUUID(_ bytes: Span<UInt8>) -> Bool {
+        guard bytes.count == 36 else { return false }
+        return bytes.indices.allSatisfy { index in
+            switch index {
+            case 8, 13, 18, 23: bytes[index] == UInt8(ascii: "-")
+            default: Character(UnicodeScalar(bytes[index])).isHexDigit
+            }
+        }
     }
 }

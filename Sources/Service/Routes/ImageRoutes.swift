@@ -79,7 +79,7 @@ struct ImageRoutes: Sendable {
             return try verify()
         } catch {
             switch error {
-            case .malformed: throw Problem(.notFound, .invalidImageURL, "This is no image URL.")
+            case .malformed: throw Problem(.forbidden, .invalidImageURL, "This is no image URL.")
             case .forged: throw Problem(.forbidden, .invalidImageURL, "This image URL was not made here.")
             case .expired: throw Problem(.gone, .expiredImageURL, "This image URL has expired; the feed has a new one.")
             }
