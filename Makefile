@@ -1,5 +1,6 @@
 # make run     build and start the service on port 8080 with the sample feed
 # make test    everything that has to pass
+# make fuzz    ten million mutated requests into the parser
 # make bench   side by side with its peers: Benchmarks/RESULTS.md
 # make format  bring every Swift file into the project's form
 # Each target installs the Debian packages it needs, as root or through sudo, and says so.
@@ -7,10 +8,14 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run test bench fuzz format install-build install-test install-bench
+.PHONY: help run test test-threads test-memory bench fuzz format install-build install-test install-bench
 
 BUILD := swift build --explicit-target-dependency-import-check error
-RELEASE := $(BUILD) -c release --product intertwine
+RELEASE := $(BUILD) -c release
+THREADED := EventLoopTests|HTTPServerTests|FetchTests|ImagesTests|StorageTests
+MEMORY := HTTPServerTests|FeedTests|FetchTests
+INPUTS ?= 10000000
+SEED ?= 42
 PORT ?= 8080
 ADMIN_PORT ?= 8081
 DATABASE ?= data/intertwine.sqlite
@@ -22,7 +27,7 @@ install-build:
 	@Config/install libcurl4-openssl-dev zlib1g-dev libsqlite3-dev pkg-config
 
 install-test: install-build
-	@Config/install sqlite3 curl procps python3-venv
+	@Config/install sqlite3 curl procps gcc libc6-dev python3-venv python3-selenium chromium chromium-driver
 	@[ -x .build/python/bin/python3 ] || python3 -m venv .build/python
 	@.build/python/bin/python3 -c 'import prometheus_client' 2>/dev/null || .build/python/bin/pip install --quiet prometheus_client
 
@@ -30,13 +35,40 @@ install-bench: install-build
 	@Config/install sqlite3 curl nginx-light wrk
 
 run: install-build
-	$(RELEASE)
+	$(RELEASE) --product intertwine
+	$(RELEASE) --product sample-origin
 	@PORT=$(PORT) ADMIN_PORT=$(ADMIN_PORT) DATABASE=$(DATABASE) Config/run
 
+# One test at a time: many of them count descriptors, threads or time, and the machine may have two cores.
 test: install-test
-	swift format lint --recursive --strict Package.swift Sources Tests
+	swift format lint --recursive --strict Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
 	$(BUILD) --build-tests
-	swift test --skip-build
+	swift test --skip-build --no-parallel
+	Tests/DescriptionTests/run
+	VIEWER_TESTS_BINARY=.build/debug/intertwine Tests/ViewerTests/run
+	$(RELEASE) --product HTTPProbe
+	.build/release/HTTPProbe allocations
+	$(MAKE) test-threads
+
+# What runs on several threads, under ThreadSanitizer.
+test-threads: install-test
+	$(BUILD) --build-tests --sanitize=thread --scratch-path .build-thread
+	swift test --skip-build --no-parallel --sanitize=thread --scratch-path .build-thread --filter '$(THREADED)'
+
+# What handles bytes of strangers, under AddressSanitizer.
+test-memory: install-test
+	$(BUILD) --build-tests --sanitize=address --scratch-path .build-address
+	swift test --skip-build --no-parallel --sanitize=address --scratch-path .build-address --filter '$(MEMORY)'
+
+fuzz: install-build
+	$(RELEASE) --product HTTPProbe
+	.build/release/HTTPProbe fuzz $(INPUTS) $(SEED)
+
+bench: install-bench
+	$(RELEASE) --product intertwine
+	$(RELEASE) --product sample-origin
+	swift build -c release --package-path Benchmarks
+	Benchmarks/run
 
 format:
-	swift format --in-place --recursive Package.swift Sources Tests
+	swift format --in-place --recursive Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
