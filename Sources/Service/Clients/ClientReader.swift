@@ -30,7 +30,8 @@ struct ClientReader: Sendable {
     func viewer(of request: HTTPRequest) throws(Problem) -> String? {
         guard let viewerField, let value = request.headerFields[viewerField], !value.isEmpty else { return nil }
         guard value.unicodeScalars.count <= Self.longestViewer else {
-            throw Problem(.badRequest, .invalidParameter, "\(viewerField.canonicalName) must be at most \(Self.longestViewer) characters long")
+            throw Problem(
+                .badRequest, .invalidParameter, "\(viewerField.canonicalName) must be at most \(Self.longestViewer) characters long.")
         }
         return value
     }
