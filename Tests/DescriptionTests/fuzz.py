@@ -10,6 +10,9 @@ SAMPLE = json.loads((Path(__file__).parents[2] / "Config/sample/feed.json").read
 
 with Service(SAMPLE, {"events.tell-verdict": "true"}) as service:
     # One worker: Python 3.11 mistakes the depth of its own stack when several threads parse at once.
-    done = subprocess.run([sys.argv[1], "run", f"{service.base}/openapi.json", "--workers", "1", "--no-color", *sys.argv[2:]])
+    # What it remembers of former runs lies in its own folder.
+    tool = Path(sys.argv[1]).resolve()
+    done = subprocess.run(
+        [tool, "run", f"{service.base}/openapi.json", "--workers", "1", "--no-color", *sys.argv[2:]], cwd=tool.parents[1])
     assert service.ask("GET", "/readyz").status == 200, "the service is not ready any more"
 sys.exit(done.returncode)

@@ -31,7 +31,7 @@ struct ClientReader: Sendable {
         guard let viewerField, let value = request.headerFields[viewerField], !value.isEmpty else { return nil }
         guard value.unicodeScalars.count <= Self.longestViewer else {
             throw Problem(
-                .badRequest, .invalidParameter, "\(viewerField.canonicalName) must be at most \(Self.longestViewer) characters long")
+                .badRequest, .invalidParameter, "\(viewerField.canonicalName) must be at most \(Self.longestViewer) characters long.")
         }
         return value
     }
