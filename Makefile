@@ -1,13 +1,14 @@
 # make run     build and start the service on port 8080 with the sample feed
 # make test    everything that has to pass
 # make bench   side by side with its peers: Benchmarks/RESULTS.md
+# make manual  man page and shell completions, in .build/manual
 # make format  bring every Swift file into the project's form
 # Each target installs the Debian packages it needs, as root or through sudo, and says so.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run test bench fuzz format install-build install-test install-bench
+.PHONY: help run test bench fuzz format install-build install-test install-bench manual
 
 BUILD := swift build --explicit-target-dependency-import-check error
 RELEASE := $(BUILD) -c release --product intertwine
@@ -37,6 +38,14 @@ test: install-test
 	swift format lint --recursive --strict Package.swift Sources Tests
 	$(BUILD) --build-tests
 	swift test --skip-build
+
+manual: install-build
+	$(RELEASE)
+	swift package generate-manual
+	@mkdir -p .build/manual
+	@cp .build/plugins/GenerateManual/outputs/intertwine/intertwine.1 .build/manual/
+	@for shell in bash zsh fish; do \
+		"$$(swift build -c release --show-bin-path)/intertwine" --generate-completion-script $$shell > .build/manual/intertwine.$$shell; done
 
 format:
 	swift format --in-place --recursive Package.swift Sources Tests
