@@ -2,13 +2,14 @@
 # make test    everything that has to pass
 # make fuzz    ten million mutated requests into the parser
 # make bench   side by side with its peers: Benchmarks/RESULTS.md
+# make manual  man page and shell completions, in .build/manual
 # make format  bring every Swift file into the project's form
 # Each target installs the Debian packages it needs, as root or through sudo, and says so.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run test test-threads test-memory bench fuzz format install-build install-test install-bench
+.PHONY: help run test test-threads test-memory bench fuzz format manual install-build install-test install-bench
 
 BUILD := swift build --explicit-target-dependency-import-check error
 RELEASE := $(BUILD) -c release
@@ -69,6 +70,14 @@ bench: install-bench
 	$(RELEASE) --product sample-origin
 	swift build -c release --package-path Benchmarks
 	Benchmarks/run
+
+manual: install-build
+	$(RELEASE)
+	swift package generate-manual
+	@mkdir -p .build/manual
+	@cp .build/plugins/GenerateManual/outputs/intertwine/intertwine.1 .build/manual/
+	@for shell in bash zsh fish; do \
+		"$$(swift build -c release --show-bin-path)/intertwine" --generate-completion-script $$shell > .build/manual/intertwine.$$shell; done
 
 format:
 	swift format --in-place --recursive Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources

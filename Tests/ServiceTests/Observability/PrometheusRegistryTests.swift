@@ -47,7 +47,9 @@ struct PrometheusRegistryTests {
         let meter = Meter(label: "open", factory: registry)
         meter.set(5)
         meter.decrement(by: 1.5)
-        Recorder(label: "size", dimensions: [], aggregate: true, factory: registry).record(5)
+        let recorder = Recorder(label: "size", dimensions: [], aggregate: true, factory: registry)
+        recorder.record(5)
+        for value in [Double.infinity, .nan, 1e300] { recorder.record(value) }
         let text = registry.text()
         #expect(text.contains("\nopen 3.5\n"))
         #expect(text.contains("size_bucket{le=\"4\"} 0\n"))

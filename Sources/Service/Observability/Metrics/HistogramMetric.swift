@@ -28,11 +28,12 @@ final class HistogramMetric: TimerHandler, RecorderHandler, RenderedMetric {
 
     func recordNanoseconds(_ duration: Int64) { add(duration) }
 
-    func record(_ value: Int64) { add(Int64(clamping: value.multipliedReportingOverflow(by: Int64(scale)).partialValue)) }
+    func record(_ value: Int64) { record(Double(value)) }
 
     func record(_ value: Double) {
-        guard value.isFinite, abs(value) < 1e12 else { return }
-        add(Int64(value * scale))
+        let scaled = value * scale
+        guard scaled.isFinite, abs(scaled) < 9e18 else { return }
+        add(Int64(scaled))
     }
 
     private func add(_ value: Int64) {
