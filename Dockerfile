@@ -7,6 +7,7 @@ WORKDIR /source
 COPY Package.swift ./
 COPY Sources Sources
 COPY Tests Tests
+COPY Examples Examples
 RUN swift build --configuration release --product intertwine --static-swift-stdlib \
     && install -D "$(swift build --configuration release --show-bin-path)/intertwine" /out/usr/local/bin/intertwine
 

@@ -42,7 +42,7 @@ run: install-build
 
 # One test at a time: many of them count descriptors, threads or time, and the machine may have two cores.
 test: install-test
-	swift format lint --recursive --strict Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
+	swift format lint --recursive --strict Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources
 	$(BUILD) --build-tests
 	swift test --skip-build --no-parallel
 	Tests/DescriptionTests/run
@@ -80,4 +80,4 @@ manual: install-build
 		"$$(swift build -c release --show-bin-path)/intertwine" --generate-completion-script $$shell > .build/manual/intertwine.$$shell; done
 
 format:
-	swift format --in-place --recursive Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
+	swift format --in-place --recursive Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources

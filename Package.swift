@@ -51,6 +51,16 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
 
+        // The service embedded in a program with a kind of item, a cell and a command of its own.
+        .executableTarget(
+            name: "recipe-feed",
+            dependencies: [
+                "Feed", "Service", "Storage",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Examples/RecipeFeed"),
+
         // Floor 3: routes and configuration; composes everything below by hand.
         .target(
             name: "Service",
@@ -155,7 +165,7 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        .testTarget(name: "EndToEndTests", dependencies: ["TestSupport", "intertwine", "sample-origin"]),
+        .testTarget(name: "EndToEndTests", dependencies: ["TestSupport", "intertwine", "recipe-feed", "sample-origin"]),
     ]
 )
 

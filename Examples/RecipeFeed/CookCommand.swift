@@ -1,0 +1,17 @@
+import Feed
+
+/// Remembers that a viewer has cooked a recipe. It can be taken back.
+struct CookCommand: UndoableCommand {
+    static let cooked = ViewerList(rawValue: "cooked")
+
+    let name = "cook"
+    let needs: CommandNeeds = .viewer
+
+    func perform(in context: inout CommandContext) async throws {
+        try context.put(on: Self.cooked, for: self)
+    }
+
+    func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
+        try context.takeBack(record, from: Self.cooked, for: self)
+    }
+}

@@ -1,0 +1,17 @@
+import Feed
+
+/// Shows a recipe with its picture and title.
+struct RecipeCellFactory: CellViewModelFactory {
+    let identifier = "RecipeCollectionViewCell"
+    let plan: CommandPlan
+
+    func makeViewModel(for item: FeedItem, cell: String, in context: CellContext) throws -> CellViewModel {
+        let fields = try ItemFields(item.body)
+        let title = String(decoding: try fields.text("title", limit: 200), as: UTF8.self)
+        let picture = context.links.image(String(decoding: try fields.url("pictureUrl"), as: UTF8.self), now: context.now)
+        return CellViewModel(
+            identifier: identifier, size: CellSize(width: 300, height: 240),
+            commands: plan.commands(configuration: BindCommand([Binding("title", .text(title)), Binding("picture", .image(picture))])),
+            subject: CommandSubject(cell: cell, item: item, context: context))
+    }
+}

@@ -1,0 +1,48 @@
+import ArgumentParser
+import Feed
+import Foundation
+import Logging
+import Service
+import Storage
+
+/// Serves a feed of recipes: a kind of item, a cell and a command of its own, each one file and one line here.
+@main
+struct RecipeFeed: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "recipe-feed", abstract: "Serve a feed of recipes: an example of embedding the service.")
+
+    @Option(help: "SQLite file of the items.")
+    var database: String
+
+    @Option(help: "Port to listen on.")
+    var port = 8080
+
+    @Argument(help: "A file of recipes.")
+    var file: String
+
+    func run() async throws {
+        let extensions = ServiceExtensions(kinds: [RecipeKind()], commands: [CookCommand()]) { factories, commands in
+            let plan = try CommandPlan(
+                kind: "recipe", slots: [.selection: ["analytics", "cook"]], registry: commands, offers: .viewer)
+            for variant in RecipeKind.variants {
+                try factories.register(
+                    RecipeCellFactory(plan: plan), for: ItemForm(kind: "recipe", variant: variant), prefix: "recipe")
+            }
+        }
+        let sources = try await SettingSources(
+            flags: ["store.database": database, "server.port": String(port), "admin.port": "0"], environment: [:])
+        let configuration = try ServiceConfiguration(sources)
+
+        let importer = try ItemImport(into: database, kinds: try configuration.itemKinds(extensions))
+        guard let recipes = FileHandle(forReadingAtPath: file) else { throw ValidationError("\(file) cannot be read") }
+        try importer.add(contentsOf: recipes.fileDescriptor)
+        _ = try importer.commit()
+
+        let logger = Logger(label: "recipe-feed")
+        let service = try FeedService.build(configuration: configuration, extensions: extensions, logger: logger)
+        try await service.run { addresses in
+            print("listening on http://\(addresses["service"] ?? "")")
+            fflush(nil)
+        }
+    }
+}

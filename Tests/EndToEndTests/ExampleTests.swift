@@ -1,0 +1,33 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("The example that embeds the service")
+struct ExampleTests {
+    @Test("its own kind of item is served, its own command performed and taken back")
+    func recipes() async throws {
+        try await offPool {
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID())").path
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            let recipe = #"{"klass":"recipe","id":"ramen","title":"Ramen","pictureUrl":"https://food.example.com/ramen.png","type":"quick"}"#
+            try (recipe + "\n" + Items.user("a")).write(toFile: "\(folder)/recipes.ndjson", atomically: true, encoding: .utf8)
+            let process = try SpawnedProcess([
+                BuiltProduct.path("recipe-feed"), "--database", "\(folder)/recipes.sqlite", "--port", "0", "\(folder)/recipes.ndjson",
+            ])
+            defer { process.signal(SIGKILL) }
+            let line = try process.line(containing: "listening on")
+            let port = try #require(line.split(separator: ":").last.flatMap { UInt16($0) })
+            func ask(_ method: String, _ path: String) throws -> RawResponse {
+                try RunningService.ask(
+                    try RawClient(port: port), method, path, fields: ["User-Agent: tests", "X-Viewer-ID: cook", "Connection: close"])
+            }
+            let page = try JSON(try ask("GET", "/feed").text)
+            #expect(page["items"]?.list.compactMap { $0["id"]?.text } == ["recipe:ramen", "user:a"])
+            #expect(page["items"]?[0]?["identifier"]?.text == "RecipeCollectionViewCell")
+            let answer = try JSON(try ask("POST", "/cells/recipe:ramen/selection").text)
+            #expect(answer["commands"]?.list.compactMap { $0["command"]?.text } == ["analytics", "cook"])
+            #expect(try ask("DELETE", try #require(answer["undo"]?["href"]?.text)).status == 200)
+        }
+    }
+}
