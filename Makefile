@@ -2,6 +2,7 @@
 # make test    everything that has to pass
 # make fuzz    ten million mutated requests into the parser
 # make bench   side by side with its peers: Benchmarks/RESULTS.md
+# make container-check  perform the Dockerfile without Docker and try what comes out
 # make manual  man page and shell completions, in .build/manual
 # make format  bring every Swift file into the project's form
 # Each target installs the Debian packages it needs, as root or through sudo, and says so.
@@ -9,7 +10,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run test test-threads test-memory bench fuzz format manual install-build install-test install-bench
+.PHONY: help run test test-threads test-memory bench fuzz format manual container-check install-build install-test install-bench
 
 BUILD := swift build --explicit-target-dependency-import-check error
 RELEASE := $(BUILD) -c release
@@ -64,6 +65,10 @@ test-memory: install-test
 fuzz: install-build
 	$(RELEASE) --product HTTPProbe
 	.build/release/HTTPProbe fuzz $(INPUTS) $(SEED)
+
+container-check: install-build
+	@Config/install debootstrap iproute2 python3-yaml
+	Tests/ContainerTests/run
 
 bench: install-bench
 	$(RELEASE) --product intertwine
