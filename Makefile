@@ -1,10 +1,10 @@
-# make run     build and start the service on port 8080 with the sample feed
-# make test    everything that has to pass
-# make fuzz    ten million mutated requests into the parser
-# make bench   side by side with its peers: Benchmarks/RESULTS.md
+# make run              build and start the service on port 8080 with the sample feed
+# make test             everything that has to pass
+# make fuzz             ten million mutated requests into the parser
+# make bench            side by side with its peers: Benchmarks/RESULTS.md
 # make container-check  perform the Dockerfile without Docker and try what comes out
-# make manual  man page and shell completions, in .build/manual
-# make format  bring every Swift file into the project's form
+# make manual           man page and shell completions, in .build/manual
+# make format           bring every Swift file into the project's form
 # Each target installs the Debian packages it needs, as root or through sudo, and says so.
 
 SHELL := /bin/bash

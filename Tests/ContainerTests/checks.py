@@ -3,6 +3,7 @@ import json
 import socket
 import subprocess
 import time
+import urllib.error
 import urllib.request
 
 import dockerfile
@@ -77,8 +78,11 @@ def becomes_healthy(container, service):
 
 
 def get(host, port, path):
-    with opener.open(f"http://{host}:{port}{path}", timeout=10) as answer:
-        return json.load(answer)
+    try:
+        with opener.open(f"http://{host}:{port}{path}", timeout=10) as answer:
+            return json.load(answer)
+    except urllib.error.URLError as error:
+        raise AssertionError(f"http://{host}:{port}{path}: {error}") from None
 
 
 def follow(host, port, path):

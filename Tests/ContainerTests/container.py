@@ -15,6 +15,7 @@ class Container:
     def __init__(self, stage, root, folder):
         self.stage, self.root = stage, os.path.join(folder, "view")
         self.log = os.path.join(folder, "service.log")
+        open(self.log, "w", encoding="utf-8").close()
         data = os.path.join(folder, "data")
         for path in (self.root, data):
             os.makedirs(path, exist_ok=True)
