@@ -54,7 +54,7 @@ def check(container):
     report = container.program("report")
 
     stops(service, port)
-    yield f"stops on {container.stage.stop_signal} within {STOP_TIMEOUT} s with code 0, though one client idles and one is halfway through its request"
+    yield f"stops on {container.stage.stop_signal} within {STOP_TIMEOUT} s with code 0, one client idle and one halfway through its request"
 
     service = container.start()
     becomes_healthy(container, service)
