@@ -9,21 +9,25 @@ COPY Sources Sources
 COPY Tests Tests
 COPY Examples Examples
 RUN swift build --configuration release --product intertwine --static-swift-stdlib \
-    && install -D "$(swift build --configuration release --show-bin-path)/intertwine" /out/usr/local/bin/intertwine
+    && install -D --strip "$(swift build --configuration release --show-bin-path)/intertwine" /out/usr/local/bin/intertwine
 
 # Run: no compiler, no shell tools beyond curl for the health check, no root.
 FROM debian:bookworm-slim
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends ca-certificates curl libcurl4 libsqlite3-0 zlib1g \
     && rm -rf /var/lib/apt/lists/* \
-    && useradd --system --uid 10001 --home-dir /data --shell /usr/sbin/nologin intertwine \
+    && groupadd --gid 10001 intertwine \
+    && useradd --uid 10001 --gid 10001 --no-log-init --no-create-home --home-dir /data --shell /usr/sbin/nologin intertwine \
     && install --directory --owner=intertwine --group=intertwine --mode=0750 /data
 COPY --from=build /out/ /
 COPY Config/intertwine.yaml /etc/intertwine/intertwine.yaml
 COPY Config/sample/feed.json /usr/local/share/intertwine/sample-feed.json
+# The grace ends before `docker stop` kills, after 10 s. SQLite's temporary files go where a read-only root can be written to.
 ENV INTERTWINE_CONFIG=/etc/intertwine/intertwine.yaml \
     INTERTWINE_SERVER_HOST=0.0.0.0 \
-    INTERTWINE_STORE_DATABASE=/data/intertwine.sqlite
+    INTERTWINE_SERVER_GRACE=8s \
+    INTERTWINE_STORE_DATABASE=/data/intertwine.sqlite \
+    SQLITE_TMPDIR=/data
 USER intertwine
 VOLUME /data
 EXPOSE 8080

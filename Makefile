@@ -1,15 +1,17 @@
-# make run     build and start the service on port 8080 with the sample feed
-# make test    everything that has to pass
-# make fuzz    ten million mutated requests into the parser
-# make bench   side by side with its peers: Benchmarks/RESULTS.md
-# make manual  man page and shell completions, in .build/manual
-# make format  bring every Swift file into the project's form
+# make run              build and start the service on port 8080 with the sample feed
+# make test             everything that has to pass
+# make fuzz             ten million mutated requests into the parser
+# make bench            side by side with its peers: Benchmarks/RESULTS.md
+# make container-check  perform the Dockerfile without Docker and try what comes out
+# make docs             documentation of the library modules, in .build/documentation
+# make manual           man page and shell completions, in .build/manual
+# make format           bring every Swift file into the project's form
 # Each target installs the Debian packages it needs, as root or through sudo, and says so.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run test test-threads test-memory bench fuzz format manual install-build install-test install-bench
+.PHONY: help run test test-threads test-memory bench fuzz format manual docs container-check install-build install-test install-bench
 
 BUILD := swift build --explicit-target-dependency-import-check error
 RELEASE := $(BUILD) -c release
@@ -65,6 +67,10 @@ fuzz: install-build
 	$(RELEASE) --product HTTPProbe
 	.build/release/HTTPProbe fuzz $(INPUTS) $(SEED)
 
+container-check: install-build
+	@Config/install debootstrap iproute2 python3-yaml
+	Tests/ContainerTests/run
+
 bench: install-bench
 	$(RELEASE) --product intertwine
 	$(RELEASE) --product sample-origin
@@ -78,6 +84,10 @@ manual: install-build
 	@cp .build/plugins/GenerateManual/outputs/intertwine/intertwine.1 .build/manual/
 	@for shell in bash zsh fish; do \
 		"$$(swift build -c release --show-bin-path)/intertwine" --generate-completion-script $$shell > .build/manual/intertwine.$$shell; done
+
+docs: install-build
+	$(RELEASE) --product intertwine
+	@Config/docs
 
 format:
 	swift format --in-place --recursive Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources

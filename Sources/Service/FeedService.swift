@@ -19,7 +19,7 @@ public struct FeedService: Sendable {
     /// - Parameters:
     ///   - extensions: kinds of item, cells and commands besides those that the product comes with.
     ///   - telemetry: one of its own where nil.
-    /// - Throws: ``ConfigurationError`` or ``StoreError``, each one line for the person who starts it.
+    /// - Throws: ``ConfigurationError`` or `StoreError`, each one line for the person who starts it.
     public static func build(
         configuration: ServiceConfiguration, extensions: ServiceExtensions = ServiceExtensions(), telemetry: Telemetry? = nil,
         logger: Logger

@@ -64,7 +64,7 @@ public final class ItemImport {
     /// Reads one file from an open descriptor to its end.
     ///
     /// - Parameter progress: called after each piece of the file.
-    /// - Throws: ``BadItem`` under ``BadItemPolicy/stop``, ``StoreError``; all is taken back then.
+    /// - Throws: `BadItem` under ``BadItemPolicy/stop``, `StoreError`; all is taken back then.
     public func add(contentsOf descriptor: Int32, progress: (ImportSummary) -> Void = { _ in }) throws {
         var piece = [UInt8](repeating: 0, count: Self.pieceSize)
         while true {

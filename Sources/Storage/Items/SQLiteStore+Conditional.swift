@@ -5,7 +5,7 @@ extension SQLiteStore {
     /// Puts an item unless `refuse` objects to what is there, both in one transaction: nobody can change the item in between.
     ///
     /// - Parameter refuse: given the item of that kind and id, or nil; throws where it must not be replaced.
-    /// - Throws: what `refuse` throws, or ``StoreError/unavailable(_:)``.
+    /// - Throws: what `refuse` throws, or `StoreError.unavailable`.
     public func put(_ item: ValidItem, unless refuse: @escaping @Sendable (FeedItem?) throws -> Void) async throws -> ItemChange {
         try await StoreError.wrapping {
             try await pool.write { database in
@@ -18,7 +18,7 @@ extension SQLiteStore {
 
     /// Removes an item unless `refuse` objects to it, both in one transaction; false where there was none.
     ///
-    /// - Throws: what `refuse` throws, or ``StoreError/unavailable(_:)``.
+    /// - Throws: what `refuse` throws, or `StoreError.unavailable`.
     public func remove(
         kind: String, id: String, unless refuse: @escaping @Sendable (FeedItem?) throws -> Void
     ) async throws -> Bool {

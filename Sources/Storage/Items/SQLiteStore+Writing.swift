@@ -4,7 +4,7 @@ import GRDB
 extension SQLiteStore {
     /// Appends an item to its lane, or replaces the one of the same kind and id in its place. Committed when it returns.
     ///
-    /// - Throws: ``StoreError/unavailable(_:)``, for example while an import keeps the store locked for more than 5 s.
+    /// - Throws: `StoreError.unavailable`, for example while an import keeps the store locked for more than 5 s.
     public func put(_ item: ValidItem) async throws -> ItemChange {
         try await StoreError.wrapping {
             try await pool.write { database in
@@ -16,7 +16,7 @@ extension SQLiteStore {
 
     /// Removes an item; false where there was none.
     ///
-    /// - Throws: ``StoreError/unavailable(_:)``
+    /// - Throws: `StoreError.unavailable`
     public func remove(kind: String, id: String) async throws -> Bool {
         try await StoreError.wrapping {
             try await pool.write { try ItemWriter($0).remove(kind: kind, id: id) }

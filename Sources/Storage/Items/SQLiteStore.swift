@@ -11,7 +11,7 @@ public final class SQLiteStore: FeedStore {
 
     /// Opens the store, and makes it where there is none.
     ///
-    /// - Throws: ``StoreError/unusable(_:)`` with one line that names the file and the reason; the file is then as it was.
+    /// - Throws: `StoreError.unusable` with one line that names the file and the reason; the file is then as it was.
     public init(path: String) throws(StoreError) {
         let pool = try ItemSchema.file(path).open(Self.configuration)
         do {

@@ -11,10 +11,10 @@ public final class SQLiteLedger: Ledger {
     /// Opens the ledger, and makes it where there is none.
     ///
     /// - Parameters:
-    ///   - waiting: units that may wait for the disk; one more is refused as ``StoreError/overloaded``.
-    ///   - lockTimeout: seconds to wait while another process keeps the file locked; then the group fails as ``StoreError/unavailable(_:)``.
+    ///   - waiting: units that may wait for the disk; one more is refused as `StoreError.overloaded`.
+    ///   - lockTimeout: seconds to wait while another process keeps the file locked; then the group fails as `StoreError.unavailable`.
     ///   - now: milliseconds since 1970-01-01 UTC.
-    /// - Throws: ``StoreError/unusable(_:)`` with one line that names the file and the reason; the file is then as it was.
+    /// - Throws: `StoreError.unusable` with one line that names the file and the reason; the file is then as it was.
     public init(
         path: String, waiting: Int = 4_096, lockTimeout: Double = 2, now: @escaping @Sendable () -> Int64 = SQLiteLedger.systemTime
     ) throws(StoreError) {

@@ -33,7 +33,7 @@ public struct ItemReader: Sendable {
     /// The first byte of the buffer that is not read yet.
     var position = 0
     var isAtEnd = false
-    /// The line on which ``position`` stands.
+    /// The line that is read.
     public internal(set) var line = 1
     var state = State.start
     private var isFirstByte = true
