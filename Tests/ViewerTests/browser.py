@@ -62,8 +62,8 @@ class Browser:
         ActionChains(self.driver).send_keys(*keys).perform()
 
     def text(self, selector):
-        element = self.find(selector)
-        return element.text if element else ""
+        """What the element says, also while it fades in: the driver's own text leaves out what is still transparent."""
+        return self.script("return document.querySelector(arguments[0])?.textContent ?? ''", selector)
 
     def focused(self):
         """The id of the cell that has the focus."""

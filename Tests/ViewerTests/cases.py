@@ -69,7 +69,7 @@ def it_zooms_a_user_and_deselects_when_the_zoom_closes(browser, relay, service):
     browser.press(Keys.ESCAPE)
     browser.wait(lambda: not browser.find("dialog.zoom"), "the zoom to close")
     browser.wait(lambda: [e for e in relay.passed("DELETE", "/cells/") if e.status and e.status < 300], "the deselection")
-    assert browser.focused() == cell, "the focus did not come back"
+    browser.wait(lambda: browser.focused() == cell, "the focus to come back")
     assert browser.console() == [], browser.console()
 
 
