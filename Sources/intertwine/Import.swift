@@ -26,6 +26,8 @@ struct Import: AsyncParsableCommand {
     func run() async throws {
         let configuration = try await options.configuration()
         let opened = try files.map { try Self.open($0) }
+        // Where SQLite sorts what does not fit into memory: beside the store, which is on a disk that holds it.
+        setenv("SQLITE_TMPDIR", (configuration.store.database as NSString).deletingLastPathComponent, 0)
         var name = ""
         let importer = try ItemImport(into: configuration.store.database, kinds: try configuration.itemKinds(), policy: onError) { bad in
             Output.complain("\(name): \(bad), skipped")

@@ -12,9 +12,7 @@ struct ItemWriter {
 
     init(_ database: Database) throws {
         self.database = database
-        insert = try SQLStatement(
-            database,
-            "INSERT INTO item (lane, position, kind, id, variant, body) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (kind, id) DO NOTHING")
+        insert = try SQLStatement(database, "\(ItemSchema.insertion) ON CONFLICT (kind, id) DO NOTHING")
         update = try SQLStatement(database, "UPDATE item SET variant = ?4, body = ?5 WHERE kind = ?2 AND id = ?3 AND lane = ?1")
         delete = try SQLStatement(database, "DELETE FROM item WHERE kind = ? AND id = ?")
     }
@@ -44,15 +42,8 @@ struct ItemWriter {
     }
 
     private mutating func append(_ item: ValidItem) throws -> Bool {
-        let last = try lastPosition(of: item.lane)
-        let (position, isFull) = last.addingReportingOverflow(ItemSchema.step)
-        guard !isFull else { throw StoreError.unavailable("no position is left in the lane \(item.lane)") }
-        insert.bind(1, Int64(item.lane.rawValue))
-        insert.bind(2, position)
-        insert.bind(3, item.kind)
-        insert.bind(4, item.id)
-        insert.bind(5, item.variant)
-        insert.bind(6, text: item.body)
+        let position = try ItemSchema.position(after: lastPosition(of: item.lane))
+        insert.bind(item, at: position)
         try insert.run()
         guard database.changesCount > 0 else { return false }
         lastPositions[item.lane] = position
