@@ -27,6 +27,8 @@ public final class LogSink: Sendable {
     private let third = Mutex(Stripe())
     private let fourth = Mutex(Stripe())
     private let dropped = Atomic(0)
+    /// Changes places with a stripe's lines when they are written: memory that is used again does not scatter.
+    private let spare = Mutex<[UInt8]>([])
 
     /// Writes to standard error.
     public convenience init() {
@@ -73,14 +75,19 @@ public final class LogSink: Sendable {
     /// On the queue.
     private func writeAll() {
         for index in 0..<Self.stripes {
-            let lines = withStripe(index) { stripe in
-                defer {
-                    stripe.lines = []
-                    stripe.isScheduled = false
-                }
-                return stripe.lines
+            var lines = spare.withLock { spare in
+                defer { spare = [] }
+                return spare
+            }
+            lines = withStripe(index) { stripe in
+                stripe.isScheduled = false
+                let gathered = stripe.lines
+                stripe.lines = lines
+                return gathered
             }
             write(lines)
+            lines.removeAll(keepingCapacity: true)
+            spare.withLock { $0 = lines }
         }
     }
 
