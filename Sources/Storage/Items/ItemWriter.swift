@@ -7,6 +7,8 @@ struct ItemWriter {
     private let insert: SQLStatement
     private let update: SQLStatement
     private let delete: SQLStatement
+    /// Where the items of content kinds stand that do not stand with all the others.
+    private let sections: [String: Lane]
     /// The last position of each lane, read when first needed.
     private var lastPositions: [Lane: Int64] = [:]
 
@@ -17,21 +19,23 @@ struct ItemWriter {
             "INSERT INTO item (lane, position, kind, id, variant, body) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (kind, id) DO NOTHING")
         update = try SQLStatement(database, "UPDATE item SET variant = ?4, body = ?5 WHERE kind = ?2 AND id = ?3 AND lane = ?1")
         delete = try SQLStatement(database, "DELETE FROM item WHERE kind = ? AND id = ?")
+        sections = try SectionTable.kinds(database)
     }
 
-    /// Appends an item to its lane or, where its kind and id are known, replaces the old one in its place.
+    /// Appends an item to its section or, where its kind and id are known, replaces the old one in its place.
     mutating func put(_ item: ValidItem) throws -> ItemChange {
-        if try append(item) { return .added }
-        update.bind(1, Int64(item.lane.rawValue))
+        let lane = sections.isEmpty || item.lane != .content ? item.lane : sections[item.kind] ?? .content
+        if try append(item, to: lane) { return .added }
+        update.bind(1, lane.rawValue)
         update.bind(2, item.kind)
         update.bind(3, item.id)
         update.bind(4, item.variant)
         update.bind(5, text: item.body)
         try update.run()
         if database.changesCount > 0 { return .replaced }
-        // Its kind has moved to another lane, in which it has no place yet.
+        // Its kind belongs to another lane now, in which it has no place yet.
         _ = try remove(kind: item.kind, id: item.id)
-        _ = try append(item)
+        _ = try append(item, to: lane)
         return .replaced
     }
 
@@ -43,11 +47,11 @@ struct ItemWriter {
         return database.changesCount > 0
     }
 
-    private mutating func append(_ item: ValidItem) throws -> Bool {
-        let last = try lastPosition(of: item.lane)
+    private mutating func append(_ item: ValidItem, to lane: Lane) throws -> Bool {
+        let last = try lastPosition(of: lane)
         let (position, isFull) = last.addingReportingOverflow(ItemSchema.step)
-        guard !isFull else { throw StoreError.unavailable("no position is left in the lane \(item.lane)") }
-        insert.bind(1, Int64(item.lane.rawValue))
+        guard !isFull else { throw StoreError.unavailable("no position is left in the lane \(lane.rawValue)") }
+        insert.bind(1, lane.rawValue)
         insert.bind(2, position)
         insert.bind(3, item.kind)
         insert.bind(4, item.id)
@@ -55,7 +59,7 @@ struct ItemWriter {
         insert.bind(6, text: item.body)
         try insert.run()
         guard database.changesCount > 0 else { return false }
-        lastPositions[item.lane] = position
+        lastPositions[lane] = position
         return true
     }
 

@@ -16,7 +16,7 @@ struct SQLiteSnapshot: FeedSnapshot {
                 try SQLStatement(
                     database, "SELECT \(Self.columns) FROM item WHERE lane = ? AND position < ? ORDER BY position DESC LIMIT ?")
             }
-        statement.bind(1, Int64(lane.rawValue))
+        statement.bind(1, lane.rawValue)
         statement.bind(2, position ?? direction.outermost)
         statement.bind(3, Int64(max(limit, 0)))
         return try items(statement)

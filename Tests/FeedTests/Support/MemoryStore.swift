@@ -64,7 +64,7 @@ final class MemoryStore: FeedStore {
     func delete(kind: String, id: String) {
         state.withLock { state in
             state.writes += 1
-            for lane in Lane.allCases { state.snapshot.lanes[lane]?.removeAll { $0.kind == kind && $0.id == id } }
+            for lane in state.snapshot.lanes.keys { state.snapshot.lanes[lane]?.removeAll { $0.kind == kind && $0.id == id } }
         }
     }
 }
