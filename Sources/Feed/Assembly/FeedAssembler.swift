@@ -8,7 +8,7 @@ public struct FeedAssembler: Sendable {
     let links: Links
     let tokens: CellTokens
     private let path: String
-    private let digest: UInt64
+    let digest: UInt64
     private let signer: Signer
     private let midpoint = FeedMidpoint()
     private let logger: Logger
@@ -55,15 +55,23 @@ public struct FeedAssembler: Sendable {
     ///
     /// - Throws: ``FeedError/cursor(_:)``.
     public func validate(cursor text: String) throws(FeedError) {
-        do { _ = try PageCursor(text: text, feed: digest, signer: signer) } catch { throw .cursor(error) }
+        do { _ = try cursor(text) } catch { throw .cursor(error) }
+    }
+
+    func cursor(_ text: String) throws(CursorError) -> PageCursor {
+        try PageCursor(text: text, feed: digest, signer: signer)
+    }
+
+    func text(_ cursor: PageCursor) -> String {
+        cursor.text(feed: digest, signer: signer)
     }
 
     private func cursor(of request: FeedRequest) throws(FeedError) -> PageCursor? {
         guard let text = request.cursor else { return nil }
-        do { return try PageCursor(text: text, feed: digest, signer: signer) } catch { throw .cursor(error) }
+        do { return try self.cursor(text) } catch { throw .cursor(error) }
     }
 
-    private func assemble(
+    func assemble(
         _ request: FeedRequest, cursor: PageCursor?, version: StoreVersion, snapshot: any FeedSnapshot
     ) throws -> FeedPage {
         let context = context(of: request)
@@ -83,11 +91,13 @@ public struct FeedAssembler: Sendable {
                     atMidpoint: cursor?.midpoint ?? midpoint.position(at: version, in: snapshot), among: content, cursor: cursor,
                     advertisements: advertisements)
             }
+        let entries = merge(content.cells, block)
+        let next = block.next(content, after: cursor)
         return FeedPage(
-            entries: merge(content.cells, block), limit: request.limit,
-            next: href(block.next(content, after: cursor), for: request),
+            entries: entries, limit: request.limit, next: href(next, for: request),
             previous: href(block.previous(content, before: cursor), for: request),
-            validUntil: CellTokens.endOfBucket(of: request.now), omissions: content.omissions + block.omissions)
+            since: request.followsChanges ? since(entries, request, cursor) : nil,
+            validUntil: CellTokens.endOfBucket(of: request.now), omissions: content.omissions + block.omissions, following: next)
     }
 
     private func merge(_ content: [CellReader.Cell], _ block: AdBlock) -> [FeedPage.Entry] {
@@ -114,8 +124,8 @@ public struct FeedAssembler: Sendable {
     private func href(_ cursor: PageCursor?, for request: FeedRequest) -> String? {
         cursor.map {
             links.page(
-                path: path, cursor: $0.text(feed: digest, signer: signer), limit: request.limit, layout: request.layout,
-                width: request.width)
+                path: path, cursor: text($0), limit: request.limit, layout: request.layout, width: request.width,
+                followsChanges: request.followsChanges)
         }
     }
 }

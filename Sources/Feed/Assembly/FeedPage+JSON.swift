@@ -13,6 +13,10 @@ extension FeedPage {
         writer.write(next)
         writer.raw(#","previous":"#)
         writer.write(previous)
+        if let since {
+            writer.raw(#","since":"#)
+            writer.write(since)
+        }
         writer.raw("}}")
         return writer.bytes
     }

@@ -13,12 +13,14 @@ final class FinishedPages: Sendable {
         var limit: Int
         var layout: CellLayout
         var width: Int?
+        var followsChanges: Bool
 
         init(_ request: FeedRequest) {
             cursor = request.cursor
             limit = request.limit
             layout = request.layout
             width = request.width
+            followsChanges = request.followsChanges
         }
     }
 

@@ -16,7 +16,10 @@ struct FeedRoutes: Sendable {
     let metrics: PageMetrics
 
     var routes: [Route] {
-        [Route(.get, "/feed") { try await page($0) }]
+        [
+            Route(.get, "/feed") { try await page($0) },
+            Route(.get, "/feed/changes") { try await changes($0) },
+        ]
     }
 
     /// Looks up finished pages, on the event loops.
@@ -32,16 +35,20 @@ struct FeedRoutes: Sendable {
         let limit = try request.query.integer("limit", in: FeedRequest.limits, default: FeedRequest.defaultLimit)
         var feed = FeedRequest(
             cursor: try request.query.text("cursor"), limit: limit, now: request.now, layout: try request.query.layout(),
-            width: try request.query.width())
+            width: try request.query.width(), followsChanges: try request.query.flag("changes"))
         guard let viewer = try clients.viewer(of: request.head) else {
             return ServerResponse(try await shared(feed, request.head))
         }
-        let hidden = try await ledger.cells(on: .dismissed, of: viewer, after: nil, limit: Self.hiddenLimit)
-        feed.hasViewer = true
-        feed.hidden = Set(hidden.map(\.cell))
+        try await add(viewer, to: &feed)
         let page = try await assembler.page(feed)
         metrics.count(page.omissions)
         return format.response(page, isShared: false)
+    }
+
+    func add(_ viewer: String, to feed: inout FeedRequest) async throws {
+        let hidden = try await ledger.cells(on: .dismissed, of: viewer, after: nil, limit: Self.hiddenLimit)
+        feed.hasViewer = true
+        feed.hidden = Set(hidden.map(\.cell))
     }
 
     /// A page that is the same for everyone, kept for the next who asks.
