@@ -156,6 +156,7 @@ let package = Package(
             name: "StorageTests",
             dependencies: [
                 "Feed", "Storage", "StorageVictim", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
             name: "ServiceTests",

@@ -25,6 +25,7 @@ struct Problem: Error, Hashable {
         case storeUnavailable = "store-unavailable"
         case unknownItem = "unknown-item"
         case invalidItem = "invalid-item"
+        case invalidOperation = "invalid-operation"
         case preconditionFailed = "precondition-failed"
         case preconditionRequired = "precondition-required"
 

@@ -44,7 +44,9 @@ struct APIDescriptionTests {
     }
 
     /// What only the operators' listener answers; it has a description of its own.
-    private static let ofOperators: [Problem.Kind] = [.unknownItem, .invalidItem, .preconditionFailed, .preconditionRequired]
+    private static let ofOperators: [Problem.Kind] = [
+        .unknownItem, .invalidItem, .invalidOperation, .preconditionFailed, .preconditionRequired,
+    ]
 
     @Test("slots, outcomes, verdicts, identifiers and kinds of problem are those of the types")
     func enumerations() throws {

@@ -1,0 +1,119 @@
+import Feed
+import Storage
+import TestSupport
+import Testing
+
+@Suite("Operations on the store, against plain arrays")
+struct OperationModelTests {
+    private static let limit = 5
+
+    let scratch: Scratch
+    let store: SQLiteStore
+    let lanes: [String: Lane]
+
+    init() throws {
+        scratch = try Scratch()
+        store = try SQLiteStore(path: scratch.path("items.sqlite"))
+        lanes = try store.arrange([SectionPlan("events", kinds: ["event"])])
+    }
+
+    @Test("whatever the sequence, the feed, its sections and what a client holds are those of the arrays", arguments: 0..<100)
+    func sequences(seed: Int) async throws {
+        var random = SeededRandom(seed: UInt64(seed))
+        var model = ArrayModel(homes: ["user": "main", "advertisement": "advertisements", "event": "events"])
+        let assembler = try FeedAssembler.standard(over: store)
+        var held = try await assembler.walk(limit: Self.limit, pages: 3)
+        for _ in 0..<30 {
+            let operations = try (0..<Int.random(in: 1...6, using: &random)).map { _ in try Self.operation(&random) }
+            var next = model
+            let fault = operations.firstIndex { next.apply($0) == nil }
+            do {
+                _ = try await store.apply(operations)
+                #expect(fault == nil)
+                model = next
+            } catch let error as StoreOperationFault {
+                #expect(error.index == fault)
+            }
+            try await compare(model)
+            let expected = Self.pages(model)
+            let fresh = try await assembler.walk(limit: Self.limit)
+            #expect(fresh.map(Self.cells) == expected)
+            held = try await follow(assembler, held, fresh: fresh)
+            if held.count < 3 { held = Array(fresh.prefix(3)) }
+        }
+    }
+
+    /// Applies what the service tells to what a client holds: it must then hold what a fresh walk finds.
+    private func follow(_ assembler: FeedAssembler, _ held: [FeedPage], fresh: [FeedPage]) async throws -> [FeedPage] {
+        let request = FeedRequest(now: FeedAssembler.now)
+        guard case .changed(let changed) = try await assembler.changes(since: held.compactMap(\.since), request) else {
+            Issue.record("must not reload")
+            return held
+        }
+        let wanted = fresh.prefix(held.count).map { $0 }
+        let changes = changed.changes
+        var cells = held.flatMap(Self.cells)
+        let old = cells
+        let new = wanted.flatMap(Self.cells)
+        for index in (changes.removed + changes.moved.map(\.from)).sorted(by: >) { cells.remove(at: index) }
+        let placed = changes.inserted.map { ($0, new[$0]) } + changes.moved.map { ($0.to, old[$0.from]) }
+        for (index, cell) in placed.sorted(by: { $0.0 < $1.0 }) { cells.insert(cell, at: index) }
+        for index in changes.reconfigured { cells[index] = new[index] }
+        #expect(cells == new)
+        #expect(changed.pages.map { $0.json() } == wanted.map { $0.json() })
+        return changed.pages
+    }
+
+    private func compare(_ model: ArrayModel) async throws {
+        for (name, items) in model.sections {
+            let lane = name == "advertisements" ? .advertisements : try #require(lanes[name])
+            let stored = try await store.read { try $0.items(in: lane, .forward, of: nil, limit: 1_000) }
+            #expect(stored.map { "\($0.kind) \($0.id) \($0.variant)" } == items.map { "\($0.kind) \($0.id) \($0.variant)" })
+            #expect(stored.map(\.body) == items.map(\.body))
+        }
+    }
+
+    /// What the arrays make of a feed: so many users a page, and in their middle an advertisement, taken in turn.
+    private static func pages(_ model: ArrayModel) -> [[String]] {
+        let users = model.sections["main"] ?? []
+        let ads = (model.sections["advertisements"] ?? []).filter { $0.variant == "image" }
+        return stride(from: 0, to: max(users.count, 1), by: limit).enumerated().map { number, start in
+            var page = users[start..<min(start + limit, users.count)].map { "user:\($0.id) \($0.variant == "featured")" }
+            if !ads.isEmpty { page.insert("ad:\(ads[number % ads.count].id) false", at: page.count / 2) }
+            return page
+        }
+    }
+
+    private static func cells(_ page: FeedPage) -> [String] {
+        page.entries.map { "\($0.viewModel.id) \($0.viewModel.identifier == "CircularUserCollectionViewCell")" }
+    }
+
+    /// Among few ids, so that many operations meet an item that is there, and many one that is not.
+    private static func operation(_ random: inout SeededRandom) throws -> StoreOperation {
+        let kind = ["user", "user", "user", "advertisement", "event"].randomElement(using: &random) ?? "user"
+        let key = { (random: inout SeededRandom) in ItemKey(kind: kind, id: "\(Int.random(in: 0..<18, using: &random))") }
+        let item = { (random: inout SeededRandom) throws in
+            let variant = kind == "user" ? ["regular", "featured"] : kind == "event" ? [""] : ["image", "image", "video"]
+            return try Self.item(key(&random), variant.randomElement(using: &random) ?? "")
+        }
+        let place = { (random: inout SeededRandom) in
+            Bool.random(using: &random) ? ItemPlace.before(key(&random)) : .after(key(&random))
+        }
+        return switch Int.random(in: 0..<40, using: &random) {
+        case 0..<10: .append(try item(&random))
+        case 10..<18: .insert(try item(&random), place(&random))
+        case 18..<27: .move(key(&random), place(&random))
+        case 27..<33: .update(try item(&random))
+        case 33..<39: .remove(key(&random))
+        default: .clear(section: ["main", "advertisements", "events"].randomElement(using: &random) ?? "main")
+        }
+    }
+
+    private static func item(_ key: ItemKey, _ variant: String) throws -> ValidItem {
+        switch key.kind {
+        case "user": try user(key.id, variant: variant)
+        case "advertisement": try advertisement(key.id, variant: variant)
+        default: ValidItem(kind: key.kind, lane: .content, id: key.id, variant: variant, body: Array(#"{"title":"\#(key.id)"}"#.utf8))
+        }
+    }
+}
