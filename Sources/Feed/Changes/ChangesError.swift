@@ -2,8 +2,6 @@
 public enum ChangesError: Error, Sendable, Hashable {
     /// Damaged, or never ours: 400 over HTTP.
     case invalid
-    /// Ours, but from another feed: 400 over HTTP.
-    case otherFeed
-    /// Of another version of the service, or signed with a key that is valid no more: the client begins anew.
+    /// Of another feed or another version of the service, or signed with a key that is valid no more: the client begins anew.
     case outdated
 }

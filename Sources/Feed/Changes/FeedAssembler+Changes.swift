@@ -26,7 +26,7 @@ extension FeedAssembler {
 
     private func heldPage(_ text: some StringProtocol) throws(ChangesError) -> HeldPage {
         let page = try HeldPage(text: text)
-        guard page.feed == digest else { throw .otherFeed }
+        guard page.feed == digest else { throw .outdated }
         return page
     }
 
@@ -34,7 +34,7 @@ extension FeedAssembler {
     private func pages(_ held: [HeldPage], _ request: FeedRequest) async throws -> [FeedPage] {
         var first: PageCursor?
         if let text = held.first?.cursor {
-            do { first = try cursor(text) } catch { throw error == .otherFeed ? ChangesError.otherFeed : .outdated }
+            do { first = try cursor(text) } catch { throw ChangesError.outdated }
         }
         let requests = held.map { page in
             var request = request

@@ -43,6 +43,18 @@ extension JSONWriter {
         write(changed.pages.last?.next)
         raw(#","previous":"#)
         write(changed.pages.first?.previous)
+        let sections = changed.pages.compactMap(\.sections)
+        if !sections.isEmpty {
+            raw(#","sections":["#)
+            // Pages meet in the middle of a section: it is named once.
+            var last: String?
+            for section in sections.joined() where section != last {
+                if last != nil { raw(",") }
+                write(section)
+                last = section
+            }
+            raw("]")
+        }
         raw("}}")
     }
 

@@ -76,7 +76,7 @@ struct OperationReader: Sendable {
         }
     }
 
-    private func place(_ fields: ItemFields) throws(ItemFault) -> ItemPlace {
+    private func place(_ fields: ItemFields) throws(ItemFault) -> StoreOperation.Place {
         let isBefore = try fields.token("before") != nil
         guard try fields.token("after") != nil || isBefore else { throw ItemFault(reason: "must have before or after") }
         guard try fields.token("after") == nil || !isBefore else { throw ItemFault(reason: "must have either before or after") }

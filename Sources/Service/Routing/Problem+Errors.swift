@@ -8,7 +8,7 @@ extension Problem {
         switch error {
         case let problem as Problem: self = problem
         case let error as FeedError: self.init(error)
-        case let error as ChangesError: self.init(error)
+        case is ChangesError: self.init(.badRequest, .invalidParameter, "since is not what pages of this feed tell.")
         case let error as ActionError: self.init(error)
         case let error as StoreError: self.init(error)
         case is CancellationError: self.init(.serviceUnavailable, nil, "The request was given up.", fields: [.retryAfter: "1"])
@@ -24,13 +24,6 @@ extension Problem {
                 "limit must be a whole number from \(FeedRequest.limits.lowerBound) to \(FeedRequest.limits.upperBound).")
         case .cursor(.invalid): self.init(.badRequest, .invalidCursor, "cursor is not one that this feed gave out.")
         case .cursor(.otherFeed): self.init(.badRequest, .invalidCursor, "cursor belongs to another feed.")
-        }
-    }
-
-    private init(_ error: ChangesError) {
-        switch error {
-        case .invalid, .outdated: self.init(.badRequest, .invalidParameter, "since is not what pages of this feed tell.")
-        case .otherFeed: self.init(.badRequest, .invalidParameter, "since is of another feed.")
         }
     }
 

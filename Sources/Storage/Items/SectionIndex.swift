@@ -37,3 +37,30 @@ struct SectionIndex: Hashable {
         try database.execute(sql: "DROP INDEX \"\(name)\"")
     }
 }
+
+extension SortField {
+    /// What an item without the field has.
+    var leastKey: SortKey {
+        switch comparison {
+        case .text: .text([])
+        case .number, .date: .number(0)
+        }
+    }
+}
+
+extension SQLStatement {
+    func bind(_ index: Int32, _ key: SortKey) {
+        switch key {
+        case .number(let number): bind(index, number)
+        case .text(let text): bind(index, text: text)
+        }
+    }
+
+    /// The value of ``SectionIndex/expression(_:)``.
+    func key(_ column: Int32, _ field: SortField) -> SortKey {
+        switch field.comparison {
+        case .text: .text(bytes(column))
+        case .number, .date: .number(number(column))
+        }
+    }
+}

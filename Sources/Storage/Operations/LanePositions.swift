@@ -24,7 +24,7 @@ struct LanePositions {
     }
 
     /// The position of the item that stands next to a position, on the side that the place tells; nil where there is none.
-    func next(_ place: ItemPlace, _ position: Int64) throws -> Int64? {
+    func next(_ place: StoreOperation.Place, _ position: Int64) throws -> Int64? {
         switch place {
         case .before: try nearest(.backward, of: position)
         case .after: try nearest(.forward, of: position)
@@ -32,7 +32,7 @@ struct LanePositions {
     }
 
     /// A position next to an item's, with no other item in between.
-    func free(_ place: ItemPlace, _ position: Int64) throws -> Int64 {
+    func free(_ place: StoreOperation.Place, _ position: Int64) throws -> Int64 {
         let neighbour = try next(place, position)
         return switch place {
         case .before: try between(neighbour, position)

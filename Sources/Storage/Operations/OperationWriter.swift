@@ -59,7 +59,7 @@ struct OperationWriter {
         summary.inserted += 1
     }
 
-    private mutating func move(_ key: ItemKey, to place: ItemPlace) throws {
+    private mutating func move(_ key: ItemKey, to place: StoreOperation.Place) throws {
         guard key != place.neighbour else { throw StoreOperationFault.Reason.besideItself(key) }
         let item = try location(of: key)
         let neighbour = try location(of: place.neighbour)

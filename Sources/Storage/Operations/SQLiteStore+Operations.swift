@@ -9,7 +9,8 @@ extension SQLiteStore {
     ///
     /// A page changes only where an item of it does, or one comes to stand among them. A cursor that was given out before goes on behind the
     /// item it was made at. Where the positions between two items are used up, up to some thousand items behind them are pushed towards
-    /// the end: a walk under way then misses none of them, and may meet one that it met before.
+    /// the end: a walk under way then misses none of them, and may meet one that it met before (in a section that is read newest first, it
+    /// is the other way round).
     ///
     /// - Parameter refuse: given the index of each operation that changes an item, and the item as it is by then; throws where it must not
     ///   be changed. Called inside the transaction, so nobody can change the item in between.

@@ -4,12 +4,25 @@ public import Feed
 ///
 /// Other than an import, an operation says whether the item is to be there: nothing is replaced by accident, or made by a slip.
 public enum StoreOperation: Sendable, Hashable {
+    /// A place among the items of a section, as one of them sees it. Where a section is read in the order of a field, it tells only where
+    /// an item stands among those that have the same value.
+    public enum Place: Sendable, Hashable {
+        case before(ItemKey)
+        case after(ItemKey)
+
+        var neighbour: ItemKey {
+            switch self {
+            case .before(let key), .after(let key): key
+            }
+        }
+    }
+
     /// Puts an item that is not there at the end of its section.
     case append(ValidItem)
     /// Puts an item that is not there next to another one of its section.
-    case insert(ValidItem, ItemPlace)
+    case insert(ValidItem, Place)
     /// Puts an item that is there next to another one of its section.
-    case move(ItemKey, ItemPlace)
+    case move(ItemKey, Place)
     /// Replaces an item that is there, in its place.
     case update(ValidItem)
     /// Removes an item that is there.

@@ -46,14 +46,14 @@ struct ArrayModel {
         return nil
     }
 
-    private func index(_ place: ItemPlace) -> (section: String, index: Int)? {
+    private func index(_ place: StoreOperation.Place) -> (section: String, index: Int)? {
         switch place {
         case .before(let key): self.place(of: key)
         case .after(let key): self.place(of: key).map { ($0.section, $0.index + 1) }
         }
     }
 
-    private func neighbour(_ place: ItemPlace) -> ItemKey {
+    private func neighbour(_ place: StoreOperation.Place) -> ItemKey {
         switch place {
         case .before(let key), .after(let key): key
         }

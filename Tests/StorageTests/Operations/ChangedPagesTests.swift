@@ -57,7 +57,7 @@ struct ChangedPagesTests {
             isOver = cursor == nil
             for _ in 0..<5 {
                 let neighbour = Self.key(Int.random(in: 0..<300, using: &random))
-                let place: ItemPlace = Bool.random(using: &random) ? .before(neighbour) : .after(neighbour)
+                let place: StoreOperation.Place = Bool.random(using: &random) ? .before(neighbour) : .after(neighbour)
                 _ = try await store.apply([.insert(try user("new \(number)"), place)])
                 if number % 3 == 0 { _ = try await store.apply([.remove(ItemKey(kind: "user", id: "new \(number)"))]) }
                 number += 1

@@ -97,7 +97,7 @@ struct OperationModelTests {
             return try Self.item(key(&random), variant.randomElement(using: &random) ?? "")
         }
         let place = { (random: inout SeededRandom) in
-            Bool.random(using: &random) ? ItemPlace.before(key(&random)) : .after(key(&random))
+            Bool.random(using: &random) ? StoreOperation.Place.before(key(&random)) : .after(key(&random))
         }
         return switch Int.random(in: 0..<40, using: &random) {
         case 0..<10: .append(try item(&random))
