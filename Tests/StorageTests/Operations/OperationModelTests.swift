@@ -17,11 +17,12 @@ struct OperationModelTests {
         lanes = try store.arrange([SectionPlan("events", kinds: ["event"])])
     }
 
-    @Test("whatever the sequence, the feed, its sections and what a client holds are those of the arrays", arguments: 0..<100)
+    @Test("whatever the sequence, the feed, its sections and what a client holds are those of the arrays", arguments: 0..<120)
     func sequences(seed: Int) async throws {
         var random = SeededRandom(seed: UInt64(seed))
         var model = ArrayModel(homes: ["user": "main", "advertisement": "advertisements", "event": "events"])
-        let assembler = try FeedAssembler.standard(over: store)
+        let sections = sections(seed)
+        let assembler = try FeedAssembler.standard(over: store, source: sections.map(SectionedDataSource.init) ?? FlatDataSource())
         var held = try await assembler.walk(limit: Self.limit, pages: 3)
         for _ in 0..<30 {
             let operations = try (0..<Int.random(in: 1...6, using: &random)).map { _ in try Self.operation(&random) }
@@ -35,7 +36,7 @@ struct OperationModelTests {
                 #expect(error.index == fault)
             }
             try await compare(model)
-            let expected = Self.pages(model)
+            let expected = Self.pages(model, sections)
             let fresh = try await assembler.walk(limit: Self.limit)
             #expect(fresh.map(Self.cells) == expected)
             held = try await follow(assembler, held, fresh: fresh)
@@ -73,16 +74,47 @@ struct OperationModelTests {
         }
     }
 
-    /// What the arrays make of a feed: so many users a page, and in their middle an advertisement, taken in turn.
-    private static func pages(_ model: ArrayModel) -> [[String]] {
-        let users = model.sections["main"] ?? []
-        let ads = (model.sections["advertisements"] ?? []).filter { $0.variant == "image" }
-        return stride(from: 0, to: max(users.count, 1), by: limit).enumerated().map { number, start in
-            var page = users[start..<min(start + limit, users.count)].map { "user:\($0.id) \($0.variant == "featured")" }
-            if !ads.isEmpty { page.insert("ad:\(ads[number % ads.count].id) false", at: page.count / 2) }
-            return page
-        }
+    /// None for a feed without sections, or those of one with two, in different orders.
+    private func sections(_ seed: Int) -> [FeedSection]? {
+        guard seed % 3 > 0, let events = lanes["events"] else { return nil }
+        let people = FeedSection("main", title: "People", lane: .content)
+        return seed % 3 == 1
+            ? [people, FeedSection("events", lane: events, order: .newest)] : [FeedSection("events", lane: events), people]
     }
+
+    /// What the arrays make of a feed: so many items a page, and in the middle of each stretch an advertisement, taken in turn.
+    private static func pages(_ model: ArrayModel, _ sections: [FeedSection]?) -> [[String]] {
+        let ads = (model.sections["advertisements"] ?? []).filter { $0.variant == "image" }.map { "ad:\($0.id) false" }
+        var rest = (sections ?? [FeedSection("main", lane: .content)]).flatMap { section in
+            let items = model.sections[section.name] ?? []
+            return (section.order.isDescending ? items.reversed() : items).map { (section: section, item: $0) }
+        }[...]
+        var begun: Set<String> = []
+        var taken = 0
+        var pages: [[String]] = []
+        repeat {
+            let page = rest.prefix(limit)
+            rest = rest.dropFirst(limit)
+            var free = ads.count
+            var cells: [String] = []
+            func stretch(_ items: [String]) {
+                cells += items.prefix(items.count / 2)
+                if free > 0 { cells.append(ads[taken % ads.count]) }
+                taken += min(free, 1)
+                free = max(0, free - 1)
+                cells += items.dropFirst(items.count / 2)
+            }
+            for section in sections ?? [] where page.contains(where: { $0.section.name == section.name }) {
+                if begun.insert(section.name).inserted, section.title != nil { cells.append("section:\(section.name) false") }
+                stretch(page.filter { $0.section.name == section.name }.map { Self.cell($0.item) })
+            }
+            if sections == nil { stretch(page.map { Self.cell($0.item) }) }
+            pages.append(cells)
+        } while !rest.isEmpty
+        return pages
+    }
+
+    private static func cell(_ item: ValidItem) -> String { "\(item.kind):\(item.id) \(item.variant == "featured")" }
 
     private static func cells(_ page: FeedPage) -> [String] {
         page.entries.map { "\($0.viewModel.id) \($0.viewModel.identifier == "CircularUserCollectionViewCell")" }
