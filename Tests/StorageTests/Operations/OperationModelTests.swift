@@ -17,17 +17,15 @@ struct OperationModelTests {
         lanes = try store.arrange([SectionPlan("events", kinds: ["event"])])
     }
 
-    @Test("whatever the sequence, the feed, its sections and what a client holds are those of the arrays", arguments: 0..<120)
+    @Test("whatever the sequence, the feed, its sections and what a client holds are those of the arrays", arguments: 0..<102)
     func sequences(seed: Int) async throws {
         var random = SeededRandom(seed: UInt64(seed))
         var model = ArrayModel(homes: ["user": "main", "advertisement": "advertisements", "event": "events"])
         let sections = sections(seed)
         let assembler = try FeedAssembler.standard(over: store, source: sections.map(SectionedDataSource.init) ?? FlatDataSource())
         var held = try await assembler.walk(limit: Self.limit, pages: 3)
-        for _ in 0..<30 {
-            let operations = try (0..<Int.random(in: 1...6, using: &random)).map { _ in try Self.operation(&random) }
-            var next = model
-            let fault = operations.firstIndex { next.apply($0) == nil }
+        for _ in 0..<20 {
+            let (operations, next, fault) = try Self.operations(&random, model)
             do {
                 _ = try await store.apply(operations)
                 #expect(fault == nil)
@@ -120,6 +118,24 @@ struct OperationModelTests {
         page.entries.map { "\($0.viewModel.id) \($0.viewModel.identifier == "CircularUserCollectionViewCell")" }
     }
 
+    /// Some operations, what the arrays are after them, and the first that cannot be done, where there is one: in every fourth list or so.
+    private static func operations(
+        _ random: inout SeededRandom, _ model: ArrayModel
+    ) throws -> (operations: [StoreOperation], model: ArrayModel, fault: Int?) {
+        var model = model
+        var operations: [StoreOperation] = []
+        var fault: Int?
+        let mayFail = Int.random(in: 0..<4, using: &random) == 0
+        for index in 0..<Int.random(in: 1...6, using: &random) {
+            var operation = try operation(&random)
+            while fault == nil, model.apply(operation) == nil {
+                if mayFail { fault = index } else { operation = try Self.operation(&random) }
+            }
+            operations.append(operation)
+        }
+        return (operations, model, fault)
+    }
+
     /// Among few ids, so that many operations meet an item that is there, and many one that is not.
     private static func operation(_ random: inout SeededRandom) throws -> StoreOperation {
         let kind = ["user", "user", "user", "advertisement", "event"].randomElement(using: &random) ?? "user"
@@ -131,12 +147,12 @@ struct OperationModelTests {
         let place = { (random: inout SeededRandom) in
             Bool.random(using: &random) ? StoreOperation.Place.before(key(&random)) : .after(key(&random))
         }
-        return switch Int.random(in: 0..<40, using: &random) {
-        case 0..<10: .append(try item(&random))
+        return switch Int.random(in: 0..<60, using: &random) {
+        case 0..<10, 39..<60: .append(try item(&random))
         case 10..<18: .insert(try item(&random), place(&random))
         case 18..<27: .move(key(&random), place(&random))
         case 27..<33: .update(try item(&random))
-        case 33..<39: .remove(key(&random))
+        case 33..<38: .remove(key(&random))
         default: .clear(section: ["main", "advertisements", "events"].randomElement(using: &random) ?? "main")
         }
     }
