@@ -26,6 +26,9 @@ struct Import: AsyncParsableCommand {
     func run() async throws {
         let configuration = try await options.configuration()
         let opened = try files.map { try Self.open($0) }
+        let sections = try configuration.sectionPlans()
+        // Otherwise the items would move when the service starts.
+        if !sections.isEmpty { _ = try SQLiteStore(path: configuration.store.database).arrange(sections) }
         var name = ""
         let importer = try ItemImport(into: configuration.store.database, kinds: try configuration.itemKinds(), policy: onError) { bad in
             Output.complain("\(name): \(bad), skipped")

@@ -14,11 +14,14 @@ ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.sta
 
 
 class Service:
-    def __init__(self, items, settings=(), preload=None):
+    def __init__(self, items, settings=(), preload=None, kinds=None):
         self._folder = tempfile.TemporaryDirectory()
         folder = Path(self._folder.name)
         (folder / "empty.yaml").write_text("")
         binary = os.environ["INTERTWINE_BINARY"]
+        if kinds is not None:
+            (folder / "kinds.yaml").write_text(kinds)
+            settings = {**dict(settings), "feed.kinds": folder / "kinds.yaml"}
         self.store = ["--config", str(folder / "empty.yaml"), "--database", str(folder / "feed.sqlite")]
         self.import_items(items)
         self.port = free_port()

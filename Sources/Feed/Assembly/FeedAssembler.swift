@@ -9,7 +9,8 @@ public struct FeedAssembler: Sendable {
     public let source: any DataSource
     let links: Links
     let tokens: CellTokens
-    private let path: String
+    /// Where the feed is served.
+    public let path: String
     let digest: UInt64
     private let signer: Signer
     private let midpoint = FeedMidpoint()

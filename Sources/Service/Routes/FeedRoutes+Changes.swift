@@ -2,9 +2,9 @@ internal import Feed
 internal import HTTPServer
 internal import HTTPTypes
 
-/// `GET /feed/changes?since=…`: what became of the pages that a client holds.
+/// `GET /feed/changes?since=…`, and the same of each other feed: what became of the pages that a client holds.
 extension FeedRoutes {
-    func changes(_ request: RouteRequest) async throws -> ServerResponse {
+    func changes(_ request: RouteRequest, of assembler: FeedAssembler) async throws -> ServerResponse {
         guard let since = try request.query.text("since") else {
             throw Problem(.badRequest, .invalidParameter, "since is missing: it holds the since of each page, with commas in between.")
         }

@@ -5,7 +5,7 @@ import GRDB
 struct SQLiteSnapshot: FeedSnapshot {
     let database: Database
 
-    private static let columns = "kind, id, variant, position, body"
+    static let columns = "kind, id, variant, position, body"
 
     func items(in lane: Lane, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
         let statement =
@@ -49,27 +49,6 @@ struct SQLiteSnapshot: FeedSnapshot {
         return try statement.step() ? statement.integer(0) : nil
     }
 
-    func items(
-        in lane: Lane, by field: SortField, _ direction: PageDirection, of place: ItemPlace?, limit: Int
-    ) throws -> [FeedItem] {
-        // Lane and expression as the index has them: it is what lets SQLite use it.
-        let key = SectionIndex.expression(field)
-        let (comparison, order) = direction == .forward ? (">", "") : ("<", " DESC")
-        let next = place == nil ? "" : "AND (\(key), position) \(comparison) (?2, ?3)"
-        let statement = try SQLStatement(
-            database,
-            """
-            SELECT \(Self.columns), \(key) FROM item WHERE lane = \(lane.rawValue) \(next)
-            ORDER BY \(key)\(order), position\(order) LIMIT ?1
-            """)
-        statement.bind(1, Int64(max(limit, 0)))
-        if let place {
-            statement.bind(2, place.key ?? field.leastKey)
-            statement.bind(3, place.position)
-        }
-        return try items(statement, keyedBy: field)
-    }
-
     func item(kind: String, id: String) throws -> FeedItem? {
         let statement = try SQLStatement(database, "SELECT \(Self.columns) FROM item WHERE kind = ? AND id = ?")
         statement.bind(1, kind)
@@ -87,7 +66,7 @@ struct SQLiteSnapshot: FeedSnapshot {
         return counts
     }
 
-    private func items(_ statement: SQLStatement, keyedBy field: SortField? = nil) throws -> [FeedItem] {
+    func items(_ statement: SQLStatement, keyedBy field: SortField? = nil) throws -> [FeedItem] {
         defer { statement.reset() }
         var items: [FeedItem] = []
         while try statement.step() {

@@ -7,13 +7,16 @@ extension SQLiteStore {
     ///
     /// Writes nothing where the file is laid out so already. Otherwise the cost depends on the number of items that move, and, for a field
     /// that a section is newly ordered by, on the number of its items.
-    /// - Parameter sections: all there are; a kind stands in one of them at most.
+    /// - Parameters:
+    ///   - sections: all there are; a kind stands in one of them at most.
+    ///   - willWrite: called before anything is written.
     /// - Returns: the lane of each section, the main one's included.
     /// - Throws: `StoreError.unavailable`, for example while an import keeps the store locked for more than 5 s.
-    public func arrange(_ sections: [SectionPlan]) throws(StoreError) -> [String: Lane] {
+    public func arrange(_ sections: [SectionPlan], willWrite: () -> Void = {}) throws(StoreError) -> [String: Lane] {
         do {
             let (table, names) = try pool.read { (try SectionTable($0), try SectionIndex.names(in: $0)) }
             if table.isArranged(sections), Set(Self.indices(sections, table).map(\.name)) == names { return table.lanes }
+            willWrite()
             return try pool.write { database in
                 var table = try SectionTable(database)
                 try table.arrange(sections, in: database)

@@ -57,7 +57,8 @@ struct APIDescriptionTests {
         #expect(
             try Self.words("ProblemType")
                 == Set(Problem.Kind.allCases.filter { !Self.ofOperators.contains($0) }.map(\.uri) + ["about:blank"]))
-        let cells = Set(FeedSettings.UserCell.allCases.map(\.rawValue) + ["AdvertisementCollectionViewCell"])
+        let cells = Set(
+            FeedSettings.UserCell.allCases.map(\.rawValue) + ["AdvertisementCollectionViewCell", SectionHeaderCellFactory().identifier])
         #expect(try Self.words("Identifier") == cells)
     }
 
