@@ -105,6 +105,38 @@ def sections(walk):
     walk.ask("get", section, 404, {"name": "nothing", "section": "users"})
 
 
+def changes(walk):
+    """Last, because it changes an item."""
+    section = "/feeds/{name}/sections/{section}"
+    feeds = [("/feed", {}), ("/feeds/{name}", {"name": "people"}), (section, {"name": "people", "section": "users"})]
+    held = []
+    for template, values in feeds:
+        page = json.loads(walk.ask("get", template, 200, values, "?limit=2&changes=true").content)["page"]
+        following = json.loads(walk.follow("get", template, 200, page["next"]).content)["page"]
+        held.append(f"?since={page['since']},{following['since']}")
+    tags = []
+    for (template, values), query in zip(feeds, held):
+        answer = walk.ask("get", template + "/changes", 200, values, query)
+        nothing = json.loads(answer.content)
+        assert not nothing["reload"] and not any(nothing[name] for name in ["removed", "inserted", "moved", "reconfigured"]), nothing
+        assert query == "?since=" + ",".join(page["since"] for page in nothing["pages"])
+        tags.append(answer.getheader("ETag"))
+    walk.service.import_items([user("Grace", "featured")])
+    for (template, values), query, tag in zip(feeds, held, tags):
+        answer = walk.ask("get", template + "/changes", 200, values, query, {"If-None-Match": tag})
+        assert [each["cell"]["id"] for each in json.loads(answer.content)["reconfigured"]] == ["user:grace"]
+        again = {"If-None-Match": answer.getheader("ETag")}
+        walk.ask("get", template + "/changes", 304, values, query, again)
+        walk.ask("get", template + "/changes", 412, values, query, {"If-Match": tag})
+        walk.ask("get", template + "/changes", 200, values, query, VIEWER)
+        assert json.loads(walk.ask("get", template + "/changes", 200, values, "?since=AAAA").content) == {"reload": True}
+        for wrong in ["", "?since=", "?since=a.b", "?since=A&since=B"]:
+            walk.ask("get", template + "/changes", 400, values, wrong)
+    walk.ask("get", "/feed", 400, query="?changes=perhaps")
+    walk.ask("get", "/feeds/{name}/changes", 404, {"name": "nothing"}, "?since=A")
+    walk.ask("get", section + "/changes", 404, {"name": "people", "section": "nothing"}, "?since=A")
+
+
 def actions(walk, cells):
     cell, ad = {"id": "user:grace"}, {"id": "ad:1"}
     selection, dismissal = "/cells/{id}/selection", "/cells/{id}/dismissal"
@@ -201,6 +233,7 @@ def main():
         actions(walk, cells)
         images(walk, cells)
         rest(walk)
+        changes(walk)
     origin.shutdown()
 
     met = {(method, path) for method, path, _, _ in description.met}

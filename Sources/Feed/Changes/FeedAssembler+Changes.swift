@@ -11,31 +11,24 @@ extension FeedAssembler {
     /// - Parameters:
     ///   - texts: ``FeedPage/since`` of each page, in the order of the feed, each page the next one of the page before.
     ///   - request: as that for a page; cursor, limit, layout and width come from the texts.
-    /// - Throws: ``ChangesError``, `StoreError`.
+    /// - Returns: ``FeedChanges/reload`` also for texts that are damaged, of another feed, of another version of the service, or whose
+    ///   cursor is signed with a key that is valid no more.
+    /// - Throws: `StoreError`.
     public func changes(since texts: [some StringProtocol], _ request: FeedRequest) async throws -> FeedChanges {
-        guard !texts.isEmpty else { throw ChangesError.invalid }
         guard texts.count <= Self.heldPageLimit else { return .reload }
-        do {
-            let held = try texts.map { try heldPage($0) }
-            let changed = ChangedPages(held: held.flatMap(\.cells), pages: try await pages(held, request))
-            return changed.changes.count > Self.changeLimit ? .reload : .changed(changed)
-        } catch ChangesError.outdated {
-            return .reload
+        let held = texts.compactMap { HeldPage(text: $0) }
+        guard let first = held.first, held.count == texts.count, held.allSatisfy({ $0.feed == digest }) else { return .reload }
+        var start: PageCursor?
+        if let text = first.cursor {
+            guard let cursor = try? cursor(text) else { return .reload }
+            start = cursor
         }
+        let changed = ChangedPages(held: held.flatMap(\.cells), pages: try await pages(held, from: start, request))
+        return changed.changes.count > Self.changeLimit ? .reload : .changed(changed)
     }
 
-    private func heldPage(_ text: some StringProtocol) throws(ChangesError) -> HeldPage {
-        let page = try HeldPage(text: text)
-        guard page.feed == digest else { throw .outdated }
-        return page
-    }
-
-    /// As many pages as are held, or fewer where the feed ends before, from the first one's cursor.
-    private func pages(_ held: [HeldPage], _ request: FeedRequest) async throws -> [FeedPage] {
-        var first: PageCursor?
-        if let text = held.first?.cursor {
-            do { first = try cursor(text) } catch { throw ChangesError.outdated }
-        }
+    /// As many pages as are held, or fewer where the feed ends before.
+    private func pages(_ held: [HeldPage], from start: PageCursor?, _ request: FeedRequest) async throws -> [FeedPage] {
         let requests = held.map { page in
             var request = request
             request.limit = page.limit
@@ -45,9 +38,9 @@ extension FeedAssembler {
             return request
         }
         let version = store.version
-        return try await store.read { [first] snapshot in
+        return try await store.read { snapshot in
             var pages: [FeedPage] = []
-            var cursor = first
+            var cursor = start
             for request in requests {
                 let page = try assemble(request, cursor: cursor, version: version, snapshot: snapshot)
                 pages.append(page)

@@ -39,24 +39,23 @@ struct HeldPage: Hashable {
         return Base64URL.encode(writer.bytes)
     }
 
-    /// - Throws: ``ChangesError/invalid`` for what ``text`` cannot have made, ``ChangesError/outdated`` for the text of another version.
-    init(text: some StringProtocol) throws(ChangesError) {
-        guard text.utf8.count <= Self.textLimit, let bytes = Base64URL.decode(text.utf8) else { throw .invalid }
+    /// Nil for what ``text`` cannot have made, and for the text of another version.
+    init?(text: some StringProtocol) {
+        guard text.utf8.count <= Self.textLimit, let bytes = Base64URL.decode(text.utf8) else { return nil }
         var reader = ByteReader(bytes)
-        guard let format = reader.readByte() else { throw .invalid }
-        guard format == Self.format else { throw .outdated }
-        guard let feed = reader.readUInt64(), let limit = reader.readByte(), let layout = reader.readByte(),
+        guard reader.readByte() == Self.format, let feed = reader.readUInt64(), let limit = reader.readByte(),
+            let layout = reader.readByte(),
             let width = reader.readVarying(), let cursor = reader.readCounted(),
             FeedRequest.limits.contains(Int(limit)), CellLayout.allCases.indices.contains(Int(layout)),
             width == 0 || SizeRule.widths.contains(width)
-        else { throw .invalid }
+        else { return nil }
         var cells: [HeldCell] = []
         var last: [UInt8] = []
         while !reader.remaining.isEmpty {
             guard let shared = reader.readVarying(), shared <= last.count, let rest = reader.readCounted(),
                 let digest = reader.readDigest(),
                 let id = String(validating: last.prefix(shared) + rest, as: UTF8.self)
-            else { throw .invalid }
+            else { return nil }
             last = Array(id.utf8)
             cells.append(HeldCell(id: id, digest: digest))
         }

@@ -8,7 +8,6 @@ extension Problem {
         switch error {
         case let problem as Problem: self = problem
         case let error as FeedError: self.init(error)
-        case is ChangesError: self.init(.badRequest, .invalidParameter, "since is not what pages of this feed tell.")
         case let error as ActionError: self.init(error)
         case let error as StoreError: self.init(error)
         case is CancellationError: self.init(.serviceUnavailable, nil, "The request was given up.", fields: [.retryAfter: "1"])
