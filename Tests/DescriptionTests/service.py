@@ -19,10 +19,10 @@ class Service:
         folder = Path(self._folder.name)
         (folder / "empty.yaml").write_text("")
         binary = os.environ["INTERTWINE_BINARY"]
+        self.store = ["--config", str(folder / "empty.yaml"), "--database", str(folder / "feed.sqlite")]
         if kinds is not None:
             (folder / "kinds.yaml").write_text(kinds)
-            settings = {**dict(settings), "feed.kinds": folder / "kinds.yaml"}
-        self.store = ["--config", str(folder / "empty.yaml"), "--database", str(folder / "feed.sqlite")]
+            self.store += ["--set", f"feed.kinds={folder / 'kinds.yaml'}"]
         self.import_items(items)
         self.port = free_port()
         fixed = {"server.host": "127.0.0.1", "server.port": self.port, "admin.port": free_port(), "signing.key": KEY}

@@ -118,4 +118,48 @@ struct ItemImportTests {
         #expect(try await store.read { try $0.counts() }.values.reduce(0, +) == 60_001)
         #expect(try scratch.sqlite("items.sqlite", "PRAGMA integrity_check") == "ok")
     }
+
+    @Test("of items that share an id a new store gets one: the last, at the place of the first")
+    func twins() async throws {
+        let ids = (0..<3_000).map { "\(($0 * 7_919) % 1_000)" }
+        let text = ids.enumerated().map { line(user: $1, avatar: "https://example.com/\($0).png") }.joined(separator: "\n")
+        let (summary, _) = try run(text)
+        #expect((summary.added, summary.replaced) == (1_000, 2_000))
+        let store = try SQLiteStore(path: path)
+        #expect(try await store.ids(limit: 100) == Array(ids[..<1_000]))
+        let bodies = try await store.read {
+            try $0.items(in: .content, .forward, of: nil, limit: 1_000).map { String(decoding: $0.body, as: UTF8.self) }
+        }
+        #expect(bodies.enumerated().allSatisfy { $1.contains("/\($0 + 2_000).png") })
+    }
+
+    @Test("nothing is in the place of a new store before it is whole, and what an end left behind goes")
+    func draft() async throws {
+        let text = (0..<60_000).map { line(user: "\($0)") }.joined(separator: "\n")
+        let file = try scratch.write(text, to: "big")
+        let victim = try Program.victim("import", path, file)
+        while let line = victim.line(), line != "committed", Int(line) ?? 0 < 20_000 {}
+        victim.kill()
+        #expect(throws: Program.Failure.self) { try victim.output() }
+        #expect(
+            try scratch.names() == ["big", "items.sqlite.draft-1"]
+                || scratch.names() == ["big", "items.sqlite.draft-1", "items.sqlite.draft-1-journal"])
+        #expect(try run(line(user: "a")).0.added == 1)
+        #expect(try await SQLiteStore(path: path).ids() == ["a"])
+        #expect(try scratch.names().filter { $0.contains("draft") } == [])
+    }
+
+    @Test("a store that came to be in the meantime takes the items, and keeps its own")
+    func meanwhile() async throws {
+        let session = try ItemImport(into: path)
+        for name in ["a", "b"] { try session.append(Array((line(user: name, variant: "featured") + "\n").utf8)) }
+        let store = try SQLiteStore(path: path)
+        _ = try await store.put(user("b"))
+        try session.endOfFile()
+        let summary = try session.commit()
+        #expect((summary.added, summary.replaced) == (1, 1))
+        #expect(try await store.ids() == ["b", "a"])
+        #expect(try await store.read { try $0.item(kind: "user", id: "b") }?.variant == "featured")
+        #expect(try scratch.names().filter { $0.contains("draft") } == [])
+    }
 }

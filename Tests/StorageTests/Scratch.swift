@@ -17,6 +17,8 @@ final class Scratch: Sendable {
 
     func path(_ name: String) -> String { "\(folder)/\(name)" }
 
+    func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder).sorted() }
+
     func write(_ text: String, to name: String) throws -> String {
         try Data(text.utf8).write(to: URL(fileURLWithPath: path(name)))
         return path(name)

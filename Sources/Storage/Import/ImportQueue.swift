@@ -1,12 +1,11 @@
 import Dispatch
 import Feed
-import GRDB
 import Synchronization
 
 /// Writes batches of items on a thread of its own, while the caller reads the next ones: on two cores an import is then as slow as
 /// SQLite alone. At most four batches wait.
 ///
-/// `@unchecked Sendable`: the writer is touched on the serial queue alone, by blocks that end before ``finish()`` returns.
+/// `@unchecked Sendable`: the destination is touched on the serial queue alone.
 final class ImportQueue: @unchecked Sendable {
     private struct State {
         var added = 0
@@ -14,19 +13,13 @@ final class ImportQueue: @unchecked Sendable {
         var failure: (any Error)?
     }
 
-    private let pool: DatabasePool
-    private var writer: ItemWriter
+    private var destination: any ImportDestination
     private let queue = DispatchQueue(label: "intertwine.import")
     private let places = DispatchSemaphore(value: 4)
     private let state = Mutex(State())
 
-    /// Begins the transaction.
-    init(_ pool: DatabasePool) throws {
-        self.pool = pool
-        writer = try pool.writeWithoutTransaction { database in
-            try database.execute(sql: "BEGIN IMMEDIATE")
-            return try ItemWriter(database)
-        }
+    init(_ destination: any ImportDestination) {
+        self.destination = destination
     }
 
     /// Blocks while too many batches wait. Throws what an earlier batch failed with.
@@ -44,10 +37,20 @@ final class ImportQueue: @unchecked Sendable {
         state.withLock { ($0.added, $0.replaced) }
     }
 
-    /// Waits until all is written. Throws what a batch failed with.
-    func finish() throws {
-        queue.sync {}
+    /// Waits until all is written, and makes it visible. Throws what a batch or the commit failed with.
+    func commit() throws {
+        queue.sync {
+            attempt {
+                let replaced = try destination.commit()
+                return (-replaced, replaced)
+            }
+        }
         try check()
+    }
+
+    /// Waits for what is under way, and takes everything back.
+    func rollback() {
+        queue.sync { destination.rollback() }
     }
 
     private func check() throws {
@@ -55,15 +58,20 @@ final class ImportQueue: @unchecked Sendable {
     }
 
     private func write(_ batch: [ValidItem]) {
+        attempt {
+            let added = try destination.write(batch)
+            return (added, batch.count - added)
+        }
+    }
+
+    /// Runs a step, unless an earlier one failed; it answers by how much the counts change.
+    private func attempt(_ step: () throws -> (added: Int, replaced: Int)) {
         guard state.withLock({ $0.failure == nil }) else { return }
-        var added = 0
         do {
-            try pool.writeWithoutTransaction { _ in
-                for item in batch where try writer.put(item) == .added { added += 1 }
-            }
+            let change = try step()
             state.withLock {
-                $0.added += added
-                $0.replaced += batch.count - added
+                $0.added += change.added
+                $0.replaced += change.replaced
             }
         } catch {
             state.withLock { $0.failure = error }

@@ -13,7 +13,6 @@ public final class ItemImport {
     /// Items written at once.
     private static let batchSize = 256
 
-    private let pool: DatabasePool
     private let kinds: ItemKinds
     private let policy: BadItemPolicy
     private let report: (BadItem) -> Void
@@ -22,20 +21,26 @@ public final class ItemImport {
     private var batch: [ValidItem] = []
     private var progress = ImportSummary()
 
-    /// Opens the store, makes it where there is none, and waits for up to 60 s until no other import is under way.
+    /// Waits for up to 60 s until no other import into the same store is under way. Where there is no store yet, there is none before
+    /// ``commit()`` either.
     ///
-    /// - Parameter report: called for each item that is left out under ``BadItemPolicy/skip``.
+    /// - Parameters:
+    ///   - sections: lays the store out anew, in the same transaction; it stays as it is where they are empty.
+    ///   - report: called for each item that is left out under ``BadItemPolicy/skip``.
     public init(
-        into path: String, kinds: ItemKinds = .standard, policy: BadItemPolicy = .stop, report: @escaping (BadItem) -> Void = { _ in }
+        into path: String, kinds: ItemKinds = .standard, sections: [SectionPlan] = [], policy: BadItemPolicy = .stop,
+        report: @escaping (BadItem) -> Void = { _ in }
     ) throws(StoreError) {
         self.kinds = kinds
         self.policy = policy
         self.report = report
         reader = ItemReader(kinds: kinds)
-        let pool = try ItemSchema.file(path).open(Self.configuration)
-        self.pool = pool
         do {
-            queue = try ImportQueue(pool)
+            DraftFile.removeAbandoned(path)
+            let isNew = access(path, F_OK) != 0 && errno == ENOENT
+            queue = ImportQueue(isNew ? try DraftDestination(path, sections: sections) : try StoreDestination(path, sections: sections))
+        } catch let error as StoreError {
+            throw error
         } catch let error as DatabaseError {
             throw StoreError(error)
         } catch {
@@ -45,20 +50,6 @@ public final class ItemImport {
 
     deinit {
         rollback()
-    }
-
-    private static var configuration: Configuration {
-        var configuration = Configuration()
-        configuration.busyMode = .timeout(60)
-        configuration.maximumReaderCount = 1
-        configuration.label = "intertwine.import"
-        // The transaction spans many calls.
-        configuration.allowsUnsafeTransactions = true
-        configuration.prepareDatabase { database in
-            // 64 MiB: what of the id index stays in memory decides how fast items with random ids go in.
-            try database.execute(sql: "PRAGMA page_size = \(ItemSchema.pageSize); PRAGMA cache_size = -65536; PRAGMA mmap_size = 0")
-        }
-        return configuration
     }
 
     /// Reads one file from an open descriptor to its end.
@@ -107,8 +98,7 @@ public final class ItemImport {
     public func commit() throws -> ImportSummary {
         try rollingBack { queue in
             try queue.put(batch)
-            try queue.finish()
-            try pool.writeWithoutTransaction { try $0.execute(sql: "COMMIT") }
+            try queue.commit()
         }
         progress = summary
         queue = nil
@@ -119,9 +109,7 @@ public final class ItemImport {
     public func rollback() {
         guard let queue else { return }
         self.queue = nil
-        try? queue.finish()
-        // If this fails there is no transaction any more, or closing the connection ends it.
-        try? pool.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+        queue.rollback()
     }
 
     private func drain() throws {

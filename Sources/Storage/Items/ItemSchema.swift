@@ -1,3 +1,4 @@
+import Feed
 import GRDB
 
 /// The tables of the items' file.
@@ -17,6 +18,18 @@ enum ItemSchema {
     /// Bytes; of files that are made anew. Larger pages make imports cheaper (a tenth less work than with 4 KiB) and small reads dearer.
     static let pageSize = 8_192
 
+    static let identityIndex = "CREATE UNIQUE INDEX item_identity ON item (kind, id)"
+
+    /// With what ``SQLStatement/bind(_:in:at:)`` gives it.
+    static let insertion = "INSERT INTO item (lane, position, kind, id, variant, body) VALUES (?, ?, ?, ?, ?, ?)"
+
+    /// Where the next item behind another goes.
+    static func position(after position: Int64) throws(StoreError) -> Int64 {
+        let (next, isFull) = position.addingReportingOverflow(step)
+        guard !isFull else { throw .unavailable("no position is left behind \(position)") }
+        return next
+    }
+
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1: items") { database in
@@ -31,7 +44,7 @@ enum ItemSchema {
                         body TEXT NOT NULL,        -- the other fields, one JSON object
                         PRIMARY KEY (lane, position)
                     ) WITHOUT ROWID;
-                    CREATE UNIQUE INDEX item_identity ON item (kind, id);
+                    \(identityIndex);
                     CREATE INDEX item_form ON item (kind, variant, position) WHERE lane = 1;
                     """)
         }

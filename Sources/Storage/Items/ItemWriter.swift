@@ -7,24 +7,21 @@ struct ItemWriter {
     private let insert: SQLStatement
     private let update: SQLStatement
     private let delete: SQLStatement
-    /// Where the items of content kinds stand that do not stand with all the others.
-    private let sections: [String: Lane]
+    private let sections: SectionKinds
     /// The last position of each lane, read when first needed.
     private var lastPositions: [Lane: Int64] = [:]
 
     init(_ database: Database) throws {
         self.database = database
-        insert = try SQLStatement(
-            database,
-            "INSERT INTO item (lane, position, kind, id, variant, body) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (kind, id) DO NOTHING")
+        insert = try SQLStatement(database, "\(ItemSchema.insertion) ON CONFLICT (kind, id) DO NOTHING")
         update = try SQLStatement(database, "UPDATE item SET variant = ?4, body = ?5 WHERE kind = ?2 AND id = ?3 AND lane = ?1")
         delete = try SQLStatement(database, "DELETE FROM item WHERE kind = ? AND id = ?")
-        sections = try SectionTable.kinds(database)
+        sections = try SectionKinds(database)
     }
 
     /// Appends an item to its section or, where its kind and id are known, replaces the old one in its place.
     mutating func put(_ item: ValidItem) throws -> ItemChange {
-        let lane = sections.isEmpty || item.lane != .content ? item.lane : sections[item.kind] ?? .content
+        let lane = sections.lane(of: item)
         if try append(item, to: lane) { return .added }
         update.bind(1, lane.rawValue)
         update.bind(2, item.kind)
@@ -48,15 +45,8 @@ struct ItemWriter {
     }
 
     private mutating func append(_ item: ValidItem, to lane: Lane) throws -> Bool {
-        let last = try lastPosition(of: lane)
-        let (position, isFull) = last.addingReportingOverflow(ItemSchema.step)
-        guard !isFull else { throw StoreError.unavailable("no position is left in the lane \(lane.rawValue)") }
-        insert.bind(1, lane.rawValue)
-        insert.bind(2, position)
-        insert.bind(3, item.kind)
-        insert.bind(4, item.id)
-        insert.bind(5, item.variant)
-        insert.bind(6, text: item.body)
+        let position = try ItemSchema.position(after: lastPosition(of: lane))
+        insert.bind(item, in: lane, at: position)
         try insert.run()
         guard database.changesCount > 0 else { return false }
         lastPositions[lane] = position

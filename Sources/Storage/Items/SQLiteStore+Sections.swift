@@ -14,18 +14,13 @@ extension SQLiteStore {
     /// - Throws: `StoreError.unavailable`, for example while an import keeps the store locked for more than 5 s.
     public func arrange(_ sections: [SectionPlan], willWrite: () -> Void = {}) throws(StoreError) -> [String: Lane] {
         do {
-            let (table, names) = try pool.read { (try SectionTable($0), try SectionIndex.names(in: $0)) }
-            if table.isArranged(sections), Set(Self.indices(sections, table).map(\.name)) == names { return table.lanes }
-            willWrite()
-            return try pool.write { database in
-                var table = try SectionTable(database)
-                try table.arrange(sections, in: database)
-                let wanted = Self.indices(sections, table)
-                let names = try SectionIndex.names(in: database)
-                for name in names.subtracting(wanted.map(\.name)) { try SectionIndex.drop(name, in: database) }
-                for index in wanted where !names.contains(index.name) { try index.make(in: database) }
-                return table.lanes
+            let (table, isLaid) = try pool.read { database in
+                let table = try SectionTable(database)
+                return (table, try table.isLaid(sections, in: database))
             }
+            if isLaid { return table.lanes }
+            willWrite()
+            return try pool.write { try SectionTable.lay(sections, in: $0).lanes }
         } catch let error as DatabaseError {
             throw StoreError(error)
         } catch let error as StoreError {
@@ -33,14 +28,5 @@ extension SQLiteStore {
         } catch {
             throw .unavailable("\(error)")
         }
-    }
-
-    private static func indices(_ sections: [SectionPlan], _ table: SectionTable) -> Set<SectionIndex> {
-        var indices: Set<SectionIndex> = []
-        for section in sections {
-            guard let lane = table.lanes[section.name] else { continue }
-            for field in section.fields { indices.insert(SectionIndex(lane: lane, field: field)) }
-        }
-        return indices
     }
 }

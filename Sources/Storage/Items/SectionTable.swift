@@ -18,19 +18,36 @@ struct SectionTable: Equatable {
         defer { sections.reset() }
         while try sections.step() { lanes[sections.text(0)] = Lane(rawValue: sections.integer(1)) }
         lanes[SectionPlan.mainName] = .content
-        kinds = try Self.kinds(database)
+        kinds = try SectionKinds(database).lanes
     }
 
-    static func kinds(_ database: Database) throws -> [String: Lane] {
-        let statement = try SQLStatement(database, "SELECT kind, section FROM section_kind")
-        defer { statement.reset() }
-        var kinds: [String: Lane] = [:]
-        while try statement.step() { kinds[statement.text(0)] = Lane(rawValue: statement.integer(1)) }
-        return kinds
+    /// Lays a file out, with the indices that go with it.
+    static func lay(_ sections: [SectionPlan], in database: Database) throws -> SectionTable {
+        var table = try SectionTable(database)
+        try table.arrange(sections, in: database)
+        let wanted = table.indices(sections)
+        let names = try SectionIndex.names(in: database)
+        for name in names.subtracting(wanted.map(\.name)) { try SectionIndex.drop(name, in: database) }
+        for index in wanted where !names.contains(index.name) { try index.make(in: database) }
+        return table
+    }
+
+    /// Whether ``lay(_:in:)`` would change anything.
+    func isLaid(_ sections: [SectionPlan], in database: Database) throws -> Bool {
+        try isArranged(sections) && Set(indices(sections).map(\.name)) == SectionIndex.names(in: database)
+    }
+
+    private func indices(_ sections: [SectionPlan]) -> Set<SectionIndex> {
+        var indices: Set<SectionIndex> = []
+        for section in sections {
+            guard let lane = lanes[section.name] else { continue }
+            for field in section.fields { indices.insert(SectionIndex(lane: lane, field: field)) }
+        }
+        return indices
     }
 
     /// Writes down names that are new and the kinds of each section, and moves the items of kinds that stand elsewhere from now on.
-    mutating func arrange(_ sections: [SectionPlan], in database: Database) throws {
+    private mutating func arrange(_ sections: [SectionPlan], in database: Database) throws {
         var wanted: [String: Lane] = [:]
         for section in sections {
             let lane = try lane(of: section.name, in: database)
@@ -48,8 +65,7 @@ struct SectionTable: Equatable {
         kinds = wanted
     }
 
-    /// Whether ``arrange(_:in:)`` would change anything.
-    func isArranged(_ sections: [SectionPlan]) -> Bool {
+    private func isArranged(_ sections: [SectionPlan]) -> Bool {
         var wanted: [String: Lane] = [:]
         for section in sections {
             guard let lane = lanes[section.name] else { return false }

@@ -29,19 +29,23 @@ struct DatabaseFile {
         do {
             let pool = try DatabasePool(path: path, configuration: configuration)
             // A database that is up to date is not written to: a service can start while an import holds the write lock.
-            if found != version {
-                try migrator.migrate(pool)
-                try pool.writeWithoutTransaction { database in
-                    try database.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
-                }
-            }
+            if found != version { try bringUpToDate(pool) }
             return pool
         } catch {
             throw failure(error)
         }
     }
 
-    private func checkPermissions() throws(StoreError) {
+    /// Makes or migrates the tables, and says in the file what it is.
+    func bringUpToDate(_ writer: some DatabaseWriter) throws {
+        try migrator.migrate(writer)
+        try writer.writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
+        }
+    }
+
+    /// - Throws: ``StoreError/unusable(_:)`` where the file or its folder cannot be written.
+    func checkPermissions() throws(StoreError) {
         let folder = (path as NSString).deletingLastPathComponent
         let folderPath = folder.isEmpty ? "." : folder
         var isFolder: ObjCBool = false
@@ -85,7 +89,9 @@ struct DatabaseFile {
         }
     }
 
-    private func failure(_ error: any Error) -> StoreError {
+    /// One line about what keeps the file from being opened.
+    func failure(_ error: any Error) -> StoreError {
+        if let error = error as? StoreError { return error }
         guard let error = error as? DatabaseError else { return .unusable("\(path): \(error)") }
         return switch error.resultCode {
         case .SQLITE_NOTADB: .unusable("\(path): is no database")

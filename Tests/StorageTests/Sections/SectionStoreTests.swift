@@ -71,6 +71,32 @@ struct SectionStoreTests {
         running.rollback()
     }
 
+    @Test("an import lays out the store that it makes, and the one that is there, and nobody sees it before its end")
+    func importsInSections() async throws {
+        let field = try #require(SortField("starts", .date))
+        let plans = [SectionPlan("events", kinds: ["event"], fields: [field])]
+        let path = scratch.path("new.sqlite")
+        let first = try ItemImport(into: path, kinds: ItemKinds([EventKind()]), sections: plans)
+        try first.append(Array(#"[{"klass":"event","id":"a"},{"klass":"event","id":"b"}]"#.utf8))
+        try first.endOfFile()
+        #expect(try first.commit().added == 2)
+        let new = try SQLiteStore(path: path)
+        let version = new.version
+        let events = try #require(try new.arrange(plans)["events"])
+        #expect(new.version == version)
+        #expect(try await new.ids(events) == ["a", "b"])
+
+        _ = try await store.put(event("a"))
+        let second = try ItemImport(into: scratch.path("items.sqlite"), kinds: ItemKinds([EventKind()]), sections: plans)
+        #expect(try await store.ids() == ["a"])
+        try second.append(Array(#"[{"klass":"event","id":"b"}]"#.utf8))
+        try second.endOfFile()
+        #expect(try await store.ids() == ["a"])
+        #expect(try second.commit().added == 1)
+        #expect(try await store.ids().isEmpty)
+        #expect(try await store.ids(try #require(store.arrange(plans)["events"])) == ["a", "b"])
+    }
+
     @Test("a section's index comes with the field that orders it, and goes with it")
     func indices() async throws {
         _ = try await store.put(event("a", #"{"starts":"2026-05-01"}"#))

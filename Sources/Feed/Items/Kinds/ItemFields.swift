@@ -67,17 +67,26 @@ public struct ItemFields: Sendable {
 
     /// One of the values that a field may have.
     public func choice<Choice: RawRepresentable<String> & CaseIterable>(_ field: String, of type: Choice.Type) throws(ItemFault) -> Choice {
-        let word = try choice(field, among: type.allCases.lazy.map(\.rawValue))
-        guard let choice = Choice(rawValue: word) else { throw ItemFault(field: field, reason: "is unknown") }
-        return choice
+        let token = try choiceToken(field)
+        for choice in type.allCases where object.matches(token, choice.rawValue) { return choice }
+        throw unknownChoice(field, token, among: type.allCases.map { $0.rawValue })
     }
 
     /// The same where the values are not known before the service starts.
     public func choice(_ field: String, among allowed: some Collection<String>) throws(ItemFault) -> String {
+        let token = try choiceToken(field)
+        for choice in allowed where object.matches(token, choice) { return choice }
+        throw unknownChoice(field, token, among: Array(allowed))
+    }
+
+    private func choiceToken(_ field: String) throws(ItemFault) -> JSONToken {
         guard let token = try token(field) else { throw ItemFault(field: field, reason: "is missing") }
         guard token.kind == .string else { throw ItemFault(field: field, reason: "must be a string, is \(token.kind.rawValue)") }
-        for choice in allowed where object.matches(token, choice) { return choice }
-        throw ItemFault(
+        return token
+    }
+
+    private func unknownChoice(_ field: String, _ token: JSONToken, among allowed: [String]) -> ItemFault {
+        ItemFault(
             field: field,
             reason: "must be one of \(allowed.joined(separator: ", ")), is \(ItemFault.quoted(object.characters(of: token)))")
     }
