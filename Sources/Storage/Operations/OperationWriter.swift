@@ -4,7 +4,7 @@ import GRDB
 /// Does operations, one after another, inside a transaction that is someone else's.
 struct OperationWriter {
     private let database: Database
-    private let sections: SectionTable
+    private let kinds: SectionKinds
     private let find: SQLStatement
     private let insert: SQLStatement
     private let update: SQLStatement
@@ -14,9 +14,9 @@ struct OperationWriter {
 
     init(_ database: Database) throws {
         self.database = database
-        sections = try SectionTable(database)
+        kinds = try SectionKinds(database)
         find = try SQLStatement(database, "SELECT lane, position FROM item WHERE kind = ? AND id = ?")
-        insert = try SQLStatement(database, "INSERT INTO item (lane, position, kind, id, variant, body) VALUES (?, ?, ?, ?, ?, ?)")
+        insert = try SQLStatement(database, ItemSchema.insertion)
         update = try SQLStatement(database, "UPDATE item SET variant = ?, body = ? WHERE kind = ? AND id = ?")
         move = try SQLStatement(database, "UPDATE item SET position = ? WHERE kind = ? AND id = ?")
         delete = try SQLStatement(database, "DELETE FROM item WHERE kind = ? AND id = ?")
@@ -27,34 +27,24 @@ struct OperationWriter {
         switch operation {
         case .append(let item):
             try requireUnknown(ItemKey(item))
-            let lane = lane(of: item)
+            let lane = kinds.lane(of: item)
             try insert(item, in: lane, at: positions(lane).atEnd())
         case .insert(let item, let place):
             try requireUnknown(ItemKey(item))
             let neighbour = try location(of: place.neighbour)
-            guard neighbour.lane == lane(of: item) else {
+            guard neighbour.lane == kinds.lane(of: item) else {
                 throw StoreOperationFault.Reason.elsewhere(ItemKey(item), than: place.neighbour)
             }
             try insert(item, in: neighbour.lane, at: positions(neighbour.lane).free(place, neighbour.position))
         case .move(let key, let place): try move(key, to: place)
         case .update(let item): try update(item)
         case .remove(let key): try remove(key)
-        case .clear(let name):
-            guard let lane = sections.lanes[name] ?? (name == StoreOperation.advertisements ? .advertisements : nil) else {
-                throw StoreOperationFault.Reason.unknownSection(name)
-            }
-            try database.execute(sql: "DELETE FROM item WHERE lane = ?", arguments: [lane.rawValue])
-            summary.removed += database.changesCount
+        case .clear(let section): try clear(section)
         }
     }
 
     private mutating func insert(_ item: ValidItem, in lane: Lane, at position: Int64) throws {
-        insert.bind(1, lane.rawValue)
-        insert.bind(2, position)
-        insert.bind(3, item.kind)
-        insert.bind(4, item.id)
-        insert.bind(5, item.variant)
-        insert.bind(6, text: item.body)
+        insert.bind(item, in: lane, at: position)
         try insert.run()
         summary.inserted += 1
     }
@@ -93,9 +83,13 @@ struct OperationWriter {
         summary.removed += 1
     }
 
-    /// Where items of its kind stand.
-    private func lane(of item: ValidItem) -> Lane {
-        item.lane == .content ? sections.kinds[item.kind] ?? .content : item.lane
+    private mutating func clear(_ section: String) throws {
+        let lane = try SectionTable(database).lanes[section]
+        guard let lane = lane ?? (section == StoreOperation.advertisements ? .advertisements : nil) else {
+            throw StoreOperationFault.Reason.unknownSection(section)
+        }
+        try database.execute(sql: "DELETE FROM item WHERE lane = ?", arguments: [lane.rawValue])
+        summary.removed += database.changesCount
     }
 
     private func positions(_ lane: Lane) -> LanePositions {
