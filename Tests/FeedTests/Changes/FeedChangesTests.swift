@@ -169,7 +169,7 @@ struct FeedChangesTests {
         }
     }
 
-    @Test("a page of the usual size takes some 300 characters, and one that would take too many tells nothing")
+    @Test("a page of twenty short ids takes less than 400 characters, and one that would take too many tells nothing")
     func size() async throws {
         let fixture = try Fixture(users: 60, advertisements: 3)
         let since = try #require(try await held(fixture, pages: 2, limit: 20).last?.since)

@@ -17,15 +17,16 @@ struct OperationModelTests {
         lanes = try store.arrange([SectionPlan("events", kinds: ["event"])])
     }
 
-    @Test("whatever the sequence, the feed, its sections and what a client holds are those of the arrays", arguments: 0..<102)
+    @Test("whatever the sequence, the feed, its sections and what a client holds are those of the arrays", arguments: 0..<150)
     func sequences(seed: Int) async throws {
         var random = SeededRandom(seed: UInt64(seed))
         var model = ArrayModel(homes: ["user": "main", "advertisement": "advertisements", "event": "events"])
         let sections = sections(seed)
         let assembler = try FeedAssembler.standard(over: store, source: sections.map(SectionedDataSource.init) ?? FlatDataSource())
         var held = try await assembler.walk(limit: Self.limit, pages: 3)
-        for _ in 0..<20 {
-            let (operations, next, fault) = try Self.operations(&random, model)
+        for round in 0..<9 {
+            let count = round == 0 ? 25 : Int.random(in: 1...6, using: &random)
+            let (operations, next, fault) = try Self.operations(count, &random, model)
             do {
                 _ = try await store.apply(operations)
                 #expect(fault == nil)
@@ -120,13 +121,13 @@ struct OperationModelTests {
 
     /// Some operations, what the arrays are after them, and the first that cannot be done, where there is one: in every fourth list or so.
     private static func operations(
-        _ random: inout SeededRandom, _ model: ArrayModel
+        _ count: Int, _ random: inout SeededRandom, _ model: ArrayModel
     ) throws -> (operations: [StoreOperation], model: ArrayModel, fault: Int?) {
         var model = model
         var operations: [StoreOperation] = []
         var fault: Int?
         let mayFail = Int.random(in: 0..<4, using: &random) == 0
-        for index in 0..<Int.random(in: 1...6, using: &random) {
+        for index in 0..<count {
             var operation = try operation(&random)
             while fault == nil, model.apply(operation) == nil {
                 if mayFail { fault = index } else { operation = try Self.operation(&random) }
