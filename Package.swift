@@ -7,7 +7,7 @@ let viewer = [
     "cell-view.mjs", "cells.css", "circular-user-cell.mjs", "client.mjs", "connection-banner.mjs", "connection.mjs", "elements.mjs",
     "feed-data-source.mjs", "feed-view.mjs", "icon.svg", "image-requests.mjs", "image-zoom.mjs", "impressions.mjs", "index.html",
     "inspector.mjs", "interactions.mjs", "journal.mjs", "keyboard.mjs", "main.mjs", "overlays.css", "page.css", "placeholder-cell.mjs",
-    "toast.mjs", "user-snapshot-cell.mjs", "viewer-identity.mjs",
+    "section-header-cell.mjs", "toast.mjs", "user-snapshot-cell.mjs", "viewer-identity.mjs",
 ]
 
 let package = Package(
@@ -156,6 +156,7 @@ let package = Package(
             name: "StorageTests",
             dependencies: [
                 "Feed", "Storage", "StorageVictim", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
             name: "ServiceTests",

@@ -5,7 +5,7 @@ internal import HTTPServer
 struct Composition: Sendable {
     let routes: [Route]
     let finished: Router.Canned
-    let assembler: FeedAssembler
+    let feeds: FeedCatalogue
     let pages: FinishedPages
 
     /// - Throws: where the configuration names cells or commands that there are not.
@@ -18,9 +18,12 @@ struct Composition: Sendable {
         let links = Links(
             base: configuration.server.publicURL.isEmpty ? nil : configuration.server.publicURL, image: pictures.links.href)
         let tokens = CellTokens(keys: keys, lifetime: configuration.events.tokenLifetime.milliseconds)
-        let assembler = FeedAssembler(
-            store: store, factories: factories, placement: configuration.feed.placement, keys: keys, links: links, tokens: tokens,
-            logger: parts.logger)
+        let sources = parts.feeds.sources(lanes: parts.lanes, scope: configuration.feed.adScope)
+        let feeds = FeedCatalogue(sources) { name, path, source in
+            FeedAssembler(
+                name: name, path: path, store: store, source: source, factories: factories, placement: configuration.feed.placement,
+                keys: keys, links: links, tokens: tokens, logger: parts.logger)
+        }
         let performer = ActionPerformer(
             store: store, ledger: ledger, factories: factories, registry: parts.registry, links: links, tokens: tokens,
             undoWindow: configuration.actions.undo.milliseconds)
@@ -31,7 +34,7 @@ struct Composition: Sendable {
             viewerField: configuration.events.viewerHeader, maxAge: configuration.feed.maxAge.milliseconds / 1_000,
             variesByOrigin: !configuration.crossOrigin.origins.isEmpty)
         let feed = FeedRoutes(
-            assembler: assembler, store: store, ledger: ledger, clients: clients, pages: pages, format: format, metrics: parts.pageMetrics)
+            feeds: feeds, store: store, ledger: ledger, clients: clients, pages: pages, format: format, metrics: parts.pageMetrics)
         let saved = SavedRoutes(
             assembler: ViewerListAssembler(
                 list: .saved, path: "/saved", store: store, ledger: ledger, factories: factories, keys: keys, links: links, tokens: tokens),
@@ -49,7 +52,7 @@ struct Composition: Sendable {
         let clock = parts.clock
         let finishedPages = feed.finished(viewerField: configuration.events.viewerHeader, clock: clock)
         finished = { head in finishedPages(head) ?? pictures.finished.canned(for: head, now: clock() / 1_000) }
-        self.assembler = assembler
+        self.feeds = feeds
         self.pages = pages
     }
 }

@@ -12,6 +12,9 @@ struct ServiceParts: Sendable {
     let extensions: ServiceExtensions
     /// The kinds of item that can be imported.
     let kinds: ItemKinds
+    let feeds: DeclaredFeeds
+    /// Where the store keeps the items of each section.
+    let lanes: [String: Lane]
     let pictures: PictureProxy
     let state = ServiceState()
     let telemetry: Telemetry
@@ -30,7 +33,10 @@ struct ServiceParts: Sendable {
         for command in extensions.commands { try registry.register(command) }
         self.registry = registry
         self.extensions = extensions
-        kinds = try configuration.itemKinds(extensions)
+        let file = try configuration.kindsFile(extensions)
+        kinds = ItemKinds.standard.adding(extensions.kinds).adding(file.kinds)
+        feeds = file.feeds
+        lanes = try store.arrange(feeds.plans) { logger.notice("laying the store out in the sections that are configured") }
         pictures = try PictureProxy(configuration: configuration, keys: keys)
         self.telemetry = telemetry
         pageMetrics = PageMetrics(registry: telemetry.registry)

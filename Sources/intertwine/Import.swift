@@ -29,7 +29,10 @@ struct Import: AsyncParsableCommand {
         // Where SQLite sorts what does not fit into memory: beside the store, which is on a disk that holds it.
         setenv("SQLITE_TMPDIR", (configuration.store.database as NSString).deletingLastPathComponent, 0)
         var name = ""
-        let importer = try ItemImport(into: configuration.store.database, kinds: try configuration.itemKinds(), policy: onError) { bad in
+        let importer = try ItemImport(
+            into: configuration.store.database, kinds: try configuration.itemKinds(), sections: try configuration.sectionPlans(),
+            policy: onError
+        ) { bad in
             Output.complain("\(name): \(bad), skipped")
         }
         let total = opened.allSatisfy { $0.size != nil } ? opened.reduce(0) { $0 + ($1.size ?? 0) } : nil

@@ -12,6 +12,15 @@ PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010806000000 1f15c4890000000d49444154789c6360606060000000050001a5f645400000000049454e44ae426082".replace(" ", ""))
 VIEWER = {"X-Viewer-ID": "v1"}
 SLOW = threading.Event()
+SECTIONS = """
+kinds:
+  event: {fields: {title: {type: text, required: true}}, cells: {collection: {identifier: EventCell, size: 300x160, bind: {title: {text: title}}}}}
+sections:
+  main: {title: Everything}
+  users: {title: People, kinds: [user], order: field username}
+  events: {title: Events, kinds: [event]}
+feeds: {main: [main, users], people: [users, events], nobody: [events]}
+"""
 
 
 class Origin(BaseHTTPRequestHandler):
@@ -70,6 +79,63 @@ def feed(walk):
     walk.ask("get", "/saved", 400)
     walk.ask("get", "/saved", 400, query="?cursor=x", headers=VIEWER)
     return json.loads(walk.ask("get", "/feed", 200, headers=VIEWER).content)["items"]
+
+
+def sections(walk):
+    named, section = "/feeds/{name}", "/feeds/{name}/sections/{section}"
+    people, featured = {"name": "people"}, {"name": "people", "section": "users"}
+    for template, values in [(named, people), (section, featured), (named, {"name": "main"})]:
+        first = walk.ask("get", template, 200, values, "?limit=2")
+        href = json.loads(first.content)["page"]["next"]
+        walk.follow("get", template, 200, href)
+        walk.ask("get", template, 200, values, headers=VIEWER)
+        tag = walk.ask("get", template, 200, values).getheader("ETag")
+        walk.ask("get", template, 304, values, headers={"If-None-Match": tag})
+        walk.ask("get", template, 412, values, headers={"If-Match": '"other"'})
+        walk.ask("get", template, 400, values, "?limit=0")
+        walk.ask("get", template, 400, values, "?cursor=x")
+    page = json.loads(walk.ask("get", named, 200, people).content)
+    assert page["page"]["sections"] == ["users"] and page["items"][0]["id"] == "section:users", page
+    cursor = json.loads(walk.ask("get", named, 200, people, "?limit=2").content)["page"]["next"].split("?")[1]
+    walk.ask("get", section, 400, featured, "?" + cursor)
+    walk.ask("get", "/feed", 400, query="?" + cursor)
+    for name, status, items in [("nobody", 200, []), ("nothing", 404, None)]:
+        answer = json.loads(walk.ask("get", named, status, {"name": name}).content)
+        assert answer.get("items") == items
+    walk.ask("get", section, 404, {"name": "people", "section": "nothing"})
+    walk.ask("get", section, 404, {"name": "nothing", "section": "users"})
+
+
+def changes(walk):
+    """Last, because it changes an item."""
+    section = "/feeds/{name}/sections/{section}"
+    feeds = [("/feed", {}), ("/feeds/{name}", {"name": "people"}), (section, {"name": "people", "section": "users"})]
+    held = []
+    for template, values in feeds:
+        page = json.loads(walk.ask("get", template, 200, values, "?limit=2&changes=true").content)["page"]
+        following = json.loads(walk.follow("get", template, 200, page["next"]).content)["page"]
+        held.append(f"?since={page['since']},{following['since']}")
+    tags = []
+    for (template, values), query in zip(feeds, held):
+        answer = walk.ask("get", template + "/changes", 200, values, query)
+        nothing = json.loads(answer.content)
+        assert not nothing["reload"] and not any(nothing[name] for name in ["removed", "inserted", "moved", "reconfigured"]), nothing
+        assert query == "?since=" + ",".join(page["since"] for page in nothing["pages"])
+        tags.append(answer.getheader("ETag"))
+    walk.service.import_items([user("Grace", "featured")])
+    for (template, values), query, tag in zip(feeds, held, tags):
+        answer = walk.ask("get", template + "/changes", 200, values, query, {"If-None-Match": tag})
+        assert [each["cell"]["id"] for each in json.loads(answer.content)["reconfigured"]] == ["user:grace"]
+        again = {"If-None-Match": answer.getheader("ETag")}
+        walk.ask("get", template + "/changes", 304, values, query, again)
+        walk.ask("get", template + "/changes", 412, values, query, {"If-Match": tag})
+        walk.ask("get", template + "/changes", 200, values, query, VIEWER)
+        assert json.loads(walk.ask("get", template + "/changes", 200, values, "?since=AAAA").content) == {"reload": True}
+        for wrong in ["", "?since=", "?since=a.b", "?since=A&since=B"]:
+            walk.ask("get", template + "/changes", 400, values, wrong)
+    walk.ask("get", "/feed", 400, query="?changes=perhaps")
+    walk.ask("get", "/feeds/{name}/changes", 404, {"name": "nothing"}, "?since=A")
+    walk.ask("get", section + "/changes", 404, {"name": "people", "section": "nothing"}, "?since=A")
 
 
 def actions(walk, cells):
@@ -161,12 +227,14 @@ def main():
     items += [user("Denied", picture="http://10.0.0.1"), advertisement(1, here)]
     settings = {"images.allowed-networks": "127.0.0.1/32", "images.allowed-ports": f"80,443,{origin.server_port}", "events.tell-verdict": "true"}
     description = Description(json.loads(FILE.read_text()))
-    with Service(items, settings) as service:
+    with Service(items, settings, kinds=SECTIONS) as service:
         walk = Walk(service, description)
         cells = feed(walk)
+        sections(walk)
         actions(walk, cells)
         images(walk, cells)
         rest(walk)
+        changes(walk)
     origin.shutdown()
 
     met = {(method, path) for method, path, _, _ in description.met}

@@ -14,6 +14,9 @@ from service import Service, advertisement, user
 
 FOLDER = Path(__file__).parents[2] / "Documentation/fixtures"
 VIEWER = {"X-Viewer-ID": "viewer-1"}
+EVENT = {"klass": "event", "id": 1, "title": "Swing", "starts": "2026-05-01T19:00:00Z", "picture": "https://pictures.example.com/swing.png",
+         "signup": "https://sign.example.com/1", "city": "Berlin"}
+SECTIONS = (Path(__file__).parents[2] / "Config/kinds.yaml").read_text()
 
 
 def performed(answer):
@@ -47,6 +50,8 @@ def answers():
         yield "events-request", None, seen
         yield "events-answer", None, json.loads(service.ask("POST", "/events", VIEWER, seen).content)
         yield "cell.schema", None, service.get("/schemas/cell.json")
+    with Service(items[:2] + items[5:] + [EVENT], preload=os.environ["FIXED_CLOCK"], kinds=SECTIONS) as service:
+        yield "page-with-sections", "Page", service.get("/feed")
 
 
 def main():

@@ -14,12 +14,15 @@ ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.sta
 
 
 class Service:
-    def __init__(self, items, settings=(), preload=None):
+    def __init__(self, items, settings=(), preload=None, kinds=None):
         self._folder = tempfile.TemporaryDirectory()
         folder = Path(self._folder.name)
         (folder / "empty.yaml").write_text("")
         binary = os.environ["INTERTWINE_BINARY"]
         self.store = ["--config", str(folder / "empty.yaml"), "--database", str(folder / "feed.sqlite")]
+        if kinds is not None:
+            (folder / "kinds.yaml").write_text(kinds)
+            self.store += ["--set", f"feed.kinds={folder / 'kinds.yaml'}"]
         self.import_items(items)
         self.port = free_port()
         fixed = {"server.host": "127.0.0.1", "server.port": self.port, "admin.port": free_port(), "signing.key": KEY}

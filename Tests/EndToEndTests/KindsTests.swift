@@ -19,13 +19,15 @@ struct KindsTests {
         return service
     }
 
-    @Test("a third kind takes under 40 lines of YAML and nothing else: imported, shown in both layouts, clicked, dismissed")
+    @Test("a third kind takes under 40 lines of YAML and nothing else: imported, in its own section, in both layouts, clicked, dismissed")
     func event() async throws {
         try await offPool {
             #expect(try String(contentsOfFile: Self.file, encoding: .utf8).split(separator: "\n").count < 40)
             let service = try service()
-            let page = try JSON(try service.get("/feed").text)["items"]
-            #expect(page?.list.compactMap { $0["id"]?.text } == ["user:u", "event:1", "event:b"])
+            let answer = try JSON(try service.get("/feed").text)
+            let page = answer["items"]
+            #expect(page?.list.compactMap { $0["id"]?.text } == ["section:events", "event:1", "event:b", "section:main", "user:u"])
+            #expect(answer["page"]?["sections"]?.list.compactMap(\.text) == ["events", "main"])
             let cell = page?[1]
             #expect(cell?["identifier"]?.text == "EventCollectionViewCell")
             #expect([cell?["size"]?["width"]?.number, cell?["size"]?["height"]?.number] == [300, 160])
@@ -35,16 +37,20 @@ struct KindsTests {
             #expect(bindings?["picture"]?["image"]?.text?.hasPrefix("/images/") == true)
             #expect(bindings?["signup"]?["link"]?.text == "https://sign.example.com/1")
             let click = try #require(cell?["actions"]?["selection"]?["href"]?.text)
-            let answer = try service.get(click)
-            #expect(answer.status == 302 && answer["location"] == "https://sign.example.com/1")
+            let clicked = try service.get(click)
+            #expect(clicked.status == 302 && clicked["location"] == "https://sign.example.com/1")
 
             let table = try JSON(try service.get("/feed?layout=table&width=390").text)["items"]
-            #expect(table?.list.compactMap { $0["identifier"]?.text } == ["UserTableViewCell", "EventTableViewCell", "EventTableViewCell"])
-            #expect(table?.list.compactMap { $0["size"]?["width"]?.number } == [390, 390, 390])
+            let header = "SectionHeaderTableViewHeaderFooterView"
+            #expect(
+                table?.list.compactMap { $0["identifier"]?.text } == [
+                    header, "EventTableViewCell", "EventTableViewCell", header, "UserTableViewCell",
+                ])
+            #expect(table?.list.compactMap { $0["size"]?["width"]?.number } == [390, 390, 390, 390, 390])
 
             #expect(try service.ask("POST", "/cells/event:b/dismissal", fields: ["X-Viewer-ID: ann"]).status == 200)
             let hers = try JSON(try service.get("/feed", fields: ["X-Viewer-ID: ann"]).text)["items"]
-            #expect(hers?.list.compactMap { $0["id"]?.text } == ["user:u", "event:1"])
+            #expect(hers?.list.compactMap { $0["id"]?.text } == ["section:events", "event:1", "section:main", "user:u"])
         }
     }
 

@@ -19,11 +19,13 @@ struct AdvertisementReader {
     mutating func next(_ count: Int, _ direction: PageDirection, of mark: Int64?) throws -> [CellReader.Cell] {
         guard count > 0 else { return [] }
         let source = source
-        var cells = try reader.cells(count, from: mark) { try source.items(direction, of: $0, limit: $1) }
+        var cells = try reader.cells(count, from: mark.map { ItemPlace(position: $0) }) {
+            try source.items(direction, of: $0?.position, limit: $1)
+        }
         if let mark, cells.count < count {
             // Round to the other end, and up to the mark, which is the last one that has not been met.
-            cells += try reader.cells(count - cells.count, from: nil) { position, limit in
-                try source.items(direction, of: position, limit: limit).filter {
+            cells += try reader.cells(count - cells.count, from: nil) { place, limit in
+                try source.items(direction, of: place?.position, limit: limit).filter {
                     direction == .forward ? $0.position <= mark : $0.position >= mark
                 }
             }

@@ -1,8 +1,10 @@
 /// Makes cells of items as they come, and notes the items that it had to leave out.
 struct CellReader {
-    /// A cell with the position of its item.
+    /// A cell with the place of its item.
     struct Cell {
-        var position: Int64
+        var place: FeedPlace
+        /// How many items had been left out before it.
+        var omissionsBefore: Int
         var viewModel: CellViewModel
     }
 
@@ -21,14 +23,15 @@ struct CellReader {
     }
 
     /// The item's cell, or nil where it has to be left out.
-    mutating func cell(of item: FeedItem) -> Cell? {
+    mutating func cell(of item: FeedItem, in section: Int = 0) -> Cell? {
         do {
             let viewModel = try factories.makeViewModel(for: item, in: context)
             guard !hidden.contains(viewModel.id) else {
                 omit(item, .dismissed)
                 return nil
             }
-            return Cell(position: item.position, viewModel: viewModel)
+            return Cell(
+                place: FeedPlace(section: section, item: item.place), omissionsBefore: omissions.count, viewModel: viewModel)
         } catch CellFactoryError.noFactory {
             omit(item, .noFactory)
         } catch {
@@ -45,20 +48,20 @@ struct CellReader {
 
     /// Reads on until so many cells are found, or the items end.
     ///
-    /// - Parameter read: the items next to a position, as many as asked for, fewer only at the end.
+    /// - Parameter read: the items next to a place, as many as asked for, fewer only at the end.
     mutating func cells(
-        _ count: Int, from start: Int64?, read: (_ position: Int64?, _ limit: Int) throws -> [FeedItem]
+        _ count: Int, in section: Int = 0, from start: ItemPlace?, read: (_ place: ItemPlace?, _ limit: Int) throws -> [FeedItem]
     ) rethrows -> [Cell] {
         var cells: [Cell] = []
-        var position = start
+        var place = start
         var batch = min(count, Self.maximumBatch)
         while cells.count < count {
-            let items = try read(position, batch)
+            let items = try read(place, batch)
             for item in items where cells.count < count {
-                if let cell = cell(of: item) { cells.append(cell) }
+                if let cell = cell(of: item, in: section) { cells.append(cell) }
             }
             guard items.count == batch, let last = items.last else { break }
-            position = last.position
+            place = last.place
             batch = min(max(batch * 2, 32), Self.maximumBatch)
         }
         return cells

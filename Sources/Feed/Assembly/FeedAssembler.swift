@@ -5,10 +5,13 @@ public struct FeedAssembler: Sendable {
     let store: any FeedStore
     let factories: CellFactories
     let placement: any AdPlacement
+    /// What the feed shows.
+    public let source: any DataSource
     let links: Links
     let tokens: CellTokens
-    private let path: String
-    private let digest: UInt64
+    /// Where the feed is served.
+    public let path: String
+    let digest: UInt64
     private let signer: Signer
     private let midpoint = FeedMidpoint()
     private let logger: Logger
@@ -16,18 +19,21 @@ public struct FeedAssembler: Sendable {
     /// - Parameters:
     ///   - name: of the feed. Cursors carry a digest of it, and are refused by every other feed.
     ///   - path: where the feed is served, such as `/feed`.
+    ///   - source: what the feed shows; all content of the store, without sections, where nothing is said.
     public init(
-        name: String = "feed", path: String = "/feed", store: any FeedStore, factories: CellFactories,
-        placement: any AdPlacement = MidpointPlacement(), keys: SigningKeys, links: Links = Links(), tokens: CellTokens, logger: Logger
+        name: String = "feed", path: String = "/feed", store: any FeedStore, source: any DataSource = FlatDataSource(),
+        factories: CellFactories, placement: any AdPlacement = MidpointPlacement(), keys: SigningKeys, links: Links = Links(),
+        tokens: CellTokens, logger: Logger
     ) {
         self.store = store
+        self.source = source
         self.factories = factories
         self.placement = placement
         self.links = links
         self.tokens = tokens
         self.path = path
         self.logger = logger
-        digest = PageCursor.digest(ofFeed: name)
+        digest = PageCursor.digest(ofFeed: source.scope.isEmpty ? name : "\(name)\u{0}\(source.scope)")
         signer = keys.signer(for: .cursor)
     }
 
@@ -55,55 +61,82 @@ public struct FeedAssembler: Sendable {
     ///
     /// - Throws: ``FeedError/cursor(_:)``.
     public func validate(cursor text: String) throws(FeedError) {
-        do { _ = try PageCursor(text: text, feed: digest, signer: signer) } catch { throw .cursor(error) }
+        do { _ = try cursor(text) } catch { throw .cursor(error) }
+    }
+
+    func cursor(_ text: String) throws(CursorError) -> PageCursor {
+        try PageCursor(text: text, feed: digest, signer: signer)
+    }
+
+    func text(_ cursor: PageCursor) -> String {
+        cursor.text(feed: digest, signer: signer)
     }
 
     private func cursor(of request: FeedRequest) throws(FeedError) -> PageCursor? {
         guard let text = request.cursor else { return nil }
-        do { return try PageCursor(text: text, feed: digest, signer: signer) } catch { throw .cursor(error) }
+        do { return try self.cursor(text) } catch { throw .cursor(error) }
     }
 
-    private func assemble(
+    func assemble(
         _ request: FeedRequest, cursor: PageCursor?, version: StoreVersion, snapshot: any FeedSnapshot
     ) throws -> FeedPage {
         let context = context(of: request)
         let reader = CellReader(factories: factories, context: context, hidden: request.hidden)
-        let content = try PageContent(snapshot: snapshot, cursor: cursor, limit: request.limit, reader: reader)
+        let content = try PageContent(source: source, snapshot: snapshot, cursor: cursor, limit: request.limit, reader: reader)
         let advertisements = AdvertisementReader(
             snapshot: snapshot, forms: factories.advertisementForms(in: request.layout), reader: reader)
-        let block =
-            switch placement.supply {
-            case .rotating(let perPage):
-                // Only as many as have a place: the rotation goes on after the last one that was shown.
-                try AdBlock(
-                    rotating: placement.indices(for: max(0, perPage), in: ContentStretch(count: content.cells.count)).count,
-                    cursor: cursor, advertisements: advertisements)
-            case .onceAtMidpoint:
-                try AdBlock(
-                    atMidpoint: cursor?.midpoint ?? midpoint.position(at: version, in: snapshot), among: content, cursor: cursor,
-                    advertisements: advertisements)
-            }
+        var blocks = AdBlocks(of: content, in: source, placement: placement)
+        try blocks.rotate(cursor: cursor, advertisements: advertisements)
+        let sections = sectionsAroundMidpoint
+        if !sections.isEmpty {
+            let midpoint = try cursor?.midpoint ?? midpoint.place(at: version, of: source, sections: sections, in: snapshot)
+            try blocks.put(at: midpoint, among: content, cursor: cursor, advertisements: advertisements)
+        }
+        var headers = reader
+        let entries = entries(content, blocks, headers: &headers)
+        let next = blocks.next(content, after: cursor)
         return FeedPage(
-            entries: merge(content.cells, block), limit: request.limit,
-            next: href(block.next(content, after: cursor), for: request),
-            previous: href(block.previous(content, before: cursor), for: request),
-            validUntil: CellTokens.endOfBucket(of: request.now), omissions: content.omissions + block.omissions)
+            entries: entries, limit: request.limit, next: href(next, for: request),
+            previous: href(blocks.previous(content, before: cursor), for: request),
+            sections: source.name(of: 0).map { _ in blocks.blocks.compactMap { source.name(of: $0.section) } },
+            since: request.followsChanges ? since(entries, request, cursor) : nil,
+            validUntil: CellTokens.endOfBucket(of: request.now), omissions: content.omissions + blocks.omissions + headers.omissions,
+            following: next)
     }
 
-    private func merge(_ content: [CellReader.Cell], _ block: AdBlock) -> [FeedPage.Entry] {
-        let indices = placement.indices(for: block.cells.count, in: ContentStretch(count: content.count, midpoint: block.midpointIndex))
+    /// The sections whose advertisements stand once, at the middle of the feed.
+    private var sectionsAroundMidpoint: [Int] {
+        (0..<max(0, source.sectionCount)).filter { (source.placement(in: $0) ?? placement).supply == .onceAtMidpoint }
+    }
+
+    private func entries(_ content: PageContent, _ blocks: AdBlocks, headers: inout CellReader) -> [FeedPage.Entry] {
         var entries: [FeedPage.Entry] = []
-        entries.reserveCapacity(content.count + block.cells.count)
-        var slots = zip(indices, block.cells).enumerated().makeIterator()
-        var slot = slots.next()
-        for index in 0...content.count {
-            while let (number, (place, cell)) = slot, place <= index {
-                entries.append(FeedPage.Entry(viewModel: cell.viewModel, adSlot: number))
-                slot = slots.next()
+        entries.reserveCapacity(content.cells.count + blocks.blocks.reduce(0) { $0 + $1.cells.count + 1 })
+        var slot = 0
+        for (number, block) in blocks.blocks.enumerated() {
+            if number > 0 || !content.continuesSection, let header = header(of: block.section, from: &headers) {
+                entries.append(FeedPage.Entry(viewModel: header.viewModel, adSlot: nil))
             }
-            if index < content.count { entries.append(FeedPage.Entry(viewModel: content[index].viewModel, adSlot: nil)) }
+            var places = zip(block.indices(for: block.cells.count), block.cells).makeIterator()
+            var next = places.next()
+            for index in 0...block.content.count {
+                while let (place, cell) = next, place <= index {
+                    entries.append(FeedPage.Entry(viewModel: cell.viewModel, adSlot: slot))
+                    slot += 1
+                    next = places.next()
+                }
+                if index < block.content.count {
+                    let cell = content.cells[block.content.lowerBound + index]
+                    entries.append(FeedPage.Entry(viewModel: cell.viewModel, adSlot: nil))
+                }
+            }
         }
         return entries
+    }
+
+    private func header(of section: Int, from reader: inout CellReader) -> CellReader.Cell? {
+        guard let title = source.title(of: section) else { return nil }
+        return reader.cell(of: SectionHeader(name: source.name(of: section) ?? String(section), title: title).item)
     }
 
     func context(of request: FeedRequest) -> CellContext {
@@ -114,8 +147,8 @@ public struct FeedAssembler: Sendable {
     private func href(_ cursor: PageCursor?, for request: FeedRequest) -> String? {
         cursor.map {
             links.page(
-                path: path, cursor: $0.text(feed: digest, signer: signer), limit: request.limit, layout: request.layout,
-                width: request.width)
+                path: path, cursor: text($0), limit: request.limit, layout: request.layout, width: request.width,
+                followsChanges: request.followsChanges)
         }
     }
 }

@@ -4,16 +4,28 @@ import Synchronization
 final class FeedMidpoint: Sendable {
     private struct Known {
         var version: StoreVersion
-        var position: Int64?
+        var place: FeedPlace?
     }
 
     private let known = Mutex<Known?>(nil)
 
-    /// - Parameter version: the store's, read before the snapshot was taken, so that what is kept under it is never older.
-    func position(at version: StoreVersion, in snapshot: any FeedSnapshot) throws -> Int64? {
-        if let known = known.withLock({ $0 }), known.version == version { return known.position }
-        let position = try snapshot.midpoint(of: .content)
-        known.withLock { $0 = Known(version: version, position: position) }
-        return position
+    /// - Parameters:
+    ///   - version: the store's, read before the snapshot was taken, so that what is kept under it is never older.
+    ///   - sections: those that have advertisements; the middle is that of their items.
+    func place(at version: StoreVersion, of source: any DataSource, sections: [Int], in snapshot: any FeedSnapshot) throws -> FeedPlace? {
+        if let known = known.withLock({ $0 }), known.version == version { return known.place }
+        let place = try Self.find(in: source, sections: sections, of: snapshot)
+        known.withLock { $0 = Known(version: version, place: place) }
+        return place
+    }
+
+    private static func find(in source: any DataSource, sections: [Int], of snapshot: any FeedSnapshot) throws -> FeedPlace? {
+        let counts = try sections.map { try source.itemCount(in: $0, of: snapshot) }
+        var index = counts.reduce(0, +) / 2
+        for (section, count) in zip(sections, counts) {
+            if index < count { return try source.place(at: index, in: section, of: snapshot).map { FeedPlace(section: section, item: $0) } }
+            index -= count
+        }
+        return nil
     }
 }

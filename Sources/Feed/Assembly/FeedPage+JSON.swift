@@ -13,6 +13,18 @@ extension FeedPage {
         writer.write(next)
         writer.raw(#","previous":"#)
         writer.write(previous)
+        if let sections {
+            writer.raw(#","sections":["#)
+            for (index, section) in sections.enumerated() {
+                if index > 0 { writer.raw(",") }
+                writer.write(section)
+            }
+            writer.raw("]")
+        }
+        if let since {
+            writer.raw(#","since":"#)
+            writer.write(since)
+        }
         writer.raw("}}")
         return writer.bytes
     }

@@ -31,8 +31,14 @@ public struct FeedPage: Sendable {
     public var next: String?
     /// The href of the page before; nil on the first.
     public var previous: String?
+    /// The names of the sections that the page meets, in order; nil where the feed has no sections.
+    public var sections: [String]?
+    /// What the client asks for changes of the page with; nil where it did not want to know, or the page holds too much.
+    public var since: String?
     /// Until when the page can be served as it is, in milliseconds since 1970-01-01 UTC: its tokens then get the next hour's.
     public var validUntil: Int64
     /// What was left out while reading. Broken ones are for the log and the metrics too.
     public var omissions: [Omission]
+    /// Where the next page begins; nil on the last.
+    var following: PageCursor?
 }

@@ -16,10 +16,12 @@ public struct FeedRequest: Sendable {
     public var layout: CellLayout
     /// The client's width in points; nil where it does not tell.
     public var width: Int?
+    /// Whether the page tells what its changes are asked for with.
+    public var followsChanges: Bool
 
     public init(
         cursor: String? = nil, limit: Int = FeedRequest.defaultLimit, now: Int64, hasViewer: Bool = false, hidden: Set<String> = [],
-        layout: CellLayout = .collection, width: Int? = nil
+        layout: CellLayout = .collection, width: Int? = nil, followsChanges: Bool = false
     ) {
         self.cursor = cursor
         self.limit = limit
@@ -28,5 +30,6 @@ public struct FeedRequest: Sendable {
         self.hidden = hidden
         self.layout = layout
         self.width = width
+        self.followsChanges = followsChanges
     }
 }

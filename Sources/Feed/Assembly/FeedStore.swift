@@ -25,11 +25,23 @@ public protocol FeedSnapshot {
     /// One item, or nil if the store has none of that kind and id.
     func item(kind: String, id: String) throws -> FeedItem?
 
-    /// The position of the item with index `count / 2` of a lane; nil where the lane is empty.
+    /// The same by a field, from the least value to the greatest and among equal ones by position. The items have their ``FeedItem/sortKey``.
     ///
-    /// The cost may depend on the number of items: it is asked at most once per ``FeedStore/version``, and only where advertisements stand
-    /// at the middle of the whole feed.
-    func midpoint(of lane: Lane) throws -> Int64?
+    /// At that cost where the store was told to order the lane by the field.
+    func items(
+        in lane: Lane, by field: SortField, _ direction: PageDirection, of place: ItemPlace?, limit: Int
+    ) throws -> [FeedItem]
+
+    /// How many items a lane holds.
+    ///
+    /// The cost of this and of ``place(at:in:by:)`` may depend on the number of items: they are asked at most once per
+    /// ``FeedStore/version``, and only where advertisements stand at the middle of the whole feed.
+    func count(in lane: Lane) throws -> Int
+
+    /// The place of the item with an index in a lane; nil where there is none.
+    ///
+    /// - Parameter field: what orders the lane; nil for positions.
+    func place(at index: Int, in lane: Lane, by field: SortField?) throws -> ItemPlace?
 
     /// How many items there are of each form; the cost may depend on the number of items, so it is for operators, not for requests.
     func counts() throws -> [ItemForm: Int]
@@ -37,8 +49,8 @@ public protocol FeedSnapshot {
 
 /// Which way a page is read from its position.
 public enum PageDirection: Sendable, Hashable {
-    /// Items that stand after the position; from the start of the lane where there is none.
+    /// Items that stand after a place; from the start where there is none.
     case forward
-    /// Items that stand before the position; from the end of the lane where there is none.
+    /// Items that stand before a place; from the end where there is none.
     case backward
 }

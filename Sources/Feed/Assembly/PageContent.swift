@@ -1,54 +1,67 @@
-/// The content of one page, read from its cursor in either direction.
+/// The content of one page, read from its cursor in either direction, across as many sections as it takes.
 struct PageContent {
     /// In feed order.
-    var cells: [CellReader.Cell]
-    /// The position of the nearest cell before the page; known going backward, nil where there is none.
-    private(set) var before: Int64?
+    private(set) var cells: [CellReader.Cell]
+    /// The place of the nearest cell before the page; known going backward, nil where there is none.
+    private(set) var before: FeedPlace?
     /// Whether there is a cell before the page, and after it.
     private(set) var hasBefore: Bool
     private(set) var hasAfter: Bool
     private(set) var omissions: [FeedPage.Omission]
+    /// Whether the page goes on with a section that the page before began.
+    private(set) var continuesSection: Bool
 
     /// Reads one cell more than the page holds: it tells whether the page is the last one, and clients never have to guess that.
-    init(snapshot: any FeedSnapshot, cursor: PageCursor?, limit: Int, reader: CellReader) throws {
+    init(source: any DataSource, snapshot: any FeedSnapshot, cursor: PageCursor?, limit: Int, reader: CellReader) throws {
         let direction = cursor?.direction ?? .forward
+        let walk = SectionWalk(source: source, snapshot: snapshot)
         var reading = reader
-        var found = try reading.cells(limit + 1, from: cursor?.position) { position, limit in
-            try snapshot.items(in: .content, direction, of: position, limit: limit)
-        }
+        var found = try walk.cells(limit + 1, direction, of: cursor?.place, reader: &reading)
         let extra = found.count > limit ? found.removeLast() : nil
-        // What was left out beyond the last cell of this page belongs to the page after it.
         omissions = reading.omissions
-        if extra != nil, let edge = found.last?.position {
-            omissions.removeAll { direction == .forward ? $0.position > edge : $0.position < edge }
+        if extra != nil, let last = found.last {
+            // What was left out beyond the last cell of this page belongs to the page after it.
+            omissions.removeLast(omissions.count - last.omissionsBefore)
         }
 
         /// Whether there is a cell on the side that the page was not read towards. The one that the cursor came from may be gone.
-        func isFollowed(_ direction: PageDirection, of position: Int64) throws -> Bool {
+        func isFollowed(_ side: PageDirection, of place: FeedPlace) throws -> Bool {
             var peek = reader
-            return try !peek.cells(1, from: position) { try snapshot.items(in: .content, direction, of: $0, limit: $1) }.isEmpty
+            return try !walk.cells(1, side, of: place, reader: &peek).isEmpty
         }
         switch direction {
         case .forward:
             cells = found
             hasAfter = extra != nil
             hasBefore = false
+            continuesSection = false
             if let cursor {
-                hasBefore = try isFollowed(.backward, of: found.first?.position ?? Self.saturating(cursor.position, plus: 1))
+                let edge = found.first?.place ?? source.beside(cursor.place, towards: .backward)
+                hasBefore = try isFollowed(.backward, of: edge)
+                continuesSection = found.first?.place.section == cursor.place.section
             }
         case .backward:
             cells = found.reversed()
-            before = extra?.position
+            before = extra?.place
             hasBefore = extra != nil
             hasAfter = false
+            continuesSection = extra != nil && extra?.place.section == cells.first?.place.section
             if let cursor {
-                hasAfter = try isFollowed(.forward, of: cells.last?.position ?? Self.saturating(cursor.position, plus: -1))
+                hasAfter = try isFollowed(.forward, of: cells.last?.place ?? source.beside(cursor.place, towards: .forward))
             }
         }
     }
 
-    static func saturating(_ position: Int64, plus step: Int64) -> Int64 {
-        let (sum, overflow) = position.addingReportingOverflow(step)
-        return overflow ? position : sum
+    /// The indices of each section's cells, in order.
+    var stretches: [(section: Int, range: Range<Int>)] {
+        var stretches: [(section: Int, range: Range<Int>)] = []
+        var start = 0
+        for (index, cell) in cells.enumerated() {
+            let isLast = index + 1 == cells.count || cells[index + 1].place.section != cell.place.section
+            guard isLast else { continue }
+            stretches.append((cell.place.section, start..<index + 1))
+            start = index + 1
+        }
+        return stretches
     }
 }

@@ -34,7 +34,9 @@ public struct ViewerListAssembler: Sendable {
         let digest = PageCursor.digest(ofFeed: "\(list.rawValue)\u{0}\(viewer)")
         var mark: Int64?
         if let text {
-            do { mark = try PageCursor(text: text, feed: digest, signer: signer).position } catch { throw FeedError.cursor(error) }
+            do { mark = try PageCursor(text: text, feed: digest, signer: signer).place.item.position } catch {
+                throw FeedError.cursor(error)
+            }
         }
         let context = CellContext(links: links, tokens: tokens, now: now, hasViewer: true, layout: layout, width: width)
         var found: [(mark: Int64, viewModel: CellViewModel)] = []
@@ -49,12 +51,13 @@ public struct ViewerListAssembler: Sendable {
         let shown = found.prefix(limit)
         var next: String?
         if found.count > limit, let last = shown.last {
-            let cursor = PageCursor(direction: .forward, position: last.mark)
+            let cursor = PageCursor(direction: .forward, place: FeedPlace(item: ItemPlace(position: last.mark)))
             next = links.page(
                 path: path, cursor: cursor.text(feed: digest, signer: signer), limit: limit, layout: layout, width: width)
         }
         return FeedPage(
             entries: shown.map { FeedPage.Entry(viewModel: $0.viewModel, adSlot: nil) }, limit: limit, next: next, previous: nil,
+            sections: nil,
             validUntil: CellTokens.endOfBucket(of: now), omissions: [])
     }
 

@@ -1,5 +1,5 @@
 extension CellFactories {
-    /// The factories of the two kinds that the product comes with.
+    /// The factories of the two kinds that the product comes with, and of section headers.
     ///
     /// - Throws: ``CommandPlanError`` where a slot names a command that is unknown or cannot stand there.
     public static func standard(
@@ -21,6 +21,9 @@ extension CellFactories {
             }
             try factories.register(
                 AdvertisementCellFactory(plan: advertisements, layout: layout), for: picture, prefix: "ad", lane: .advertisements,
+                layout: layout)
+            try factories.register(
+                SectionHeaderCellFactory(layout: layout), for: ItemForm(kind: SectionHeader.kind, variant: ""), prefix: SectionHeader.kind,
                 layout: layout)
         }
         return factories

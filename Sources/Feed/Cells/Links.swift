@@ -45,10 +45,13 @@ public final class Links: Sendable {
     }
 
     /// A page of a feed. The cursor is of base64url characters alone; layout and width stand there where they are not the usual ones.
-    public func page(path: String, cursor: String, limit: Int, layout: CellLayout = .collection, width: Int? = nil) -> String {
+    public func page(
+        path: String, cursor: String, limit: Int, layout: CellLayout = .collection, width: Int? = nil, followsChanges: Bool = false
+    ) -> String {
         var href = base + path + "?cursor=" + cursor + "&limit=" + String(limit)
         if layout != .collection { href += "&layout=" + layout.rawValue }
         if let width { href += "&width=" + String(width) }
+        if followsChanges { href += "&changes=true" }
         return href
     }
 }

@@ -26,6 +26,17 @@ public struct DeclaredKind: ItemKind {
         self.declaration = declaration
     }
 
+    public var sortFields: [SortField] {
+        declaration.fields.filter(\.isRequired).compactMap { field in
+            switch field.type {
+            case .text: SortField(field.name, .text)
+            case .number: SortField(field.name, .number)
+            case .date: SortField(field.name, .date)
+            case .url, .image, .boolean: nil
+            }
+        }
+    }
+
     /// - Throws: ``ItemFault`` with the field and the reason.
     public func validate(_ fields: ItemFields) throws(ItemFault) -> ValidItem {
         let variant = declaration.variants.isEmpty ? "" : try fields.choice("type", among: declaration.variants)

@@ -26,6 +26,12 @@ struct ByteReader {
         read(bytes: 8).map { Int64(bitPattern: $0) }
     }
 
+    mutating func readBytes(_ count: Int) -> [UInt8]? {
+        guard remaining.count >= count else { return nil }
+        defer { remaining = remaining.dropFirst(count) }
+        return Array(remaining.prefix(count))
+    }
+
     private mutating func read(bytes count: Int) -> UInt64? {
         guard remaining.count >= count else { return nil }
         let value = remaining.prefix(count).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }

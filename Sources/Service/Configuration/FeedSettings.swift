@@ -11,7 +11,7 @@ public struct FeedSettings: Sendable {
     public var cache: ByteCount
     /// How long clients and shared caches may use a page without asking again.
     public var maxAge: Duration
-    /// The file that declares kinds of item besides users and advertisements; empty for none.
+    /// The file that declares kinds of item besides users and advertisements, sections and feeds; empty for none.
     public var kinds: String
     public var adsPerPage: Int
     public var adScope: AdScope

@@ -1,22 +1,34 @@
 internal import Feed
 
-/// The kinds of item that a file declares: `kinds: {event: …}`. `Config/kinds.yaml` shows one.
+/// The kinds of item, the sections and the feeds that a file declares. `Config/kinds.yaml` shows some.
 struct KindsFile {
     private let declared: [(kind: DeclaredKind, place: YAMLPlace)]
+    let feeds: DeclaredFeeds
 
     /// Declares nothing.
-    static var none: KindsFile { KindsFile(declared: []) }
+    static var none: KindsFile { KindsFile(declared: [], feeds: DeclaredFeeds()) }
 
-    private init(declared: [(kind: DeclaredKind, place: YAMLPlace)]) {
+    private init(declared: [(kind: DeclaredKind, place: YAMLPlace)], feeds: DeclaredFeeds) {
         self.declared = declared
+        self.feeds = feeds
     }
 
     /// - Parameters:
     ///   - policy: what an action does when one of its commands fails.
-    ///   - taken: the kinds that there are without the file.
+    ///   - known: the kinds that there are without the file.
     /// - Throws: ``ConfigurationError`` with file and line for the first thing that is wrong.
-    init(_ root: YAMLPlace, policy: FailurePolicy, besides taken: [String]) throws(ConfigurationError) {
-        guard let kinds = try root.members(of: "the file", among: ["kinds"])["kinds"] else { throw root.fault("kinds is missing") }
+    init(_ root: YAMLPlace, policy: FailurePolicy, besides known: ItemKinds) throws(ConfigurationError) {
+        let members = try root.members(of: "the file", among: ["kinds", "sections", "feeds"])
+        declared =
+            try members["kinds"].map { kinds throws(ConfigurationError) in
+                try Self.kinds(kinds, policy: policy, besides: known.names)
+            } ?? []
+        feeds = try FeedsReader(kinds: known.adding(declared.map(\.kind))).feeds(sections: members["sections"], feeds: members["feeds"])
+    }
+
+    private static func kinds(
+        _ kinds: YAMLPlace, policy: FailurePolicy, besides taken: [String]
+    ) throws(ConfigurationError) -> [(kind: DeclaredKind, place: YAMLPlace)] {
         let reader = KindReader(policy: policy)
         var declared: [(kind: DeclaredKind, place: YAMLPlace)] = []
         for (name, place) in try kinds.members("each kind's name with its declaration") {
@@ -30,7 +42,7 @@ struct KindsFile {
                 throw place.place(at: error.path).fault("\(ItemFault.shown(name)): \(error.reason)")
             }
         }
-        self.declared = declared
+        return declared
     }
 
     var kinds: [DeclaredKind] { declared.map(\.kind) }

@@ -17,7 +17,9 @@ struct OperatorRoutes: Sendable {
         let items = ItemRoutes(store: parts.store, kinds: parts.kinds).routes
         let imports = ImportRoutes(database: database, kinds: parts.kinds, settings: settings).routes
         let pictures = PurgeRoutes(manager: parts.pictures.manager).routes
-        return (items + imports + pictures).map(audited) + ReportRoutes(archive: parts.ledger).routes + ExplainRoutes(live: live).routes
+        let operations = OperationRoutes(store: parts.store, kinds: parts.kinds).routes
+        return (items + operations + imports + pictures).map(audited) + ReportRoutes(archive: parts.ledger).routes
+            + ExplainRoutes(live: live).routes
     }
 
     private func audited(_ route: Route) -> Route {

@@ -9,16 +9,21 @@ internal import Synchronization
 /// the store changes, all pages are stale at once; when there is no room, those go first that nobody asked for since the last round.
 final class FinishedPages: Sendable {
     struct Key: Hashable, Sendable {
+        /// The path of its feed.
+        var feed: String
         var cursor: String?
         var limit: Int
         var layout: CellLayout
         var width: Int?
+        var followsChanges: Bool
 
-        init(_ request: FeedRequest) {
+        init(_ request: FeedRequest, of feed: String) {
+            self.feed = feed
             cursor = request.cursor
             limit = request.limit
             layout = request.layout
             width = request.width
+            followsChanges = request.followsChanges
         }
     }
 

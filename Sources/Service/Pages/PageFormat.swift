@@ -27,6 +27,17 @@ struct PageFormat: Sendable {
         return response
     }
 
+    /// What became of pages. Whoever asks again with its tag is answered in a few bytes as long as nothing more happens.
+    func response(_ changes: FeedChanges) -> ServerResponse {
+        let body = changes.json()
+        var fields: HTTPFields = [.contentType: "application/json", .vary: viewerField, .cacheControl: "private, no-cache"]
+        if variesByOrigin { fields.append(contentsOf: CrossOriginPolicy.vary) }
+        var response = ServerResponse(status: .ok, fields: fields, body: body)
+        response.entityTag = Self.entityTag(of: body)
+        response.isCompressible = true
+        return response
+    }
+
     /// A strong validator: another one for every other body.
     static func entityTag(of body: [UInt8]) -> String {
         "\"" + SHA256.hash(data: body).prefix(12).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() + "\""

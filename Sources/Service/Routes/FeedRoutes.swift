@@ -2,12 +2,12 @@ internal import Feed
 internal import HTTPServer
 internal import HTTPTypes
 
-/// `GET /feed`: pages of cells.
+/// `GET /feed`, `GET /feeds/{name}` and `GET /feeds/{name}/sections/{section}`: pages of cells; and under each, `/changes`.
 struct FeedRoutes: Sendable {
     /// Dismissed cells that a viewer's feed leaves out: the latest so many.
     static let hiddenLimit = 5_000
 
-    let assembler: FeedAssembler
+    let feeds: FeedCatalogue
     let store: any FeedStore
     let ledger: any Ledger
     let clients: ClientReader
@@ -16,7 +16,15 @@ struct FeedRoutes: Sendable {
     let metrics: PageMetrics
 
     var routes: [Route] {
-        [Route(.get, "/feed") { try await page($0) }]
+        routes("/feed") { _ in feeds.main } + routes("/feeds/{name}") { try feeds.feed($0.parameter("name")) }
+            + routes("/feeds/{name}/sections/{section}") { try feeds.section($0.parameter("section"), of: $0.parameter("name")) }
+    }
+
+    private func routes(_ pattern: String, feed: @escaping @Sendable (RouteRequest) throws -> FeedAssembler) -> [Route] {
+        [
+            Route(.get, pattern) { try await page($0, of: try feed($0), route: pattern) },
+            Route(.get, "\(pattern)/changes") { try await changes($0, of: try feed($0)) },
+        ]
     }
 
     /// Looks up finished pages, on the event loops.
@@ -28,25 +36,31 @@ struct FeedRoutes: Sendable {
         }
     }
 
-    private func page(_ request: RouteRequest) async throws -> ServerResponse {
+    private func page(_ request: RouteRequest, of assembler: FeedAssembler, route: String) async throws -> ServerResponse {
         let limit = try request.query.integer("limit", in: FeedRequest.limits, default: FeedRequest.defaultLimit)
         var feed = FeedRequest(
             cursor: try request.query.text("cursor"), limit: limit, now: request.now, layout: try request.query.layout(),
-            width: try request.query.width())
+            width: try request.query.width(), followsChanges: try request.query.flag("changes"))
         guard let viewer = try clients.viewer(of: request.head) else {
-            return ServerResponse(try await shared(feed, request.head))
+            return ServerResponse(try await shared(feed, of: assembler, request.head, route: route))
         }
-        let hidden = try await ledger.cells(on: .dismissed, of: viewer, after: nil, limit: Self.hiddenLimit)
-        feed.hasViewer = true
-        feed.hidden = Set(hidden.map(\.cell))
+        try await add(viewer, to: &feed)
         let page = try await assembler.page(feed)
         metrics.count(page.omissions)
         return format.response(page, isShared: false)
     }
 
+    func add(_ viewer: String, to feed: inout FeedRequest) async throws {
+        let hidden = try await ledger.cells(on: .dismissed, of: viewer, after: nil, limit: Self.hiddenLimit)
+        feed.hasViewer = true
+        feed.hidden = Set(hidden.map(\.cell))
+    }
+
     /// A page that is the same for everyone, kept for the next who asks.
-    private func shared(_ feed: FeedRequest, _ head: HTTPRequest) async throws -> CannedResponse {
-        let key = FinishedPages.Key(feed)
+    private func shared(
+        _ feed: FeedRequest, of assembler: FeedAssembler, _ head: HTTPRequest, route: String
+    ) async throws -> CannedResponse {
+        let key = FinishedPages.Key(feed, of: assembler.path)
         let version = store.version
         let needsGzip = head.headerFields[.acceptEncoding] != nil
         if let page = pages.page(key, version: version, now: feed.now), let canned = page.canned(gzip: needsGzip) {
@@ -57,7 +71,7 @@ struct FeedRoutes: Sendable {
         let page = try await assembler.page(feed)
         metrics.count(page.omissions)
         let response = format.response(page, isShared: true)
-        let canned = CannedResponse(response, compressionLevel: needsGzip ? PageFormat.compressionLevel : nil, route: "/feed")
+        let canned = CannedResponse(response, compressionLevel: needsGzip ? PageFormat.compressionLevel : nil, route: route)
         pages.keep(canned, hasGzip: needsGzip, as: key, target: head.path ?? "", version: version, validUntil: page.validUntil)
         return canned
     }

@@ -9,6 +9,8 @@ struct Problem: Error, Hashable {
         case invalidCursor = "invalid-cursor"
         case invalidBody = "invalid-body"
         case viewerRequired = "viewer-required"
+        case unknownFeed = "unknown-feed"
+        case unknownSection = "unknown-section"
         case unknownCell = "unknown-cell"
         case emptySlot = "empty-slot"
         case unknownSelection = "unknown-selection"
@@ -25,6 +27,7 @@ struct Problem: Error, Hashable {
         case storeUnavailable = "store-unavailable"
         case unknownItem = "unknown-item"
         case invalidItem = "invalid-item"
+        case invalidOperation = "invalid-operation"
         case preconditionFailed = "precondition-failed"
         case preconditionRequired = "precondition-required"
 

@@ -27,6 +27,7 @@ extension ViewerResource {
         module("keyboard.mjs", PackageResources.keyboard_mjs),
         module("main.mjs", PackageResources.main_mjs),
         module("placeholder-cell.mjs", PackageResources.placeholder_cell_mjs),
+        module("section-header-cell.mjs", PackageResources.section_header_cell_mjs),
         module("toast.mjs", PackageResources.toast_mjs),
         module("user-snapshot-cell.mjs", PackageResources.user_snapshot_cell_mjs),
         module("viewer-identity.mjs", PackageResources.viewer_identity_mjs),

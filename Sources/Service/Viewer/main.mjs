@@ -17,6 +17,7 @@ import { Inspector } from "./inspector.mjs";
 import { Interactions } from "./interactions.mjs";
 import { Journal } from "./journal.mjs";
 import { Keyboard } from "./keyboard.mjs";
+import { sectionHeaderCell } from "./section-header-cell.mjs";
 import { Toast } from "./toast.mjs";
 import { userSnapshotCell } from "./user-snapshot-cell.mjs";
 import { viewerIdentity } from "./viewer-identity.mjs";
@@ -29,7 +30,8 @@ const announce = (text) => {
 const registry = new CellRegistry()
   .register("UserSnapshotCollectionViewCell", userSnapshotCell)
   .register("CircularUserCollectionViewCell", circularUserCell)
-  .register("AdvertisementCollectionViewCell", advertisementCell);
+  .register("AdvertisementCollectionViewCell", advertisementCell)
+  .register("SectionHeaderCollectionReusableView", sectionHeaderCell);
 
 const journal = new Journal();
 const connection = new Connection(new URL("readyz", document.baseURI).href);

@@ -7,23 +7,28 @@ import GRDB
 /// sorted at the end instead of grown at random places. Where somebody has made the store in the meantime, the items go into that one.
 struct DraftDestination: ImportDestination {
     private let place: String
+    private let sections: [SectionPlan]
+    private let kinds: SectionKinds
     private let draft: DraftFile
     private let queue: DatabaseQueue
     /// Nil from the end on: it keeps the file open.
     private var insert: SQLStatement?
     private var lastPositions: [Lane: Int64] = [:]
 
-    init(_ place: String) throws {
+    init(_ place: String, sections: [SectionPlan]) throws {
         self.place = place
+        self.sections = sections
         let file = ItemSchema.file(place)
         try file.checkPermissions()
         draft = try DraftFile(for: place)
         do {
             queue = try DatabaseQueue(path: draft.path, configuration: Self.configuration)
             try file.bringUpToDate(queue)
-            insert = try queue.writeWithoutTransaction { database in
-                try database.execute(sql: "BEGIN; DROP INDEX item_identity")
-                return try SQLStatement(database, ItemSchema.insertion)
+            (kinds, insert) = try queue.writeWithoutTransaction { database in
+                try database.execute(sql: "BEGIN")
+                _ = try SectionTable.lay(sections, in: database)
+                try database.execute(sql: "DROP INDEX item_identity")
+                return (try SectionKinds(database), try SQLStatement(database, ItemSchema.insertion))
             }
         } catch {
             throw file.failure(error)
@@ -51,9 +56,10 @@ struct DraftDestination: ImportDestination {
         guard let insert else { throw StoreError.unavailable("the import is over") }
         try queue.writeWithoutTransaction { _ in
             for item in batch {
-                let position = try ItemSchema.position(after: lastPositions[item.lane] ?? 0)
-                lastPositions[item.lane] = position
-                insert.bind(item, at: position)
+                let lane = kinds.lane(of: item)
+                let position = try ItemSchema.position(after: lastPositions[lane] ?? 0)
+                lastPositions[lane] = position
+                insert.bind(item, in: lane, at: position)
                 try insert.run()
             }
         }
@@ -108,13 +114,14 @@ struct DraftDestination: ImportDestination {
     ///
     /// - Returns: how many of them were there already.
     private func merge() throws -> Int {
-        var store = try StoreDestination(place)
+        var store = try StoreDestination(place, sections: sections)
         var replaced = 0
         try DatabaseQueue(path: draft.path).writeWithoutTransaction { database in
             let rows = try SQLStatement(database, "SELECT lane, kind, id, variant, body FROM item ORDER BY lane, position")
             defer { rows.reset() }
             while try rows.step() {
-                guard let lane = Lane(rawValue: Int(rows.integer(0))) else { continue }
+                // That store has numbers of its own for its sections, and knows them by kind.
+                let lane = Lane(rawValue: rows.integer(0)) == .advertisements ? Lane.advertisements : .content
                 let item = ValidItem(kind: rows.text(1), lane: lane, id: rows.text(2), variant: rows.text(3), body: rows.bytes(4))
                 replaced += try 1 - store.write([item])
             }

@@ -24,9 +24,12 @@ public final class ItemImport {
     /// Waits for up to 60 s until no other import into the same store is under way. Where there is no store yet, there is none before
     /// ``commit()`` either.
     ///
-    /// - Parameter report: called for each item that is left out under ``BadItemPolicy/skip``.
+    /// - Parameters:
+    ///   - sections: lays the store out anew, in the same transaction; it stays as it is where they are empty.
+    ///   - report: called for each item that is left out under ``BadItemPolicy/skip``.
     public init(
-        into path: String, kinds: ItemKinds = .standard, policy: BadItemPolicy = .stop, report: @escaping (BadItem) -> Void = { _ in }
+        into path: String, kinds: ItemKinds = .standard, sections: [SectionPlan] = [], policy: BadItemPolicy = .stop,
+        report: @escaping (BadItem) -> Void = { _ in }
     ) throws(StoreError) {
         self.kinds = kinds
         self.policy = policy
@@ -35,7 +38,7 @@ public final class ItemImport {
         do {
             DraftFile.removeAbandoned(path)
             let isNew = access(path, F_OK) != 0 && errno == ENOENT
-            queue = ImportQueue(isNew ? try DraftDestination(path) : try StoreDestination(path))
+            queue = ImportQueue(isNew ? try DraftDestination(path, sections: sections) : try StoreDestination(path, sections: sections))
         } catch let error as StoreError {
             throw error
         } catch let error as DatabaseError {

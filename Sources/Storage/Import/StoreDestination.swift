@@ -8,10 +8,15 @@ struct StoreDestination: ImportDestination {
     private var isOver = false
 
     /// Opens the store, makes it where there is none, and waits for up to 60 s until no other import is under way.
-    init(_ path: String) throws {
+    ///
+    /// - Parameter sections: how the store is to be laid out; as it is where empty.
+    init(_ path: String, sections: [SectionPlan]) throws {
         pool = try ItemSchema.file(path).open(Self.configuration)
         writer = try pool.writeWithoutTransaction { database in
             try database.execute(sql: "BEGIN IMMEDIATE")
+            if !sections.isEmpty, try !SectionTable(database).isLaid(sections, in: database) {
+                _ = try SectionTable.lay(sections, in: database)
+            }
             return try ItemWriter(database)
         }
     }

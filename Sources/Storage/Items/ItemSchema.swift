@@ -4,13 +4,13 @@ import GRDB
 /// The tables of the items' file.
 ///
 /// `item` is one tree ordered by lane and position: a page is a range of it, at the same cost anywhere. (A rowid table with an index for
-/// each lane was as fast to fill, and read every page through two trees.) Sections, when they come, are further values of its first column.
+/// each lane was as fast to fill, and read every page through two trees.) Each section is another value of its first column.
 /// Forms are indexed among the advertisements alone: for all items it made imports a quarter slower, and nothing pages through one form
 /// of content.
 enum ItemSchema {
     /// "INTW".
     static let applicationID: Int32 = 0x494E_5457
-    static let version: Int32 = 1
+    static let version: Int32 = 2
 
     /// How far apart appended items stand: 20 times one can be put between two neighbours, always at the same side, before they are full.
     static let step: Int64 = 1 << 20
@@ -20,7 +20,7 @@ enum ItemSchema {
 
     static let identityIndex = "CREATE UNIQUE INDEX item_identity ON item (kind, id)"
 
-    /// With what ``SQLStatement/bind(_:at:)`` gives it.
+    /// With what ``SQLStatement/bind(_:in:at:)`` gives it.
     static let insertion = "INSERT INTO item (lane, position, kind, id, variant, body) VALUES (?, ?, ?, ?, ?, ?)"
 
     /// Where the next item behind another goes.
@@ -36,7 +36,7 @@ enum ItemSchema {
             try database.execute(
                 sql: """
                     CREATE TABLE item (
-                        lane INTEGER NOT NULL,     -- 0 content, 1 advertisements
+                        lane INTEGER NOT NULL,     -- 0 content, 1 advertisements, then the sections by their number
                         position INTEGER NOT NULL, -- order in the lane, sparse
                         kind TEXT NOT NULL,        -- klass of the import format
                         id TEXT NOT NULL,          -- unique in its kind
@@ -46,6 +46,19 @@ enum ItemSchema {
                     ) WITHOUT ROWID;
                     \(identityIndex);
                     CREATE INDEX item_form ON item (kind, variant, position) WHERE lane = 1;
+                    """)
+        }
+        migrator.registerMigration("2: sections") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE section (
+                        number INTEGER PRIMARY KEY, -- the lane of its items, 2 and up
+                        name TEXT NOT NULL UNIQUE
+                    );
+                    CREATE TABLE section_kind (
+                        kind TEXT PRIMARY KEY,      -- whose items stand in the section; the others stand in the lane of their kind
+                        section INTEGER NOT NULL REFERENCES section
+                    ) WITHOUT ROWID;
                     """)
         }
         return migrator

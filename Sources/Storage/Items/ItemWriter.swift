@@ -7,6 +7,7 @@ struct ItemWriter {
     private let insert: SQLStatement
     private let update: SQLStatement
     private let delete: SQLStatement
+    private let sections: SectionKinds
     /// The last position of each lane, read when first needed.
     private var lastPositions: [Lane: Int64] = [:]
 
@@ -15,21 +16,23 @@ struct ItemWriter {
         insert = try SQLStatement(database, "\(ItemSchema.insertion) ON CONFLICT (kind, id) DO NOTHING")
         update = try SQLStatement(database, "UPDATE item SET variant = ?4, body = ?5 WHERE kind = ?2 AND id = ?3 AND lane = ?1")
         delete = try SQLStatement(database, "DELETE FROM item WHERE kind = ? AND id = ?")
+        sections = try SectionKinds(database)
     }
 
-    /// Appends an item to its lane or, where its kind and id are known, replaces the old one in its place.
+    /// Appends an item to its section or, where its kind and id are known, replaces the old one in its place.
     mutating func put(_ item: ValidItem) throws -> ItemChange {
-        if try append(item) { return .added }
-        update.bind(1, Int64(item.lane.rawValue))
+        let lane = sections.lane(of: item)
+        if try append(item, to: lane) { return .added }
+        update.bind(1, lane.rawValue)
         update.bind(2, item.kind)
         update.bind(3, item.id)
         update.bind(4, item.variant)
         update.bind(5, text: item.body)
         try update.run()
         if database.changesCount > 0 { return .replaced }
-        // Its kind has moved to another lane, in which it has no place yet.
+        // Its kind belongs to another lane now, in which it has no place yet.
         _ = try remove(kind: item.kind, id: item.id)
-        _ = try append(item)
+        _ = try append(item, to: lane)
         return .replaced
     }
 
@@ -41,12 +44,12 @@ struct ItemWriter {
         return database.changesCount > 0
     }
 
-    private mutating func append(_ item: ValidItem) throws -> Bool {
-        let position = try ItemSchema.position(after: lastPosition(of: item.lane))
-        insert.bind(item, at: position)
+    private mutating func append(_ item: ValidItem, to lane: Lane) throws -> Bool {
+        let position = try ItemSchema.position(after: lastPosition(of: lane))
+        insert.bind(item, in: lane, at: position)
         try insert.run()
         guard database.changesCount > 0 else { return false }
-        lastPositions[item.lane] = position
+        lastPositions[lane] = position
         return true
     }
 

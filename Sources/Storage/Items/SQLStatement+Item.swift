@@ -2,8 +2,8 @@ import Feed
 
 extension SQLStatement {
     /// The six values of ``ItemSchema/insertion``.
-    func bind(_ item: ValidItem, at position: Int64) {
-        bind(1, Int64(item.lane.rawValue))
+    func bind(_ item: ValidItem, in lane: Lane, at position: Int64) {
+        bind(1, lane.rawValue)
         bind(2, position)
         bind(3, item.kind)
         bind(4, item.id)

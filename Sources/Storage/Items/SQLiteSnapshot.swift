@@ -5,7 +5,7 @@ import GRDB
 struct SQLiteSnapshot: FeedSnapshot {
     let database: Database
 
-    private static let columns = "kind, id, variant, position, body"
+    static let columns = "kind, id, variant, position, body"
 
     func items(in lane: Lane, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
         let statement =
@@ -16,7 +16,7 @@ struct SQLiteSnapshot: FeedSnapshot {
                 try SQLStatement(
                     database, "SELECT \(Self.columns) FROM item WHERE lane = ? AND position < ? ORDER BY position DESC LIMIT ?")
             }
-        statement.bind(1, Int64(lane.rawValue))
+        statement.bind(1, lane.rawValue)
         statement.bind(2, position ?? direction.outermost)
         statement.bind(3, Int64(max(limit, 0)))
         return try items(statement)
@@ -66,14 +66,14 @@ struct SQLiteSnapshot: FeedSnapshot {
         return counts
     }
 
-    private func items(_ statement: SQLStatement) throws -> [FeedItem] {
+    func items(_ statement: SQLStatement, keyedBy field: SortField? = nil) throws -> [FeedItem] {
         defer { statement.reset() }
         var items: [FeedItem] = []
         while try statement.step() {
             items.append(
                 FeedItem(
                     kind: statement.text(0), id: statement.text(1), variant: statement.text(2), position: statement.integer(3),
-                    body: statement.bytes(4)))
+                    sortKey: field.map { statement.key(5, $0) }, body: statement.bytes(4)))
         }
         return items
     }

@@ -18,7 +18,7 @@ public final class SQLiteStore: FeedStore {
             // Reading both ends of both lanes shows a file that was cut off.
             try pool.read { database in
                 let snapshot = SQLiteSnapshot(database: database)
-                for lane in Lane.allCases {
+                for lane in [Lane.content, .advertisements] {
                     _ = try snapshot.items(in: lane, .forward, of: nil, limit: 1)
                     _ = try snapshot.items(in: lane, .backward, of: nil, limit: 1)
                 }

@@ -22,6 +22,10 @@ struct SQLStatement {
         sqlite3_bind_int64(pointer, index, value)
     }
 
+    func bind(_ index: Int32, _ value: Double) {
+        sqlite3_bind_double(pointer, index, value)
+    }
+
     func bind(_ index: Int32, _ value: String?) {
         guard var value else {
             sqlite3_bind_null(pointer, index)
@@ -85,6 +89,8 @@ struct SQLStatement {
     }
 
     func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(pointer, column) }
+
+    func number(_ column: Int32) -> Double { sqlite3_column_double(pointer, column) }
 
     func isNull(_ column: Int32) -> Bool { sqlite3_column_type(pointer, column) == SQLITE_NULL }
 

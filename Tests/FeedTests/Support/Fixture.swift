@@ -14,6 +14,7 @@ struct Fixture: Sendable {
     var registry: CommandRegistry
     var placement: any AdPlacement
     var links: Links
+    var source: any DataSource = FlatDataSource()
 
     init(
         users: Int = 0, advertisements: Int = 0, placement: any AdPlacement = MidpointPlacement(), keyByte: UInt8 = 7,
@@ -31,7 +32,7 @@ struct Fixture: Sendable {
 
     func assembler(name: String = "feed") -> FeedAssembler {
         FeedAssembler(
-            name: name, store: store, factories: factories, placement: placement, keys: keys, links: links, tokens: tokens,
+            name: name, store: store, source: source, factories: factories, placement: placement, keys: keys, links: links, tokens: tokens,
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
     }
 

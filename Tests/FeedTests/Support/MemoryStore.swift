@@ -16,6 +16,20 @@ final class MemoryStore: FeedStore {
             return slice(items.sorted { $0.position < $1.position }, direction, of: position, limit: limit)
         }
 
+        func items(
+            in lane: Lane, by field: SortField, _ direction: PageDirection, of place: ItemPlace?, limit: Int
+        ) throws -> [FeedItem] {
+            let items = try (lanes[lane] ?? []).map { item in
+                var item = item
+                item.sortKey = .text(Array(try ItemFields(item.body).text(field.name, limit: 64)))
+                return item
+            }.sorted { $0.place < $1.place }
+            switch direction {
+            case .forward: return Array(items.filter { item in place.map { item.place > $0 } ?? true }.prefix(limit))
+            case .backward: return Array(items.filter { item in place.map { item.place < $0 } ?? true }.reversed().prefix(limit))
+            }
+        }
+
         func item(kind: String, id: String) throws -> FeedItem? {
             lanes.values.joined().first { $0.kind == kind && $0.id == id }
         }
@@ -64,7 +78,7 @@ final class MemoryStore: FeedStore {
     func delete(kind: String, id: String) {
         state.withLock { state in
             state.writes += 1
-            for lane in Lane.allCases { state.snapshot.lanes[lane]?.removeAll { $0.kind == kind && $0.id == id } }
+            for lane in state.snapshot.lanes.keys { state.snapshot.lanes[lane]?.removeAll { $0.kind == kind && $0.id == id } }
         }
     }
 }

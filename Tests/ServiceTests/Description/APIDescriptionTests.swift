@@ -44,7 +44,9 @@ struct APIDescriptionTests {
     }
 
     /// What only the operators' listener answers; it has a description of its own.
-    private static let ofOperators: [Problem.Kind] = [.unknownItem, .invalidItem, .preconditionFailed, .preconditionRequired]
+    private static let ofOperators: [Problem.Kind] = [
+        .unknownItem, .invalidItem, .invalidOperation, .preconditionFailed, .preconditionRequired,
+    ]
 
     @Test("slots, outcomes, verdicts, identifiers and kinds of problem are those of the types")
     func enumerations() throws {
@@ -55,7 +57,8 @@ struct APIDescriptionTests {
         #expect(
             try Self.words("ProblemType")
                 == Set(Problem.Kind.allCases.filter { !Self.ofOperators.contains($0) }.map(\.uri) + ["about:blank"]))
-        let cells = Set(FeedSettings.UserCell.allCases.map(\.rawValue) + ["AdvertisementCollectionViewCell"])
+        let cells = Set(
+            FeedSettings.UserCell.allCases.map(\.rawValue) + ["AdvertisementCollectionViewCell", SectionHeaderCellFactory().identifier])
         #expect(try Self.words("Identifier") == cells)
     }
 

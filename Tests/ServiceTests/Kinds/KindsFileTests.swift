@@ -35,7 +35,7 @@ struct KindsFileTests {
         """
 
     static func file(_ text: String) throws -> KindsFile {
-        try KindsFile(YAMLFile.root(of: text, from: "kinds.yaml"), policy: .compensate, besides: ["user", "advertisement"])
+        try KindsFile(YAMLFile.root(of: text, from: "kinds.yaml"), policy: .compensate, besides: .standard)
     }
 
     static func fault(_ text: String) -> String? {

@@ -4,6 +4,7 @@ public struct JSONFault: Error, Sendable, Hashable, CustomStringConvertible {
         case endOfText = "ends too early"
         case expectedValue = "a value is expected"
         case expectedObject = "an object is expected"
+        case expectedArray = "an array is expected"
         case expectedName = "a name in double quotes is expected"
         case expectedColon = "a colon is expected"
         case expectedCommaOrEnd = "a comma or the end of the object or array is expected"

@@ -7,6 +7,9 @@ public protocol ItemKind: Sendable {
     /// Where items of this kind stand in the feed.
     var lane: Lane { get }
 
+    /// The fields that a section of such items can be ordered by: those that every item has.
+    var sortFields: [SortField] { get }
+
     /// Checks the fields of one object whose `klass` is ``name``.
     ///
     /// - Throws: ``ItemFault`` with the field and the reason.
@@ -17,6 +20,8 @@ public protocol ItemKind: Sendable {
 }
 
 extension ItemKind {
+    public var sortFields: [SortField] { [] }
+
     /// Tells the `klass` alone.
     public func schema() -> [UInt8] {
         ItemSchemaDocument(kind: name).bytes

@@ -8,6 +8,8 @@ public struct UserKind: ItemKind {
 
     public init() {}
 
+    public var sortFields: [SortField] { [SortField("username", .text)].compactMap { $0 } }
+
     public func validate(_ fields: ItemFields) throws(ItemFault) -> ValidItem {
         let username = try fields.text("username", limit: Self.nameLimit)
         let id = try fields.optionalIdentifier("id", limit: Self.nameLimit) ?? username

@@ -1,0 +1,111 @@
+/// The advertisements of one page, and what the cursors of its neighbours have to say about them.
+///
+/// They stand among the content of each section that the page meets, as if that were a page of its own; in a feed without sections, among
+/// the content of the page. No advertisement stands on a page twice.
+struct AdBlocks {
+    /// A stretch of the page's content with its advertisements.
+    struct Block {
+        /// The section's index in the data source.
+        let section: Int
+        /// The indices of the content.
+        let content: Range<Int>
+        let placement: any AdPlacement
+        /// The index of the stretch in front of which the middle of the feed lies, where it lies here.
+        fileprivate(set) var midpoint: Int?
+        fileprivate(set) var cells: [CellReader.Cell] = []
+
+        /// Where in the stretch so many advertisements would stand.
+        func indices(for advertisements: Int) -> [Int] {
+            placement.indices(for: advertisements, in: ContentStretch(count: content.count, midpoint: midpoint))
+        }
+    }
+
+    private(set) var blocks: [Block]
+    private(set) var omissions: [FeedPage.Omission] = []
+    private let source: any DataSource
+    private var rotation: (before: Int64?, after: Int64?) = (nil, nil)
+    private var midpoint: FeedPlace?
+    private var hasMetAdvertisements = false
+
+    /// The stretches of a page, without advertisements yet.
+    init(of content: PageContent, in source: any DataSource, placement: any AdPlacement) {
+        self.source = source
+        blocks = content.stretches.map { section, range in
+            Block(section: section, content: range, placement: source.placement(in: section) ?? placement)
+        }
+        if blocks.isEmpty, source.name(of: 0) == nil {
+            // A feed without sections shows advertisements alone; a section without items is no part of its feed.
+            blocks = [Block(section: 0, content: 0..<0, placement: source.placement(in: 0) ?? placement)]
+        }
+    }
+
+    /// The next ones of the rotation: only as many as have a place, so that it goes on after the last one that was shown.
+    mutating func rotate(cursor: PageCursor?, advertisements: AdvertisementReader) throws {
+        let wanted = blocks.map { block in
+            if case .rotating(let perPage) = block.placement.supply { block.indices(for: max(0, perPage)).count } else { 0 }
+        }
+        var advertisements = advertisements
+        var cells = try advertisements.next(wanted.reduce(0, +), cursor?.direction ?? .forward, of: cursor?.rotation)[...]
+        rotation = (cells.first?.place.item.position ?? cursor?.rotation, cells.last?.place.item.position ?? cursor?.rotation)
+        omissions += advertisements.omissions
+        for (index, count) in zip(blocks.indices, wanted) {
+            blocks[index].cells = Array(cells.prefix(count))
+            cells = cells.dropFirst(count)
+        }
+    }
+
+    /// All of them, where the middle of the feed lies on this page.
+    ///
+    /// The middle is a place that the whole walk keeps, so the page it lies on is met once, whatever is inserted or deleted meanwhile:
+    /// even the item at the middle may go, and the block then stands before the next one.
+    /// - Parameter midpoint: the place before which they stand; nil where the feed was empty when the walk began.
+    mutating func put(
+        at midpoint: FeedPlace?, among content: PageContent, cursor: PageCursor?, advertisements: AdvertisementReader
+    ) throws {
+        self.midpoint = midpoint
+        let isHere: Bool
+        switch cursor?.direction ?? .forward {
+        case .forward:
+            let isAhead = lies(midpoint, after: cursor?.place)
+            isHere = isAhead && (!content.hasAfter || !lies(midpoint, after: content.cells.last?.place))
+            hasMetAdvertisements = isAhead
+        case .backward:
+            let hasMet = cursor?.hasMetAdvertisements ?? false
+            isHere = !hasMet && lies(midpoint, after: content.before)
+            hasMetAdvertisements = hasMet || isHere
+        }
+        guard isHere, !blocks.isEmpty else { return }
+        let index =
+            midpoint.map { midpoint in
+                content.cells.firstIndex { !source.precedes($0.place, midpoint) } ?? content.cells.count
+            } ?? content.cells.count / 2
+        let place = blocks.firstIndex { $0.content.contains(index) } ?? blocks.count - 1
+        var advertisements = advertisements
+        blocks[place].cells = try advertisements.all()
+        blocks[place].midpoint = index - blocks[place].content.lowerBound
+        omissions += advertisements.omissions
+    }
+
+    /// Nothing lies before the start, and the middle of an empty feed lies at its start.
+    private func lies(_ midpoint: FeedPlace?, after place: FeedPlace?) -> Bool {
+        guard let place else { return true }
+        return midpoint.map { source.precedes(place, $0) } ?? false
+    }
+
+    /// The cursor of the page after, or nil on the last.
+    func next(_ content: PageContent, after cursor: PageCursor?) -> PageCursor? {
+        guard content.hasAfter else { return nil }
+        let place = content.cells.last?.place ?? cursor.map { source.beside($0.place, towards: .forward) }
+        return place.map { PageCursor(direction: .forward, place: $0, rotation: rotation.after, midpoint: midpoint) }
+    }
+
+    /// The cursor of the page before, or nil on the first.
+    func previous(_ content: PageContent, before cursor: PageCursor?) -> PageCursor? {
+        guard content.hasBefore else { return nil }
+        let place = content.cells.first?.place ?? cursor.map { source.beside($0.place, towards: .backward) }
+        return place.map {
+            PageCursor(
+                direction: .backward, place: $0, rotation: rotation.before, midpoint: midpoint, hasMetAdvertisements: hasMetAdvertisements)
+        }
+    }
+}

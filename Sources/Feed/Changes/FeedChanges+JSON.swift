@@ -1,0 +1,82 @@
+extension FeedChanges {
+    /// The changes as clients get them: JSON, UTF-8.
+    public func json() -> [UInt8] {
+        switch self {
+        case .reload:
+            return Array(#"{"reload":true}"#.utf8)
+        case .changed(let pages):
+            var writer = JSONWriter(capacity: 512 + (pages.changes.inserted.count + pages.changes.reconfigured.count) * 768)
+            writer.write(pages)
+            return writer.bytes
+        }
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func write(_ changed: ChangedPages) {
+        let (changes, held) = (changed.changes, changed.held)
+        let cells = changed.pages.flatMap { $0.entries.map(\.viewModel) }
+        raw(#"{"reload":false,"removed":"#)
+        write(changes.removed) { writer, index in
+            writer.member(#"{"index":"#, index)
+            writer.raw(#","id":"#)
+            writer.write(held[index].id)
+        }
+        raw(#","inserted":"#)
+        write(changes.inserted) { $0.write($1, cells) }
+        raw(#","moved":"#)
+        write(changes.moved) { writer, move in
+            writer.member(#"{"from":"#, move.from)
+            writer.member(#","to":"#, move.to)
+            writer.raw(#","id":"#)
+            writer.write(held[move.from].id)
+        }
+        raw(#","reconfigured":"#)
+        write(changes.reconfigured) { $0.write($1, cells) }
+        raw(#","pages":"#)
+        write(changed.pages) { writer, page in
+            writer.member(#"{"count":"#, page.entries.count)
+            writer.raw(#","since":"#)
+            writer.write(page.since)
+        }
+        raw(#","page":{"next":"#)
+        write(changed.pages.last?.next)
+        raw(#","previous":"#)
+        write(changed.pages.first?.previous)
+        let sections = changed.pages.compactMap(\.sections)
+        if !sections.isEmpty {
+            raw(#","sections":["#)
+            // Pages meet in the middle of a section: it is named once.
+            var last: String?
+            for section in sections.joined() where section != last {
+                if last != nil { raw(",") }
+                write(section)
+                last = section
+            }
+            raw("]")
+        }
+        raw("}}")
+    }
+
+    private mutating func write(_ index: Int, _ cells: [CellViewModel]) {
+        member(#"{"index":"#, index)
+        raw(#","cell":"#)
+        write(cells[index])
+    }
+
+    private mutating func member(_ name: StaticString, _ value: Int) {
+        raw(name)
+        write(Int64(value))
+    }
+
+    /// - Parameter body: writes an object but for the brace that closes it.
+    private mutating func write<Element>(_ list: [Element], _ body: (inout JSONWriter, Element) -> Void) {
+        raw("[")
+        for (index, element) in list.enumerated() {
+            if index > 0 { raw(",") }
+            body(&self, element)
+            raw("}")
+        }
+        raw("]")
+    }
+}

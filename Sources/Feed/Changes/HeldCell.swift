@@ -1,0 +1,23 @@
+internal import Crypto
+
+/// A cell as a client holds it: which one it is, and what tells it from the same cell with anything changed.
+public struct HeldCell: Sendable, Hashable {
+    /// Bytes of a digest. A change that leaves it as it was comes once in 2^48.
+    static let digestLength = 6
+
+    public var id: String
+    /// ``digestLength`` bytes of a SHA-256.
+    public var digest: UInt64
+
+    public init(id: String, digest: UInt64) {
+        self.id = id
+        self.digest = digest
+    }
+
+    init(_ viewModel: CellViewModel) {
+        var writer = JSONWriter(capacity: 768)
+        writer.write(viewModel)
+        id = viewModel.id
+        digest = SHA256.hash(data: writer.bytes).prefix(Self.digestLength).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}

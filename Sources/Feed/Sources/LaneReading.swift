@@ -1,0 +1,28 @@
+/// A lane of the store, read in an order.
+struct LaneReading: Sendable {
+    let lane: Lane
+    let order: SectionOrder
+
+    func items(
+        _ direction: PageDirection, of place: ItemPlace?, limit: Int, from snapshot: any FeedSnapshot
+    ) throws -> [FeedItem] {
+        let direction = order.isDescending ? direction.reversed : direction
+        guard let field = order.field else { return try snapshot.items(in: lane, direction, of: place?.position, limit: limit) }
+        return try snapshot.items(in: lane, by: field, direction, of: place, limit: limit)
+    }
+
+    /// - Parameter index: from the section's start.
+    func place(at index: Int, of snapshot: any FeedSnapshot) throws -> ItemPlace? {
+        guard order.isDescending else { return try snapshot.place(at: index, in: lane, by: order.field) }
+        return try snapshot.place(at: snapshot.count(in: lane) - 1 - index, in: lane, by: order.field)
+    }
+}
+
+extension PageDirection {
+    var reversed: PageDirection {
+        switch self {
+        case .forward: .backward
+        case .backward: .forward
+        }
+    }
+}

@@ -1,0 +1,40 @@
+/// Sections of the store, one after another.
+public struct SectionedDataSource: DataSource {
+    public let sections: [FeedSection]
+
+    public init(_ sections: [FeedSection]) {
+        self.sections = sections
+    }
+
+    public var sectionCount: Int { sections.count }
+
+    public func itemCount(in section: Int, of snapshot: any FeedSnapshot) throws -> Int {
+        try self[section].map { try snapshot.count(in: $0.lane) } ?? 0
+    }
+
+    public func items(
+        in section: Int, _ direction: PageDirection, of place: ItemPlace?, limit: Int, from snapshot: any FeedSnapshot
+    ) throws -> [FeedItem] {
+        try self[section]?.reading.items(direction, of: place, limit: limit, from: snapshot) ?? []
+    }
+
+    public func title(of section: Int) -> String? { self[section]?.title }
+
+    public func name(of section: Int) -> String? { self[section]?.name }
+
+    public func isDescending(_ section: Int) -> Bool { self[section]?.order.isDescending ?? false }
+
+    public func placement(in section: Int) -> (any AdPlacement)? { self[section]?.placement }
+
+    public func place(at index: Int, in section: Int, of snapshot: any FeedSnapshot) throws -> ItemPlace? {
+        try self[section]?.reading.place(at: index, of: snapshot)
+    }
+
+    public var scope: String {
+        sections.map { "\($0.name)\u{1}\($0.order.text)" }.joined(separator: "\u{2}")
+    }
+
+    private subscript(section: Int) -> FeedSection? {
+        sections.indices.contains(section) ? sections[section] : nil
+    }
+}

@@ -1,0 +1,74 @@
+import Feed
+import GRDB
+
+extension SQLiteSnapshot {
+    func items(
+        in lane: Lane, by field: SortField, _ direction: PageDirection, of place: ItemPlace?, limit: Int
+    ) throws -> [FeedItem] {
+        guard let place else { return try items(in: lane, by: field, direction, where: "", [], limit: limit) }
+        // Two ranges of the index, one after the other: SQLite would not find the start of both in one condition.
+        let comparison = direction == .forward ? ">" : "<"
+        let expression = SectionIndex.expression(field)
+        let key = place.key ?? field.leastKey
+        let alike = try items(
+            in: lane, by: field, direction, where: "AND \(expression) = ?2 AND position \(comparison) ?3", [key], place.position,
+            limit: limit)
+        guard alike.count < limit else { return alike }
+        return try alike
+            + items(in: lane, by: field, direction, where: "AND \(expression) \(comparison) ?2", [key], limit: limit - alike.count)
+    }
+
+    func count(in lane: Lane) throws -> Int {
+        // The index of ids is a tenth of the table.
+        let statement = try SQLStatement(database, "SELECT count(*) FROM item INDEXED BY item_identity WHERE lane = ?")
+        defer { statement.reset() }
+        statement.bind(1, lane.rawValue)
+        return try statement.step() ? Int(statement.integer(0)) : 0
+    }
+
+    func place(at index: Int, in lane: Lane, by field: SortField?) throws -> ItemPlace? {
+        guard index >= 0 else { return nil }
+        guard let field else {
+            let statement = try SQLStatement(database, "SELECT position FROM item WHERE lane = ? ORDER BY position LIMIT 1 OFFSET ?")
+            defer { statement.reset() }
+            statement.bind(1, lane.rawValue)
+            statement.bind(2, Int64(index))
+            return try statement.step() ? ItemPlace(position: statement.integer(0)) : nil
+        }
+        let key = SectionIndex.expression(field)
+        let statement = try ordered(
+            SectionIndex(lane: lane, field: field), "SELECT position, \(key)", "", "ORDER BY \(key), position LIMIT 1 OFFSET ?1")
+        defer { statement.reset() }
+        statement.bind(1, Int64(index))
+        return try statement.step() ? ItemPlace(key: statement.key(1, field), position: statement.integer(0)) : nil
+    }
+
+    /// - Parameters:
+    ///   - condition: over `?2`, a key, and `?3`, a position.
+    private func items(
+        in lane: Lane, by field: SortField, _ direction: PageDirection, where condition: String, _ key: [SortKey], _ position: Int64? = nil,
+        limit: Int
+    ) throws -> [FeedItem] {
+        let expression = SectionIndex.expression(field)
+        let way = direction == .forward ? "" : " DESC"
+        // Among items that are alike in the field, SQLite would sort by it.
+        let order = position == nil ? "\(expression)\(way), position\(way)" : "position\(way)"
+        let statement = try ordered(
+            SectionIndex(lane: lane, field: field), "SELECT \(Self.columns), \(expression)", condition,
+            "ORDER BY \(order) LIMIT ?1")
+        statement.bind(1, Int64(max(limit, 0)))
+        for key in key { statement.bind(2, key) }
+        if let position { statement.bind(3, position) }
+        return try items(statement, keyedBy: field)
+    }
+
+    /// A statement that reads through a section's index, or sorts where the file is laid out without it.
+    private func ordered(_ index: SectionIndex, _ selection: String, _ condition: String, _ order: String) throws -> SQLStatement {
+        // Lane and expression as the index has them: it is what lets SQLite use it.
+        let (lane, rest) = (index.lane.rawValue, "\(condition) \(order)")
+        if let statement = try? SQLStatement(database, "\(selection) FROM item INDEXED BY \"\(index.name)\" WHERE lane = \(lane) \(rest)") {
+            return statement
+        }
+        return try SQLStatement(database, "\(selection) FROM item WHERE lane = \(lane) \(rest)")
+    }
+}

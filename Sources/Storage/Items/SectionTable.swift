@@ -1,0 +1,109 @@
+import Feed
+import GRDB
+
+/// What the file knows of sections: their numbers, which are the lanes of their items, and which kinds stand in which.
+///
+/// The file decides where an item goes, not whoever puts it: import, admin API and sources name no section, and cannot disagree.
+struct SectionTable: Equatable {
+    /// Lanes below it are the content's and the advertisements'.
+    static let firstNumber: Int64 = 2
+
+    /// By name. A name keeps its number for good.
+    var lanes: [String: Lane] = [:]
+    /// By kind. A kind that is not here stands in the lane of its own.
+    var kinds: [String: Lane] = [:]
+
+    init(_ database: Database) throws {
+        let sections = try SQLStatement(database, "SELECT name, number FROM section")
+        defer { sections.reset() }
+        while try sections.step() { lanes[sections.text(0)] = Lane(rawValue: sections.integer(1)) }
+        lanes[SectionPlan.mainName] = .content
+        kinds = try SectionKinds(database).lanes
+    }
+
+    /// Lays a file out, with the indices that go with it.
+    static func lay(_ sections: [SectionPlan], in database: Database) throws -> SectionTable {
+        var table = try SectionTable(database)
+        try table.arrange(sections, in: database)
+        let wanted = table.indices(sections)
+        let names = try SectionIndex.names(in: database)
+        for name in names.subtracting(wanted.map(\.name)) { try SectionIndex.drop(name, in: database) }
+        for index in wanted where !names.contains(index.name) { try index.make(in: database) }
+        return table
+    }
+
+    /// Whether ``lay(_:in:)`` would change anything.
+    func isLaid(_ sections: [SectionPlan], in database: Database) throws -> Bool {
+        try isArranged(sections) && Set(indices(sections).map(\.name)) == SectionIndex.names(in: database)
+    }
+
+    private func indices(_ sections: [SectionPlan]) -> Set<SectionIndex> {
+        var indices: Set<SectionIndex> = []
+        for section in sections {
+            guard let lane = lanes[section.name] else { continue }
+            for field in section.fields { indices.insert(SectionIndex(lane: lane, field: field)) }
+        }
+        return indices
+    }
+
+    /// Writes down names that are new and the kinds of each section, and moves the items of kinds that stand elsewhere from now on.
+    private mutating func arrange(_ sections: [SectionPlan], in database: Database) throws {
+        var wanted: [String: Lane] = [:]
+        for section in sections {
+            let lane = try lane(of: section.name, in: database)
+            if lane != .content { for kind in section.kinds { wanted[kind] = lane } }
+        }
+        for kind in Set(kinds.keys).union(wanted.keys).sorted() where kinds[kind] != wanted[kind] {
+            try Self.move(kind, from: kinds[kind] ?? .content, to: wanted[kind] ?? .content, in: database)
+            if let lane = wanted[kind] {
+                try database.execute(
+                    sql: "INSERT OR REPLACE INTO section_kind (kind, section) VALUES (?, ?)", arguments: [kind, lane.rawValue])
+            } else {
+                try database.execute(sql: "DELETE FROM section_kind WHERE kind = ?", arguments: [kind])
+            }
+        }
+        kinds = wanted
+    }
+
+    private func isArranged(_ sections: [SectionPlan]) -> Bool {
+        var wanted: [String: Lane] = [:]
+        for section in sections {
+            guard let lane = lanes[section.name] else { return false }
+            if lane != .content { for kind in section.kinds { wanted[kind] = lane } }
+        }
+        return wanted == kinds
+    }
+
+    private mutating func lane(of name: String, in database: Database) throws -> Lane {
+        if let lane = lanes[name] { return lane }
+        let last = lanes.values.map(\.rawValue).max() ?? 0
+        let lane = Lane(rawValue: max(Self.firstNumber, last + 1))
+        try database.execute(sql: "INSERT INTO section (number, name) VALUES (?, ?)", arguments: [lane.rawValue, name])
+        lanes[name] = lane
+        return lane
+    }
+
+    /// Behind what stands there, in their order: each position moves by the same step.
+    private static func move(_ kind: String, from old: Lane, to new: Lane, in database: Database) throws {
+        var step: Int64 = 0
+        if let last = try outermost("max", of: new, in: database), let first = try outermost("min", of: old, in: database),
+            let end = try outermost("max", of: old, in: database)
+        {
+            let (distance, isTooFar) = last.subtractingReportingOverflow(first)
+            let (wanted, isFull) = distance.addingReportingOverflow(ItemSchema.step)
+            guard !isTooFar, !isFull, !end.addingReportingOverflow(wanted).overflow else {
+                throw StoreError.unavailable("no positions are left for the items of \(kind) in their section")
+            }
+            step = wanted
+        }
+        try database.execute(
+            sql: """
+                UPDATE item INDEXED BY item_identity SET lane = ?, position = position + ?
+                WHERE kind = ? AND lane = ?
+                """, arguments: [new.rawValue, step, kind, old.rawValue])
+    }
+
+    private static func outermost(_ end: String, of lane: Lane, in database: Database) throws -> Int64? {
+        try Int64.fetchOne(database, sql: "SELECT \(end)(position) FROM item WHERE lane = ?", arguments: [lane.rawValue])
+    }
+}

@@ -1,0 +1,42 @@
+public import Feed
+import GRDB
+
+extension SQLiteStore {
+    /// Operations in one list.
+    public static let operationLimit = 1_000
+
+    /// Does a list of operations in their order and in one transaction: all of it or, at the first that cannot be done, nothing.
+    ///
+    /// A page changes only where an item of it does, or one comes to stand among them. A cursor that was given out before goes on behind the
+    /// item it was made at. Where the positions between two items are used up, up to some thousand items behind them are pushed towards
+    /// the end: a walk under way then misses none of them, and may meet one that it met before (in a section that is read newest first, it
+    /// is the other way round).
+    ///
+    /// - Parameter refuse: given the index of each operation that changes an item, and the item as it is by then; throws where it must not
+    ///   be changed. Called inside the transaction, so nobody can change the item in between.
+    /// - Throws: ``StoreOperationFault``; what `refuse` throws; `StoreError.unavailable`.
+    public func apply(
+        _ operations: [StoreOperation], unless refuse: @escaping @Sendable (_ index: Int, _ item: FeedItem) throws -> Void = { _, _ in }
+    ) async throws -> StoreOperationSummary {
+        guard operations.count <= Self.operationLimit else {
+            throw StoreOperationFault(index: Self.operationLimit, reason: .tooMany)
+        }
+        return try await StoreError.wrapping {
+            try await pool.write { database in
+                let snapshot = SQLiteSnapshot(database: database)
+                var writer = try OperationWriter(database)
+                for (index, operation) in operations.enumerated() {
+                    if let key = operation.subject, let item = try snapshot.item(kind: key.kind, id: key.id) {
+                        try refuse(index, item)
+                    }
+                    do {
+                        try writer.apply(operation)
+                    } catch let reason as StoreOperationFault.Reason {
+                        throw StoreOperationFault(index: index, reason: reason)
+                    }
+                }
+                return writer.summary
+            }
+        }
+    }
+}

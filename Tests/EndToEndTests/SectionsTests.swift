@@ -1,0 +1,122 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Feeds in sections, from outside")
+struct SectionsTests {
+    private static let sections = """
+        sections:
+          stars: {title: Stars, kinds: [user], order: field username descending}
+          clubs: {title: Clubs, kinds: [club]}
+        feeds:
+          people: [clubs, stars]
+          agenda: [clubs]
+          rest: [main]
+        """
+    private static let kinds = """
+        kinds:
+          club:
+            fields: {name: {type: text, required: true}}
+            cells: {collection: {identifier: ClubCell, size: 300x160, bind: {name: {text: name}}}}
+
+        """
+
+    /// The service with this file, and users of these names.
+    private func service(_ text: String, users: [String]) throws -> (RunningService, file: String) {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("kinds-\(UUID()).yaml").path
+        try text.write(toFile: file, atomically: true, encoding: .utf8)
+        return (try RunningService(items: users.map { Items.user($0) }.joined(), settings: ["feed.kinds=\(file)"]), file)
+    }
+
+    private func ids(_ page: JSON) -> [String] { page["items"]?.list.compactMap { $0["id"]?.text } ?? [] }
+
+    @Test("a feed is served by its name, and each of its sections alone; one that is empty is an empty page, one that is not there is 404")
+    func names() throws {
+        let (service, file) = try service(Self.kinds + Self.sections, users: ["a", "b", "c"])
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        let stars = ["section:stars", "user:c", "user:b", "user:a"]
+        for _ in 0..<2 {
+            for (path, expected, sections) in [
+                ("/feeds/people", stars, ["stars"]), ("/feeds/people/sections/stars", stars, ["stars"]), ("/feeds/agenda", [], []),
+                ("/feeds/people/sections/clubs", [], []), ("/feeds/rest", [], []),
+            ] {
+                let response = try service.get(path)
+                let page = try JSON(response.text)
+                #expect(response.status == 200 && ids(page) == expected, "\(path)")
+                #expect(page["page"]?["sections"]?.list.compactMap(\.text) == sections)
+                let tag = try #require(response["etag"])
+                #expect(try service.get(path, fields: ["If-None-Match: \(tag)"]).status == 304)
+                #expect(try service.ask("HEAD", path)["etag"] == tag)
+            }
+            // The kind of all users stands elsewhere, and the feed of always has no sections.
+            for path in ["/feed", "/feeds/main"] {
+                let response = try service.get(path)
+                #expect(response.text == #"{"items":[],"page":{"limit":20,"next":null,"previous":null}}"#, "\(path)")
+            }
+            for (path, type) in [
+                ("/feeds/nothing", "unknown-feed"), ("/feeds/nothing/sections/stars", "unknown-feed"), ("/feeds/stars", "unknown-feed"),
+                ("/feeds/people/sections/nothing", "unknown-section"), ("/feeds/agenda/sections/stars", "unknown-section"),
+                ("/feeds/main/sections/main", "unknown-section"), ("/feeds/%F0%9F%8E%88", "unknown-feed"),
+            ] {
+                let response = try service.get(path)
+                #expect(response.status == 404 && response["content-type"] == "application/problem+json", "\(path)")
+                #expect(try JSON(response.text)["type"]?.text == "urn:intertwine:problem:\(type)")
+            }
+            for path in ["/feeds", "/feeds/", "/feeds/people/sections", "/feeds/people/stars"] {
+                #expect(try service.get(path).status == 404, "\(path)")
+            }
+        }
+        #expect(try service.ask("POST", "/cells/section:stars/selection").status == 404)
+    }
+
+    @Test("a cursor leads through its own feed alone, to the end and back")
+    func cursors() throws {
+        let (service, file) = try service(
+            Self.kinds + Self.sections + "\n  main: [stars, main]\n", users: (0..<5).map { "u\($0)" })
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        _ = try service.importItems(
+            #"{"klass":"club","id":1,"name":"One"}"# + "\n" + #"{"klass":"club","id":2,"name":"Two"}"#,
+            arguments: ["--set", "feed.kinds=\(file)"])
+        var pages = [try service.get("/feeds/people?limit=3")]
+        while let next = try JSON(pages[pages.count - 1].text)["page"]?["next"]?.text {
+            #expect(next.hasPrefix("/feeds/people?cursor="))
+            pages.append(try service.get(next))
+        }
+        #expect(
+            try pages.map { ids(try JSON($0.text)) } == [
+                ["section:clubs", "club:1", "club:2", "section:stars", "user:u4"], ["user:u3", "user:u2", "user:u1"], ["user:u0"],
+            ])
+        let last = try JSON(pages[2].text)
+        #expect(try service.get(try #require(last["page"]?["previous"]?.text)).text == pages[1].text)
+        let query = try #require(try JSON(pages[0].text)["page"]?["next"]?.text?.split(separator: "?").last)
+        for path in ["/feed", "/feeds/main", "/feeds/agenda", "/feeds/people/sections/stars"] {
+            let response = try service.get("\(path)?\(query)")
+            #expect(response.status == 400, "\(path)")
+            #expect(try JSON(response.text)["detail"]?.text == "cursor belongs to another feed.")
+        }
+        // `/feed` and `/feeds/main` are one feed.
+        let main = try #require(try JSON(try service.get("/feed?limit=2").text)["page"]?["next"]?.text)
+        #expect(
+            ids(try JSON(try service.get(main.replacing("/feed?", with: "/feeds/main?")).text)) == ids(try JSON(try service.get(main).text))
+        )
+    }
+
+    @Test("items follow their kind when another section takes it, at the next start, and come back when none does")
+    func moves() throws {
+        let (service, file) = try service("feeds: {people: [main]}", users: ["a", "b"])
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        #expect(ids(try JSON(try service.get("/feed").text)) == ["user:a", "user:b"])
+        #expect(ids(try JSON(try service.get("/feeds/people").text)) == ["user:a", "user:b"])
+        try (Self.kinds + Self.sections).write(toFile: file, atomically: true, encoding: .utf8)
+        #expect(ids(try JSON(try service.get("/feed").text)) == ["user:a", "user:b"])
+        try service.killAndRestart()
+        #expect(ids(try JSON(try service.get("/feed").text)).isEmpty)
+        #expect(ids(try JSON(try service.get("/feeds/people").text)) == ["section:stars", "user:b", "user:a"])
+        // Import names no section, and need not know of any.
+        _ = try service.importItems(Items.user("c"))
+        #expect(ids(try JSON(try service.get("/feeds/people").text)) == ["section:stars", "user:c", "user:b", "user:a"])
+        try "feeds: {people: [main]}".write(toFile: file, atomically: true, encoding: .utf8)
+        try service.killAndRestart()
+        #expect(ids(try JSON(try service.get("/feed").text)) == ["user:a", "user:b", "user:c"])
+    }
+}

@@ -1,0 +1,49 @@
+import Foundation
+import TestSupport
+
+/// A client that holds pages and keeps them in step, as the description of `/feed/changes` tells clients to.
+struct FeedClient {
+    /// Each as JSON with its members in a fixed order.
+    private(set) var cells: [String] = []
+    private(set) var sinces: [String] = []
+    private(set) var next: String?
+    /// How many changes the last answer told.
+    private(set) var changes = 0
+
+    var since: String { sinces.joined(separator: ",") }
+
+    mutating func load(_ service: RunningService, _ path: String, pages: Int) throws {
+        next = path
+        while sinces.count < pages, let href = next {
+            let page = try JSON(try service.get(href).text)
+            cells += try (page["items"]?.list ?? []).map(Self.text)
+            sinces.append(page["page"]?["since"]?.text ?? "")
+            next = page["page"]?["next"]?.text
+        }
+    }
+
+    /// - Throws: where the service says that the pages must be taken anew.
+    mutating func follow(_ service: RunningService) throws {
+        let answer = try JSON(try service.get("/feed/changes?since=\(since)").text)
+        guard answer["reload"]?.value as? Bool == false else { throw RawClientError.closed }
+        let lists = ["removed", "inserted", "moved", "reconfigured"].map { answer[$0]?.list ?? [] }
+        changes = lists.map(\.count).reduce(0, +)
+        let old = cells
+        let moves = lists[2].compactMap { move in move["from"]?.number.flatMap { from in move["to"]?.number.map { (from, $0) } } }
+        for index in (lists[0].compactMap { $0["index"]?.number } + moves.map(\.0)).sorted(by: >) { cells.remove(at: index) }
+        let inserted = try lists[1].map(Self.placed) + moves.map { ($0.1, old[$0.0]) }
+        for (index, cell) in inserted.sorted(by: { $0.0 < $1.0 }) { cells.insert(cell, at: index) }
+        for (index, cell) in try lists[3].map(Self.placed) { cells[index] = cell }
+        sinces = answer["pages"]?.list.compactMap { $0["since"]?.text } ?? []
+        next = answer["page"]?["next"]?.text
+    }
+
+    private static func placed(_ change: JSON) throws -> (Int, String) {
+        guard let index = change["index"]?.number, let cell = change["cell"] else { throw RawClientError.closed }
+        return (index, try text(cell))
+    }
+
+    private static func text(_ cell: JSON) throws -> String {
+        String(decoding: try JSONSerialization.data(withJSONObject: cell.value, options: .sortedKeys), as: UTF8.self)
+    }
+}

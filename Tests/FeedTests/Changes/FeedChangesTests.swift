@@ -1,0 +1,180 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Feed
+
+@Suite("What became of the pages that a client holds")
+struct FeedChangesTests {
+    private func page(_ fixture: Fixture, _ cursor: String? = nil, limit: Int = 4) async throws -> FeedPage {
+        try await fixture.assembler().page(FeedRequest(cursor: cursor, limit: limit, now: Fixture.now, followsChanges: true))
+    }
+
+    private func held(_ fixture: Fixture, pages count: Int, limit: Int = 4) async throws -> [FeedPage] {
+        var pages = [try await page(fixture, limit: limit)]
+        while pages.count < count, let next = pages.last?.next {
+            pages.append(try await page(fixture, Fixture.cursor(in: next), limit: limit))
+        }
+        return pages
+    }
+
+    private func changes(_ fixture: Fixture, _ pages: [FeedPage], now: Int64 = Fixture.now) async throws -> FeedChanges {
+        try await fixture.assembler().changes(since: pages.map { $0.since ?? "" }, FeedRequest(now: now))
+    }
+
+    private func changed(_ fixture: Fixture, _ pages: [FeedPage], now: Int64 = Fixture.now) async throws -> ChangedPages {
+        guard case .changed(let changed) = try await changes(fixture, pages, now: now) else { throw CancellationError() }
+        return changed
+    }
+
+    @Test("where nothing happened, nothing changed; and the pages are the same to the byte")
+    func nothing() async throws {
+        let fixture = try Fixture(users: 20, advertisements: 3)
+        let pages = try await held(fixture, pages: 3)
+        let changed = try await changed(fixture, pages)
+        #expect(changed.changes.count == 0)
+        #expect(changed.pages.map { $0.json() } == pages.map { $0.json() })
+    }
+
+    @Test("pages tell their since only where they were asked to, and hand the wish on")
+    func wish() async throws {
+        let fixture = try Fixture(users: 20)
+        let plain = try await fixture.page(limit: 4)
+        #expect(plain.since == nil && !String(decoding: plain.json(), as: UTF8.self).contains("since"))
+        let page = try await page(fixture)
+        #expect(page.since != nil && page.next?.hasSuffix("&changes=true") == true)
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(page.json())) as? [String: Any])
+        #expect((object["page"] as? [String: Any])?["since"] as? String == page.since)
+    }
+
+    @Test("a cell put between others pushes the last one to the next page held, and no cell is held twice or lost")
+    func inserted() async throws {
+        let fixture = try Fixture(users: 20, advertisements: 1)
+        let pages = try await held(fixture, pages: 2)
+        fixture.store.put(Fixture.user("new", at: 1_500))
+        let changed = try await changed(fixture, pages)
+        #expect(changed.pages.map(\.contentIDs) == [["u0", "new", "u1", "u2"], ["u3", "u4", "u5", "u6"]].map { $0.map { "user:\($0)" } })
+        #expect(changed.changes.inserted == [1])
+        #expect(changed.changes.removed == [9])
+        #expect(changed.pages.last?.next.flatMap { Fixture.cursor(in: $0) } != pages.last?.next.flatMap { Fixture.cursor(in: $0) })
+    }
+
+    @Test("what is told as JSON has all that a client needs: ids, indices, cells, and what to ask with the next time")
+    func json() async throws {
+        let fixture = try Fixture(users: 6)
+        let pages = try await held(fixture, pages: 1)
+        fixture.store.delete(kind: "user", id: "u1")
+        fixture.store.put(Fixture.user("u2", at: 3_000, variant: "featured"))
+        fixture.store.delete(kind: "user", id: "u0")
+        fixture.store.put(Fixture.user("u0", at: 3_500))
+        let changes = try await changes(fixture, pages)
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(changes.json())) as? [String: Any])
+        #expect(object["reload"] as? Bool == false)
+        let removed = try #require(object["removed"] as? [[String: Any]])
+        #expect(removed.map { $0["id"] as? String } == ["user:u1"] && removed.map { $0["index"] as? Int } == [1])
+        let moved = try #require((object["moved"] as? [[String: Any]])?.first)
+        #expect(moved["id"] as? String == "user:u0" && moved["from"] as? Int == 0 && moved["to"] as? Int == 1)
+        let inserted = try #require((object["inserted"] as? [[String: Any]])?.first)
+        #expect(inserted["index"] as? Int == 3 && (inserted["cell"] as? [String: Any])?["id"] as? String == "user:u4")
+        let reconfigured = try #require((object["reconfigured"] as? [[String: Any]])?.first)
+        #expect((reconfigured["cell"] as? [String: Any])?["identifier"] as? String == "CircularUserCollectionViewCell")
+        let next = try #require((object["pages"] as? [[String: Any]])?.first)
+        #expect(next["count"] as? Int == 4)
+        let since = try #require(next["since"] as? String)
+        guard case .changed(let after) = try await fixture.assembler().changes(since: [since], FeedRequest(now: Fixture.now)) else {
+            Issue.record("must not reload")
+            return
+        }
+        #expect(after.changes.count == 0)
+    }
+
+    @Test("what a viewer dismissed is removed from the viewer's list, and comes back when that is undone")
+    func dismissed() async throws {
+        let fixture = try Fixture(users: 8)
+        let request = FeedRequest(limit: 4, now: Fixture.now, hasViewer: true, followsChanges: true)
+        let since = try #require(try await fixture.assembler().page(request).since)
+        let hidden = FeedRequest(now: Fixture.now, hasViewer: true, hidden: ["user:u2"])
+        guard case .changed(let without) = try await fixture.assembler().changes(since: [since], hidden) else { throw CancellationError() }
+        #expect(without.changes.removed == [2] && without.changes.inserted == [3])
+        let next = try #require(without.pages.first?.since)
+        guard case .changed(let back) = try await fixture.assembler().changes(since: [next], request) else { throw CancellationError() }
+        #expect(back.pages.first?.ids == ["user:u0", "user:u1", "user:u2", "user:u3"])
+    }
+
+    @Test("when the hour of the tokens turns, the cells that carry one are reconfigured, and no others")
+    func hour() async throws {
+        let fixture = try Fixture(users: 8, advertisements: 1)
+        let pages = try await held(fixture, pages: 1)
+        let changed = try await changed(fixture, pages, now: Fixture.now + 3_600_000)
+        #expect(changed.changes.count == changed.changes.reconfigured.count)
+        #expect(changed.changes.reconfigured.contains(2))
+    }
+
+    @Test("beyond the bounds, and where the feed, the key or the version is another one, the client is to reload")
+    func reload() async throws {
+        let fixture = try Fixture(users: 400)
+        let page = try await page(fixture, limit: 4)
+        #expect(try await !mustReload(fixture, Array(repeating: page, count: FeedAssembler.heldPageLimit)))
+        #expect(try await mustReload(fixture, Array(repeating: page, count: FeedAssembler.heldPageLimit + 1)))
+        let second = try #require(try await held(fixture, pages: 2).last)
+        #expect(try await mustReload(try Fixture(users: 400, keyByte: 9), [second]))
+        let other = try await fixture.assembler(name: "other").changes(since: [page.since ?? ""], FeedRequest(now: Fixture.now))
+        #expect(String(decoding: other.json(), as: UTF8.self) == #"{"reload":true}"#)
+        var old = second
+        let bytes = try #require(Base64URL.decode((second.since ?? "").utf8))
+        old.since = Base64URL.encode([9] + bytes.dropFirst())
+        #expect(try await mustReload(fixture, [old]))
+        let all = try await held(fixture, pages: 3, limit: 100)
+        for index in 0..<150 { fixture.store.delete(kind: "user", id: "u\(index)") }
+        #expect(try await mustReload(fixture, all))
+    }
+
+    private func mustReload(_ fixture: Fixture, _ pages: [FeedPage]) async throws -> Bool {
+        guard case .reload = try await changes(fixture, pages) else { return false }
+        return true
+    }
+
+    @Test("whatever is sent in place of a page's since, it is answered")
+    func mutations() async throws {
+        let fixture = try Fixture(users: 30, advertisements: 2)
+        let since = try #require(try await held(fixture, pages: 2).last?.since)
+        var random = SeededRandom(seed: 3)
+        for _ in 0..<5_000 {
+            var text = Array(since.utf8)
+            for _ in 0..<Int.random(in: 1...3, using: &random) {
+                switch Int.random(in: 0..<3, using: &random) {
+                case 0: text = Array(text.prefix(Int.random(in: 0...text.count, using: &random)))
+                case 1 where !text.isEmpty:
+                    text[Int.random(in: 0..<text.count, using: &random)] = UInt8.random(in: 0x2D...0x7A, using: &random)
+                default: text.insert(UInt8.random(in: 0x30...0x39, using: &random), at: Int.random(in: 0...text.count, using: &random))
+                }
+            }
+            _ = try await fixture.assembler().changes(since: [String(decoding: text, as: UTF8.self)], FeedRequest(now: Fixture.now))
+        }
+        #expect(try await mustReload(fixture, []))
+    }
+
+    @Test(
+        "a page is packed and unpacked without loss, whatever its ids",
+        arguments: [["user:a", "user:ab", "user:b", "ad:1", "ad:1"], [], ["", "é", "e\u{301}", "日本", String(repeating: "x", count: 520)]])
+    func packing(ids: [String]) throws {
+        let cells = ids.enumerated().map { HeldCell(id: $1, digest: UInt64($0) * 0x0102_0304_0506 & 0xFFFF_FFFF_FFFF) }
+        let cursor = Base64URL.encode(Array(repeating: 200, count: 200))
+        for page in [
+            HeldPage(feed: 1, cursor: nil, limit: 1, layout: .collection, width: nil, cells: cells),
+            HeldPage(feed: .max, cursor: cursor, limit: 100, layout: .table, width: 10_000, cells: cells),
+        ] {
+            let text = try #require(page.text)
+            #expect(HeldPage(text: text) == page)
+        }
+    }
+
+    @Test("a page of twenty short ids takes less than 400 characters, and one that would take too many tells nothing")
+    func size() async throws {
+        let fixture = try Fixture(users: 60, advertisements: 3)
+        let since = try #require(try await held(fixture, pages: 2, limit: 20).last?.since)
+        #expect(since.count < 400)
+        let cells = (0..<100).map { HeldCell(id: String(repeating: "\($0)", count: 200), digest: 0) }
+        #expect(HeldPage(feed: 1, cursor: nil, limit: 100, layout: .collection, width: nil, cells: cells).text == nil)
+    }
+}

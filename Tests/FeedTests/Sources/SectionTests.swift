@@ -1,0 +1,190 @@
+import Feed
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Sections of a feed")
+struct SectionTests {
+    private static let stars = Lane(rawValue: 2)
+    private static let others = Lane(rawValue: 3)
+
+    /// `stars` and `others`, with so many users each, and an empty section between them.
+    private func fixture(
+        stars: Int, others: Int, advertisements: Int = 0, placement: any AdPlacement = MidpointPlacement(),
+        order: SectionOrder = .imported
+    ) throws -> Fixture {
+        var fixture = try Fixture(advertisements: advertisements, placement: placement)
+        for index in 0..<stars { fixture.store.put(Fixture.user("s\(index)", at: Int64(index + 1) * 1000), in: Self.stars) }
+        for index in 0..<others { fixture.store.put(Fixture.user("o\(index)", at: Int64(index + 1) * 1000), in: Self.others) }
+        fixture.source = SectionedDataSource([
+            FeedSection("stars", title: "Stars & \"more\"", lane: Self.stars, order: order),
+            FeedSection("nobody", title: "Nobody", lane: Lane(rawValue: 9)),
+            FeedSection("others", title: "Others", lane: Self.others, order: order),
+        ])
+        return fixture
+    }
+
+    @Test("a section's header is a cell of its own in front of its first item, and nothing can be done with it")
+    func header() async throws {
+        let fixture = try fixture(stars: 1, others: 1)
+        let text = String(decoding: try await fixture.page().json(), as: UTF8.self)
+        #expect(
+            text.hasPrefix(
+                #"{"items":[{"id":"section:stars","identifier":"SectionHeaderCollectionReusableView","size":{"width":320,"height":50},"#
+                    + #""actions":{"configuration":{"type":"bind","bindings":{"title":{"text":"Stars & \"more\""}}}}},{"id":"user:s0","#))
+        #expect(text.hasSuffix(#""page":{"limit":20,"next":null,"previous":null,"sections":["stars","others"]}}"#))
+        let table = try await fixture.assembler().page(FeedRequest(now: Fixture.now, layout: .table, width: 414))
+        #expect(table.ids == ["section:stars", "user:s0", "section:others", "user:o0"])
+        #expect(table.entries[0].viewModel.identifier == "SectionHeaderTableViewHeaderFooterView")
+        #expect(table.entries[0].viewModel.size == CellSize(width: 414, height: 28))
+    }
+
+    @Test(
+        "one cursor crosses sections; headers do not count, and each page tells the sections that it meets", arguments: [1, 2, 3, 4, 100])
+    func walk(limit: Int) async throws {
+        let fixture = try fixture(stars: 3, others: 2)
+        let pages = try await fixture.walk(limit: limit)
+        #expect(pages.flatMap(\.ids) == ["section:stars", "user:s0", "user:s1", "user:s2", "section:others", "user:o0", "user:o1"])
+        #expect(pages.dropLast().allSatisfy { $0.contentIDs.count == limit })
+        for page in pages {
+            let met = page.contentIDs.map { $0.hasPrefix("user:s") ? "stars" : "others" }
+            #expect(page.sections == met.reduce(into: []) { if $0.last != $1 { $0.append($1) } })
+        }
+        var backward = [try #require(pages.last)]
+        while let previous = backward.last?.previous {
+            backward.append(try await fixture.page(Fixture.cursor(in: previous), limit: limit))
+        }
+        #expect(backward.reversed().map { $0.json() } == pages.map { $0.json() })
+    }
+
+    @Test("a section can be read from its end, with everything else as before", arguments: [1, 2, 5])
+    func newest(limit: Int) async throws {
+        let fixture = try fixture(stars: 3, others: 2, advertisements: 1, placement: MidpointPlacement(scope: .feed), order: .newest)
+        let pages = try await fixture.walk(limit: limit)
+        #expect(
+            pages.flatMap(\.ids) == [
+                "section:stars", "user:s2", "user:s1", "ad:0", "user:s0", "section:others", "user:o1", "user:o0",
+            ])
+        var backward = [try #require(pages.last)]
+        while let previous = backward.last?.previous {
+            backward.append(try await fixture.page(Fixture.cursor(in: previous), limit: limit))
+        }
+        #expect(backward.reversed().map { $0.json() } == pages.map { $0.json() })
+    }
+
+    @Test("advertisements stand in each section's part of the page, and none twice on it")
+    func advertisements() async throws {
+        let two = try fixture(stars: 4, others: 2, advertisements: 3)
+        #expect(
+            try await two.page().ids == [
+                "section:stars", "user:s0", "user:s1", "ad:0", "user:s2", "user:s3", "section:others", "user:o0", "ad:1", "user:o1",
+            ])
+        #expect(try await two.page().entries.map(\.adSlot).compactMap { $0 } == [0, 1])
+        let one = try fixture(stars: 4, others: 2, advertisements: 1)
+        #expect(try await one.page().adIDs == ["ad:0"])
+        let pages = try await two.walk(limit: 3)
+        #expect(pages.map(\.adIDs) == [["ad:0"], ["ad:1", "ad:2"]])
+    }
+
+    @Test("with all advertisements at the middle of the feed, they stand once, in the section where that is", arguments: [1, 2, 3, 100])
+    func midpoint(limit: Int) async throws {
+        let fixture = try fixture(stars: 2, others: 6, advertisements: 2, placement: MidpointPlacement(scope: .feed))
+        let ids = try await fixture.walk(limit: limit).flatMap(\.ids)
+        #expect(
+            ids.filter { !$0.hasPrefix("section:") } == ["s0", "s1", "o0", "o1"].map { "user:\($0)" } + ["ad:0", "ad:1"]
+                + ["o2", "o3", "o4", "o5"].map { "user:\($0)" })
+        let edge = try self.fixture(stars: 2, others: 2, advertisements: 1, placement: MidpointPlacement(scope: .feed))
+        #expect(try await edge.page().ids == ["section:stars", "user:s0", "user:s1", "section:others", "ad:0", "user:o0", "user:o1"])
+    }
+
+    @Test("a section's own placement holds in it alone")
+    func ownPlacement() async throws {
+        var fixture = try fixture(stars: 2, others: 2, advertisements: 5)
+        fixture.source = SectionedDataSource([
+            FeedSection("stars", lane: Self.stars, placement: MidpointPlacement(scope: .page(advertisements: 0))),
+            FeedSection("others", lane: Self.others, placement: MidpointPlacement(scope: .page(advertisements: 2))),
+        ])
+        #expect(try await fixture.page().ids == ["user:s0", "user:s1", "user:o0", "ad:0", "ad:1", "user:o1"])
+    }
+
+    @Test("a feed whose sections are empty is an empty page, without headers and advertisements")
+    func empty() async throws {
+        let fixture = try fixture(stars: 0, others: 0, advertisements: 2)
+        let page = try await fixture.page()
+        #expect(
+            String(decoding: page.json(), as: UTF8.self)
+                == #"{"items":[],"page":{"limit":20,"next":null,"previous":null,"sections":[]}}"#)
+    }
+
+    @Test("a cursor holds for its feed and its arrangement of sections alone, and every damage to it is refused")
+    func cursors() async throws {
+        let fixture = try fixture(stars: 3, others: 3)
+        let cursor = try #require(try await fixture.page(limit: 4).next.flatMap(Fixture.cursor))
+        try fixture.assembler().validate(cursor: cursor)
+        #expect(throws: FeedError.cursor(.otherFeed)) { try fixture.assembler(name: "else").validate(cursor: cursor) }
+        for source in [
+            FlatDataSource(), SectionedDataSource([FeedSection("others", lane: Self.others), FeedSection("stars", lane: Self.stars)]),
+            FlatDataSource(Self.stars, order: .newest),
+        ] as [any DataSource] {
+            var other = fixture
+            other.source = source
+            #expect(throws: FeedError.cursor(.otherFeed)) { try other.assembler().validate(cursor: cursor) }
+        }
+        var random = SeededRandom(seed: 1)
+        for _ in 0..<2_000 {
+            let text = Mutation.of(cursor, using: &random)
+            guard text != cursor else { continue }
+            #expect(throws: FeedError.cursor(.invalid)) { try fixture.assembler().validate(cursor: text) }
+        }
+    }
+
+    @Test("a dismissed or broken first item takes the header to the next, and a section with nothing to show has none")
+    func leftOut() async throws {
+        let fixture = try fixture(stars: 2, others: 1)
+        fixture.store.put(Fixture.broken("b", at: 1), in: Self.stars)
+        let page = try await fixture.page(hidden: ["user:s0", "user:o0"])
+        #expect(page.ids == ["section:stars", "user:s1"])
+        #expect(page.sections == ["stars"])
+    }
+
+    @Test("a data source of one's own is paged like any other: across its sections, in both directions", arguments: [1, 2, 3, 10])
+    func ownDataSource(limit: Int) async throws {
+        struct Numbers: DataSource {
+            let sectionCount = 4
+
+            func itemCount(in section: Int, of snapshot: any FeedSnapshot) throws -> Int { section }
+
+            func items(
+                in section: Int, _ direction: PageDirection, of place: ItemPlace?, limit: Int, from snapshot: any FeedSnapshot
+            ) throws -> [FeedItem] {
+                let all = (0..<section).map { Fixture.user("\(section)-\($0)", at: Int64($0)) }
+                switch direction {
+                case .forward: return Array(all.filter { item in place.map { item.place > $0 } ?? true }.prefix(limit))
+                case .backward: return Array(all.filter { item in place.map { item.place < $0 } ?? true }.reversed().prefix(limit))
+                }
+            }
+        }
+        var fixture = try Fixture(advertisements: 1, placement: MidpointPlacement(scope: .feed))
+        fixture.source = Numbers()
+        let pages = try await fixture.walk(limit: limit)
+        #expect(pages.flatMap(\.ids) == ["user:1-0", "user:2-0", "user:2-1", "ad:0", "user:3-0", "user:3-1", "user:3-2"])
+        #expect(pages.allSatisfy { $0.sections == nil })
+        var backward = [try #require(pages.last)]
+        while let previous = backward.last?.previous {
+            backward.append(try await fixture.page(Fixture.cursor(in: previous), limit: limit))
+        }
+        #expect(backward.reversed().map { $0.json() } == pages.map { $0.json() })
+    }
+
+    @Test("places compare by key, then by position")
+    func places() {
+        let places = [
+            ItemPlace(position: 3), ItemPlace(key: .number(-1), position: 9), ItemPlace(key: .number(2), position: 1),
+            ItemPlace(key: .number(2), position: 2), ItemPlace(key: .text([]), position: 0), ItemPlace(key: .text([65]), position: 0),
+            ItemPlace(key: .text([65, 66]), position: -1),
+        ]
+        for (index, place) in places.enumerated() {
+            for (other, second) in places.enumerated() { #expect((place < second) == (index < other)) }
+        }
+    }
+}

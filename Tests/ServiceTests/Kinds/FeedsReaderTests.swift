@@ -1,0 +1,103 @@
+import Feed
+import Testing
+
+@testable import Service
+
+@Suite("Sections and feeds by configuration")
+struct FeedsReaderTests {
+    static let text = """
+        kinds:
+          event:
+            fields: {title: {type: text, required: true}, starts: {type: date, required: true}, price: number, go: {type: url, required: true}}
+            cells: {collection: {identifier: EventCell, size: 300x160, bind: {title: {text: title}}}}
+        sections:
+          events: {title: Soon, kinds: [event], order: field starts descending, ads: 2}
+          main:
+            order: newest
+            title: People
+        feeds:
+          main: [events, main]
+          agenda: [events]
+        """
+
+    private static func feeds(_ text: String) throws -> DeclaredFeeds {
+        try KindsFile(YAMLFile.root(of: text, from: "kinds.yaml"), policy: .stop, besides: .standard).feeds
+    }
+
+    @Test("say what stands where, and in which order")
+    func reads() throws {
+        let feeds = try Self.feeds(Self.text)
+        let starts = try #require(SortField("starts", .date))
+        #expect(feeds.plans == [SectionPlan("events", kinds: ["event"], fields: [starts]), SectionPlan("main")])
+        #expect(feeds.feeds == ["main": ["events", "main"], "agenda": ["events"]])
+        let sources = feeds.sources(lanes: ["events": Lane(rawValue: 2), "main": .content], scope: .page)
+        let main = try #require(sources["main"] as? SectionedDataSource).sections
+        #expect(main.map(\.name) == ["events", "main"] && main.map(\.title) == ["Soon", "People"])
+        #expect(main.map(\.lane.rawValue) == [2, 0])
+        #expect(main.map(\.order) == [SectionOrder(by: starts, isDescending: true), .newest])
+        #expect(main.map(\.placement?.supply) == [.rotating(perPage: 2), nil])
+        #expect(sources.keys.sorted() == ["agenda", "main"])
+        let once = feeds.sources(lanes: ["events": Lane(rawValue: 2), "main": .content], scope: .feed)
+        #expect((once["main"] as? SectionedDataSource)?.sections[0].placement == nil)
+    }
+
+    @Test("without sections there is the one feed of always, and nothing to lay out")
+    func none() throws {
+        let feeds = DeclaredFeeds()
+        #expect(feeds.plans.isEmpty)
+        let sources = feeds.sources(lanes: ["main": .content], scope: .page)
+        #expect(sources.count == 1 && sources["main"] is FlatDataSource && sources["main"]?.scope == "")
+    }
+
+    struct Fault: Sendable, CustomTestStringConvertible {
+        var old: String
+        var new: String
+        var line: Int
+        var words: String
+        var testDescription: String { new }
+
+        init(_ old: String, _ new: String, _ line: Int, _ words: String) {
+            (self.old, self.new, self.line, self.words) = (old, new, line, words)
+        }
+    }
+
+    @Test(
+        "a fault is told with its line and what is allowed",
+        arguments: [
+            Fault("kinds: [event]", "kinds: [evnt]", 6, "unknown kind 'evnt'; allowed: event, user"),
+            Fault("kinds: [event]", "kinds: [advertisement]", 6, "'advertisement' is an advertisement"),
+            Fault("kinds: [event]", "kinds: [event, event]", 6, "the kind 'event' stands there twice"),
+            Fault("kinds: [event]", "kinds: []", 6, "a section takes one kind at least"),
+            Fault(", kinds: [event]", "", 6, "kinds is missing"),
+            Fault("field starts descending", "field begins", 6, "unknown field 'begins' to order 'events' by"),
+            Fault("field starts descending", "field price", 6, "allowed: starts, title"),
+            Fault("field starts descending", "field go", 6, "allowed: starts, title"),
+            Fault(
+                "field starts descending", "field starts ascending", 6, "'field starts ascending' is not allowed; allowed: imported, newest"
+            ),
+            Fault(
+                "order: newest", "order: field title", 8,
+                "to order 'main' by: a required text, number or date of all its kinds; allowed: username"),
+            Fault("order: newest", "order: latest", 8, "'latest' is not allowed; allowed: imported, newest, field NAME"),
+            Fault("ads: 2", "ads: 21", 6, "'21' is not allowed; allowed: a whole number from 0 to 20"),
+            Fault("title: Soon", "tilte: Soon", 6, "unknown key 'tilte' in section 'events'; allowed: title, kinds, order, ads"),
+            Fault("    title: People", "    kinds: [user]", 9, "takes every kind that no other section takes"),
+            Fault("  events: {", "  1events: {", 6, "cannot be a section's name"),
+            Fault("  agenda: [events]", "  agenda/x: [events]", 12, "cannot be a feed's name"),
+            Fault("  agenda: [events]", "  agenda: [evnts]", 12, "unknown section 'evnts'; allowed: events, main"),
+            Fault("  agenda: [events]", "  agenda: [events, events]", 12, "the section 'events' stands in the feed twice"),
+            Fault("  agenda: [events]", "  agenda: []", 12, "a feed has 1 to 1000 sections"),
+            Fault("  agenda: [events]", "  agenda: events", 12, "a list is expected: a list of sections: events, main"),
+            Fault("feeds:", "feds:", 10, "unknown key 'feds' in the file; allowed: kinds, sections, feeds"),
+            Fault(
+                "  main:\n    order", "  more: {kinds: [user, event]}\n  main:\n    order", 7,
+                "the section 'events' takes the kind 'event' already"),
+        ])
+    func faults(_ fault: Fault) {
+        let text = Self.text.replacing(fault.old, with: fault.new, maxReplacements: 1)
+        #expect(text != Self.text)
+        let refusal = #expect(throws: ConfigurationError.self) { try Self.feeds(text) }.map { "\($0)" } ?? ""
+        #expect(refusal.hasPrefix("kinds.yaml:\(fault.line): "), "\(refusal)")
+        #expect(refusal.contains(fault.words), "\(refusal)")
+    }
+}

@@ -1,0 +1,75 @@
+import Feed
+import HTTPTypes
+import Storage
+import Testing
+
+@testable import Service
+
+@Suite("Operations in a request")
+struct OperationReaderTests {
+    private static let user = #"{"klass":"user","id":"a","username":"A","avatarUrl":"https://example.com/a.png","type":"regular"}"#
+    private let reader = OperationReader(kinds: .standard)
+
+    @Test("each verb is read, and keys may hold colons")
+    func verbs() throws {
+        let item = try ItemKinds.standard.validate(Array(Self.user.utf8))
+        let body = """
+            [{"append":\(Self.user)}, {"insert":\(Self.user),"before":"user:x"}, {"after":"user:x:y","insert":\(Self.user)},
+             {"move":"advertisement:1","after":"advertisement:2"}, {"update":\(Self.user),"ifMatch":"\\"t\\""}, {"remove":"user:é"},
+             {"clear":"main"}]
+            """
+        let key = { (kind: String, id: String) in ItemKey(kind: kind, id: id) }
+        let expected: [OperationReader.Listed] = [
+            .init(operation: .append(item)), .init(operation: .insert(item, .before(key("user", "x")))),
+            .init(operation: .insert(item, .after(key("user", "x:y")))),
+            .init(operation: .move(key("advertisement", "1"), .after(key("advertisement", "2")))),
+            .init(operation: .update(item), tag: "\"t\""), .init(operation: .remove(key("user", "é"))),
+            .init(operation: .clear(section: "main")),
+        ]
+        #expect(try reader.read(Array(body.utf8)) == expected)
+        #expect(try reader.read(Array("[]".utf8)).isEmpty)
+    }
+
+    @Test(
+        "what is no list is 400",
+        arguments: ["", "{}", "[", #"[{"remove":"user:a"},]"#, #"{"remove":"user:a"}"#])
+    func noList(body: String) {
+        #expect(throws: Problem.self) { try reader.read(Array(body.utf8)) }
+        #expect(status(body) == 400)
+    }
+
+    @Test(
+        "what is no operation is 422, with its place and the reason",
+        arguments: [
+            ("1", "an object"), ("{}", "must have one of append"), (#"{"remove":"user:a","clear":"main"}"#, "must have one of"),
+            (#"{"remove":"user:a","remove":"user:b"}"#, "must have one of"), (#"{"remove":"a"}"#, "klass:id"),
+            (#"{"remove":"other:a"}"#, "advertisement, user"), (#"{"remove":7}"#, "must be a string"), (#"{"remove":null}"#, "missing"),
+            (#"{"move":"user:a"}"#, "before or after"), (#"{"move":"user:a","before":"user:b","after":"user:c"}"#, "either"),
+            (#"{"move":"user:a","befor":"user:b"}"#, "befor"), (#"{"remove":"user:a","before":"user:b"}"#, "no meaning"),
+            (#"{"append":"user:a"}"#, "must be an item"), (#"{"append":{"klass":"odd"}}"#, "append.klass"),
+            (#"{"update":{"klass":"user","username":"A","type":"regular"}}"#, "update.avatarUrl"),
+            (#"{"append":\#(user),"ifMatch":"x"}"#, "no meaning"), (#"{"clear":""}"#, "empty"),
+        ])
+    func noOperation(operation: String, reason: String) throws {
+        let body = #"[{"remove":"user:a"},\#(operation)]"#
+        #expect(status(body) == 422)
+        let detail = #expect(throws: Problem.self) { try reader.read(Array(body.utf8)) }?.detail
+        #expect(detail?.contains("Operation 1,") == true && detail?.contains(reason) == true, "\(detail ?? "")")
+    }
+
+    @Test("more operations than the bound are refused before any is done")
+    func bound() {
+        let list = Array(repeating: #"{"remove":"user:a"}"#, count: SQLiteStore.operationLimit + 1)
+        #expect(status("[\(list.joined(separator: ","))]") == 422)
+        #expect(status("[\(list.dropLast().joined(separator: ","))]") == nil)
+    }
+
+    private func status(_ body: String) -> Int? {
+        do {
+            _ = try reader.read(Array(body.utf8))
+            return nil
+        } catch {
+            return error.status.code
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import Feed
+import Logging
+import Storage
+
+extension FeedAssembler {
+    static let now: Int64 = 1_767_227_400_000
+
+    /// Everything at its default, over a real store; events have a cell too.
+    static func standard(over store: SQLiteStore, source: any DataSource = FlatDataSource()) throws -> FeedAssembler {
+        let keys = SigningKeys(current: try SigningKey(Array(repeating: 7, count: 32)))
+        var factories = try CellFactories.standard(CellConfiguration(), commands: .standard)
+        try factories.register(EventFactory(), for: ItemForm(kind: "event", variant: ""), prefix: "event")
+        return FeedAssembler(
+            store: store, source: source, factories: factories, keys: keys,
+            tokens: CellTokens(keys: keys), logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+    }
+
+    /// So many pages from the first, along `next`, or all.
+    func walk(limit: Int, pages count: Int = .max) async throws -> [FeedPage] {
+        var pages: [FeedPage] = []
+        var cursor: String?
+        repeat {
+            pages.append(try await page(cursor, limit: limit))
+            cursor = pages.last?.next.flatMap(Self.cursor)
+        } while cursor != nil && pages.count < count
+        return pages
+    }
+
+    func page(_ cursor: String?, limit: Int) async throws -> FeedPage {
+        try await page(FeedRequest(cursor: cursor, limit: limit, now: Self.now, followsChanges: true))
+    }
+
+    static func cursor(in href: String) -> String? {
+        href.split(separator: "cursor=").last?.split(separator: "&").first.map(String.init)
+    }
+}
+
+private struct EventFactory: CellViewModelFactory {
+    let identifier = "EventCell"
+
+    func makeViewModel(for item: FeedItem, cell: String, in context: CellContext) throws -> CellViewModel {
+        CellViewModel(
+            identifier: identifier, size: CellSize(width: 1, height: 1), commands: [:],
+            subject: CommandSubject(cell: cell, item: item, context: context))
+    }
+}

@@ -1,0 +1,136 @@
+import Feed
+import Storage
+import TestSupport
+import Testing
+
+@Suite("Operations on the store")
+struct StoreOperationTests {
+    let scratch: Scratch
+    let store: SQLiteStore
+
+    init() throws {
+        scratch = try Scratch()
+        store = try SQLiteStore(path: scratch.path("items.sqlite"))
+    }
+
+    private static func key(_ id: String) -> ItemKey { ItemKey(kind: "user", id: id) }
+
+    @Test("each does what its name says, and they go by their order")
+    func basics() async throws {
+        let summary = try await store.apply([
+            .append(user("a")), .append(user("d")), .insert(user("b"), .after(Self.key("a"))), .insert(user("c"), .before(Self.key("d"))),
+            .append(advertisement("1")), .insert(advertisement("0"), .before(ItemKey(kind: "advertisement", id: "1"))),
+        ])
+        #expect(summary == StoreOperationSummary(inserted: 6))
+        #expect(try await store.ids() == ["a", "b", "c", "d"])
+        #expect(try await store.ids(.advertisements) == ["0", "1"])
+        let changed = try await store.apply([
+            .move(Self.key("d"), .before(Self.key("a"))), .move(Self.key("a"), .after(Self.key("c"))), .remove(Self.key("b")),
+            .update(user("c", variant: "featured")), .clear(section: "advertisements"),
+        ])
+        #expect(changed == StoreOperationSummary(moved: 2, updated: 1, removed: 3))
+        #expect(try await store.ids() == ["d", "c", "a"])
+        #expect(try await store.ids(.advertisements).isEmpty)
+        #expect(try await store.read { try $0.item(kind: "user", id: "c") }?.variant == "featured")
+    }
+
+    @Test(
+        "what cannot be done is named with its place, and nothing of the list is done",
+        arguments: try [
+            (.append(user("a")), .known(key("a"))), (.insert(user("a"), .before(key("a"))), .known(key("a"))),
+            (.insert(user("n"), .after(key("x"))), .unknown(key("x"))), (.update(user("x")), .unknown(key("x"))),
+            (.remove(key("x")), .unknown(key("x"))), (.move(key("x"), .after(key("a"))), .unknown(key("x"))),
+            (.move(key("a"), .after(key("x"))), .unknown(key("x"))), (.move(key("a"), .before(key("a"))), .besideItself(key("a"))),
+            (.clear(section: "other"), .unknownSection("other")),
+            (
+                .insert(user("n"), .before(ItemKey(kind: "advertisement", id: "1"))),
+                .elsewhere(key("n"), than: ItemKey(kind: "advertisement", id: "1"))
+            ),
+            (
+                .move(ItemKey(kind: "advertisement", id: "1"), .after(key("a"))),
+                .elsewhere(ItemKey(kind: "advertisement", id: "1"), than: key("a"))
+            ),
+        ] as [(StoreOperation, StoreOperationFault.Reason)])
+    func faults(operation: StoreOperation, reason: StoreOperationFault.Reason) async throws {
+        _ = try await store.apply([.append(user("a")), .append(user("b")), .append(advertisement("1"))])
+        let version = store.version
+        await #expect(throws: StoreOperationFault(index: 2, reason: reason)) {
+            try await store.apply([.append(user("c")), .remove(Self.key("b")), operation, .clear(section: "main")])
+        }
+        #expect(try await store.ids() == ["a", "b"])
+        #expect(store.version == version)
+    }
+
+    @Test("a list has a bound, and an empty one changes nothing")
+    func bound() async throws {
+        let version = store.version
+        #expect(try await store.apply([]) == StoreOperationSummary())
+        await #expect(throws: StoreOperationFault(index: SQLiteStore.operationLimit, reason: .tooMany)) {
+            try await store.apply(Array(repeating: .clear(section: "main"), count: SQLiteStore.operationLimit + 1))
+        }
+        #expect(store.version == version)
+    }
+
+    @Test("whoever objects to a change sees the item as the operations before it left it")
+    func objections() async throws {
+        struct Objection: Error {}
+        _ = try await store.apply([.append(user("a")), .append(user("b"))])
+        let operations = try [
+            StoreOperation.append(user("c")), .update(user("a", variant: "featured")), .move(Self.key("a"), .after(Self.key("c"))),
+            .remove(Self.key("b")),
+        ]
+        let seen = EventLog<String>()
+        _ = try await store.apply(operations) { index, item in seen.append("\(index) \(item.id) \(item.variant)") }
+        #expect(seen.events == ["1 a regular", "2 a featured", "3 b regular"])
+        await #expect(throws: Objection.self) {
+            try await store.apply([.clear(section: "main"), .append(user("z")), .remove(Self.key("z"))]) { _, _ in throw Objection() }
+        }
+        #expect(try await store.ids() == ["c", "a"])
+    }
+
+    enum Pattern: CaseIterable {
+        case beforeOne, afterOne, beforeTheLast, afterTheLast, either
+    }
+
+    @Test("10,000 items put at one place stand in order, and no item ever moves towards the start", arguments: Pattern.allCases)
+    func onePlace(pattern: Pattern) async throws {
+        let old = (0..<50).map { "old \($0)" }
+        _ = try await store.apply(old.map { .append(try user($0)) })
+        var random = SeededRandom(seed: 5)
+        var expected = old
+        // The index at which the next one comes to stand.
+        var index = 25
+        var positions = try await positions()
+        for batch in 0..<10 {
+            var operations: [StoreOperation] = []
+            for number in 0..<1_000 {
+                let item = try user("new \(batch * 1_000 + number)")
+                let isAfter =
+                    switch pattern {
+                    case .beforeOne, .beforeTheLast: false
+                    case .afterOne, .afterTheLast: true
+                    case .either: Bool.random(using: &random)
+                    }
+                operations.append(.insert(item, isAfter ? .after(Self.key(expected[index - 1])) : .before(Self.key(expected[index]))))
+                expected.insert(item.id, at: index)
+                switch pattern {
+                case .beforeOne, .afterTheLast: index += 1
+                case .afterOne, .beforeTheLast: break
+                case .either: index += Bool.random(using: &random) ? 1 : 0
+                }
+            }
+            _ = try await store.apply(operations)
+            let now = try await self.positions()
+            for (id, position) in positions { #expect(now[id, default: .min] >= position) }
+            positions = now
+        }
+        #expect(try await store.ids(limit: 1_000) == expected)
+    }
+
+    private func positions() async throws -> [String: Int64] {
+        try await store.read { snapshot in
+            let items = try snapshot.items(in: .content, .forward, of: nil, limit: 20_000)
+            return Dictionary(uniqueKeysWithValues: items.map { ($0.id, $0.position) })
+        }
+    }
+}

@@ -1,0 +1,155 @@
+import Feed
+import Storage
+import Testing
+
+@Suite("Sections of the store")
+struct SectionStoreTests {
+    let scratch: Scratch
+    let store: SQLiteStore
+
+    init() throws {
+        scratch = try Scratch()
+        store = try SQLiteStore(path: scratch.path("items.sqlite"))
+    }
+
+    private func event(_ id: String, _ body: String = "{}") -> ValidItem {
+        ValidItem(kind: "event", lane: .content, id: id, variant: "", body: Array(body.utf8))
+    }
+
+    @Test("items go to the section that takes their kind, whoever puts them; advertisements and all others stay where they were")
+    func put() async throws {
+        let lanes = try store.arrange([SectionPlan("main"), SectionPlan("events", kinds: ["event"]), SectionPlan("other", kinds: ["x"])])
+        #expect(lanes.count == 3 && lanes["main"] == .content)
+        let events = try #require(lanes["events"])
+        for id in ["a", "b"] { #expect(try await store.put(event(id)) == .added) }
+        _ = try await store.put(user("u"))
+        _ = try await store.put(advertisement("1"))
+        #expect(try await store.put(event("a")) == .replaced)
+        #expect(try await store.ids(events) == ["a", "b"])
+        #expect(try await store.ids() == ["u"])
+        #expect(try await store.ids(.advertisements) == ["1"])
+        let imported = try ItemImport(into: scratch.path("items.sqlite"), kinds: ItemKinds([EventKind()]))
+        try imported.append(Array(#"[{"klass":"event","id":"c"}]"#.utf8))
+        try imported.endOfFile()
+        #expect(try imported.commit().added == 1)
+        #expect(try await store.ids(events) == ["a", "b", "c"])
+        #expect(try await store.remove(kind: "event", id: "b"))
+        #expect(try await store.ids(events) == ["a", "c"])
+    }
+
+    @Test("what stands elsewhere when a section begins to take its kind moves behind what is there, in its order, and back")
+    func moves() async throws {
+        for id in ["a", "b", "c"] {
+            _ = try await store.put(event(id))
+            _ = try await store.put(user(id))
+        }
+        let events = try #require(try store.arrange([SectionPlan("events", kinds: ["event"])])["events"])
+        #expect(try await store.ids(events) == ["a", "b", "c"])
+        #expect(try await store.ids() == ["a", "b", "c"])
+        let before = store.version
+        let all = try store.arrange([SectionPlan("all", kinds: ["user", "event"]), SectionPlan("events")])
+        #expect(store.version != before)
+        #expect(try await store.ids(try #require(all["all"])) == ["a", "b", "c", "a", "b", "c"])
+        #expect(try await store.ids().isEmpty)
+        #expect(try await store.ids(events).isEmpty)
+        #expect(all["events"] == events)
+        _ = try store.arrange([])
+        #expect(try await store.ids().count == 6)
+        _ = try await store.put(event("d"))
+        #expect(try await store.ids().last == "d")
+    }
+
+    @Test("a file that is laid out as wanted is not written to, even while an import has it locked")
+    func unchanged() async throws {
+        let field = try #require(SortField("starts", .date))
+        let plans = [SectionPlan("events", kinds: ["event"], fields: [field]), SectionPlan("main", fields: [field])]
+        let lanes = try store.arrange(plans)
+        let version = store.version
+        let running = try ItemImport(into: scratch.path("items.sqlite"))
+        #expect(try SQLiteStore(path: scratch.path("items.sqlite")).arrange(plans) == lanes)
+        #expect(store.version == version)
+        running.rollback()
+    }
+
+    @Test("an import lays out the store that it makes, and the one that is there, and nobody sees it before its end")
+    func importsInSections() async throws {
+        let field = try #require(SortField("starts", .date))
+        let plans = [SectionPlan("events", kinds: ["event"], fields: [field])]
+        let path = scratch.path("new.sqlite")
+        let first = try ItemImport(into: path, kinds: ItemKinds([EventKind()]), sections: plans)
+        try first.append(Array(#"[{"klass":"event","id":"a"},{"klass":"event","id":"b"}]"#.utf8))
+        try first.endOfFile()
+        #expect(try first.commit().added == 2)
+        let new = try SQLiteStore(path: path)
+        let version = new.version
+        let events = try #require(try new.arrange(plans)["events"])
+        #expect(new.version == version)
+        #expect(try await new.ids(events) == ["a", "b"])
+
+        _ = try await store.put(event("a"))
+        let second = try ItemImport(into: scratch.path("items.sqlite"), kinds: ItemKinds([EventKind()]), sections: plans)
+        #expect(try await store.ids() == ["a"])
+        try second.append(Array(#"[{"klass":"event","id":"b"}]"#.utf8))
+        try second.endOfFile()
+        #expect(try await store.ids() == ["a"])
+        #expect(try second.commit().added == 1)
+        #expect(try await store.ids().isEmpty)
+        #expect(try await store.ids(try #require(store.arrange(plans)["events"])) == ["a", "b"])
+    }
+
+    @Test("a section's index comes with the field that orders it, and goes with it")
+    func indices() async throws {
+        _ = try await store.put(event("a", #"{"starts":"2026-05-01"}"#))
+        let list = { try scratch.sqlite("items.sqlite", "SELECT name FROM sqlite_schema WHERE name LIKE 'section_order%' ORDER BY name") }
+        let starts = try #require(SortField("starts", .date))
+        let price = try #require(SortField("price", .number))
+        _ = try store.arrange([SectionPlan("events", kinds: ["event"], fields: [starts, price])])
+        #expect(try list() == "section_order_2_date_starts\nsection_order_2_number_price")
+        _ = try store.arrange([SectionPlan("events", kinds: ["event"], fields: [price]), SectionPlan("main", fields: [starts])])
+        #expect(try list() == "section_order_0_date_starts\nsection_order_2_number_price")
+        _ = try store.arrange([])
+        #expect(try list().isEmpty)
+    }
+
+    @Test("a file of the version before there were sections is taken over as it is")
+    func migrates() async throws {
+        try scratch.sqlite(
+            "old.sqlite",
+            """
+            PRAGMA journal_mode = WAL;
+            CREATE TABLE item (lane INTEGER NOT NULL, position INTEGER NOT NULL, kind TEXT NOT NULL, id TEXT NOT NULL,
+                variant TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (lane, position)) WITHOUT ROWID;
+            CREATE UNIQUE INDEX item_identity ON item (kind, id);
+            CREATE INDEX item_form ON item (kind, variant, position) WHERE lane = 1;
+            CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);
+            INSERT INTO grdb_migrations VALUES ('1: items');
+            INSERT INTO item VALUES (0, 1048576, 'user', 'a', 'regular', '{}'), (1, 1048576, 'advertisement', '1', 'image', '{}');
+            PRAGMA application_id = 1229870167;
+            PRAGMA user_version = 1;
+            """)
+        let old = try SQLiteStore(path: scratch.path("old.sqlite"))
+        #expect(try await old.ids() == ["a"])
+        #expect(try await old.ids(.advertisements) == ["1"])
+        let people = try #require(try old.arrange([SectionPlan("people", kinds: ["user"])])["people"])
+        #expect(try await old.ids(people) == ["a"])
+        #expect(try scratch.sqlite("old.sqlite", "PRAGMA user_version") == "2")
+    }
+
+    @Test(
+        "names of fields that would need quoting are no fields",
+        arguments: ["", "a b", "a'b", "a\"b", "ü", String(repeating: "a", count: 65)])
+    func fieldNames(_ name: String) {
+        #expect(SortField(name, .text) == nil)
+    }
+}
+
+/// A kind without fields.
+struct EventKind: ItemKind {
+    let name = "event"
+    let lane = Lane.content
+
+    func validate(_ fields: ItemFields) throws(ItemFault) -> ValidItem {
+        let id = try fields.text("id", limit: 64)
+        return ValidItem(kind: name, lane: lane, id: String(decoding: id, as: UTF8.self), variant: "", body: Array("{}".utf8))
+    }
+}

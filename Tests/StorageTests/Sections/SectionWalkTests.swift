@@ -1,0 +1,128 @@
+import Feed
+import GRDB
+import TestSupport
+import Testing
+
+@testable import Storage
+
+@Suite("Walking sections on disk")
+struct SectionWalkTests {
+    private func cursor(_ href: String?) -> String? {
+        href?.split(separator: "cursor=").last?.split(separator: "&").first.map(String.init)
+    }
+
+    @Test("after any writes gives the pages of a plain array model, in any order of sections, and the same in reverse", arguments: 0..<48)
+    func model(seed: Int) async throws {
+        let feed = try await SectionedFeed(seed: seed)
+        var random = SeededRandom(seed: UInt64(seed) &+ 500)
+        for _ in 0..<3 {
+            for _ in 0..<Int.random(in: 0...20, using: &random) { _ = try await feed.write(&random) }
+            let limit = Int.random(in: 1...9, using: &random)
+            var pages = [try await feed.page(nil, limit: limit)]
+            while let next = pages.last?.next, pages.count < 100 { pages.append(try await feed.page(cursor(next), limit: limit)) }
+            let model = feed.pages(limit: limit)
+            #expect(pages.map { $0.entries.map(\.viewModel.id) } == model.map(\.cells))
+            #expect(pages.map(\.sections) == model.map(\.sections))
+            #expect(pages[0].previous == nil)
+
+            var backward = [try #require(pages.last)]
+            while let previous = backward.last?.previous, backward.count < 100 {
+                backward.append(try await feed.page(cursor(previous), limit: limit))
+            }
+            #expect(backward.reversed().map { $0.json() } == pages.map { $0.json() })
+        }
+    }
+
+    @Test("meets every item that was there at the start and is not touched exactly once, while a writer writes", arguments: 0..<48)
+    func writer(seed: Int) async throws {
+        let feed = try await SectionedFeed(seed: seed)
+        var random = SeededRandom(seed: UInt64(seed) &+ 900)
+        for _ in 0..<40 { _ = try await feed.write(&random) }
+        var survivors = Set(feed.items.map(\.cell))
+        var touched: Set<String> = []
+        var met: [String] = []
+        var next: String?
+        repeat {
+            let page = try await feed.page(next, limit: .random(in: 1...6, using: &random))
+            let ids = page.entries.map(\.viewModel.id)
+            #expect(Set(ids).count == ids.count)
+            met += ids
+            next = cursor(page.next)
+            for _ in 0..<Int.random(in: 0...3, using: &random) {
+                if let cell = try await feed.write(&random) {
+                    survivors.remove(cell)
+                    touched.insert(cell)
+                }
+            }
+        } while next != nil && met.count < 1_000
+        let untouched = met.filter { !touched.contains($0) && !$0.hasPrefix("ad:") }
+        #expect(Set(untouched).count == untouched.count)
+        #expect(survivors.subtracting(met).isEmpty)
+    }
+
+    @Test("reads a section that is ordered by a field through its index: no sorting, no scan", arguments: SortField.Comparison.allCases)
+    func plans(_ comparison: SortField.Comparison) async throws {
+        let scratch = try Scratch()
+        let field = try #require(SortField("f", comparison))
+        let store = try SQLiteStore(path: scratch.path("items.sqlite"))
+        let lane = try #require(try store.arrange([SectionPlan("events", kinds: ["event"], fields: [field])])["events"])
+        let place = ItemPlace(key: comparison == .text ? .text([65]) : .number(1), position: 5)
+        for direction in [PageDirection.forward, .backward] {
+            for place in [nil, place] {
+                let statements = try await store.statements {
+                    _ = try $0.items(in: lane, by: field, direction, of: place, limit: 20)
+                    _ = try $0.place(at: 3, in: lane, by: field)
+                }
+                #expect(statements.count == (place == nil ? 2 : 3))
+                for sql in statements {
+                    let plan = try scratch.sqlite("items.sqlite", "EXPLAIN QUERY PLAN " + sql)
+                    #expect(plan.contains("INDEX section_order_") && !plan.contains("TEMP"), "\(plan)")
+                    if sql.contains("position >") || sql.contains("position <") {
+                        #expect(plan.contains("(<expr>=? AND position"), "\(plan)")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("reads on, sorting, where the file is laid out without the index")
+    func withoutIndex() async throws {
+        let scratch = try Scratch()
+        let store = try SQLiteStore(path: scratch.path("items.sqlite"))
+        for (id, price) in [("x", 3), ("y", 1), ("z", 2)] {
+            _ = try await store.put(ValidItem(kind: "e", lane: .content, id: id, variant: "", body: Array(#"{"price":\#(price)}"#.utf8)))
+        }
+        let field = try #require(SortField("price", .number))
+        let ids = try await store.read { try $0.items(in: .content, by: field, .forward, of: nil, limit: 9).map(\.id) }
+        #expect(ids == ["y", "z", "x"])
+        #expect(try await store.read { try $0.place(at: 1, in: .content, by: field)?.key } == .number(2))
+    }
+
+    @Test("counts a section, and finds the place of an index in it")
+    func counts() async throws {
+        let scratch = try Scratch()
+        let store = try SQLiteStore(path: scratch.path("items.sqlite"))
+        for id in ["a", "b", "c"] { _ = try await store.put(user(id)) }
+        _ = try await store.put(advertisement("1"))
+        let (count, places) = try await store.read { snapshot in
+            (try snapshot.count(in: .content), try (-1...3).map { try snapshot.place(at: $0, in: .content, by: nil) })
+        }
+        #expect(count == 3)
+        #expect(places.map { $0?.position } == [nil, 1 << 20, 2 << 20, 3 << 20, nil])
+    }
+}
+
+extension SQLiteStore {
+    /// The statements that a read runs.
+    fileprivate func statements(_ body: @escaping @Sendable (any FeedSnapshot) throws -> Void) async throws -> [String] {
+        try await pool.read { database in
+            nonisolated(unsafe) var statements: [String] = []
+            database.trace { event in
+                if case .statement(let statement) = event { statements.append(statement.sql) }
+            }
+            defer { database.trace(options: []) }
+            try body(SQLiteSnapshot(database: database))
+            return statements.filter { $0.hasPrefix("SELECT") }
+        }
+    }
+}
