@@ -87,6 +87,9 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
+        .target(
+            name: "Sync",
+            dependencies: ["EventLoop", "Feed", "Fetch", "Storage", .product(name: "Crypto", package: "swift-crypto")]),
 
         // Floor 1
         .target(
