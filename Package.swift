@@ -36,7 +36,7 @@ let package = Package(
         .executableTarget(
             name: "intertwine",
             dependencies: [
-                "Feed", "Service", "Storage",
+                "Feed", "Service", "Storage", "Sync",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
@@ -65,7 +65,7 @@ let package = Package(
         .target(
             name: "Service",
             dependencies: [
-                "EventLoop", "Feed", "Fetch", "HTTPServer", "Images", "Storage",
+                "EventLoop", "Feed", "Fetch", "HTTPServer", "Images", "Storage", "Sync",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),

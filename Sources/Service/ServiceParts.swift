@@ -13,6 +13,7 @@ struct ServiceParts: Sendable {
     /// The kinds of item that can be imported.
     let kinds: ItemKinds
     let pictures: PictureProxy
+    let sources: SourcePolling
     let state = ServiceState()
     let telemetry: Telemetry
     let pageMetrics: PageMetrics
@@ -32,6 +33,7 @@ struct ServiceParts: Sendable {
         self.extensions = extensions
         kinds = try configuration.itemKinds(extensions)
         pictures = try PictureProxy(configuration: configuration, keys: keys)
+        sources = try SourcePolling(configuration, extensions, now: clock, logger: logger)
         self.telemetry = telemetry
         pageMetrics = PageMetrics(registry: telemetry.registry)
         self.logger = logger

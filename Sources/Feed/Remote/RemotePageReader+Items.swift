@@ -13,7 +13,9 @@ extension RemotePageReader {
             object = try JSONObject(buffer, at: position)
         } catch {
             guard error.reason == .endOfText, !isAtEnd else { throw fault(error) }
-            guard buffer.count - position <= ItemReader.itemLimit else { throw fault("an item is longer than \(ItemReader.itemLimit) bytes") }
+            guard buffer.count - position <= ItemReader.itemLimit else {
+                throw fault("an item is longer than \(ItemReader.itemLimit) bytes")
+            }
             return .needsBytes
         }
         position = object.range.upperBound

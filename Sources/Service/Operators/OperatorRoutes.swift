@@ -17,7 +17,9 @@ struct OperatorRoutes: Sendable {
         let items = ItemRoutes(store: parts.store, kinds: parts.kinds).routes
         let imports = ImportRoutes(database: database, kinds: parts.kinds, settings: settings).routes
         let pictures = PurgeRoutes(manager: parts.pictures.manager).routes
-        return (items + imports + pictures).map(audited) + ReportRoutes(archive: parts.ledger).routes + ExplainRoutes(live: live).routes
+        let sources = SourceRoutes(polling: parts.sources)
+        return (items + imports + pictures + sources.writeRoutes).map(audited) + ReportRoutes(archive: parts.ledger).routes
+            + ExplainRoutes(live: live).routes + sources.readRoutes
     }
 
     private func audited(_ route: Route) -> Route {
