@@ -128,7 +128,7 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
         // Tests
-        .target(name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport"),
+        .target(name: "TestSupport", dependencies: ["CLinux", "CZlib"], path: "Tests/TestSupport"),
         // A server in a process of its own, with a counting allocator, for the tests that need one.
         .target(name: "CAllocationCount", path: "Tests/CAllocationCount"),
         .executableTarget(
@@ -161,9 +161,12 @@ let package = Package(
                 "Feed", "Storage", "StorageVictim", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         .testTarget(
+            name: "SyncTests",
+            dependencies: ["EventLoop", "Feed", "Fetch", "Storage", "Sync", "TestSupport"]),
+        .testTarget(
             name: "ServiceTests",
             dependencies: [
-                "Feed", "Fetch", "Images", "Service", "Storage", "TestSupport",
+                "Feed", "Fetch", "Images", "Service", "Storage", "Sync", "TestSupport",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),

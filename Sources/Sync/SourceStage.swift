@@ -34,7 +34,7 @@ final class SourceStage: @unchecked Sendable {
     func beginPage() async throws {
         try await perform { stage in
             if stage.snapshot == nil {
-                stage.snapshot = try SourceSnapshot(of: stage.source.name, kind: stage.source.kind.name, into: stage.database)
+                stage.snapshot = try SourceSnapshot(of: stage.source.name, kind: stage.source.kind, into: stage.database)
             }
             stage.reader = RemotePageReader(
                 kind: stage.source.kind, fields: stage.source.fields, items: stage.source.items, cursor: stage.source.next.pointer)

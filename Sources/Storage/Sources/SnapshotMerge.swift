@@ -5,7 +5,7 @@ import GRDB
 struct SnapshotMerge {
     private let database: Database
     private let source: Int64
-    private let kind: String
+    private let kind: any ItemKind
     private var writer: ItemWriter
     private let remember: SQLStatement
     private var changes = SourceChanges()
@@ -13,7 +13,7 @@ struct SnapshotMerge {
     /// Items between two calls of the step.
     private static let stride = 1_024
 
-    init(_ database: Database, source name: String, kind: String) throws {
+    init(_ database: Database, source name: String, kind: any ItemKind) throws {
         self.database = database
         self.kind = kind
         try database.execute(sql: "INSERT INTO source (name) VALUES (?) ON CONFLICT (name) DO NOTHING", arguments: [name])
@@ -44,7 +44,7 @@ struct SnapshotMerge {
                 INSERT INTO staging.gone (kind, id, digest, adopted)
                 SELECT kind, id, digest, adopted FROM source_item
                 WHERE source = ? AND NOT (kind = ? AND EXISTS (SELECT 1 FROM staging.staged WHERE staged.id = source_item.id))
-                """, arguments: [source, kind])
+                """, arguments: [source, kind.name])
         let gone = try Int.fetchOne(database, sql: "SELECT count(*) FROM staging.gone") ?? 0
         guard gone > 0 else { return }
         let all = try Int.fetchOne(database, sql: "SELECT count(*) FROM source_item WHERE source = ?", arguments: [source]) ?? 0
@@ -55,31 +55,30 @@ struct SnapshotMerge {
         let rows = try SQLStatement(
             database,
             """
-            SELECT t.id, t.lane, t.variant, t.body, t.digest, s.digest, EXISTS (SELECT 1 FROM item WHERE kind = ?1 AND id = t.id)
+            SELECT t.id, t.variant, t.body, t.digest, s.digest, EXISTS (SELECT 1 FROM item WHERE kind = ?1 AND id = t.id)
             FROM staging.staged AS t LEFT JOIN source_item AS s ON s.source = ?2 AND s.kind = ?1 AND s.id = t.id
             ORDER BY t.place
             """)
         defer { rows.reset() }
-        rows.bind(1, kind)
+        rows.bind(1, kind.name)
         rows.bind(2, source)
         var done = 0
         while try rows.step() {
             done += 1
             if done % Self.stride == 0 { try step(done) }
-            let isThere = rows.integer(6) == 1
-            if isThere, !rows.isNull(5), rows.integer(5) == rows.integer(4) {
+            let isThere = rows.integer(5) == 1
+            if isThere, !rows.isNull(4), rows.integer(4) == rows.integer(3) {
                 changes.unchanged += 1
                 continue
             }
-            guard let lane = Lane(rawValue: Int(clamping: rows.integer(1))) else { continue }
             let id = rows.text(0)
             let change = try writer.put(
-                ValidItem(kind: kind, lane: lane, id: id, variant: rows.text(2), body: rows.bytes(3)))
+                ValidItem(kind: kind.name, lane: kind.lane, id: id, variant: rows.text(1), body: rows.bytes(2)))
             if change == .added { changes.added += 1 } else { changes.changed += 1 }
             remember.bind(1, source)
-            remember.bind(2, kind)
+            remember.bind(2, kind.name)
             remember.bind(3, id)
-            remember.bind(4, rows.integer(4))
+            remember.bind(4, rows.integer(3))
             remember.bind(5, isThere ? 1 : 0)
             try remember.run()
         }

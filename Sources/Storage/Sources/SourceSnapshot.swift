@@ -7,7 +7,7 @@ import GRDB
 /// returns, and all of it from then on. Not `Sendable`: one caller at a time, and its calls block.
 public final class SourceSnapshot {
     private let source: String
-    private let kind: String
+    private let kind: any ItemKind
     private let file: StagingFile
     private var pool: DatabasePool?
     /// Items collected.
@@ -18,7 +18,7 @@ public final class SourceSnapshot {
     ///   - kind: of all its items.
     ///   - path: the store, made where there is none.
     /// - Throws: `StoreError.unavailable` while the same source is being synchronised elsewhere, in whichever process.
-    public init(of source: String, kind: String, into path: String) throws(StoreError) {
+    public init(of source: String, kind: any ItemKind, into path: String) throws(StoreError) {
         self.source = source
         self.kind = kind
         let file = try StagingFile(of: source, beside: path)
@@ -34,7 +34,7 @@ public final class SourceSnapshot {
                         PRAGMA staging.journal_mode = OFF; PRAGMA staging.synchronous = OFF; PRAGMA staging.locking_mode = EXCLUSIVE;
                         PRAGMA staging.cache_size = -16384;
                         CREATE TABLE staging.staged (
-                            place INTEGER PRIMARY KEY, id TEXT NOT NULL, lane INTEGER NOT NULL, variant TEXT NOT NULL,
+                            place INTEGER PRIMARY KEY, id TEXT NOT NULL, variant TEXT NOT NULL,
                             body TEXT NOT NULL, digest INTEGER NOT NULL, UNIQUE (id)
                         );
                         CREATE TABLE staging.gone (
@@ -77,14 +77,13 @@ public final class SourceSnapshot {
         try writing { database in
             let insert = try SQLStatement(
                 database,
-                "INSERT INTO staging.staged (id, lane, variant, body, digest) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING")
+                "INSERT INTO staging.staged (id, variant, body, digest) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING")
             var repeated: [Int] = []
             for (index, item) in items.enumerated() {
                 insert.bind(1, item.id)
-                insert.bind(2, Int64(item.lane.rawValue))
-                insert.bind(3, item.variant)
-                insert.bind(4, text: item.body)
-                insert.bind(5, ItemDigest(variant: item.variant, body: item.body).stored)
+                insert.bind(2, item.variant)
+                insert.bind(3, text: item.body)
+                insert.bind(4, ItemDigest(variant: item.variant, body: item.body).stored)
                 try insert.run()
                 if database.changesCount == 0 { repeated.append(index) }
             }
