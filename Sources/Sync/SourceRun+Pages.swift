@@ -4,6 +4,9 @@ internal import Fetch
 internal import Glibc
 
 extension SourceRun {
+    /// How often one page is asked for.
+    static let pageAttempts = 3
+
     struct Reading {
         var pages: [SourceMemory.Page] = []
         var progress = SourceProgress()
@@ -18,7 +21,8 @@ extension SourceRun {
             let number = reading.pages.count + 1
             guard number <= source.pageLimit else { throw SourceFailure.tooMuch("the list has more than \(source.pageLimit) pages") }
             guard seen.insert(current).inserted else { throw SourceFailure.circle(page: number - 1) }
-            let fetch = fetch(current, unless: number == 1 ? known : nil, bytes: source.byteLimit - reading.progress.bytes)
+            let bytes = source.byteLimit - reading.progress.bytes
+            let fetch = try await open(current, unless: number == 1 ? known : nil, bytes: bytes)
             defer { fetch.cancel() }
             guard let head = try await head(of: fetch, page: number, mayBeUnchanged: known != nil && number == 1) else { return nil }
             try await stage.beginPage()
@@ -46,7 +50,7 @@ extension SourceRun {
             progress.phase = .verifying
             progress.pages = number
             told(progress)
-            let fetch = fetch(page.url, unless: page, bytes: source.byteLimit)
+            let fetch = try await open(page.url, unless: page, bytes: source.byteLimit)
             defer { fetch.cancel() }
             guard try await head(of: fetch, page: number, mayBeUnchanged: page.hasValidator) != nil else { continue }
             var hash = SHA256()
@@ -58,7 +62,30 @@ extension SourceRun {
 
     private func page(_ url: FetchURL, _ head: FetchHead, _ digest: [UInt8]) -> SourceMemory.Page {
         SourceMemory.Page(
-            url: url, entityTag: head.headers["etag"], lastModified: head.headers["last-modified"], digest: digest)
+            url: url, entityTag: head.headers["etag"], lastModified: HTTPDate.strongModification(head.headers),
+            digest: digest)
+    }
+
+    /// Asks for a page, and once or twice more where the origin is out of order: of many pages one may well meet a bad moment.
+    private func open(_ url: FetchURL, unless known: SourceMemory.Page?, bytes: Int) async throws -> PageFetch {
+        var fetch = fetch(url, unless: known, bytes: bytes)
+        for attempt in 1..<Self.pageAttempts {
+            guard await isOutOfOrder(fetch) else { break }
+            fetch.cancel()
+            try await Task.sleep(for: .milliseconds(200 << attempt) * Double.random(in: 0.5...1))
+            fetch = self.fetch(url, unless: known, bytes: bytes)
+        }
+        return fetch
+    }
+
+    /// Whether the answer is one that another attempt may better. Where the origin says when to come again, it is not at once.
+    private func isOutOfOrder(_ fetch: PageFetch) async -> Bool {
+        do {
+            let head = try await fetch.head()
+            return [500, 502, 503, 504].contains(head.status) && head.headers["retry-after"] == nil
+        } catch {
+            return (error as? FetchFailure)?.isWorthRetrying ?? false
+        }
     }
 
     private func fetch(_ url: FetchURL, unless known: SourceMemory.Page?, bytes: Int) -> PageFetch {
@@ -93,7 +120,7 @@ extension SourceRun {
         case 200: return head
         case 304 where mayBeUnchanged: return nil
         default:
-            let pause = head.headers["retry-after"].flatMap { RetryAfter.duration($0, now: time(nil)) }
+            let pause = head.headers["retry-after"].flatMap { HTTPDate.pause($0, now: time(nil)) }
             throw SourceFailure.status(head.status, page: page, retryAfter: pause)
         }
     }

@@ -1,3 +1,4 @@
+import Fetch
 import Testing
 
 @testable import Sync
@@ -26,7 +27,20 @@ struct PartTests {
             ("99999999999999999999", nil),
         ] as [(String, Int?)])
     func retryAfter(field: String, expected: Int?) {
-        #expect(RetryAfter.duration(field, now: 784_111_740) == expected.map { Duration.seconds($0) })
+        #expect(HTTPDate.pause(field, now: 784_111_740) == expected.map { Duration.seconds($0) })
+    }
+
+    @Test(
+        "a modification date tells versions apart only where it was a second old",
+        arguments: [
+            ("Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT", false),
+            ("Sun, 06 Nov 1994 08:49:36 GMT", "Sun, 06 Nov 1994 08:49:37 GMT", true), ("yesterday", "Sun, 06 Nov 1994 08:49:37 GMT", false),
+            ("Sun, 06 Nov 1994 08:49:37 GMT", nil, false),
+        ] as [(String, String?, Bool)])
+    func modification(modified: String, date: String?, isStrong: Bool) {
+        var headers = FetchHeaders(["Last-Modified": modified])
+        if let date { headers.append("Date", date) }
+        #expect(HTTPDate.strongModification(headers) == (isStrong ? modified : nil))
     }
 
     @Test("a cursor becomes one parameter of the query, whatever it holds")

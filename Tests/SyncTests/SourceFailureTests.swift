@@ -70,6 +70,28 @@ struct SourceFailureTests {
         await house.stop()
     }
 
+    @Test("a page that fails once or twice is asked for again, and one that fails three times is given up")
+    func flaky() async throws {
+        let api = try Api(Self.nine)
+        defer { api.origin.stop() }
+        let house = try House(api.origin)
+        // Every second request fails: each page takes two.
+        let fails: @Sendable (Origin.Request, OriginConnection) -> Bool = { _, connection in
+            connection.answer(502)
+            return true
+        }
+        api.change { $0.before = { number, state in state.instead = number % 2 == 1 ? fails : nil } }
+        #expect(try await house.run().items == 9)
+        let before = api.origin.requests.count
+        api.change {
+            $0.before = nil
+            $0.instead = fails
+        }
+        #expect(try await house.failure() == "page 1: the origin answered 502")
+        #expect(api.origin.requests.count == before + 3)
+        await house.stop()
+    }
+
     @Test("how long an origin asks to be left alone is passed on")
     func retryAfter() async throws {
         let (api, house) = try await settled()

@@ -17,6 +17,13 @@ struct SourceRoutes: Sendable {
             var removed: Int
         }
 
+        /// Of a synchronisation under way.
+        struct Progress: Encodable {
+            var pages: Int
+            var items: Int
+            var bytes: Int
+        }
+
         struct Source: Encodable {
             var name: String
             var url: String
@@ -24,6 +31,7 @@ struct SourceRoutes: Sendable {
             var every: String
             /// running, waiting, or failing.
             var state: String
+            var progress: Progress?
             var lastSuccess: String?
             var lastAttempt: String?
             var nextAttempt: String?
@@ -69,9 +77,11 @@ struct SourceRoutes: Sendable {
             Answer.Change(
                 at: Self.text(at), added: state.changes.added, changed: state.changes.changed, removed: state.changes.removed)
         }
+        let progress = Answer.Progress(pages: state.progress.pages, items: state.progress.items, bytes: state.progress.bytes)
         return Answer.Source(
             name: source.name, url: source.shownURL, kind: source.kind.name, every: source.interval.setting,
             state: state.isRunning ? "running" : state.failures > 0 ? "failing" : "waiting",
+            progress: state.isRunning ? progress : nil,
             lastSuccess: state.lastSuccess.map(Self.text), lastAttempt: state.lastAttempt.map(Self.text),
             nextAttempt: state.nextAttempt.map(Self.text), lag: Double(state.lag(at: now)) / 1_000, items: state.items,
             skipped: state.skipped, pages: state.pages, lastChange: change, lastError: state.lastError, failures: state.failures)
