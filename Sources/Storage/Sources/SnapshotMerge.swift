@@ -79,7 +79,7 @@ struct SnapshotMerge {
             remember.bind(2, kind.name)
             remember.bind(3, id)
             remember.bind(4, rows.integer(3))
-            remember.bind(5, isThere ? 1 : 0)
+            remember.bind(5, Int64(isThere ? 1 : 0))
             try remember.run()
         }
         try step(done)
