@@ -9,7 +9,7 @@ public enum SourceFailure: Error, Sendable, CustomStringConvertible {
     case status(Int, page: Int, retryAfter: Duration?)
     /// The page is no JSON, or its list is not where it should be.
     case document(RemotePageFault, page: Int)
-    /// An item is not valid, under ``BadItemPolicy/stop``.
+    /// An item is not valid, under `BadItemPolicy.stop`.
     case item(BadSourceItem)
     /// A limit of the source's.
     case tooMuch(String)

@@ -17,7 +17,7 @@ public struct SourceRun: Sendable {
     /// - Parameters:
     ///   - transfers: whose address policy holds for the source and for wherever it leads.
     ///   - database: the store's file.
-    ///   - report: told of each item that is left out under ``BadItemPolicy/skip``. From any thread.
+    ///   - report: told of each item that is left out under `BadItemPolicy.skip`. From any thread.
     ///   - told: told how far it is, often. From any thread.
     public init(
         _ source: RemoteSource, transfers: Transfers, database: String, report: @escaping @Sendable (BadSourceItem) -> Void = { _ in },

@@ -84,7 +84,9 @@ struct SourcePolling: ServiceLifecycle.Service {
             let failure = error as? SourceFailure
             let count = (board[name]?.failures ?? 0) + 1
             let wait = backoff.delay(after: count, requested: failure?.retryAfter, chance: .random(in: 0...1))
-            board.update(name) { $0.fail("\(error)", cause: failure?.cause.rawValue ?? "other", next: now() + wait.milliseconds) }
+            board.update(name) {
+                $0.fail("\(error)", cause: failure?.cause.rawValue ?? SourceState.otherCause, next: now() + wait.milliseconds)
+            }
             logger.warning(
                 "source not synchronised; what is served stays",
                 metadata: ["source": "\(name)", "error": "\(error)", "failures": "\(count)", "next": "\(wait.milliseconds) ms"])

@@ -9,7 +9,7 @@ enum SourceSamples {
     }
 
     private static func samples(of state: SourceState, _ name: String, now: Int64) -> [MetricSample] {
-        let attempts = (["changed", "unchanged"] + SourceFailure.Cause.allCases.map(\.rawValue)).map { result in
+        let attempts = (["changed", "unchanged"] + SourceFailure.Cause.allCases.map(\.rawValue) + [SourceState.otherCause]).map { result in
             counter(
                 "intertwine_source_attempts_total", "Synchronisations of a source, by how they ended.", name, state.attempts[result] ?? 0,
                 ("result", result))

@@ -26,6 +26,9 @@ struct SourceState: Sendable {
     var changed = 0
     var removed = 0
 
+    /// What attempts end with that no known failure ended.
+    static let otherCause = "other"
+
     init(since: Int64) {
         self.since = since
     }
