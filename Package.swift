@@ -36,7 +36,7 @@ let package = Package(
         .executableTarget(
             name: "intertwine",
             dependencies: [
-                "Feed", "Service", "Storage",
+                "Feed", "Service", "Storage", "Sync",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
@@ -65,7 +65,7 @@ let package = Package(
         .target(
             name: "Service",
             dependencies: [
-                "EventLoop", "Feed", "Fetch", "HTTPServer", "Images", "Storage",
+                "EventLoop", "Feed", "Fetch", "HTTPServer", "Images", "Storage", "Sync",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
@@ -87,6 +87,9 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
+        .target(
+            name: "Sync",
+            dependencies: ["EventLoop", "Feed", "Fetch", "Storage", .product(name: "Crypto", package: "swift-crypto")]),
 
         // Floor 1
         .target(
@@ -125,7 +128,7 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
         // Tests
-        .target(name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport"),
+        .target(name: "TestSupport", dependencies: ["CLinux", "CZlib"], path: "Tests/TestSupport"),
         // A server in a process of its own, with a counting allocator, for the tests that need one.
         .target(name: "CAllocationCount", path: "Tests/CAllocationCount"),
         .executableTarget(
@@ -159,9 +162,12 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
+            name: "SyncTests",
+            dependencies: ["EventLoop", "Feed", "Fetch", "Storage", "Sync", "TestSupport"]),
+        .testTarget(
             name: "ServiceTests",
             dependencies: [
-                "Feed", "Fetch", "Images", "Service", "Storage", "TestSupport",
+                "Feed", "Fetch", "Images", "Service", "Storage", "Sync", "TestSupport",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),

@@ -47,6 +47,11 @@ public struct FetchURL: Hashable, Sendable, CustomStringConvertible {
         guard address != nil || !host.hasPrefix("[") else { throw .malformedURL }
     }
 
+    /// Whether scheme, host and port are the same.
+    public func hasSameOrigin(as other: FetchURL) -> Bool {
+        isSecure == other.isSecure && host == other.host && port == other.port
+    }
+
     public var description: String { text }
 
     private static func parse(_ reference: String, base: String?) throws(FetchFailure) -> String {

@@ -80,7 +80,7 @@ public struct FeedService: Sendable {
         let listeners = Listeners(servers: servers, state: parts.state, grace: configuration.server.grace, started: started)
         let retention = LedgerRetention(
             archive: parts.ledger, retention: { live.configuration.ledger.retention }, now: parts.clock, logger: logger)
-        var services: [any ServiceLifecycle.Service] = [retention, listeners]
+        var services: [any ServiceLifecycle.Service] = [retention, parts.sources, listeners]
         if let reloading { services.insert(ConfigurationReloader(source: reloading, live: live, logger: logger), at: 0) }
         let group = ServiceGroup(
             configuration: .init(services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))

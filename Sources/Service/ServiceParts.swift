@@ -16,6 +16,7 @@ struct ServiceParts: Sendable {
     /// Where the store keeps the items of each section.
     let lanes: [String: Lane]
     let pictures: PictureProxy
+    let sources: SourcePolling
     let state = ServiceState()
     let telemetry: Telemetry
     let pageMetrics: PageMetrics
@@ -38,6 +39,7 @@ struct ServiceParts: Sendable {
         feeds = file.feeds
         lanes = try store.arrange(feeds.plans) { logger.notice("laying the store out in the sections that are configured") }
         pictures = try PictureProxy(configuration: configuration, keys: keys)
+        sources = try SourcePolling(configuration, extensions, now: clock, logger: logger)
         self.telemetry = telemetry
         pageMetrics = PageMetrics(registry: telemetry.registry)
         self.logger = logger

@@ -9,7 +9,8 @@ struct CheckConfig: AsyncParsableCommand {
     @OptionGroup var options: SettingOptions
 
     func run() async throws {
-        for setting in try await options.configuration().settings {
+        let configuration = try await options.configuration()
+        for setting in configuration.settings + (try configuration.sourceSettings()) {
             print("\(setting.key)=\(setting.shown)  # \(setting.origin)")
         }
     }

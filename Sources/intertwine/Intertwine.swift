@@ -14,5 +14,5 @@ struct Intertwine: AsyncParsableCommand {
               curl http://127.0.0.1:8080/feed
             """,
         version: "0.1.0",
-        subcommands: [Serve.self, Import.self, Report.self, Export.self, ImageURL.self, Schema.self, CheckConfig.self])
+        subcommands: [Serve.self, Import.self, SyncCommand.self, Report.self, Export.self, ImageURL.self, Schema.self, CheckConfig.self])
 }

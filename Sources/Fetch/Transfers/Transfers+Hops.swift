@@ -42,7 +42,9 @@ extension Transfers {
             let easy = try CurlEasy()
             transfer.attach(easy)
             easy.limit(transfer.request.limits, total: transfer.remaining)
-            try easy.prepare(transfer.url, addresses: addresses, headers: transfer.request.headers, certificates: certificates)
+            if transfer.request.acceptsCompression { easy.set(CURLOPT_ACCEPT_ENCODING, "gzip") }
+            try easy.prepare(
+                transfer.url, addresses: addresses, headers: transfer.request.fields(for: transfer.url), certificates: certificates)
             guard curl_multi_add_handle(multi.handle, easy.handle) == CURLM_OK else { throw .internalError }
             transfer.easy = easy
         } catch {

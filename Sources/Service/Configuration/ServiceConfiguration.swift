@@ -8,6 +8,7 @@ public struct ServiceConfiguration: Sendable {
     public var actions: ActionSettings
     public var events: EventSettings
     public var images: ImageSettings
+    public var sources: SourceSettings
     public var viewer: ViewerSettings
     public var crossOrigin: CrossOriginSettings
     public var signing: SigningSettings
@@ -27,6 +28,7 @@ public struct ServiceConfiguration: Sendable {
         actions = try ActionSettings(&reader)
         events = try EventSettings(&reader)
         images = try ImageSettings(&reader)
+        self.sources = try SourceSettings(&reader)
         viewer = try ViewerSettings(&reader)
         crossOrigin = try CrossOriginSettings(&reader)
         signing = try SigningSettings(&reader)

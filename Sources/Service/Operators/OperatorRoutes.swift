@@ -18,8 +18,9 @@ struct OperatorRoutes: Sendable {
         let imports = ImportRoutes(database: database, kinds: parts.kinds, settings: settings).routes
         let pictures = PurgeRoutes(manager: parts.pictures.manager).routes
         let operations = OperationRoutes(store: parts.store, kinds: parts.kinds).routes
-        return (items + operations + imports + pictures).map(audited) + ReportRoutes(archive: parts.ledger).routes
-            + ExplainRoutes(live: live).routes
+        let sources = SourceRoutes(polling: parts.sources)
+        return (items + operations + imports + pictures + sources.writeRoutes).map(audited) + ReportRoutes(archive: parts.ledger).routes
+            + ExplainRoutes(live: live).routes + sources.readRoutes
     }
 
     private func audited(_ route: Route) -> Route {

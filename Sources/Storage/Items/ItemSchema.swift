@@ -10,7 +10,7 @@ import GRDB
 enum ItemSchema {
     /// "INTW".
     static let applicationID: Int32 = 0x494E_5457
-    static let version: Int32 = 2
+    static let version: Int32 = 3
 
     /// How far apart appended items stand: 20 times one can be put between two neighbours, always at the same side, before they are full.
     static let step: Int64 = 1 << 20
@@ -61,6 +61,7 @@ enum ItemSchema {
                     ) WITHOUT ROWID;
                     """)
         }
+        SourceSchema.register(in: &migrator)
         return migrator
     }
 

@@ -31,6 +31,12 @@ struct ItemReaderTests {
         #"{"klass":"user","id":"\#(id)","username":"\#(id)","avatarUrl":"http://a/","type":"regular"\#(extra)}"#
     }
 
+    @Test("takes characters of several bytes that arrive in two pieces")
+    func cutCharacters() {
+        #expect(read("[\(user("Käthe")),\(user("日本")),\(user("😀"))]") == ["Käthe", "日本", "😀"])
+        #expect(read("\(user("Käthe"))\n\(user("😀"))") == ["Käthe", "😀"])
+    }
+
     @Test("takes an array or lines, whichever it is")
     func formats() {
         #expect(read("[\(user("a")),\(user("b"))]") == ["a", "b"])

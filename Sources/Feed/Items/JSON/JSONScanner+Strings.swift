@@ -77,10 +77,11 @@ extension JSONScanner {
         case 0xF4: (length, second) = (4, 0x80...0x8F)
         default: throw JSONFault(.badUTF8, at: position)
         }
-        guard position + length <= bytes.count else { throw JSONFault(.badUTF8, at: position) }
-        guard second.contains(bytes[position + 1]) else { throw JSONFault(.badUTF8, at: position) }
-        for index in position + 2..<max(position + length, position + 2) where bytes[index] & 0xC0 != 0x80 {
-            throw JSONFault(.badUTF8, at: position)
+        for offset in 1..<length {
+            // The rest of the character may not have arrived yet.
+            guard position + offset < bytes.count else { throw JSONFault(.endOfText, at: position) }
+            let byte = bytes[position + offset]
+            guard offset == 1 ? second.contains(byte) : byte & 0xC0 == 0x80 else { throw JSONFault(.badUTF8, at: position) }
         }
         position += length
     }

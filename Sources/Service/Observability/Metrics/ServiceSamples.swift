@@ -8,7 +8,8 @@ struct ServiceSamples: Sendable {
     let accessLog: AccessLog
 
     func read() async -> [MetricSample] {
-        ProcessSamples.read() + pages + ledger + logs + Self.images(await parts.pictures.manager.metrics())
+        ProcessSamples.read() + pages + ledger + logs + SourceSamples.read(parts.sources, now: parts.clock())
+            + Self.images(await parts.pictures.manager.metrics())
     }
 
     private var pages: [MetricSample] {

@@ -1,0 +1,96 @@
+internal import EventLoop
+internal import Fetch
+internal import Logging
+internal import ServiceLifecycle
+internal import Storage
+internal import Sync
+
+/// Keeps the store in step with the sources: asks each at its interval, and later and later where it fails. Nothing that a source does
+/// touches what is served, but a complete snapshot.
+struct SourcePolling: ServiceLifecycle.Service {
+    let sources: [RemoteSource]
+    let board: SourceBoard
+    private let database: String
+    private let policy: AddressPolicy
+    /// Milliseconds since 1970-01-01 UTC.
+    private let now: @Sendable () -> Int64
+    private let logger: Logger
+
+    init(_ configuration: ServiceConfiguration, _ extensions: ServiceExtensions, now: @escaping @Sendable () -> Int64, logger: Logger)
+        throws
+    {
+        sources = try configuration.remoteSources(extensions)
+        board = SourceBoard(sources.map(\.name), now: now())
+        database = configuration.store.database
+        policy = configuration.sources.policy
+        self.now = now
+        self.logger = logger
+    }
+
+    func run() async throws {
+        guard !sources.isEmpty else {
+            try? await gracefulShutdown()
+            return
+        }
+        let loop = try EventLoop(label: "sources")
+        let transfers = Transfers(on: loop, policy: policy)
+        await cancelWhenGracefulShutdown {
+            await withDiscardingTaskGroup { group in
+                for source in sources { group.addTask { await watch(source, transfers) } }
+            }
+        }
+        await transfers.shutDown()
+        loop.stop()
+    }
+
+    private func watch(_ source: RemoteSource, _ transfers: Transfers) async {
+        let backoff = Backoff(interval: source.interval)
+        var memory = SourceMemory()
+        while !Task.isCancelled {
+            let wait = await synchronise(source, transfers, backoff, &memory)
+            // Whoever wishes wants everything compared, not to hear that nothing is new.
+            if await board.rest(source.name, for: wait) { memory = SourceMemory() }
+        }
+    }
+
+    /// - Returns: how long to wait before the next time.
+    private func synchronise(_ source: RemoteSource, _ transfers: Transfers, _ backoff: Backoff, _ memory: inout SourceMemory) async
+        -> Duration
+    {
+        let (name, board, logger) = (source.name, board, logger)
+        board.update(name) { $0.begin(at: now()) }
+        let run = SourceRun(source, transfers: transfers, database: database) { bad in
+            logger.debug("item of a source left out", metadata: ["source": "\(name)", "item": "\(bad)"])
+        } told: { progress in
+            board.update(name) { $0.progress = progress }
+        }
+        do {
+            let outcome = try await run.run(&memory)
+            // A little early or late, so that sources of one interval drift apart.
+            let wait = source.interval * Double.random(in: 0.95...1.05)
+            board.update(name) { $0.succeed(outcome, at: now(), next: now() + wait.milliseconds) }
+            if let changes = outcome.changes, !changes.isEmpty {
+                logger.notice(
+                    "source synchronised",
+                    metadata: [
+                        "source": "\(name)", "added": "\(changes.added)", "changed": "\(changes.changed)",
+                        "removed": "\(changes.removed)", "skipped": "\(outcome.skipped)",
+                    ])
+            }
+            return wait
+        } catch is CancellationError {
+            return .zero
+        } catch {
+            let failure = error as? SourceFailure
+            let count = (board[name]?.failures ?? 0) + 1
+            let wait = backoff.delay(after: count, requested: failure?.retryAfter, chance: .random(in: 0...1))
+            board.update(name) {
+                $0.fail("\(error)", cause: failure?.cause.rawValue ?? SourceState.otherCause, next: now() + wait.milliseconds)
+            }
+            logger.warning(
+                "source not synchronised; what is served stays",
+                metadata: ["source": "\(name)", "error": "\(error)", "failures": "\(count)", "next": "\(wait.milliseconds) ms"])
+            return wait
+        }
+    }
+}

@@ -1,0 +1,108 @@
+internal import Feed
+internal import Fetch
+internal import Storage
+internal import Sync
+internal import Yams
+
+/// Reads the declaration of one source, `name: {url: …, kind: …}`.
+struct SourceReader {
+    let kinds: ItemKinds
+    let policy: AddressPolicy
+    let environment: [String: String]
+
+    private static let keys = [
+        "url", "kind", "every", "items", "next", "fields", "headers", "on-error", "removable", "verify", "max-pages", "max-items",
+        "max-bytes", "deadline",
+    ]
+
+    func source(_ name: String, at place: YAMLPlace) throws(ConfigurationError) -> RemoteSource {
+        let members = try place.members(of: "source '\(name)'", among: Self.keys)
+        guard let url = members["url"] else { throw place.fault("url is missing: where the first page is") }
+        guard let kind = members["kind"] else { throw place.fault("kind is missing; allowed: \(kinds.names.joined(separator: ", "))") }
+        var source = RemoteSource(
+            name: name, url: try self.url(url), kind: try self.kind(kind), items: try members["items"].map(pointer) ?? .document)
+        if let place = members["every"] { source.interval = try duration(place, from: .seconds(1), to: .seconds(30 * 86_400)) }
+        if let place = members["next"] { source.next = try next(place) }
+        if let place = members["fields"] { source.fields = try fields(place) }
+        if let place = members["headers"] { source.headers = try headers(place) }
+        if let place = members["on-error"] { source.policy = try place.choice(BadItemPolicy.self) }
+        if let place = members["removable"] { source.removable = try share(place) }
+        if let place = members["verify"] { source.isVerified = try place.flag() }
+        if let place = members["max-pages"] { source.pageLimit = try count(place, upTo: 100_000) }
+        if let place = members["max-items"] { source.itemLimit = try count(place, upTo: 100_000_000) }
+        if let place = members["max-bytes"] { source.byteLimit = try bytes(place) }
+        if let place = members["deadline"] { source.deadline = try duration(place, from: .seconds(1), to: .seconds(86_400)) }
+        return source
+    }
+
+    private func url(_ place: YAMLPlace) throws(ConfigurationError) -> FetchURL {
+        let text = try place.text("an absolute http or https URL")
+        guard let url = try? FetchURL(text) else { throw place.notAllowed(text, "an absolute http or https URL, without a user") }
+        do {
+            try policy.check(url)
+        } catch {
+            throw place.fault("'\(ItemFault.shown(text))' would be refused (\(error.rawValue)); see sources.allowed-networks and -ports")
+        }
+        return url
+    }
+
+    private func kind(_ place: YAMLPlace) throws(ConfigurationError) -> any ItemKind {
+        let name = try place.text(kinds.names.joined(separator: ", "))
+        guard let kind = kinds[name] else { throw place.notAllowed(name, kinds.names.joined(separator: ", ")) }
+        return kind
+    }
+
+    private func pointer(_ place: YAMLPlace) throws(ConfigurationError) -> JSONPointer {
+        // An empty text is a pointer too, to the whole document.
+        guard let text = place.node.scalar?.string, place.node.null == nil || text.isEmpty else {
+            throw place.fault("a single value is expected: \(Self.pointers)")
+        }
+        guard let pointer = JSONPointer(text) else { throw place.notAllowed(text, Self.pointers) }
+        return pointer
+    }
+
+    private static let pointers = "a JSON Pointer such as /data/items, or nothing for the whole document"
+
+    /// `link`, `{url: /links/next}` or `{cursor: /meta/next, parameter: cursor}`.
+    private func next(_ place: YAMLPlace) throws(ConfigurationError) -> NextPage {
+        let allowed = "link, {url: pointer}, {cursor: pointer, parameter: name}"
+        guard place.isMapping else {
+            let text = try place.text(allowed)
+            guard text == "link" else { throw place.notAllowed(text, allowed) }
+            return .link
+        }
+        let members = try place.members(of: "next", among: ["url", "cursor", "parameter"])
+        switch (members["url"], members["cursor"], members["parameter"]) {
+        case (let url?, nil, nil): return .url(try pointer(url))
+        case (nil, let cursor?, let parameter?):
+            return .cursor(try pointer(cursor), parameter: try parameter.text("a query parameter's name"))
+        default: throw place.fault("next is one of \(allowed)")
+        }
+    }
+
+    /// `username: /profile/name`, `avatarUrl: avatar`, `type: {value: regular}`.
+    private func fields(_ place: YAMLPlace) throws(ConfigurationError) -> FieldMapping {
+        var fields: [(name: String, origin: FieldMapping.Origin)] = []
+        for (name, place) in try place.members("each field's name with where its value stands") {
+            if place.isMapping {
+                guard let value = try place.members(of: "field '\(ItemFault.shown(name))'", among: ["value"])["value"] else {
+                    throw place.fault("value is missing: the same text for every item")
+                }
+                fields.append((name, .constant(try value.text("a text"))))
+                continue
+            }
+            let text = try place.text("a member's name, a JSON Pointer, or {value: text}")
+            guard text.hasPrefix("/") else {
+                fields.append((name, .pointer(JSONPointer(member: text))))
+                continue
+            }
+            fields.append((name, .pointer(try pointer(place))))
+        }
+        guard !fields.isEmpty else { throw place.fault("fields is empty; without it an item's fields are the members of the same names") }
+        return FieldMapping(fields)
+    }
+}
+
+extension JSONPointer {
+    fileprivate static var document: JSONPointer { JSONPointer("") ?? JSONPointer(member: "") }
+}

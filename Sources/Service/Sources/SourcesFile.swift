@@ -1,0 +1,25 @@
+internal import Feed
+internal import Sync
+
+/// The remote sources that a file declares: `sources: {catalogue: …}`. `Config/sources.yaml` shows one.
+struct SourcesFile {
+    /// More of them than any service needs, each with its memory and its label in the metrics.
+    static let limit = 100
+
+    let sources: [RemoteSource]
+
+    /// - Throws: ``ConfigurationError`` with file and line for the first thing that is wrong.
+    init(_ root: YAMLPlace, kinds: ItemKinds, settings: SourceSettings, environment: [String: String]) throws(ConfigurationError) {
+        guard let places = try root.members(of: "the file", among: ["sources"])["sources"] else { throw root.fault("sources is missing") }
+        let reader = SourceReader(kinds: kinds, policy: settings.policy, environment: environment)
+        var sources: [RemoteSource] = []
+        for (name, place) in try places.members("each source's name with its declaration") {
+            guard RemoteSource.isName(name) else {
+                throw place.notAllowed(name, "1 to \(RemoteSource.nameLimit) lower-case letters, digits and hyphens, no hyphen first")
+            }
+            guard sources.count < Self.limit else { throw place.fault("there are more than \(Self.limit) sources") }
+            sources.append(try reader.source(name, at: place))
+        }
+        self.sources = sources
+    }
+}

@@ -1,0 +1,121 @@
+import Feed
+import GRDB
+
+/// Brings the store in step with a snapshot, inside a transaction that is someone else's.
+struct SnapshotMerge {
+    private let database: Database
+    private let source: Int64
+    private let kind: any ItemKind
+    private var writer: ItemWriter
+    private let remember: SQLStatement
+    private var changes = SourceChanges()
+
+    /// Items between two calls of the step.
+    private static let stride = 1_024
+
+    init(_ database: Database, source name: String, kind: any ItemKind) throws {
+        self.database = database
+        self.kind = kind
+        try database.execute(sql: "INSERT INTO source (name) VALUES (?) ON CONFLICT (name) DO NOTHING", arguments: [name])
+        guard let number = try Int64.fetchOne(database, sql: "SELECT number FROM source WHERE name = ?", arguments: [name]) else {
+            throw StoreError.unavailable("the source \(name) has no number")
+        }
+        source = number
+        writer = try ItemWriter(database)
+        remember = try SQLStatement(
+            database,
+            """
+            INSERT INTO source_item (source, kind, id, digest, adopted) VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT (source, kind, id) DO UPDATE SET digest = excluded.digest
+            """)
+    }
+
+    mutating func run(removing share: Double, step: (Int) throws -> Void) throws -> SourceChanges {
+        try findGone(share)
+        try put(step)
+        try removeGone()
+        return changes
+    }
+
+    /// Judged first, while nothing is written yet.
+    private func findGone(_ share: Double) throws {
+        try database.execute(
+            sql: """
+                INSERT INTO staging.gone (kind, id, digest, adopted)
+                SELECT kind, id, digest, adopted FROM source_item
+                WHERE source = ? AND NOT (kind = ? AND EXISTS (SELECT 1 FROM staging.staged WHERE staged.id = source_item.id))
+                """, arguments: [source, kind.name])
+        let gone = try Int.fetchOne(database, sql: "SELECT count(*) FROM staging.gone") ?? 0
+        guard gone > 0 else { return }
+        let all = try Int.fetchOne(database, sql: "SELECT count(*) FROM source_item WHERE source = ?", arguments: [source]) ?? 0
+        guard Double(gone) <= Double(all) * share else { throw SnapshotRefusal.tooManyGone(gone, of: all, share: share) }
+    }
+
+    private mutating func put(_ step: (Int) throws -> Void) throws {
+        let rows = try SQLStatement(
+            database,
+            """
+            SELECT t.id, t.variant, t.body, t.digest, s.digest, EXISTS (SELECT 1 FROM item WHERE kind = ?1 AND id = t.id)
+            FROM staging.staged AS t LEFT JOIN source_item AS s ON s.source = ?2 AND s.kind = ?1 AND s.id = t.id
+            ORDER BY t.place
+            """)
+        defer { rows.reset() }
+        rows.bind(1, kind.name)
+        rows.bind(2, source)
+        var done = 0
+        while try rows.step() {
+            done += 1
+            if done % Self.stride == 0 { try step(done) }
+            let isThere = rows.integer(5) == 1
+            if isThere, !rows.isNull(4), rows.integer(4) == rows.integer(3) {
+                changes.unchanged += 1
+                continue
+            }
+            let id = rows.text(0)
+            let change = try writer.put(
+                ValidItem(kind: kind.name, lane: kind.lane, id: id, variant: rows.text(1), body: rows.bytes(2)))
+            if change == .added { changes.added += 1 } else { changes.changed += 1 }
+            remember.bind(1, source)
+            remember.bind(2, kind.name)
+            remember.bind(3, id)
+            remember.bind(4, rows.integer(3))
+            remember.bind(5, Int64(isThere ? 1 : 0))
+            try remember.run()
+        }
+        try step(done)
+    }
+
+    private mutating func removeGone() throws {
+        let snapshot = SQLiteSnapshot(database: database)
+        let rows = try SQLStatement(database, "SELECT kind, id, digest, adopted FROM staging.gone ORDER BY place")
+        let forget = try SQLStatement(database, "DELETE FROM source_item WHERE source = ? AND kind = ? AND id = ?")
+        let handOver = try SQLStatement(
+            database,
+            """
+            UPDATE source_item SET adopted = min(adopted, ?4)
+            WHERE source IN (SELECT number FROM source WHERE number <> ?1) AND kind = ?2 AND id = ?3
+            """)
+        defer { rows.reset() }
+        while try rows.step() {
+            let (kind, id) = (rows.text(0), rows.text(1))
+            forget.bind(1, source)
+            forget.bind(2, kind)
+            forget.bind(3, id)
+            try forget.run()
+            // Another source may list it still: it is that one's from now on.
+            handOver.bind(1, source)
+            handOver.bind(2, kind)
+            handOver.bind(3, id)
+            handOver.bind(4, rows.integer(3))
+            try handOver.run()
+            let isShared = database.changesCount > 0
+            let item = try snapshot.item(kind: kind, id: id)
+            let isAsBrought = item.map { ItemDigest(variant: $0.variant, body: $0.body).stored == rows.integer(2) } ?? false
+            if !isShared, rows.integer(3) == 0, isAsBrought, try writer.remove(kind: kind, id: id) {
+                changes.removed += 1
+            } else {
+                changes.released += 1
+            }
+        }
+    }
+}

@@ -1,0 +1,15 @@
+/// Why a complete snapshot is not applied.
+public enum SnapshotRefusal: Error, Sendable, Hashable, CustomStringConvertible {
+    /// It holds no item at all.
+    case empty
+    /// It lacks more of the items that the source brought before than may go at once.
+    case tooManyGone(Int, of: Int, share: Double)
+
+    public var description: String {
+        switch self {
+        case .empty: "the list is empty"
+        case .tooManyGone(let gone, let all, let share):
+            "\(gone) of \(all) items would be removed, more than the share of \(share) that may go at once"
+        }
+    }
+}

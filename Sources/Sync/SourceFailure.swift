@@ -1,0 +1,59 @@
+public import Feed
+public import Fetch
+public import Storage
+
+/// Why a synchronisation changed nothing. The description is one line for whoever runs the source.
+public enum SourceFailure: Error, Sendable, CustomStringConvertible {
+    case fetch(FetchFailure, page: Int)
+    /// - Parameter retryAfter: how long the origin asks to be left alone.
+    case status(Int, page: Int, retryAfter: Duration?)
+    /// The page is no JSON, or its list is not where it should be.
+    case document(RemotePageFault, page: Int)
+    /// An item is not valid, under `BadItemPolicy.stop`.
+    case item(BadSourceItem)
+    /// A limit of the source's.
+    case tooMuch(String)
+    /// The page that should come next is one that was there before.
+    case circle(page: Int)
+    /// The pages changed each time they were read.
+    case changing(attempts: Int)
+    case refused(SnapshotRefusal)
+    case store(StoreError)
+
+    public var description: String {
+        switch self {
+        case .fetch(let failure, let page): "page \(page): \(failure.rawValue)"
+        case .status(let status, let page, _): "page \(page): the origin answered \(status)"
+        case .document(let fault, let page): "page \(page), \(fault)"
+        case .item(let item): "\(item)"
+        case .tooMuch(let reason): reason
+        case .circle(let page): "page \(page) names a next page that was read before"
+        case .changing(let attempts): "the pages changed while they were read, \(attempts) times in a row"
+        case .refused(let refusal): "\(refusal)"
+        case .store(let error): "\(error)"
+        }
+    }
+
+    /// For metrics: what was at fault.
+    public var cause: Cause {
+        switch self {
+        case .fetch: .fetch
+        case .status: .status
+        case .document, .circle: .document
+        case .item: .item
+        case .tooMuch: .limit
+        case .changing: .changing
+        case .refused: .refused
+        case .store: .store
+        }
+    }
+
+    public enum Cause: String, Sendable, CaseIterable {
+        case fetch, status, document, item, limit, changing, refused, store
+    }
+
+    /// How long the origin asks to be left alone; nil where it says nothing.
+    public var retryAfter: Duration? {
+        if case .status(_, _, let pause) = self { pause } else { nil }
+    }
+}

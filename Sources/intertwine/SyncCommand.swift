@@ -1,0 +1,43 @@
+import ArgumentParser
+import Service
+import Storage
+import Sync
+import Synchronization
+
+struct SyncCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sync",
+        abstract: "Bring the store in step with a remote source, now.",
+        discussion: """
+            All pages are read before the store is changed, in one transaction: a running service shows the new items with its next
+            answer. When anything goes wrong, nothing is changed.
+
+              intertwine sync --set sources.file=Config/sources.yaml catalogue
+            """)
+
+    @OptionGroup var options: SettingOptions
+
+    @Argument(help: "The source's name.")
+    var source: String
+
+    func run() async throws {
+        let configuration = try await options.configuration()
+        let progress = SyncProgress(isTerminal: Output.isTerminal)
+        let outcome: SourceOutcome
+        do {
+            outcome = try await configuration.synchronise(source) { bad in
+                Output.complain("\(bad), skipped")
+            } told: { step in
+                progress.show(step)
+            }
+        } catch let failure as SourceFailure {
+            Output.write(progress.end)
+            throw Refusal("\(source): \(failure); nothing was changed")
+        }
+        Output.write(progress.end)
+        let changes = outcome.changes ?? SourceChanges()
+        print(
+            "added \(changes.added), changed \(changes.changed), removed \(changes.removed), unchanged \(changes.unchanged), "
+                + "skipped \(outcome.skipped)")
+    }
+}

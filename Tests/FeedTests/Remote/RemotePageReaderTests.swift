@@ -1,0 +1,134 @@
+import Testing
+
+@testable import Feed
+
+@Suite("Pages of a JSON API")
+struct RemotePageReaderTests {
+    struct Read: Equatable {
+        var ids: [String] = []
+        var bad: [String] = []
+        var cursor: String?
+        var fault: RemotePageFault?
+    }
+
+    static func user(_ id: String) -> String {
+        #"{"id":"\#(id)","username":"Käthe \"\#(id)\"","avatarUrl":"https://example.com/a.png","type":"regular","more":[1,{"x":[]}]}"#
+    }
+
+    /// Reads a page that arrives in pieces of so many bytes.
+    static func read(
+        _ text: String, items: String = "", cursor: String? = nil, piece: Int = .max, fields: FieldMapping? = nil
+    ) throws -> Read {
+        var reader = RemotePageReader(
+            kind: UserKind(), fields: fields, items: try #require(JSONPointer(items)),
+            cursor: try cursor.map { try #require(JSONPointer($0)) })
+        var read = Read()
+        var rest = Array(text.utf8)[...]
+        do {
+            while true {
+                switch try reader.next() {
+                case .item(let item): read.ids.append(item.id)
+                case .bad(let fault): read.bad.append(fault.description)
+                case .needsBytes:
+                    if rest.isEmpty { reader.end() } else { reader.append(rest.prefix(piece)) }
+                    rest = rest.dropFirst(piece)
+                case .finished:
+                    read.cursor = reader.cursor
+                    return read
+                }
+            }
+        } catch {
+            read.fault = error
+            return read
+        }
+    }
+
+    static let page =
+        #" {"skipped":[{"items":[1,"]"]},{"a":{"b":null}},-1.5e3,true], "data" : {"x":0,"items" : ["#
+        + [user("a"), user("b"), user("c")].joined(separator: " , ") + #"], "y":{}}, "meta":{"next\u0041":"to\u006Ben 1"} } "#
+
+    @Test("items, and where the next page begins, come out the same however the bytes arrive")
+    func pieces() throws {
+        for piece in 1...80 {
+            let read = try Self.read(Self.page, items: "/data/items", cursor: "/meta/nextA", piece: piece)
+            #expect(read == Read(ids: ["a", "b", "c"], cursor: "token 1"), "pieces of \(piece)")
+        }
+    }
+
+    @Test("a page that is cut off anywhere is never taken for a whole one")
+    func truncated() throws {
+        let bytes = Array(Self.page.utf8)
+        let length = try #require(bytes.lastIndex(of: UInt8(ascii: "}")))
+        for end in 0...length {
+            let read = try Self.read(String(decoding: bytes[..<end], as: UTF8.self), items: "/data/items", piece: 37)
+            #expect(read.fault != nil, "cut off at \(end)")
+        }
+    }
+
+    @Test(
+        "what is no list where one should be is a fault with its place",
+        arguments: [
+            (#"{"data":{}}"#, "/data", "byte 8: /data is not an array"), (#"{"data":1}"#, "/data", "byte 8: /data is not an array"),
+            (#"{"other":[]}"#, "/data", "byte 12: there is no /data"), (#"[]"#, "/data", "byte 2: there is no /data"),
+            (#"{}"#, "", "byte 0: the document is not an array"), (#""text""#, "", "byte 0: the document is not an array"),
+            (#"[] []"#, "", "byte 3: something follows the value"), ("", "", "byte 0: ends too early"),
+            (#"{"data":[],"data":[]}"#, "/data", "byte 18: /data occurs twice"),
+            (#"{"a":tru}"#, "/data", "byte 5: neither true, false nor null"),
+            (#"{"data":[{}{}]}"#, "/data", "byte 11: a comma or the end of the object or array is expected"),
+            ("<html>", "", "byte 0: the document is not an array"), (#"{"data":[{"a":]}"#, "/data", "byte 14: a value is expected"),
+            (#"{"a":"# + String(repeating: "[", count: 100), "/data", "byte 68: nested too deeply"),
+        ])
+    func wrong(text: String, items: String, expected: String) throws {
+        #expect(try Self.read(text, items: items, piece: 5).fault?.description == expected)
+    }
+
+    @Test("elements that are no items are named, and the next ones read")
+    func elements() throws {
+        let read = try Self.read("[1, \(Self.user("a")), [[]], \"x\", null, {\"id\":1}, \(Self.user("b"))]", piece: 3)
+        #expect(read.ids == ["a", "b"])
+        #expect(
+            read.bad == [
+                "must be an object, is a number", "must be an object, is an array", "must be an object, is a string",
+                "must be an object, is null", "username: is missing",
+            ])
+    }
+
+    @Test("an array may lie on the way, and a list may be nested")
+    func arrays() throws {
+        let text = #"[[0],[{"x":[]},[\#(Self.user("a"))]]]"#
+        #expect(try Self.read(text, items: "/1/1").ids == ["a"])
+        #expect(try Self.read(#"{"a":{"items":[\#(Self.user("no"))]},"b":{"items":[\#(Self.user("b"))]}}"#, items: "/b/items").ids == ["b"])
+    }
+
+    @Test(
+        "the end of the pages is a cursor that is missing, null, false or empty",
+        arguments: [(#"null"#, nil), ("false", nil), (#""""#, nil), ("17", "17"), (#""x""#, "x")])
+    func cursors(value: String, expected: String?) throws {
+        #expect(try Self.read(#"{"items":[],"next":\#(value)}"#, items: "/items", cursor: "/next", piece: 2).cursor == expected)
+        #expect(try Self.read(#"{"items":[]}"#, items: "/items", cursor: "/next").cursor == nil)
+        #expect(try Self.read(#"{"next":{},"items":[]}"#, items: "/items", cursor: "/next").fault != nil)
+    }
+
+    @Test("fields come from where the mapping says, and from nowhere else")
+    func mapping() throws {
+        let fields = FieldMapping([
+            ("id", .pointer(JSONPointer(member: "key"))), ("username", .pointer(try #require(JSONPointer("/profile/names/1")))),
+            ("avatarUrl", .pointer(try #require(JSONPointer("/profile/avatar")))), ("type", .constant("featured")),
+        ])
+        let good = #"{"id":"no","key":7,"profile":{"names":["x","Ann \"A\""],"avatar":"https://example.com/a.png"}}"#
+        let object = try JSONObject(Array(good.utf8))
+        let item = try UserKind().validate(try fields.fields(from: object))
+        #expect(item.id == "7" && item.variant == "featured")
+        #expect(String(decoding: item.body, as: UTF8.self) == #"{"username":"Ann \"A\"","avatarUrl":"https://example.com/a.png"}"#)
+        let read = try Self.read("[\(good),{\"key\":8,\"profile\":{\"names\":[1,2]}}]", fields: fields)
+        #expect(read.ids == ["7"])
+        #expect(read.bad == ["username (from /profile/names/1): must be a string, is a number"])
+    }
+
+    @Test("a value beyond the limit ends the reading, and its bytes are not hoarded")
+    func endless() throws {
+        let long = String(repeating: "x", count: ItemReader.itemLimit + 100_000)
+        #expect(try Self.read("[{\"username\":\"\(long)\"", piece: 50_000).fault?.reason.contains("an item is longer") == true)
+        #expect(try Self.read("{\"a\":\"\(long)\"", items: "/b", piece: 50_000).fault?.reason.contains("a value is longer") == true)
+    }
+}

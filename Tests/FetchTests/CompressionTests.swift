@@ -1,0 +1,78 @@
+import Fetch
+import TestSupport
+import Testing
+
+@Suite("Compressed bodies and credentials", .timeLimit(.minutes(1)))
+struct CompressionTests {
+    private func get(_ fetcher: Fetcher, _ url: String, bytes: Int = 1 << 20, adjust: (inout FetchRequest) -> Void = { _ in }) async throws
+        -> Fetched
+    {
+        var request = FetchRequest(try FetchURL(url))
+        request.acceptsCompression = true
+        request.limits.bodyBytes = bytes
+        adjust(&request)
+        let fetched = Fetched()
+        fetched.begin(fetcher.transfers.start(request, delegate: fetched))
+        await fetched.ended()
+        return fetched
+    }
+
+    @Test("A compressed body is asked for where that is allowed, and comes decompressed")
+    func decompressed() async throws {
+        let bytes = Array(String(repeating: "one and the same ", count: 10_000).utf8)
+        let origin = try Origin { request, connection in
+            let isCompressed = request.headers["accept-encoding"]?.contains("gzip") == true
+            connection.answer(200, isCompressed ? ["Content-Encoding: gzip"] : [], body: isCompressed ? gzipped(bytes) : bytes)
+        }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        let fetched = try await get(fetcher, origin.url())
+        #expect(fetched.failure == .some(nil))
+        #expect(fetched.body == bytes)
+        #expect(try await fetcher.get(origin.url()).body == bytes)
+        #expect(origin.requests.map { $0.headers["accept-encoding"] } == ["gzip", nil])
+        await fetcher.stop()
+    }
+
+    @Test("A body that swells beyond the limit is given up, however small it came")
+    func bomb() async throws {
+        let bomb = gzipped([UInt8](repeating: 32, count: 8 << 20))
+        let origin = try Origin { _, connection in connection.answer(200, ["Content-Encoding: gzip"], body: bomb) }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        #expect(bomb.count < 1 << 20)
+        let fetched = try await get(fetcher, origin.url())
+        #expect(fetched.failure == .some(.bodyTooLarge))
+        #expect(fetched.body.count <= 1 << 20)
+        let damaged = try Origin { _, connection in connection.answer(200, ["Content-Encoding: gzip"], body: Array("no gzip".utf8)) }
+        defer { damaged.stop() }
+        let other = try Fetcher(ports: [damaged.port])
+        #expect(try await get(other, damaged.url()).failure == .some(.protocolError))
+        await other.stop()
+        await fetcher.stop()
+    }
+
+    @Test("Credentials go to the origin they are for, and on no redirect to another one")
+    func credentials() async throws {
+        let other = try Origin { _, connection in connection.answer(200, body: [1]) }
+        defer { other.stop() }
+        let elsewhere = other.url("/there")
+        let origin = try Origin { request, connection in
+            switch request.path {
+            case "/out": connection.answer(302, ["Location: \(elsewhere)"])
+            case "/in": connection.answer(302, ["Location: /here"])
+            default: connection.answer(200, body: [1])
+            }
+        }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port, other.port])
+        for path in ["/out", "/in"] {
+            let fetched = try await get(fetcher, origin.url(path)) { $0.credentials = FetchHeaders(["Authorization": "Bearer secret"]) }
+            #expect(fetched.failure == .some(nil))
+        }
+        #expect(origin.requests.map(\.path) == ["/out", "/in", "/here"])
+        #expect(origin.requests.allSatisfy { $0.headers["authorization"] == "Bearer secret" })
+        #expect(other.requests.map { $0.headers["authorization"] } == [nil])
+        await fetcher.stop()
+    }
+}

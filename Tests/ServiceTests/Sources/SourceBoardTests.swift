@@ -1,0 +1,46 @@
+import Storage
+import Sync
+import Testing
+
+@testable import Service
+
+@Suite("How sources are doing", .timeLimit(.minutes(1)))
+struct SourceBoardTests {
+    @Test("a wish ends the rest, also one that came before it, and only once")
+    func wishes() async {
+        let board = SourceBoard(["a", "b"], now: 0)
+        #expect(board.wish("a"))
+        #expect(!board.wish("nobody"))
+        #expect(await board.rest("a", for: .seconds(3_600)))
+        #expect(await !board.rest("a", for: .milliseconds(1)))
+        let resting = Task { await board.rest("b", for: .seconds(3_600)) }
+        #expect(board.wish("b"))
+        #expect(await resting.value)
+        let cancelled = Task { await board.rest("b", for: .seconds(3_600)) }
+        cancelled.cancel()
+        #expect(await !cancelled.value)
+    }
+
+    @Test("the state tells lag, failures in a row and what was changed; a failure leaves the last success")
+    func states() {
+        var state = SourceState(since: 1_000)
+        #expect(state.lag(at: 5_000) == 4_000)
+        state.begin(at: 5_000)
+        #expect(state.isRunning)
+        var outcome = SourceOutcome()
+        var changes = SourceChanges()
+        changes.added = 3
+        outcome.changes = changes
+        outcome.items = 3
+        state.succeed(outcome, at: 6_000, next: 9_000)
+        #expect(!state.isRunning && state.lastSuccess == 6_000 && state.items == 3 && state.lastChange == 6_000)
+        state.fail("no", cause: "fetch", next: 20_000)
+        state.fail("no", cause: "fetch", next: 40_000)
+        #expect(state.failures == 2 && state.lastError == "no" && state.lastSuccess == 6_000 && state.lag(at: 10_000) == 4_000)
+        #expect(state.items == 3)
+        outcome.changes = nil
+        state.succeed(outcome, at: 11_000, next: 12_000)
+        #expect(state.failures == 0 && state.lastError == nil && state.lastChange == 6_000)
+        #expect(state.attempts == ["changed": 1, "fetch": 2, "unchanged": 1])
+    }
+}

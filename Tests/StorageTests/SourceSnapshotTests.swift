@@ -1,0 +1,163 @@
+import Feed
+import Foundation
+import Storage
+import Testing
+
+@Suite("Snapshots of a source")
+struct SourceSnapshotTests {
+    let scratch: Scratch
+    let path: String
+
+    init() throws {
+        scratch = try Scratch()
+        path = scratch.path("items.sqlite")
+    }
+
+    /// Applies users by their ids; an id with an exclamation mark is the same item, changed.
+    @discardableResult
+    private func apply(_ ids: [String], of source: String = "people", removing share: Double = 0.5) throws -> SourceChanges {
+        let snapshot = try SourceSnapshot(of: source, kind: UserKind(), into: path)
+        #expect(
+            try snapshot.add(ids.map { try user($0.replacing("!", with: ""), variant: $0.hasSuffix("!") ? "featured" : "regular") }) == [])
+        return try snapshot.apply(removing: share)
+    }
+
+    private func expect(
+        _ changes: SourceChanges, _ added: Int, _ changed: Int, _ removed: Int, _ unchanged: Int, released: Int = 0,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let counts: [Int] = [changes.added, changes.changed, changes.removed, changes.unchanged, changes.released]
+        let expected: [Int] = [added, changed, removed, unchanged, released]
+        #expect(counts == expected, sourceLocation: sourceLocation)
+    }
+
+    @Test("add what is new in the source's order, replace what changed in its place, and remove what is gone")
+    func merges() async throws {
+        let store = try SQLiteStore(path: path)
+        expect(try apply(["d", "b", "a"]), 3, 0, 0, 0)
+        #expect(try await store.ids() == ["d", "b", "a"])
+        expect(try apply(["z", "a!", "d", "y"]), 2, 1, 1, 1)
+        #expect(try await store.ids() == ["d", "a", "z", "y"])
+        let changed = try await store.read { try $0.item(kind: "user", id: "a") }
+        #expect(changed?.variant == "featured")
+    }
+
+    @Test("write nothing where all is the same, so that pages stay valid")
+    func unchanged() async throws {
+        let store = try SQLiteStore(path: path)
+        try apply(["a", "b"])
+        let version = store.version
+        expect(try apply(["b", "a"]), 0, 0, 0, 2)
+        #expect(store.version == version)
+        try apply(["a", "b", "c"])
+        #expect(store.version != version)
+    }
+
+    @Test("that lack more than may go at once, or everything, are refused and change nothing")
+    func refused() async throws {
+        let store = try SQLiteStore(path: path)
+        try apply(["a", "b", "c", "d"])
+        let version = store.version
+        let error = #expect(throws: SnapshotRefusal.self) { try apply(["a", "x"]) }
+        #expect(error?.description == "3 of 4 items would be removed, more than the share of 0.5 that may go at once")
+        #expect(throws: SnapshotRefusal.empty) { try apply([]) }
+        #expect(throws: SnapshotRefusal.empty) { try apply([], of: "new") }
+        #expect(throws: SnapshotRefusal.self) { try apply(["a", "b", "c"], removing: 0) }
+        #expect(store.version == version)
+        expect(try apply(["a", "b"]), 0, 0, 2, 2)
+        expect(try apply([], removing: 1), 0, 0, 2, 0)
+        #expect(try await store.ids().isEmpty)
+    }
+
+    @Test("never remove what was there before, or was changed by somebody else since")
+    func others() async throws {
+        let store = try SQLiteStore(path: path)
+        _ = try await store.put(user("mine"))
+        expect(try apply(["mine!", "edited", "b", "c"]), 3, 1, 0, 0)
+        _ = try await store.put(user("edited", variant: "featured"))
+        expect(try apply(["b", "c", "d"]), 1, 0, 0, 2, released: 2)
+        #expect(try await store.ids() == ["mine", "edited", "b", "c", "d"])
+        // They are none of the source's any more.
+        expect(try apply(["b", "c", "d"]), 0, 0, 0, 3)
+    }
+
+    @Test("of two sources that share an item remove it when the last one drops it")
+    func shared() async throws {
+        let store = try SQLiteStore(path: path)
+        try apply(["a", "b"], of: "one")
+        expect(try apply(["b", "c"], of: "two"), 1, 1, 0, 0)
+        expect(try apply(["a"], of: "one"), 0, 0, 0, 1, released: 1)
+        #expect(try await store.ids() == ["a", "b", "c"])
+        expect(try apply(["c"], of: "two"), 0, 0, 1, 1)
+        #expect(try await store.ids() == ["a", "c"])
+    }
+
+    @Test("bring back what somebody removed, and take the items of a kind along that the source had before")
+    func kinds() async throws {
+        let store = try SQLiteStore(path: path)
+        try apply(["a", "b"])
+        _ = try await store.remove(kind: "user", id: "a")
+        expect(try apply(["a", "b"]), 1, 0, 0, 1)
+        let snapshot = try SourceSnapshot(of: "people", kind: AdvertisementKind(), into: path)
+        _ = try snapshot.add([try advertisement("a")])
+        expect(try snapshot.apply(removing: 1), 1, 0, 2, 0)
+        #expect(try await store.ids().isEmpty)
+        #expect(try await store.ids(.advertisements) == ["a"])
+    }
+
+    @Test("name what occurs twice, and keep the first")
+    func twice() async throws {
+        let snapshot = try SourceSnapshot(of: "people", kind: UserKind(), into: path)
+        #expect(try snapshot.add([try user("a"), try user("b"), try user("a", variant: "featured")]) == [2])
+        #expect(try snapshot.add([try user("b")]) == [0])
+        #expect(snapshot.count == 2)
+        _ = try snapshot.apply(removing: 0.5)
+        #expect(try await SQLiteStore(path: path).ids() == ["a", "b"])
+    }
+
+    @Test("are collected by one at a time for each source, and leave no file behind")
+    func exclusive() throws {
+        let first = try SourceSnapshot(of: "people", kind: UserKind(), into: path)
+        let error = #expect(throws: StoreError.self) { try SourceSnapshot(of: "people", kind: UserKind(), into: path) }
+        #expect(error == .unavailable("the source people is being synchronised already"))
+        let other = try SourceSnapshot(of: "others", kind: UserKind(), into: path)
+        first.discard()
+        other.discard()
+        try apply(["a"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.folder).filter { $0.contains("source") } == [])
+        #expect(throws: StoreError.self) { try first.add([try user("a")]) }
+        #expect(throws: StoreError.self) { try other.apply(removing: 1) }
+    }
+
+    @Test("take nothing from what a process left behind that died while it collected")
+    func leftovers() async throws {
+        _ = try scratch.write(String(repeating: "rubbish", count: 10_000), to: "items.sqlite.source-people")
+        try apply(["a"])
+        #expect(try await SQLiteStore(path: path).ids() == ["a"])
+    }
+
+    @Test("are taken back whole where the application is broken off")
+    func brokenOff() async throws {
+        let store = try SQLiteStore(path: path)
+        try apply(["old"])
+        let snapshot = try SourceSnapshot(of: "people", kind: UserKind(), into: path)
+        _ = try snapshot.add(try (0..<5_000).map { try user("u\($0)") } + [try user("old")])
+        struct Enough: Error {}
+        #expect(throws: Enough.self) { try snapshot.apply(removing: 1) { if $0 > 2_000 { throw Enough() } } }
+        #expect(try await store.ids() == ["old"])
+        // The lock is free again.
+        _ = try await store.put(user("new"))
+    }
+
+    @Test("leave others free to write while they are collected")
+    func concurrent() async throws {
+        let store = try SQLiteStore(path: path)
+        let snapshot = try SourceSnapshot(of: "people", kind: UserKind(), into: path)
+        _ = try snapshot.add([try user("a")])
+        _ = try await store.put(user("b"))
+        _ = try snapshot.add([try user("c")])
+        #expect(try await store.ids() == ["b"])
+        _ = try snapshot.apply(removing: 0.5)
+        #expect(try await store.ids() == ["b", "a", "c"])
+    }
+}

@@ -1,0 +1,65 @@
+import Fetch
+import Testing
+
+@testable import Sync
+
+@Suite("Links, pauses and patience")
+struct PartTests {
+    @Test(
+        "the next page is found in a Link field (RFC 8288)",
+        arguments: [
+            (#"<https://a/2>; rel="next""#, "https://a/2"), ("</2>;rel=next", "/2"), (#"<1>; rel="prev", <3>; rel="next""#, "3"),
+            (#"<x>; title="a, <b>; rel=\"next\""; rel=last, <y>; Rel="last NEXT""#, "y"), (#"<a,b>; rel=next"#, "a,b"),
+            (#"<1>; rel=prev; rel=next"#, nil), (#"<1>; rel=next; anchor="/other""#, nil), ("<1>", nil), ("", nil), ("1; rel=next", nil),
+            (#"<1; rel=next"#, nil), (#"<2> ; rel = "next" ; x"#, "2"), ("<1>; rel=nextish", nil), (", ,<4>; rel=next", "4"),
+        ])
+    func links(field: String, expected: String?) {
+        #expect(LinkField.next(in: field) == expected)
+    }
+
+    @Test(
+        "Retry-After is a number of seconds or a date (RFC 9110)",
+        arguments: [
+            ("120", 120), ("0", 0), ("9999999999", 9_999_999_999), ("Sun, 06 Nov 1994 08:49:37 GMT", 37),
+            ("Sun, 06 Nov 1994 08:48:00 GMT", 0),
+            ("Sunday, 06-Nov-94 08:49:37 GMT", nil), ("-1", nil), ("1.5", nil), ("", nil), ("soon", nil),
+            ("Sun, 06 Nov 1994 24:00:00 GMT", nil),
+            ("99999999999999999999", nil),
+        ] as [(String, Int?)])
+    func retryAfter(field: String, expected: Int?) {
+        #expect(HTTPDate.pause(field, now: 784_111_740) == expected.map { Duration.seconds($0) })
+    }
+
+    @Test(
+        "a modification date tells versions apart only where it was a second old",
+        arguments: [
+            ("Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT", false),
+            ("Sun, 06 Nov 1994 08:49:36 GMT", "Sun, 06 Nov 1994 08:49:37 GMT", true), ("yesterday", "Sun, 06 Nov 1994 08:49:37 GMT", false),
+            ("Sun, 06 Nov 1994 08:49:37 GMT", nil, false),
+        ] as [(String, String?, Bool)])
+    func modification(modified: String, date: String?, isStrong: Bool) {
+        var headers = FetchHeaders(["Last-Modified": modified])
+        if let date { headers.append("Date", date) }
+        #expect(HTTPDate.strongModification(headers) == (isStrong ? modified : nil))
+    }
+
+    @Test("a cursor becomes one parameter of the query, whatever it holds")
+    func cursor() {
+        #expect(NextPage.setting("c", to: "a b&c=1/é", in: "https://a/x") == "https://a/x?c=a%20b%26c%3D1%2F%C3%A9")
+        #expect(NextPage.setting("page", to: "2", in: "https://a/x?page=1&limit=5&page=0") == "https://a/x?limit=5&page=2")
+    }
+
+    @Test("waiting doubles up to a bound, half of it by chance, and never less than was asked for")
+    func backoff() {
+        let backoff = Backoff(interval: .seconds(60))
+        for (failures, seconds) in [(1, 10), (2, 20), (3, 40), (4, 80)] {
+            #expect(backoff.delay(after: failures, chance: 1) == .seconds(seconds))
+        }
+        #expect(backoff.delay(after: 1, chance: 0) == .seconds(5))
+        #expect(backoff.delay(after: 1_000_000, chance: 1) == .seconds(3_600))
+        #expect(backoff.delay(after: 1, requested: .seconds(90), chance: 1) == .seconds(90))
+        #expect(backoff.delay(after: 1, requested: .seconds(900_000), chance: 1) == .seconds(86_400))
+        #expect(Backoff(interval: .seconds(86_400)).delay(after: 50, chance: 1) == .seconds(86_400))
+        #expect(Backoff(interval: .seconds(1)).delay(after: 1, chance: 1) == .seconds(1))
+    }
+}

@@ -1,0 +1,19 @@
+internal import CZlib
+
+/// Bytes in the gzip coding (RFC 1952), at the fastest level.
+public func gzipped(_ bytes: [UInt8]) -> [UInt8] {
+    var stream = z_stream()
+    guard czlib_gzip_init(&stream, 1) == Z_OK else { return [] }
+    defer { deflateEnd(&stream) }
+    let capacity = Int(deflateBound(&stream, UInt(bytes.count)))
+    return [UInt8](unsafeUninitializedCapacity: capacity) { output, count in
+        bytes.withUnsafeBufferPointer { input in
+            // zlib does not write through next_in; its type only lacks the const.
+            stream.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
+            stream.avail_in = UInt32(input.count)
+            stream.next_out = output.baseAddress
+            stream.avail_out = UInt32(capacity)
+            count = deflate(&stream, Z_FINISH) == Z_STREAM_END ? capacity - Int(stream.avail_out) : 0
+        }
+    }
+}
