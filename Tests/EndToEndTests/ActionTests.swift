@@ -150,6 +150,13 @@ struct ActionTests {
                 path = page["page"]?["next"]?.text
             }
             #expect(met == (0..<5).reversed().map { "user:u\($0)" })
+            let second = try #require(try JSON(service.get("/saved?limit=2", fields: Self.viewer).text)["page"]?["next"]?.text)
+            let back = try service.get(second, fields: Self.viewer)
+            let previous = try #require(try JSON(back.text)["page"]?["previous"]?.text)
+            #expect(back["link"]?.contains(#"<\#(previous)>; rel="prev""#) == true)
+            let first = try JSON(service.get(previous, fields: Self.viewer).text)
+            #expect(first["items"]?.list.compactMap { $0["id"]?.text } == ["user:u4", "user:u3"])
+            #expect(first["page"]?["previous"]?.isNull == true)
             #expect(try JSON(try service.get("/saved", fields: ["X-Viewer-ID: other"]).text)["items"]?.list.isEmpty == true)
             #expect(try service.get("/saved").status == 400)
         }
