@@ -93,6 +93,7 @@ extension Connection {
         exchange.bodyLimit = plan.bodyLimit ?? lane.configuration.bodyLimit
         exchange.cancelsOnPeerClose = plan.cancelsOnPeerClose
         exchange.timeLimit = plan.timeLimit ?? exchange.timeLimit
+        exchange.staysOnLoop = plan.staysOnLoop
         switch plan.decision {
         case .answer(let response):
             answerEarly(response, exchange)
