@@ -150,7 +150,8 @@ extension Connection {
         guard let observer = lane.observer else { return }
         observer.requestFinished(
             RequestRecord(
-                method: method, route: route, status: status, bytes: bytes, duration: LoopInstant.now().since(begun), peer: peer,
+                method: method, route: route, status: status, bytes: bytes, nanoseconds: LoopInstant.now().nanoseconds &- begun.nanoseconds,
+                peer: peer,
                 trace: trace))
     }
 }

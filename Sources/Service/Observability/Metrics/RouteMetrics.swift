@@ -40,8 +40,7 @@ final class RouteMetrics: Sendable {
                 ], factory: registry)
         }
         counter?.increment()
-        let (seconds, attoseconds) = record.duration.components
-        durations.recordNanoseconds(seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000)
+        durations.recordNanoseconds(record.nanoseconds)
         bytes.increment(by: record.bytes)
     }
 }
