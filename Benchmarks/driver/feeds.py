@@ -1,4 +1,5 @@
 """Feeds to measure with: a small one, and one of many users, in Intertwine's store and in the peer's tables."""
+import itertools
 import json
 import subprocess
 import urllib.parse
@@ -25,16 +26,31 @@ def advertisement(number):
 def fill(folder, users, advertisements=10):
     """Imports that many users and ads, as anyone would: through `intertwine import`."""
     folder.mkdir(parents=True, exist_ok=True)
+    put(folder, itertools.chain(map(advertisement, range(1, advertisements + 1)), map(user, range(users))))
+    return folder
+
+
+def put(folder, items):
     command = [servers.INTERTWINE, "import", "--database", folder / "intertwine.sqlite", "-"]
     importer = subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    for number in range(1, advertisements + 1):
-        importer.stdin.write(json.dumps(advertisement(number)).encode() + b"\n")
-    for number in range(users):
-        importer.stdin.write(json.dumps(user(number)).encode() + b"\n")
+    for item in items:
+        importer.stdin.write(json.dumps(item).encode() + b"\n")
     importer.stdin.close()
     if importer.wait() != 0:
         raise SystemExit("the import failed")
-    return folder
+
+
+def pictures(server, count):
+    """The paths of the last so many users' avatars, as the feed gives them."""
+    path, found = "/feed?limit=100", []
+    while path:
+        page = json.loads(server.get(path))
+        for cell in page["items"]:
+            image = cell["actions"]["configuration"]["bindings"].get("avatar", {}).get("image")
+            if image:
+                found.append(image)
+        path = page["page"]["next"]
+    return found[-count:]
 
 
 def small(folder):

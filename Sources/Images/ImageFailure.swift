@@ -22,6 +22,8 @@ public struct ImageFailure: Error, Sendable, Hashable {
         case buffersFull
         /// The client took the request back.
         case cancelled
+        /// The request has come through here before: the origin leads back to us.
+        case loop
     }
 
     public let reason: Reason
@@ -46,6 +48,7 @@ public struct ImageFailure: Error, Sendable, Hashable {
         case .hostResting: "host-resting"
         case .buffersFull: "buffers-full"
         case .cancelled: "cancelled"
+        case .loop: "loop-detected"
         }
     }
 
@@ -60,6 +63,7 @@ public struct ImageFailure: Error, Sendable, Hashable {
         case .typeDenied, .typeMismatch, .encoded: 415
         case .overloaded, .queueTimeout, .hostResting, .buffersFull: 503
         case .cancelled: 499
+        case .loop: 508
         case .upstream(let status): Self.status(upstream: status)
         case .fetch(let failure): Self.status(failure)
         }
@@ -88,7 +92,7 @@ public struct ImageFailure: Error, Sendable, Hashable {
     /// How long it is answered from memory; nil for not at all.
     func remembered(strikes: Int) -> Duration? {
         switch reason {
-        case .overloaded, .queueTimeout, .hostResting, .buffersFull, .cancelled: return nil
+        case .overloaded, .queueTimeout, .hostResting, .buffersFull, .cancelled, .loop: return nil
         case .typeDenied, .typeMismatch, .encoded: return .seconds(3_600)
         case .upstream(404), .upstream(410): return .seconds(300)
         case .upstream(401), .upstream(403): return .seconds(60)

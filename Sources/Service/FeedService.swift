@@ -30,7 +30,7 @@ public struct FeedService: Sendable {
         let access = OperatorAccess(token: configuration.admin.token)
         let accessLog = AccessLog(
             control: telemetry.control, sink: telemetry.sink,
-            privacy: AddressPrivacy(mode: configuration.events.address, keys: parts.keys), now: parts.clock)
+            privacy: AddressPrivacy(mode: configuration.events.address, keys: parts.keys), now: WallClock.coarse)
         let operatorRoutes =
             HealthRoutes(store: parts.store, ledger: parts.ledger, state: parts.state).routes
             + MetricsRoutes(registry: telemetry.registry, samples: ServiceSamples(parts: parts, live: live, accessLog: accessLog)).routes

@@ -26,7 +26,7 @@ struct ServiceParts: Sendable {
     init(configuration: ServiceConfiguration, extensions: ServiceExtensions, telemetry: Telemetry, logger: Logger) throws {
         store = try SQLiteStore(path: configuration.store.database)
         ledger = try SQLiteLedger(
-            path: configuration.store.ledgerDatabase, waiting: configuration.ledger.queue,
+            path: configuration.store.ledgerDatabase, waiting: configuration.ledger.queue, group: configuration.ledger.group,
             lockTimeout: Double(configuration.ledger.patience.milliseconds) / 1_000)
         // After the stores, whose complaint about a missing folder says more.
         keys = try configuration.signingKeys()

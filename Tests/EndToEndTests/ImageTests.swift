@@ -71,6 +71,29 @@ struct ImageTests {
         }
     }
 
+    @Test("a picture that leads back to the proxy itself is 508, not a circle")
+    func loop() async throws {
+        try await offPool {
+            let port = try freePort()
+            let settings = ["images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(port)"]
+            let service = try RunningService(settings: settings, port: port)
+            func href(_ source: String) throws -> String {
+                let minted = try Command.run(
+                    ["image-url", "--config", "\(service.folder)/empty.yaml", "--database", service.database, source]
+                        + settings.flatMap { ["--set", $0] })
+                return try #require(minted.lines.last)
+            }
+            let inner = try href("http://127.0.0.1:\(port)/a.png")
+            let outer = try service.get(try href("http://127.0.0.1:\(port)\(inner)"))
+            #expect(outer.status == 502 && outer["image-error"] == "upstream-508", "\(outer)")
+            for (via, isLoop) in [("1.1 intertwine-images", true), ("1.0 fred, 1.1 Intertwine-Images (x)", true), ("1.1 other", false)] {
+                let answer = try service.get(inner, fields: ["Via: \(via)"])
+                #expect((answer.status == 508) == isLoop, "\(via): \(answer)")
+                #expect((answer["image-error"] == "loop-detected") == isLoop)
+            }
+        }
+    }
+
     @Test("a request is taken back by its name: 204, the request is answered 499 and closed, the origin is let go")
     func cancelling() async throws {
         try await offPool {

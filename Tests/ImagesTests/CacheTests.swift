@@ -154,6 +154,29 @@ struct CacheTests {
         #expect(await read(disk, image(1).source) == nil)
     }
 
+    @Test("A disk that is full costs nothing but the storing, and takes pictures again once there is room")
+    func full() async throws {
+        let folder = TemporaryFolder()
+        guard let mount = try Mount.small(folder.path, kibibytes: 256) else { return }
+        defer { mount.remove() }
+        let disk = try DiskCache(folder: folder.path, capacity: 10_000_000)
+        for number in 0..<20 {
+            disk.write(image(number, bytes: 20_000))
+            await flush(disk)
+        }
+        let counts = disk.counts
+        #expect(counts.writeFailures > 0 && counts.entries > 0 && counts.entries + counts.writeFailures == 20)
+        for number in 0..<20 {
+            let isThere = disk.holds(image(number).source)
+            #expect(await read(disk, image(number).source)?.body == (isThere ? image(number, bytes: 20_000).body : nil))
+        }
+        for number in 0..<20 { disk.remove(image(number).source) }
+        disk.write(image(20, bytes: 20_000))
+        await flush(disk)
+        #expect(await read(disk, image(20).source) != nil)
+        #expect(folder.files.count == 1)
+    }
+
     @Test("A folder that cannot be one is said so at the start")
     func noFolder() throws {
         let folder = TemporaryFolder()

@@ -1,6 +1,7 @@
 import Feed
 import Foundation
 import Storage
+import TestSupport
 import Testing
 
 @Suite("Opening a store")

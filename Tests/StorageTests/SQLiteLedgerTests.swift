@@ -159,15 +159,29 @@ struct SQLiteLedgerTests {
         #expect(try await ledger.report(days: 0...100_000, by: .day).rows.map { $0.counts[.click] } == [36])
     }
 
+    @Test("units of one group count against each other's rates and duplicates, as if each were alone", arguments: [1, 7, 64])
+    func allowancesInGroups(size: Int) throws {
+        let rate = LedgerEvent.RateLimit(key: "address", limit: 40, window: 1_000)
+        let entries = (0..<64).map { click(duplicates: .init(key: "\($0 / 2)", window: 1_000), rates: [rate]) }
+        let verdicts = try ledger.pool.writeWithoutTransaction { database in
+            let transaction = try LedgerTransaction(database)
+            return try stride(from: 0, to: entries.count, by: size).flatMap { start in
+                try transaction.commit(min(size, entries.count - start), now: 0) { entries[start + $0] }.flatMap(\.verdicts)
+            }
+        }
+        #expect(verdicts == (0..<64).map { $0 % 2 == 0 ? .counted : .duplicate })
+        #expect(try scratch.sqlite("ledger.sqlite", "SELECT used FROM allowance WHERE key = 'r:address'") == "32")
+    }
+
     @Test("a group that is rolled back leaves nothing behind, in the rollups neither")
     func rolledBackGroup() throws {
         let record = SelectionRecord(id: "s", cell: "c", viewer: nil, steps: [], expires: .max)
         let counts = try ledger.pool.writeWithoutTransaction { database in
             let transaction = try LedgerTransaction(database)
             let failing = [click(), LedgerEntry(selection: record), LedgerEntry(selection: record)]
-            #expect(throws: DatabaseError.self) { try transaction.commit(failing, now: 0) }
+            #expect(throws: DatabaseError.self) { try transaction.commit(failing.count, now: 0) { failing[$0] } }
             #expect(!database.isInsideTransaction)
-            _ = try transaction.commit([click()], now: 0)
+            _ = try transaction.commit(1, now: 0) { _ in click() }
             return try Int.fetchAll(database, sql: "SELECT count(*) FROM event UNION ALL SELECT sum(count) FROM rollup_cell")
         }
         #expect(counts == [1, 1])

@@ -36,6 +36,15 @@ struct ViewerListTests {
         #expect(try await cells(limit: limit) == ["a", "c", "b"])
         #expect(try await cells(.dismissed, limit: limit) == ["y"])
         #expect(try await cells(of: "nobody", limit: limit).isEmpty)
+        // And back, from the last to the first.
+        let all = try await ledger.cells(on: .saved, of: "v", after: nil, limit: 100)
+        var back = [try #require(all.last)]
+        while let last = back.last,
+            case let page = try await ledger.cells(on: .saved, of: "v", before: last.mark, limit: limit), !page.isEmpty
+        {
+            back += page
+        }
+        #expect(back == all.reversed())
     }
 
     @Test("a cell stays until the last performance that put it there is taken back")

@@ -24,7 +24,8 @@ public struct ViewerListAssembler: Sendable {
         signer = keys.signer(for: .cursor)
     }
 
-    /// One page. It holds `limit` cells unless it is the last; cells whose item is gone are left out. There is no way back: `previous` is nil.
+    /// One page. It holds `limit` cells unless it is the last; cells whose item is gone are left out. Along `previous` the same pages come
+    /// in reverse, as long as the list stays as it is.
     ///
     /// - Throws: ``FeedError`` where the request is wrong, and for the cursor of another viewer's list; ``StoreError``.
     public func page(
@@ -32,38 +33,26 @@ public struct ViewerListAssembler: Sendable {
     ) async throws -> FeedPage {
         guard FeedRequest.limits.contains(limit) else { throw FeedError.limitOutOfRange(limit) }
         let digest = PageCursor.digest(ofFeed: "\(list.rawValue)\u{0}\(viewer)")
-        var mark: Int64?
+        var cursor: PageCursor?
         if let text {
-            do { mark = try PageCursor(text: text, feed: digest, signer: signer).place.item.position } catch {
-                throw FeedError.cursor(error)
-            }
+            do { cursor = try PageCursor(text: text, feed: digest, signer: signer) } catch { throw FeedError.cursor(error) }
         }
         let context = CellContext(links: links, tokens: tokens, now: now, hasViewer: true, layout: layout, width: width)
-        var found: [(mark: Int64, viewModel: CellViewModel)] = []
-        let batch = limit + 1
-        while found.count <= limit {
-            let listed = try await ledger.cells(on: list, of: viewer, after: mark, limit: batch)
-            let viewModels = try await viewModels(of: listed.map(\.cell), in: context)
-            found += listed.compactMap { listed in viewModels[listed.cell].map { (listed.mark, $0) } }
-            guard listed.count == batch, let last = listed.last else { break }
-            mark = last.mark
-        }
-        let shown = found.prefix(limit)
-        var next: String?
-        if found.count > limit, let last = shown.last {
-            let cursor = PageCursor(direction: .forward, place: FeedPlace(item: ItemPlace(position: last.mark)))
-            next = links.page(
-                path: path, cursor: cursor.text(feed: digest, signer: signer), limit: limit, layout: layout, width: width)
+        let reader = ListReader(list: list, viewer: viewer, store: store, ledger: ledger, factories: factories, context: context)
+        let stretch = try await ListStretch(reader: reader, cursor: cursor, limit: limit)
+
+        func href(_ direction: PageDirection, of mark: Int64?) -> String? {
+            mark.map { mark in
+                links.page(
+                    path: path,
+                    cursor: PageCursor(direction: direction, place: FeedPlace(item: ItemPlace(position: mark))).text(
+                        feed: digest, signer: signer), limit: limit,
+                    layout: layout, width: width)
+            }
         }
         return FeedPage(
-            entries: shown.map { FeedPage.Entry(viewModel: $0.viewModel, adSlot: nil) }, limit: limit, next: next, previous: nil,
-            sections: nil,
+            entries: stretch.cells.map { FeedPage.Entry(viewModel: $0.viewModel, adSlot: nil) }, limit: limit,
+            next: href(.forward, of: stretch.next), previous: href(.backward, of: stretch.previous), sections: nil,
             validUntil: CellTokens.endOfBucket(of: now), omissions: [])
-    }
-
-    private func viewModels(of cells: [String], in context: CellContext) async throws -> [String: CellViewModel] {
-        try await store.read { [factories] snapshot in
-            try factories.viewModels(of: cells, in: snapshot, context: context)
-        }
     }
 }

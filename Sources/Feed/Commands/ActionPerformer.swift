@@ -12,6 +12,7 @@ public struct ActionPerformer: Sendable {
     /// How long a selection can be undone, in milliseconds.
     let undoWindow: Int64
     let gate = ActionGate()
+    let destinations = ClickDestinations()
 
     /// - Parameter undoWindow: how long a selection can be undone, in milliseconds; ten minutes by default.
     public init(

@@ -1,6 +1,7 @@
 /// Records in the ledger that the cell was selected, clicked, seen or dismissed: whatever is being performed.
 public struct AnalyticsCommand: UndoableCommand {
     public let name = "analytics"
+    public let isBrief = true
 
     public init() {}
 

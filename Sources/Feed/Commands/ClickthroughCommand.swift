@@ -2,6 +2,7 @@
 public struct ClickthroughCommand: Command {
     public let name = "clickthrough"
     public let needs: CommandNeeds = .destination
+    public let isBrief = true
 
     public init() {}
 

@@ -2,6 +2,7 @@
 public struct DismissCommand: UndoableCommand {
     public let name = "dismiss"
     public let needs: CommandNeeds = .viewer
+    public let isBrief = true
 
     public init() {}
 

@@ -2,6 +2,7 @@
 public struct MacroCommand: Command {
     public let name: String
     public let needs: CommandNeeds
+    public let isBrief: Bool
     public let commands: [any Command]
     public let policy: FailurePolicy
     /// What the client is told where none of the commands has a face for it.
@@ -13,6 +14,7 @@ public struct MacroCommand: Command {
         self.policy = policy
         self.face = face
         needs = commands.reduce([]) { $0.union($1.needs) }
+        isBrief = commands.allSatisfy(\.isBrief)
     }
 
     /// The first of its commands that has a face for the client speaks for all.

@@ -2,6 +2,7 @@
 public struct PresentCommand: UndoableCommand {
     public let name = "present"
     public let needs: CommandNeeds = .presentation
+    public let isBrief = true
 
     public init() {}
 

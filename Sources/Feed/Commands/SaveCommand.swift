@@ -2,6 +2,7 @@
 public struct SaveCommand: UndoableCommand {
     public let name = "save"
     public let needs: CommandNeeds = .viewer
+    public let isBrief = true
 
     public init() {}
 

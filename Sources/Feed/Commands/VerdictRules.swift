@@ -7,10 +7,13 @@ public struct VerdictRules: Sendable, Hashable {
         "scrapy", "phantomjs", "feedfetcher", "mediapartners", "validator",
     ]
 
-    public var bots: [String]
+    private static let early = WordSearch(["prefetch", "preview"])
 
+    private let bots: WordSearch
+
+    /// - Parameter bots: what the user agents of programs have in them, in letters of either case.
     public init(bots: [String] = VerdictRules.knownBots) {
-        self.bots = bots.map { $0.lowercased() }
+        self.bots = WordSearch(bots)
     }
 
     /// - Parameters:
@@ -18,8 +21,7 @@ public struct VerdictRules: Sendable, Hashable {
     ///   - purpose: the `Sec-Purpose` or `Purpose` field: browsers say `prefetch` or `preview` when nobody has asked yet.
     ///   - isHead: whether the method is HEAD, which looks without going.
     public func verdict(userAgent: String?, purpose: String?, isHead: Bool) -> Verdict {
-        guard let agent = userAgent?.lowercased(), !agent.isEmpty, !bots.contains(where: agent.contains) else { return .bot }
-        let purpose = purpose?.lowercased() ?? ""
-        return isHead || purpose.contains("prefetch") || purpose.contains("preview") ? .prefetch : .counted
+        guard let userAgent, !userAgent.isEmpty, !bots.matches(userAgent) else { return .bot }
+        return isHead || purpose.map(Self.early.matches) == true ? .prefetch : .counted
     }
 }

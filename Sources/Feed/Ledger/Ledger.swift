@@ -14,4 +14,7 @@ public protocol Ledger: Sendable {
 
     /// The cells on one of a viewer's lists, newest first, beginning after a mark taken from an earlier answer.
     func cells(on list: ViewerList, of viewer: String, after mark: Int64?, limit: Int) async throws -> [ListedCell]
+
+    /// The cells before a mark, the nearest, and so the oldest of them, first.
+    func cells(on list: ViewerList, of viewer: String, before mark: Int64, limit: Int) async throws -> [ListedCell]
 }

@@ -51,9 +51,14 @@ public final class CellTokens: Sendable {
         outcome(of: impressions.payload(of: text), now: now)
     }
 
+    /// Whether a token is too old to count.
+    func isExpired(_ token: CellToken, now: Int64) -> Bool {
+        let (expiry, overflow) = ((Int64(token.hour) + 1) * Self.hour).addingReportingOverflow(lifetime)
+        return !overflow && now >= expiry
+    }
+
     private func outcome(of payload: [UInt8]?, now: Int64) -> Outcome {
         guard let payload, let token = CellToken(bytes: payload) else { return .forged }
-        let (expiry, overflow) = ((Int64(token.hour) + 1) * Self.hour).addingReportingOverflow(lifetime)
-        return overflow || now < expiry ? .valid(token) : .expired(token)
+        return isExpired(token, now: now) ? .expired(token) : .valid(token)
     }
 }

@@ -3,8 +3,10 @@ enum RandomID {
     static func make() -> String {
         var generator = SystemRandomNumberGenerator()
         var writer = ByteWriter()
-        writer.write(UInt64.random(in: .min ... .max, using: &generator))
-        writer.write(UInt64.random(in: .min ... .max, using: &generator))
+        // Asks the system once.
+        let bits: UInt128 = generator.next()
+        writer.write(UInt64(truncatingIfNeeded: bits >> 64))
+        writer.write(UInt64(truncatingIfNeeded: bits))
         return Base64URL.encode(writer.bytes)
     }
 }

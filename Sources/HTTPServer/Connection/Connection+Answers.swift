@@ -11,14 +11,14 @@ extension Connection {
         let wantsGzip = exchange.bytes.withUnsafeBufferPointer { exchange.head(in: $0).acceptedCodings.prefersGzip }
         let route = exchange.route
         exchange.deadline = exchange.isBodyDone ? lane.loop.now.advanced(by: exchange.timeLimit) : nil
-        exchange.task = Task {
+        exchange.task = Task(executorPreference: exchange.staysOnLoop ? lane.tasks : nil) {
             let response = await handler.respond(to: request)
             switch response.body {
             case .canned(let canned):
-                lane.loop.execute { self.answer(id, canned, closes: response.closesConnection) }
+                self.lane.loop.execute { self.answer(id, canned, closes: response.closesConnection) }
             case .bytes:
                 let canned = CannedResponse(response, compressionLevel: wantsGzip ? 6 : nil, route: route)
-                lane.loop.execute { self.answer(id, canned, closes: response.closesConnection) }
+                self.lane.loop.execute { self.answer(id, canned, closes: response.closesConnection) }
             case .stream(let length, let produce):
                 await self.stream(id, response, length: length, produce)
             }

@@ -93,6 +93,7 @@ extension Connection {
         exchange.bodyLimit = plan.bodyLimit ?? lane.configuration.bodyLimit
         exchange.cancelsOnPeerClose = plan.cancelsOnPeerClose
         exchange.timeLimit = plan.timeLimit ?? exchange.timeLimit
+        exchange.staysOnLoop = plan.staysOnLoop
         switch plan.decision {
         case .answer(let response):
             answerEarly(response, exchange)
@@ -149,7 +150,8 @@ extension Connection {
         guard let observer = lane.observer else { return }
         observer.requestFinished(
             RequestRecord(
-                method: method, route: route, status: status, bytes: bytes, duration: LoopInstant.now().since(begun), peer: peer,
+                method: method, route: route, status: status, bytes: bytes, nanoseconds: LoopInstant.now().nanoseconds &- begun.nanoseconds,
+                peer: peer,
                 trace: trace))
     }
 }

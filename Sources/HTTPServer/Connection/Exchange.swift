@@ -28,6 +28,7 @@ final class Exchange {
     var bodyLimit = 0
     var timeLimit: Duration
     var cancelsOnPeerClose = false
+    var staysOnLoop = false
     var request: HTTPRequest?
     var body: BodyState
     /// Content bytes so far.

@@ -50,7 +50,9 @@ public final class CannedResponse: Sendable {
         self.lastModified = response.lastModified
         let tag = response.entityTag.map { Array($0.utf8) }
         self.identity = Variant(
-            head: encoder.head(length: body.count, entityTag: tag, coding: nil), notModified: encoder.notModified(entityTag: tag),
+            head: encoder.head(length: body.count, entityTag: tag, coding: nil),
+            // Conditions are evaluated for 200 alone.
+            notModified: isSuccess ? encoder.notModified(entityTag: tag) : EncodedHead(bytes: [], dateOffset: 0),
             entityTag: tag, body: body)
         let level = compressionLevel.map { Int32(min(max($0, 1), 9)) }
         if let level, response.isCompressible, let coded = Gzip.compress(body, level: level) {

@@ -14,6 +14,8 @@ enum ReasonPhrase {
         var phrases = Dictionary(known.map { ($0.code, $0.reasonPhrase) }, uniquingKeysWith: { first, _ in first })
         // Not registered; nginx's word for a client that went away before its answer.
         phrases[499] = "Client Closed Request"
+        // RFC 5842 section 7.2.
+        phrases[508] = "Loop Detected"
         return phrases
     }()
 

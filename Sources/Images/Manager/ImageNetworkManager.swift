@@ -36,6 +36,7 @@ public final class ImageNetworkManager: Sendable {
     /// The answer to a request, as soon as its head is known; a body that is still on its way comes as a stream.
     /// Cancelling the task takes the request back; so does letting go of the stream.
     public func image(_ request: ImageRequest) async -> ImageAnswer {
+        if request.isLoop { return ImageAnswer(ImageFailure(.loop), CacheStatus(.bypass)) }
         if let image = cached(request.source) { return ImageAnswer(image, CacheStatus(.hit), now: configuration.clock()) }
         let ticket = ImageTicket(lastTicket.add(1, ordering: .relaxed).newValue)
         return await withTaskCancellationHandler {

@@ -7,10 +7,22 @@ public struct ImageRequest: Sendable {
     /// The name under which it can be cancelled and reprioritised.
     public var id: UUID?
     public var priority: ImagePriority
+    /// The `Via` field that the request came with: the proxies it has passed (RFC 9110 section 7.6.3).
+    public var via: String?
 
-    public init(_ source: String, id: UUID? = nil, priority: ImagePriority = .visible) {
+    public init(_ source: String, id: UUID? = nil, priority: ImagePriority = .visible, via: String? = nil) {
         self.source = source
         self.id = id
         self.priority = priority
+        self.via = via
+    }
+
+    /// Whether the request has passed a proxy of this kind before. Answered with a picture, it could go round for ever.
+    var isLoop: Bool {
+        guard let via else { return false }
+        return via.split(separator: ",").contains { entry in
+            // The protocol, and then who received by it.
+            entry.split(separator: " ").dropFirst().first?.lowercased() == ImageNetworkManager.viaName
+        }
     }
 }

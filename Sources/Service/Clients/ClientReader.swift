@@ -29,7 +29,7 @@ struct ClientReader: Sendable {
     /// - Throws: ``Problem`` (400) where the name is too long to be one.
     func viewer(of request: HTTPRequest) throws(Problem) -> String? {
         guard let viewerField, let value = request.headerFields[viewerField], !value.isEmpty else { return nil }
-        guard value.unicodeScalars.count <= Self.longestViewer else {
+        guard value.utf8.count <= Self.longestViewer || value.unicodeScalars.count <= Self.longestViewer else {
             throw Problem(
                 .badRequest, .invalidParameter, "\(viewerField.canonicalName) must be at most \(Self.longestViewer) characters long.")
         }
@@ -40,7 +40,9 @@ struct ClientReader: Sendable {
     ///   - peer: the address at the other end of the connection.
     ///   - now: milliseconds since 1970-01-01 UTC.
     func trace(of request: HTTPRequest, from peer: String, now: Int64) throws(Problem) -> ClientTrace {
-        let userAgent = request.headerFields[.userAgent].map { String($0.prefix(Self.longestUserAgent)) }
+        let userAgent = request.headerFields[.userAgent].map { agent in
+            agent.utf8.count <= Self.longestUserAgent ? agent : String(agent.prefix(Self.longestUserAgent))
+        }
         return ClientTrace(
             viewer: try viewer(of: request), address: privacy.kept(of: address(of: request, from: peer), now: now), userAgent: userAgent,
             leavesTrace: !asksForNoTrace(request), verdict: verdict(of: request, userAgent: userAgent), counting: counting)

@@ -9,7 +9,7 @@ struct ClickRoutes: Sendable {
     let verdicts: VerdictField
 
     var routes: [Route] {
-        [Route(.get, "/click/{token}") { try await follow($0) }]
+        [Route(.get, "/click/{token}", staysOnLoop: true) { try await follow($0) }]
     }
 
     private func follow(_ request: RouteRequest) async throws -> ServerResponse {

@@ -42,7 +42,7 @@ struct ImageRoutes: Sendable {
         let now = request.now / 1_000
         let verified = try Self.verified { () throws(ImageURLFault) in try signer.verify(path, now: now) }
         let id = try Self.id(request.head)
-        let answer = await manager.image(ImageRequest(verified.source, id: id))
+        let answer = await manager.image(ImageRequest(verified.source, id: id, via: request.head.headerFields[.via]))
         // The next request for it is answered on the loop.
         if case .whole = answer.body { finished.keep(path: path, source: verified.source, expires: verified.expires, now: now) }
         return PictureFormat.response(answer)

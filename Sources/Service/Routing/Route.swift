@@ -19,6 +19,8 @@ struct Route: Sendable {
     var timeLimit: Duration?
     /// Whether the route reads the body as it arrives.
     var streamsBody = false
+    /// Whether the answer is made on the connection's event loop: it leaves the loop for whatever blocks or takes long.
+    var staysOnLoop = false
     let handle: Handle
 
     enum Segment: Sendable, Hashable {
@@ -28,7 +30,7 @@ struct Route: Sendable {
 
     init(
         _ method: HTTPRequest.Method, _ pattern: String, bodyLimit: Int? = nil, cancelsOnPeerClose: Bool = false,
-        timeLimit: Duration? = nil, streamsBody: Bool = false, _ handle: @escaping Handle
+        timeLimit: Duration? = nil, streamsBody: Bool = false, staysOnLoop: Bool = false, _ handle: @escaping Handle
     ) {
         self.method = method
         self.pattern = pattern
@@ -36,6 +38,7 @@ struct Route: Sendable {
         self.cancelsOnPeerClose = cancelsOnPeerClose
         self.timeLimit = timeLimit
         self.streamsBody = streamsBody
+        self.staysOnLoop = staysOnLoop
         self.handle = handle
         // As requests are taken apart: the path `/` is one empty segment.
         let segments: [Segment] = pattern.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map { segment in
@@ -43,20 +46,5 @@ struct Route: Sendable {
         }
         self.segments = segments
         literals = segments.count { if case .literal = $0 { true } else { false } }
-    }
-
-    /// The parameters, still encoded, or nil where the path is another one.
-    func match(_ path: [Substring]) -> [String: Substring]? {
-        guard path.count == segments.count else { return nil }
-        var parameters: [String: Substring] = [:]
-        for (segment, text) in zip(segments, path) {
-            switch segment {
-            case .literal(let literal): guard text == literal else { return nil }
-            case .parameter(let name):
-                guard !text.isEmpty else { return nil }
-                parameters[name] = text
-            }
-        }
-        return parameters
     }
 }

@@ -5,18 +5,18 @@ internal import HTTPTypes
 struct RouteRequest: Sendable {
     let request: ServerRequest
     let query: Query
-    private let parameters: [String: String]
+    private let parameters: [(name: String, value: String)]
     /// Milliseconds since 1970-01-01 UTC.
     let now: Int64
 
-    init(_ request: ServerRequest, target: Target, parameters: [String: Substring], now: Int64) throws(Problem) {
+    init(_ request: ServerRequest, target: Target, parameters: [(name: String, value: Substring)], now: Int64) throws(Problem) {
         self.request = request
         self.now = now
         query = Query(target.query)
-        var decoded: [String: String] = [:]
+        var decoded: [(name: String, value: String)] = []
         for (name, text) in parameters {
             guard let value = PercentEncoding.decode(text) else { throw Problem(.badRequest, nil, "The path is not valid UTF-8.") }
-            decoded[name] = value
+            decoded.append((name, value))
         }
         self.parameters = decoded
     }
@@ -25,6 +25,6 @@ struct RouteRequest: Sendable {
 
     /// A segment of the path, decoded. Empty only for a name that the route's pattern does not have.
     func parameter(_ name: String) -> String {
-        parameters[name] ?? ""
+        parameters.first { $0.name == name }?.value ?? ""
     }
 }

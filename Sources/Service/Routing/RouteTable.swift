@@ -4,11 +4,12 @@ internal import Synchronization
 final class RouteTable: Sendable {
     /// A class, because a closure that a generic type hands out is wrapped anew each time, on the heap.
     private final class Entry: Sendable {
-        let routes: [Route]
+        /// By the number of segments of their paths.
+        let resources: [Int: [Resource]]
         let finished: Router.Canned
 
         init(_ routes: [Route], _ finished: @escaping Router.Canned) {
-            self.routes = routes
+            resources = Dictionary(grouping: Resource.all(routes), by: \.length)
             self.finished = finished
         }
     }
@@ -19,11 +20,16 @@ final class RouteTable: Sendable {
         entry = Mutex(Entry(routes, finished))
     }
 
-    var routes: [Route] { entry.withLock { $0 }.routes }
+    /// The resource that a path means, or nil where there is none.
+    func resource(at path: [Substring]) -> Resource? {
+        entry.withLock { $0 }.resources[path.count]?.first { $0.matches(path) }
+    }
 
+    /// Looks up answers that are ready.
     var finished: Router.Canned { entry.withLock { $0 }.finished }
 
     func replace(_ routes: [Route], finished: @escaping Router.Canned) {
-        entry.withLock { $0 = Entry(routes, finished) }
+        let next = Entry(routes, finished)
+        entry.withLock { $0 = next }
     }
 }

@@ -29,53 +29,43 @@ struct Router: HTTPHandler {
     }
 
     func plan(for request: HTTPRequest, peer: PeerAddress) -> RequestPlan {
-        let target = Target(request.path ?? "")
-        let matching = routes(at: target)
-        guard let any = matching.first else { return .answer(Problem(.notFound, nil, "There is nothing here.").response) }
-        guard let route = matching.first(where: { $0.method == request.method.routed }) else {
-            return refuse(request.method, at: any.pattern, allowing: matching.map(\.method))
+        guard let resource = table.resource(at: Target(request.path ?? "").path) else {
+            return .answer(Problem(.notFound, nil, "There is nothing here.").response)
         }
+        guard let route = resource.route(request.method.routed) else { return refuse(request.method, at: resource) }
         return .accept(
             bodyLimit: route.bodyLimit, streamsBody: route.streamsBody, cancelsOnPeerClose: route.cancelsOnPeerClose,
-            timeLimit: route.timeLimit, route: route.pattern)
+            timeLimit: route.timeLimit, staysOnLoop: route.staysOnLoop, route: route.pattern)
     }
 
     func respond(to request: ServerRequest) async -> ServerResponse {
         let target = Target(request.head.path ?? "")
-        for route in routes(at: target) where route.method == request.head.method.routed {
-            guard let parameters = route.match(target.path) else { continue }
-            do {
-                return try await route.handle(try RouteRequest(request, target: target, parameters: parameters, now: clock()))
-            } catch {
-                let problem = Problem(error)
-                if problem.status.kind == .serverError {
-                    logger.error("request failed", metadata: ["route": "\(route.pattern)", "error": "\(error)"])
-                }
-                return problem.response
-            }
+        guard let resource = table.resource(at: target.path), let route = resource.route(request.head.method.routed) else {
+            return Problem(.notFound, nil, "There is nothing here.").response
         }
-        return Problem(.notFound, nil, "There is nothing here.").response
-    }
-
-    /// The routes of one resource: where several patterns match, the one with the most literal segments.
-    private func routes(at target: Target) -> [Route] {
-        let matching = table.routes.filter { $0.match(target.path) != nil }
-        guard let closest = matching.max(by: { $0.literals < $1.literals }) else { return [] }
-        return matching.filter { $0.pattern == closest.pattern }
+        do {
+            let parameters = resource.parameters(of: target.path)
+            return try await route.handle(try RouteRequest(request, target: target, parameters: parameters, now: clock()))
+        } catch {
+            let problem = Problem(error)
+            if problem.status.kind == .serverError {
+                logger.error("request failed", metadata: ["route": "\(route.pattern)", "error": "\(error)"])
+            }
+            return problem.response
+        }
     }
 
     /// The methods of a resource; empty where there is none.
     func methods(at path: String) -> [HTTPRequest.Method] {
-        let methods = routes(at: Target(path)).map(\.method)
-        return methods.isEmpty ? [] : Self.allowed(methods)
+        table.resource(at: Target(path).path).map { Self.allowed($0.routes.map(\.method)) } ?? []
     }
 
     private static func allowed(_ methods: [HTTPRequest.Method]) -> [HTTPRequest.Method] {
         (methods.contains(.get) ? [.head] : []) + methods + [.options]
     }
 
-    private func refuse(_ method: HTTPRequest.Method, at pattern: String, allowing methods: [HTTPRequest.Method]) -> RequestPlan {
-        let allowed = Self.allowed(methods)
+    private func refuse(_ method: HTTPRequest.Method, at resource: Resource) -> RequestPlan {
+        let (allowed, pattern) = (Self.allowed(resource.routes.map(\.method)), resource.pattern)
         guard method == .options else { return .methodNotAllowed(allowed, route: pattern) }
         let list = allowed.map(\.rawValue).joined(separator: ", ")
         return .answer(ServerResponse(status: .noContent, fields: [.allow: list]), route: pattern)

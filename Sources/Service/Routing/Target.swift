@@ -4,8 +4,9 @@ struct Target {
     let query: Substring
 
     init(_ text: String) {
+        // Bytes are taken for bytes: what a person reads as one character is none of HTTP's business.
         let end = text.utf8.firstIndex(of: UInt8(ascii: "?")) ?? text.endIndex
-        path = text[..<end].dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+        path = text.utf8[..<end].dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { Substring($0) }
         query = end == text.endIndex ? "" : text[text.utf8.index(after: end)...]
     }
 }

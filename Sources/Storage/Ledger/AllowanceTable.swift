@@ -4,41 +4,88 @@ import GRDB
 /// Decides whether an event still counts: the first of its duplicates, and within its rates.
 ///
 /// A window begins with the first event that counts and ends for all of its events together. Events that do not count use nothing up:
-/// whoever is over a limit is not kept over it by trying.
+/// whoever is over a limit is not kept over it by trying. What a group of units uses is gathered, and written once before the group is
+/// committed: many share an address.
 struct AllowanceTable {
-    private let find: SQLStatement
-    private let use: SQLStatement
-
-    init(_ database: Database) throws {
-        find = try SQLStatement(database, "SELECT used FROM allowance WHERE key = ? AND until > ?")
-        use = try SQLStatement(
-            database,
-            """
-            INSERT INTO allowance (key, until, used) VALUES (?1, ?2, 1)
-            ON CONFLICT (key) DO UPDATE SET used = iif(until > ?3, used + 1, 1), until = iif(until > ?3, until, ?2)
-            """)
+    private struct Allowance {
+        var until: Int64
+        var used: Int64
+        var change = Change.none
     }
 
-    func verdict(on event: LedgerEvent) throws -> Verdict {
-        if let duplicates = event.deduplication, try used("d:\(duplicates.key)", at: event.at) > 0 { return .duplicate }
-        for rate in event.rates where try used("r:\(rate.key)", at: event.at) >= rate.limit { return .limited }
-        if let duplicates = event.deduplication { try use("d:\(duplicates.key)", at: event.at, window: duplicates.window) }
-        for rate in event.rates { try use("r:\(rate.key)", at: event.at, window: rate.window) }
+    private enum Change {
+        case none
+        /// Used within the window that stands in the table.
+        case used
+        /// Another window began.
+        case began
+    }
+
+    private var known: [String: Allowance] = [:]
+    private let find: SQLStatement
+    private let begin: SQLStatement
+    private let update: SQLStatement
+
+    init(_ database: Database) throws {
+        find = try SQLStatement(database, "SELECT until, used FROM allowance WHERE key = ?")
+        begin = try SQLStatement(
+            database,
+            "INSERT INTO allowance (key, until, used) VALUES (?1, ?2, ?3) ON CONFLICT (key) DO UPDATE SET until = ?2, used = ?3")
+        update = try SQLStatement(database, "UPDATE allowance SET used = ?3 WHERE key = ?1")
+    }
+
+    mutating func verdict(on event: LedgerEvent) throws -> Verdict {
+        if let duplicates = event.deduplication, try used("d:" + duplicates.key, at: event.at) > 0 { return .duplicate }
+        for rate in event.rates where try used("r:" + rate.key, at: event.at) >= rate.limit { return .limited }
+        if let duplicates = event.deduplication { use("d:" + duplicates.key, at: event.at, window: duplicates.window) }
+        for rate in event.rates { use("r:" + rate.key, at: event.at, window: rate.window) }
         return .counted
     }
 
-    private func used(_ key: String, at moment: Int64) throws -> Int64 {
-        defer { find.reset() }
-        find.bind(1, key)
-        find.bind(2, moment)
-        return try find.step() ? find.integer(0) : 0
+    /// The last thing before the group is committed.
+    mutating func write() throws {
+        for (key, allowance) in known {
+            let statement: SQLStatement
+            switch allowance.change {
+            case .none: continue
+            case .used: statement = update
+            case .began:
+                statement = begin
+                statement.bind(2, allowance.until)
+            }
+            statement.bind(1, key)
+            statement.bind(3, allowance.used)
+            try statement.run()
+        }
+        discard()
     }
 
-    private func use(_ key: String, at moment: Int64, window: Int64) throws {
-        let (until, isEndless) = moment.addingReportingOverflow(window)
-        use.bind(1, key)
-        use.bind(2, isEndless ? .max : until)
-        use.bind(3, moment)
-        try use.run()
+    /// Another process may write between two groups, so nothing is remembered for longer.
+    mutating func discard() {
+        known.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func used(_ key: String, at moment: Int64) throws -> Int64 {
+        let allowance: Allowance
+        if let known = known[key] {
+            allowance = known
+        } else {
+            defer { find.reset() }
+            find.bind(1, key)
+            allowance = try find.step() ? Allowance(until: find.integer(0), used: find.integer(1)) : Allowance(until: .min, used: 0)
+            known[key] = allowance
+        }
+        return allowance.until > moment ? allowance.used : 0
+    }
+
+    /// To be called after ``used(_:at:)``.
+    private mutating func use(_ key: String, at moment: Int64, window: Int64) {
+        if let allowance = known[key], allowance.until > moment {
+            known[key] = Allowance(
+                until: allowance.until, used: allowance.used &+ 1, change: allowance.change == .began ? .began : .used)
+        } else {
+            let (until, isEndless) = moment.addingReportingOverflow(window)
+            known[key] = Allowance(until: isEndless ? .max : until, used: 1, change: .began)
+        }
     }
 }

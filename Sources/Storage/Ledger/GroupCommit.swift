@@ -14,9 +14,15 @@ final class GroupCommit: @unchecked Sendable {
         var group = 512
     }
 
-    private struct Unit {
-        var entry: LedgerEntry
-        var continuation: CheckedContinuation<LedgerReceipt, any Error>
+    /// A class: an entry is a good many strings, and stays where it is from its arrival to its end.
+    private final class Unit: Sendable {
+        let entry: LedgerEntry
+        let continuation: CheckedContinuation<LedgerReceipt, any Error>
+
+        init(_ entry: LedgerEntry, _ continuation: CheckedContinuation<LedgerReceipt, any Error>) {
+            self.entry = entry
+            self.continuation = continuation
+        }
     }
 
     private struct State {
@@ -47,7 +53,7 @@ final class GroupCommit: @unchecked Sendable {
                     state.statistics.refused += 1
                     return false
                 }
-                state.waiting.append(Unit(entry: entry, continuation: continuation))
+                state.waiting.append(Unit(entry, continuation))
                 if !state.isRunning {
                     state.isRunning = true
                     queue.async { [self] in drain() }
@@ -87,6 +93,10 @@ final class GroupCommit: @unchecked Sendable {
                 state.isRunning = false
                 return nil
             }
+            if state.waiting.count <= limits.group {
+                defer { state.waiting = [] }
+                return state.waiting
+            }
             let group = Array(state.waiting.prefix(limits.group))
             state.waiting.removeFirst(group.count)
             return group
@@ -96,7 +106,7 @@ final class GroupCommit: @unchecked Sendable {
     private func commit(_ group: [Unit]) {
         let now = now()
         do {
-            let receipts = try pool.writeWithoutTransaction { _ in try transaction.commit(group.map(\.entry), now: now) }
+            let receipts = try pool.writeWithoutTransaction { _ in try transaction.commit(group.count, now: now) { group[$0].entry } }
             state.withLock { state in
                 state.statistics.commits += 1
                 state.statistics.units += group.count

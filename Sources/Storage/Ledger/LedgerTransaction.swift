@@ -16,12 +16,12 @@ final class LedgerTransaction {
     }
 
     /// All the units or, throwing, none.
-    func commit(_ entries: [LedgerEntry], now: Int64) throws -> [LedgerReceipt] {
+    func commit(_ count: Int, now: Int64, entry: (Int) -> LedgerEntry) throws -> [LedgerReceipt] {
         // A rollback that failed when the disk did is made up for here.
         if writer.database.isInsideTransaction { try rollback.run() }
         try begin.run()
         do {
-            let receipts = try entries.map { try writer.write($0, now: now) }
+            let receipts = try (0..<count).map { try writer.write(entry($0), now: now) }
             try writer.finishGroup()
             try commit.run()
             return receipts

@@ -15,7 +15,7 @@ final class LedgerWriter {
     private let insertKey: SQLStatement
     private let addListing: SQLStatement
     private let removeListing: SQLStatement
-    private let allowances: AllowanceTable
+    private var allowances: AllowanceTable
     private var rollups: Rollups
 
     init(_ database: Database) throws {
@@ -52,11 +52,13 @@ final class LedgerWriter {
 
     /// The last thing before the group is committed.
     func finishGroup() throws {
+        try allowances.write()
         try rollups.write()
     }
 
     /// The group was rolled back.
     func discardGroup() {
+        allowances.discard()
         rollups.discard()
     }
 

@@ -22,21 +22,31 @@ extension SQLiteLedger {
     }
 
     public func cells(on list: ViewerList, of viewer: String, after mark: Int64?, limit: Int) async throws -> [ListedCell] {
+        try await cells(on: list, of: viewer, "mark < ?3", mark ?? .max, order: "mark DESC", limit: limit)
+    }
+
+    public func cells(on list: ViewerList, of viewer: String, before mark: Int64, limit: Int) async throws -> [ListedCell] {
+        try await cells(on: list, of: viewer, "mark > ?3", mark, order: "mark", limit: limit)
+    }
+
+    /// A cell stands where its newest performance put it. The cost is that of the page, however long the list.
+    private func cells(
+        on list: ViewerList, of viewer: String, _ side: String, _ mark: Int64, order: String, limit: Int
+    ) async throws -> [ListedCell] {
         try await read { database in
-            // A cell stands where its newest performance put it. The cost is that of the page, however long the list.
             let statement = try SQLStatement(
                 database,
                 """
                 SELECT cell, mark FROM listing AS this INDEXED BY listing_order
-                WHERE viewer = ?1 AND list = ?2 AND mark < ?3 AND NOT EXISTS (
+                WHERE viewer = ?1 AND list = ?2 AND \(side) AND NOT EXISTS (
                     SELECT 1 FROM listing AS newer INDEXED BY listing_performance
                     WHERE newer.viewer = ?1 AND newer.list = ?2 AND newer.cell = this.cell AND newer.mark > this.mark)
-                ORDER BY mark DESC LIMIT ?4
+                ORDER BY \(order) LIMIT ?4
                 """)
             defer { statement.reset() }
             statement.bind(1, viewer)
             statement.bind(2, list.rawValue)
-            statement.bind(3, mark ?? .max)
+            statement.bind(3, mark)
             statement.bind(4, Int64(max(limit, 0)))
             var cells: [ListedCell] = []
             while try statement.step() { cells.append(ListedCell(cell: statement.text(0), mark: statement.integer(1))) }

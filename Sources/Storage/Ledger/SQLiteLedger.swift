@@ -12,11 +12,13 @@ public final class SQLiteLedger: Ledger {
     ///
     /// - Parameters:
     ///   - waiting: units that may wait for the disk; one more is refused as `StoreError.overloaded`.
+    ///   - group: units that share one transaction at most, which bounds how long the first of them waits for the last.
     ///   - lockTimeout: seconds to wait while another process keeps the file locked; then the group fails as `StoreError.unavailable`.
     ///   - now: milliseconds since 1970-01-01 UTC.
     /// - Throws: `StoreError.unusable` with one line that names the file and the reason; the file is then as it was.
     public init(
-        path: String, waiting: Int = 4_096, lockTimeout: Double = 2, now: @escaping @Sendable () -> Int64 = SQLiteLedger.systemTime
+        path: String, waiting: Int = 4_096, group: Int = 512, lockTimeout: Double = 2,
+        now: @escaping @Sendable () -> Int64 = SQLiteLedger.systemTime
     ) throws(StoreError) {
         self.now = now
         pool = try LedgerSchema.file(path).open(Self.configuration(lockTimeout))
@@ -26,7 +28,7 @@ public final class SQLiteLedger: Ledger {
                 // it: every 16 MiB, so that fewer than one commit in a hundred waits for that.
                 try database.execute(sql: "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000")
             }
-            commits = try GroupCommit(pool, limits: GroupCommit.Limits(waiting: waiting), now: now)
+            commits = try GroupCommit(pool, limits: GroupCommit.Limits(waiting: waiting, group: max(1, group)), now: now)
         } catch let error as DatabaseError {
             throw StoreError(error)
         } catch {

@@ -9,19 +9,22 @@ final class RunningService {
     private(set) var adminPort: UInt16 = 0
     private(set) var process: SpawnedProcess
     private let settings: [String]
+    private let wantedPort: UInt16
 
     var database: String { "\(folder)/intertwine.sqlite" }
 
     /// - Parameters:
     ///   - items: NDJSON to import first.
     ///   - settings: `key=value` each.
-    init(items: String = "", settings: [String] = []) throws {
+    ///   - port: 0 for any that is free.
+    init(items: String = "", settings: [String] = [], port: UInt16 = 0) throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID())").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         self.settings = settings
+        wantedPort = port
         try "".write(toFile: "\(folder)/empty.yaml", atomically: true, encoding: .utf8)
         if !items.isEmpty { _ = try Self.importItems(items, into: "\(folder)/intertwine.sqlite", folder: folder) }
-        process = try Self.spawn(folder, settings)
+        process = try Self.spawn(folder, settings, wantedPort)
         try readPorts()
     }
 
@@ -31,10 +34,10 @@ final class RunningService {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    private static func spawn(_ folder: String, _ settings: [String]) throws -> SpawnedProcess {
+    private static func spawn(_ folder: String, _ settings: [String], _ port: UInt16) throws -> SpawnedProcess {
         try SpawnedProcess(
             [
-                BuiltProduct.path("intertwine"), "serve", "--config", "\(folder)/empty.yaml", "--host", "127.0.0.1", "--port", "0",
+                BuiltProduct.path("intertwine"), "serve", "--config", "\(folder)/empty.yaml", "--host", "127.0.0.1", "--port", "\(port)",
                 "--admin-port", "0", "--database", "\(folder)/intertwine.sqlite",
             ] + settings.flatMap { ["--set", $0] })
     }
@@ -53,7 +56,7 @@ final class RunningService {
     func killAndRestart() throws {
         process.signal(SIGKILL)
         _ = process.wait()
-        process = try Self.spawn(folder, settings)
+        process = try Self.spawn(folder, settings, wantedPort)
         try readPorts()
     }
 

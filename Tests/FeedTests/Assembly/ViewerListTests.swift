@@ -33,6 +33,36 @@ struct ViewerListTests {
         #expect(try await fixture.ledger.allCells(on: .saved, of: "ann").count == 12)
     }
 
+    @Test("gives the same pages in reverse along previous", arguments: [1, 2, 3, 5, 11, 100])
+    func reverse(limit: Int) async throws {
+        let (fixture, assembler) = try await fixture()
+        for id in ["u3", "u4", "u11", "u0"] { fixture.store.delete(kind: "user", id: id) }
+        func page(_ href: String?) async throws -> FeedPage {
+            try await assembler.page(of: "ann", cursor: href.flatMap { Fixture.cursor(in: $0) }, limit: limit, now: now)
+        }
+        var forward = [try await page(nil)]
+        while let next = forward.last?.next { forward.append(try await page(next)) }
+        var backward = [try #require(forward.last)]
+        while let previous = backward.last?.previous { backward.append(try await page(previous)) }
+        #expect(backward.map { $0.json() } == forward.reversed().map { $0.json() })
+        #expect(forward.first?.previous == nil && forward.dropFirst().allSatisfy { $0.previous != nil })
+        #expect(backward.last?.next == (forward.count > 1 ? forward[0].next : nil))
+    }
+
+    @Test("finds the way back, and forward, from where all that was left is gone")
+    func emptied() async throws {
+        let (fixture, assembler) = try await fixture()
+        func page(_ href: String?) async throws -> FeedPage {
+            try await assembler.page(of: "ann", cursor: href.flatMap { Fixture.cursor(in: $0) }, limit: 10, now: now)
+        }
+        let first = try await page(nil)
+        for id in ["u0", "u1"] { fixture.store.delete(kind: "user", id: id) }
+        let empty = try await page(first.next)
+        #expect(empty.ids.isEmpty && empty.next == nil)
+        let back = try await page(empty.previous)
+        #expect(back.ids == first.ids && back.next == nil && back.previous == nil)
+    }
+
     @Test("refuses another viewer's cursor and the feed's, and shows nobody another's list")
     func foreign() async throws {
         let (fixture, assembler) = try await fixture()

@@ -41,6 +41,23 @@ struct ClickAndImpressionTests {
         #expect(fixture.ledger.events.count == 1)
     }
 
+    @Test("a link that was followed before leads to the URL that is stored now, and expires all the same")
+    func followedAgain() async throws {
+        let fixture = try Fixture(users: 2, advertisements: 1)
+        let token = try await token(fixture)
+        let performer = fixture.performer()
+        for _ in 0..<2 { #expect(try await performer.click(token: token, for: client, now: now).location == "https://shop.example/0") }
+        let changed =
+            #"{"klass":"advertisement","id":"0","contentUrl":"https://a.example","clickthroughUrl":"https://b.example/","type":"image"}"#
+        var item = Fixture.advertisement("0", at: 1)
+        item.body = Array(changed.utf8)
+        fixture.store.put(item, in: .advertisements)
+        for _ in 0..<2 { #expect(try await performer.click(token: token, for: client, now: now).location == "https://b.example/") }
+        for _ in 0..<2 { #expect(try await performer.click(token: token, for: client, now: now + 26 * 3_600_000).verdict == .expired) }
+        fixture.store.delete(kind: "advertisement", id: "0")
+        await #expect(throws: ActionError.gone("ad:0")) { try await performer.click(token: token, for: client, now: now) }
+    }
+
     @Test("no mutation of a token leads anywhere", arguments: 0..<4)
     func mutations(seed: Int) throws {
         let tokens = try Fixture().tokens

@@ -68,11 +68,19 @@ final class MemoryLedger: Ledger {
     }
 
     func cells(on list: ViewerList, of viewer: String, after mark: Int64?, limit: Int) async throws -> [ListedCell] {
+        Array(cells(on: list, of: viewer).filter { $0.mark < mark ?? .max }.prefix(limit))
+    }
+
+    func cells(on list: ViewerList, of viewer: String, before mark: Int64, limit: Int) async throws -> [ListedCell] {
+        Array(cells(on: list, of: viewer).reversed().filter { $0.mark > mark }.prefix(limit))
+    }
+
+    private func cells(on list: ViewerList, of viewer: String) -> [ListedCell] {
         let all = state.withLock { state in
             state.lists.filter { $0.key[0] == list.rawValue && $0.key[1] == viewer && !$0.value.performances.isEmpty }
                 .map { ListedCell(cell: $0.key[2], mark: $0.value.mark) }
         }
-        return Array(all.filter { $0.mark < mark ?? .max }.sorted { $0.mark > $1.mark }.prefix(limit))
+        return all.sorted { $0.mark > $1.mark }
     }
 
     private static func receipt(of known: (fingerprint: String, answer: [UInt8]), for key: IdempotencyKey) -> LedgerReceipt {

@@ -53,9 +53,7 @@ final class AccessLog: Sendable {
             line.field("method", text: record.method.label.utf8, into: &stripe.lines)
             line.field("route", text: (record.route ?? "none").utf8, into: &stripe.lines)
             line.field("status", number: record.status, into: &stripe.lines)
-            let (seconds, attoseconds) = record.duration.components
-            line.field(
-                "duration_ms", thousandths: Int(max(0, seconds &* 1_000_000 &+ attoseconds / 1_000_000_000_000)), into: &stripe.lines)
+            line.field("duration_ms", thousandths: Int(max(0, record.nanoseconds / 1_000)), into: &stripe.lines)
             line.field("bytes", number: record.bytes, into: &stripe.lines)
             peer(record.peer, now: now, line, &stripe)
             id(record.trace?.requestID, line, &stripe)

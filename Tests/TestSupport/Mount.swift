@@ -1,11 +1,12 @@
 import Foundation
+import Glibc
 
 /// A mounted file system, where the tests may mount any; nil, with a note, where they may not.
-struct Mount {
+public struct Mount {
     private let folder: String
 
     /// The folder over itself, read-only.
-    static func readOnly(_ folder: String) throws -> Mount? {
+    public static func readOnly(_ folder: String) throws -> Mount? {
         guard mount(folder, folder, nil, UInt(MS_BIND), nil) == 0 else { return unavailable() }
         guard mount(nil, folder, nil, UInt(MS_BIND | MS_REMOUNT | MS_RDONLY), nil) == 0 else {
             umount(folder)
@@ -15,12 +16,12 @@ struct Mount {
     }
 
     /// A disk in memory, of so many KiB.
-    static func small(_ folder: String, kibibytes: Int) throws -> Mount? {
+    public static func small(_ folder: String, kibibytes: Int) throws -> Mount? {
         guard mount("tmpfs", folder, "tmpfs", 0, "size=\(kibibytes)k") == 0 else { return unavailable() }
         return Mount(folder: folder)
     }
 
-    func remove() {
+    public func remove() {
         umount2(folder, Int32(MNT_DETACH))
     }
 

@@ -1,0 +1,54 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Killed without warning, from outside")
+struct KilledTests {
+    /// Seconds that a round lasts at the most. `KILLED_AFTER=10` for a long run, by people.
+    private static let longest = ProcessInfo.processInfo.environment["KILLED_AFTER"].flatMap(Double.init) ?? 1
+
+    @Test("20 rounds of 64 clients and kill -9 lose nothing whose answer arrived, and count nothing twice")
+    func rounds() async throws {
+        try await offPool {
+            let service = try RunningService(
+                items: Items.users(4) + Items.advertisements(1),
+                settings: ["events.rate=1000000", "log.requests=false", "limits.requests-per-connection=1000000000"])
+            let page = try JSON(try service.get("/feed").text)
+            let click = try #require(
+                page["items"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
+            var random = SeededRandom(seed: 64)
+            var promised: Set<ActionStorm.Done> = []
+            for round in 0..<20 {
+                let storm = ActionStorm(port: service.port, click: click, clients: 64, name: "r\(round)", enough: 128)
+                #expect(storm.untilAnswered())
+                Thread.sleep(forTimeInterval: Double.random(in: 0...Self.longest, using: &random))
+                try service.killAndRestart()
+                let result = storm.finish()
+                promised.formUnion(result.done)
+                // The viewers' state is on disk too: what was undone stays undone, and what can be undone still can.
+                for (promise, status) in [(result.undone, 409), (result.undoable, 200)] {
+                    guard let promise else { continue }
+                    let fields = ["User-Agent: tests", "X-Viewer-ID: \(promise.viewer)"]
+                    #expect(try service.ask("DELETE", promise.href, fields: fields).status == status)
+                }
+            }
+            let rows = try service.events().compactMap { row in
+                row["viewer"]?.text.map { ActionStorm.Done(kind: row["kind"]?.text ?? "", viewer: $0) }
+            }
+            let kept = Set(rows)
+            #expect(promised.subtracting(kept).count == 0)  // Not isEmpty, which would tell all of them.
+            #expect(kept.count == rows.count)
+            #expect(Set(promised.map(\.kind)) == ["click", "selection", "undo", "dismissal"])
+            #expect(promised.count >= 20 * 128)
+            // A row and its count are on disk together, or neither is.
+            #expect(try Self.clicks(in: service) == rows.count { $0.kind == "click" })
+        }
+    }
+
+    /// As `intertwine report` counts them.
+    private static func clicks(in service: RunningService) throws -> Int {
+        let report = try Command.run(
+            ["report", "--config", "\(service.folder)/empty.yaml", "--database", service.database, "--by", "verdict", "--format", "json"])
+        return try JSON(report.lines.joined()).list.reduce(0) { $0 + ($1["clicks"]?.number ?? 0) }
+    }
+}
