@@ -131,8 +131,8 @@ let package = Package(
         .executableTarget(
             name: "HTTPProbe",
             dependencies: [
-                "CAllocationCount", "HTTPServer", "TestSupport",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
+                "CAllocationCount", "HTTPServer", "Service", "Storage", "TestSupport",
+                .product(name: "HTTPTypes", package: "swift-http-types"), .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/HTTPProbe"),
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"]),

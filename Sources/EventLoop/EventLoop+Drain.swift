@@ -16,16 +16,14 @@ extension EventLoop {
     func drain() {
         for _ in 0..<Self.batchesPerTurn {
             runWork()
-            var count = clinux_epoll_wait(epoll, events.baseAddress, Int32(events.count), 0)
-            if count == 0 {
-                guard beginWaiting() else {
-                    if isStopped { return }
-                    continue
-                }
-                count = clinux_epoll_wait(epoll, events.baseAddress, Int32(events.count), Self.lingerMilliseconds)
+            // With work that has come meanwhile there is a look at the descriptors all the same, and no waiting for them.
+            let mayWait = beginWaiting()
+            if !mayWait, isStopped { return }
+            let count = clinux_epoll_wait(epoll, events.baseAddress, Int32(events.count), mayWait ? Self.lingerMilliseconds : 0)
+            if mayWait {
                 endWaiting()
+                if count == 0 { break }
             }
-            if count == 0 { break }
             if count > 0 { deliver(Int(count)) }
         }
         runWork()

@@ -3,7 +3,7 @@ import Dispatch
 import Glibc
 import HTTPServer
 
-/// Counts what a cached request allocates, once the server is warm.
+/// Counts what a cached request allocates, once the server is warm: in the HTTP server alone, and in the whole service.
 struct AllocationCheck {
     let requests: Int
 
@@ -12,26 +12,32 @@ struct AllocationCheck {
         configuration.requestsPerConnection = .max
         let server = try HTTPServer(configuration: configuration, handler: ProbeHandler(pageBytes: 8 * 1024))
         let address = try await server.start()
-        let requests = requests
+        let isServerClean = await isClean("server", port: address.port, target: "/page")
+        await server.shutdown(grace: .seconds(1))
+        let isServiceClean = try await FeedProbe.run { await isClean("service", port: $0, target: "/feed") }
+        return isServerClean && isServiceClean
+    }
+
+    private func isClean(_ name: String, port: UInt16, target: String) async -> Bool {
         var isClean = true
-        for (name, fields) in [
-            ("identity", ""), ("gzip", "Accept-Encoding: gzip\r\n"), ("not modified", "If-None-Match: \"probe\"\r\n"),
+        for (turn, fields) in [
+            ("identity", ""), ("gzip", "Accept-Encoding: gzip\r\n"), ("not modified", "If-None-Match: *\r\n"),
         ] {
             let count = await withCheckedContinuation { continuation in
                 DispatchQueue(label: "client").async {
-                    continuation.resume(returning: Self.measure(port: address.port, fields: fields, requests: requests))
+                    let request = "GET \(target) HTTP/1.1\r\nHost: probe\r\n\(fields)\r\n"
+                    continuation.resume(returning: Self.measure(port: port, request: Array(request.utf8), requests: requests))
                 }
             }
-            say("\(name): \(count) allocations in \(requests) requests")
+            say("\(name), \(turn): \(count) allocations in \(requests) requests")
             // A handful for timers and threads that have nothing to do with a request.
             if count < 0 || count > requests / 500 { isClean = false }
         }
-        await server.shutdown(grace: .seconds(1))
         return isClean
     }
 
     /// Allocations of the process while it answers; the client itself makes none meanwhile. Negative where the client fails.
-    private static func measure(port: UInt16, fields: String, requests: Int) -> Int {
+    private static func measure(port: UInt16, request: [UInt8], requests: Int) -> Int {
         let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(client) }
         var address = sockaddr_in()
@@ -42,7 +48,6 @@ struct AllocationCheck {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(client, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
         }
         if connected != 0 { return -1 }
-        let request = Array("GET /page HTTP/1.1\r\nHost: probe\r\n\(fields)\r\n".utf8)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
         defer { buffer.deallocate() }
         // The length of an answer is learned from the first one.

@@ -81,6 +81,70 @@ struct HostileClientTests {
         }
     }
 
+    @Test("a reader that only sips is cut off too")
+    func sippingReader() async throws {
+        try await withServer {
+            $0.writeTimeout = .milliseconds(300)
+            $0.minimumWriteRate = 1_000_000
+        } _: { port in
+            let slow = try RawClient(port: port, receiveBuffer: 4096)
+            try slow.send("GET /huge HTTP/1.1\r\nHost: a\r\n\r\n")
+            var taken = 0
+            for _ in 0..<200 {
+                guard let sip = try? slow.bytes(within: 20), !slow.wasReset else { break }
+                taken += sip.count
+                usleep(20_000)
+            }
+            let rest = try slow.rest().count
+            #expect(taken + rest < 8 << 20)
+        }
+    }
+
+    @Test("others are answered within 50 ms, whatever a crowd of clients does", arguments: Crowd.allCases)
+    func others(crowd: Crowd) async throws {
+        try await withServer {
+            $0.connectionLimit = 400
+            $0.connectionsPerPeer = 400
+        } _: { port in
+            let clients = try (0..<150).map { _ in try RawClient(port: port, receiveBuffer: 4096) }
+            let honest = try RawClient(port: port)
+            var times: [Duration] = []
+            for round in 0..<40 {
+                for client in clients { crowd.act(client, round) }
+                let began = ContinuousClock.now
+                try honest.send(ConformanceCase.get())
+                #expect(try honest.response().status == 200)
+                times.append(ContinuousClock.now - began)
+            }
+            // One slow answer may be the machine's own doing.
+            #expect(times.sorted()[35] < .milliseconds(50), "\(times)")
+            for client in clients { client.close() }
+        }
+    }
+
+    enum Crowd: CaseIterable {
+        case heads, bodies, readers, halfClosed, resetting
+
+        func act(_ client: RawClient, _ round: Int) {
+            switch self {
+            case .heads: client.sendIgnoringClose(Array((round == 0 ? "GET / HTTP/1.1\r\nHost: a\r\nX-Slow: " : "x").utf8))
+            case .bodies:
+                client.sendIgnoringClose(Array((round == 0 ? "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5000\r\n\r\n" : "x").utf8))
+            case .readers:
+                if round == 0 { client.sendIgnoringClose(Array("GET /huge HTTP/1.1\r\nHost: a\r\n\r\n".utf8)) }
+            case .halfClosed:
+                if round == 0 {
+                    client.sendIgnoringClose(Array("GET /huge HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
+                    client.finishSending()
+                }
+            case .resetting:
+                if round == 0 { client.sendIgnoringClose(Array("GET /huge HTTP/1.1\r\nHost: a\r\n\r\n".utf8)) }
+                // A few in each round, while their answers are under way.
+                if Int(client.descriptor) % 40 == round { client.reset() }
+            }
+        }
+    }
+
     @Test("a handler that takes too long is cancelled, and the client told")
     func slowHandler() async throws {
         let (cancelled, continuation) = AsyncStream<String>.makeStream()

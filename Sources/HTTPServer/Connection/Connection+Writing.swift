@@ -52,7 +52,7 @@ extension Connection {
                 close()
                 return
             }
-            if sent > 0 { lastProgress = lane.loop.now }
+            noteProgress(sent)
             pendingBytes -= sent
             if sent < first.rest.count {
                 pending[0].rest = (first.rest.lowerBound + sent)..<first.rest.upperBound
@@ -71,8 +71,19 @@ extension Connection {
         }
     }
 
+    private func noteProgress(_ sent: Int) {
+        sipped += sent
+        let limits = lane.configuration
+        guard sent > 0, Double(sipped) >= Double(limits.minimumWriteRate) * (limits.writeTimeout / .seconds(1)) else { return }
+        lastProgress = lane.loop.now
+        sipped = 0
+    }
+
     private func hold(_ segment: Segment) {
-        if pending.isEmpty { lastProgress = lane.loop.now }
+        if pending.isEmpty {
+            lastProgress = lane.loop.now
+            sipped = 0
+        }
         pending.append(segment)
         pendingBytes += segment.rest.count
     }

@@ -44,8 +44,9 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
     let openedAt: LoopInstant
     var lastActive: LoopInstant
     var messageBegun: LoopInstant
-    /// When the client last took bytes that waited for it.
+    /// When the client had last taken enough of what waits for it, and the bytes it has taken since.
     var lastProgress: LoopInstant
+    var sipped = 0
     var timer: TimerToken?
     var timerAt: LoopInstant
     var deadline: LoopInstant

@@ -40,8 +40,11 @@ public struct HTTPServerConfiguration: Sendable {
     public var bodyRateGrace = Duration.seconds(5)
     /// How long a connection may wait for its next request. Beyond: it is closed without a word.
     public var idleTimeout = Duration.seconds(60)
-    /// How long a client may take no byte of an answer. Beyond: the connection is closed.
+    /// Within this time a client has to take what waits for it, or ``minimumWriteRate`` of it. Beyond: the connection is reset.
     public var writeTimeout = Duration.seconds(30)
+    /// Bytes per second, on the average of ``writeTimeout``, at which a client has to take an answer that waits for it: one that sips
+    /// holds memory as one that takes nothing does.
+    public var minimumWriteRate = 240
     /// How long the handler may take to answer, where its plan does not say. Beyond: 503.
     public var handlerTimeout = Duration.seconds(10)
     /// How long, after the last answer, bytes of the client are read and dropped, so that it can read that answer.
@@ -76,6 +79,7 @@ public struct HTTPServerConfiguration: Sendable {
             ("bodyLimit", bodyLimit, 0...Int.max), ("chunkExtensionLimit", chunkExtensionLimit, 0...1_048_576),
             ("trailerLimit", trailerLimit, 2...1_048_576), ("trailerFieldLimit", trailerFieldLimit, 0...10_000),
             ("discardLimit", discardLimit, 0...Int.max), ("minimumBodyRate", minimumBodyRate, 0...Int.max),
+            ("minimumWriteRate", minimumWriteRate, 0...Int.max),
             ("lingerLimit", lingerLimit, 0...Int.max), ("requestsPerConnection", requestsPerConnection, 1...Int.max),
             ("outputHighWater", outputHighWater, 1024...Int.max), ("connectionLimit", connectionLimit, 1...10_000_000),
             ("connectionsPerPeer", connectionsPerPeer ?? 1, 1...10_000_000),

@@ -12,6 +12,8 @@ public struct LimitSettings: Sendable {
     public var bodyRate: ByteCount
     public var idle: Duration
     public var writeStall: Duration
+    /// Bytes per second, on the average of ``writeStall``.
+    public var writeRate: ByteCount
     public var handler: Duration
     public var requestsPerConnection: Int
     public var connectionAge: Duration
@@ -31,6 +33,7 @@ public struct LimitSettings: Sendable {
         bodyRate = try reader.read("limits.body-rate", default: 240)
         idle = try Self.time("limits.idle", .seconds(60), from: &reader)
         writeStall = try Self.time("limits.write-stall", .seconds(30), from: &reader)
+        writeRate = try reader.read("limits.write-rate", default: 240)
         handler = try Self.time("limits.handler", .seconds(10), from: &reader)
         requestsPerConnection = try reader.read("limits.requests-per-connection", default: 1_000, in: 1...Int(Int32.max))
         connectionAge = try Self.time("limits.connection-age", .seconds(3_600), from: &reader)

@@ -49,6 +49,7 @@ extension ServiceConfiguration {
         server.headTimeout = limits.headerDeadline
         server.bodyTimeout = limits.bodyDeadline
         server.minimumBodyRate = limits.bodyRate.bytes
+        server.minimumWriteRate = limits.writeRate.bytes
         server.idleTimeout = limits.idle
         server.writeTimeout = limits.writeStall
         server.handlerTimeout = limits.handler

@@ -1,10 +1,18 @@
 internal import HTTPServer
 
 /// What one listener tells: to the metrics, and to the log.
-struct ServiceObserver: HTTPServerObserver {
+///
+/// A class, because each request takes hold of it: one count instead of one for each part.
+final class ServiceObserver: HTTPServerObserver {
     let requests: RequestMetrics?
     let connections: ConnectionMetrics?
     let log: AccessLog
+
+    init(requests: RequestMetrics?, connections: ConnectionMetrics?, log: AccessLog) {
+        self.requests = requests
+        self.connections = connections
+        self.log = log
+    }
 
     var wantsTraces: Bool { log.isOn }
 

@@ -2,22 +2,28 @@ internal import Synchronization
 
 /// The routes in force. Replaced as a whole: a request that is being answered goes on with those it found.
 final class RouteTable: Sendable {
-    private struct State {
-        var routes: [Route]
-        var finished: Router.Canned?
+    /// A class, because a closure that a generic type hands out is wrapped anew each time, on the heap.
+    private final class Entry: Sendable {
+        let routes: [Route]
+        let finished: Router.Canned
+
+        init(_ routes: [Route], _ finished: @escaping Router.Canned) {
+            self.routes = routes
+            self.finished = finished
+        }
     }
 
-    private let state: Mutex<State>
+    private let entry: Mutex<Entry>
 
-    init(_ routes: [Route], finished: Router.Canned? = nil) {
-        state = Mutex(State(routes: routes, finished: finished))
+    init(_ routes: [Route], finished: @escaping Router.Canned = { _ in nil }) {
+        entry = Mutex(Entry(routes, finished))
     }
 
-    var routes: [Route] { state.withLock { $0.routes } }
+    var routes: [Route] { entry.withLock { $0 }.routes }
 
-    var finished: Router.Canned? { state.withLock { $0.finished } }
+    var finished: Router.Canned { entry.withLock { $0 }.finished }
 
-    func replace(_ routes: [Route], finished: Router.Canned?) {
-        state.withLock { $0 = State(routes: routes, finished: finished) }
+    func replace(_ routes: [Route], finished: @escaping Router.Canned) {
+        entry.withLock { $0 = Entry(routes, finished) }
     }
 }

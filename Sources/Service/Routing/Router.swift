@@ -13,7 +13,7 @@ struct Router: HTTPHandler {
     /// - Parameters:
     ///   - finished: looks up answers that are ready, before anything is made of the request's bytes.
     ///   - clock: milliseconds since 1970-01-01 UTC.
-    init(_ routes: [Route], finished: Canned? = nil, clock: @escaping @Sendable () -> Int64, logger: Logger) {
+    init(_ routes: [Route], finished: @escaping Canned = { _ in nil }, clock: @escaping @Sendable () -> Int64, logger: Logger) {
         self.init(RouteTable(routes, finished: finished), clock: clock, logger: logger)
     }
 
@@ -25,7 +25,7 @@ struct Router: HTTPHandler {
     }
 
     func canned(for head: borrowing RequestHead) -> CannedResponse? {
-        table.finished?(head)
+        table.finished(head)
     }
 
     func plan(for request: HTTPRequest, peer: PeerAddress) -> RequestPlan {

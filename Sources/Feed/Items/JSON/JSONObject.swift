@@ -68,11 +68,6 @@ public struct JSONObject: Sendable {
     func matches(_ token: JSONToken, _ text: String) -> Bool {
         guard !token.isEscaped else { return characters(of: token).elementsEqual(text.utf8) }
         guard token.range.count == text.utf8.count else { return false }
-        var index = token.range.lowerBound
-        for byte in text.utf8 {
-            guard bytes[index] == byte else { return false }
-            index += 1
-        }
-        return true
+        return bytes[token.range].elementsEqual(text.utf8)
     }
 }

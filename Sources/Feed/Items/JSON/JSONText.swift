@@ -1,8 +1,14 @@
 /// Between the characters of a string and the way JSON writes them.
 public enum JSONText {
     /// Appends a string with its quotes, escaping only what RFC 8259 §7 says must be: so equal strings have equal bytes.
-    public static func append<Characters: Sequence<UInt8>>(_ characters: Characters, to bytes: inout [UInt8]) {
+    public static func append<Characters: Collection<UInt8>>(_ characters: Characters, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
+        defer { bytes.append(UInt8(ascii: "\"")) }
+        // Most strings hold nothing to escape, and are copied as a whole.
+        guard characters.contains(where: isEscaped) else {
+            bytes.append(contentsOf: characters)
+            return
+        }
         for byte in characters {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"):
@@ -18,7 +24,11 @@ public enum JSONText {
             default: bytes.append(byte)
             }
         }
-        bytes.append(UInt8(ascii: "\""))
+    }
+
+    @inline(__always)
+    private static func isEscaped(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
     private static func hexadecimal(_ nibble: UInt8) -> UInt8 {
