@@ -23,6 +23,8 @@ final class FeedMidpoint: Sendable {
 
     private let patience: Duration
     private let state = Mutex(State())
+    /// Held by the one who looks while the others, who have nothing to go by yet, wait for what is found.
+    private let turn = Mutex(())
 
     /// - Parameter patience: what looking may take for requests to wait for it.
     init(patience: Duration = .milliseconds(20)) {
@@ -43,7 +45,10 @@ final class FeedMidpoint: Sendable {
         }
         if begins { aside() }
         if let known { return known.place }
-        return try look(at: version, find)
+        return try turn.withLock { _ in
+            if let known = state.withLock({ $0.known }), known.version == version { return known.place }
+            return try look(at: version, find)
+        }
     }
 
     /// Looks for it anew, whatever is known.

@@ -24,6 +24,26 @@ struct FeedMidpointTests {
         #expect(looks == 2)
     }
 
+    @Test("is looked for by one while all who have nothing to go by wait for it")
+    func first() async throws {
+        let midpoint = FeedMidpoint()
+        let looks = Mutex(0)
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<200 {
+                group.addTask {
+                    try midpoint.place(at: version(1)) {
+                        looks.withLock { $0 += 1 }
+                        return place(1)
+                    } aside: {
+                        Issue.record("the store has not changed")
+                    }
+                }
+            }
+            for try await found in group { #expect(found == place(1)) }
+        }
+        #expect(looks.withLock { $0 } == 1)
+    }
+
     @Test("is that of a moment ago where looking takes long, and looked for aside by one at a time")
     func slow() async throws {
         let midpoint = FeedMidpoint(patience: .zero)
