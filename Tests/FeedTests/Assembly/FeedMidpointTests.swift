@@ -27,13 +27,13 @@ struct FeedMidpointTests {
     @Test("is looked for by one while all who have nothing to go by wait for it")
     func first() async throws {
         let midpoint = FeedMidpoint()
-        let looks = Mutex(0)
+        let looks = Count()
         try await withThrowingTaskGroup { group in
             for _ in 0..<200 {
                 group.addTask {
-                    try midpoint.place(at: version(1)) {
-                        looks.withLock { $0 += 1 }
-                        return place(1)
+                    try midpoint.place(at: StoreVersion(high: 0, low: 1)) {
+                        looks.value.withLock { $0 += 1 }
+                        return FeedPlace(item: ItemPlace(position: 1))
                     } aside: {
                         Issue.record("the store has not changed")
                     }
@@ -41,7 +41,7 @@ struct FeedMidpointTests {
             }
             for try await found in group { #expect(found == place(1)) }
         }
-        #expect(looks.withLock { $0 } == 1)
+        #expect(looks.value.withLock { $0 } == 1)
     }
 
     @Test("is that of a moment ago where looking takes long, and looked for aside by one at a time")
@@ -68,4 +68,8 @@ struct FeedMidpointTests {
         midpoint.renew(at: version(4)) { throw Failure() }
         while count() == 2 { #expect(try ask(4) == place(3)) }
     }
+}
+
+private final class Count: Sendable {
+    let value = Mutex(0)
 }
