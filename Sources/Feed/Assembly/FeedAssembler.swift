@@ -89,7 +89,7 @@ public struct FeedAssembler: Sendable {
         try blocks.rotate(cursor: cursor, advertisements: advertisements)
         let sections = sectionsAroundMidpoint
         if !sections.isEmpty {
-            let midpoint = try cursor?.midpoint ?? midpoint.place(at: version, of: source, sections: sections, in: snapshot)
+            let midpoint = try cursor?.midpoint ?? midpoint(of: sections, at: version, in: snapshot)
             try blocks.put(at: midpoint, among: content, cursor: cursor, advertisements: advertisements)
         }
         var headers = reader
@@ -102,6 +102,23 @@ public struct FeedAssembler: Sendable {
             since: request.followsChanges ? since(entries, request, cursor) : nil,
             validUntil: CellTokens.endOfBucket(of: request.now), omissions: content.omissions + blocks.omissions + headers.omissions,
             following: next)
+    }
+
+    private func midpoint(of sections: [Int], at version: StoreVersion, in snapshot: any FeedSnapshot) throws -> FeedPlace? {
+        try midpoint.place(at: version) {
+            try source.midpoint(of: sections, in: snapshot)
+        } aside: {
+            Task.detached(priority: .background) { [store, source, midpoint] in
+                let version = store.version
+                do {
+                    try await store.read { snapshot in
+                        midpoint.renew(at: version) { try source.midpoint(of: sections, in: snapshot) }
+                    }
+                } catch {
+                    midpoint.renew(at: version) { throw error }
+                }
+            }
+        }
     }
 
     /// The sections whose advertisements stand once, at the middle of the feed.
@@ -126,8 +143,7 @@ public struct FeedAssembler: Sendable {
                     next = places.next()
                 }
                 if index < block.content.count {
-                    let cell = content.cells[block.content.lowerBound + index]
-                    entries.append(FeedPage.Entry(viewModel: cell.viewModel, adSlot: nil))
+                    entries.append(FeedPage.Entry(viewModel: content.cells[block.content.lowerBound + index].viewModel, adSlot: nil))
                 }
             }
         }

@@ -54,12 +54,13 @@ struct PageContent {
 
     /// The indices of each section's cells, in order.
     var stretches: [(section: Int, range: Range<Int>)] {
+        guard let first = cells.first?.place.section, let last = cells.last?.place.section else { return [] }
+        // Sections ascend, so that is all of a page within one.
+        if first == last { return [(first, cells.indices)] }
         var stretches: [(section: Int, range: Range<Int>)] = []
         var start = 0
-        for (index, cell) in cells.enumerated() {
-            let isLast = index + 1 == cells.count || cells[index + 1].place.section != cell.place.section
-            guard isLast else { continue }
-            stretches.append((cell.place.section, start..<index + 1))
+        for index in cells.indices where index + 1 == cells.count || cells[index + 1].place.section != cells[index].place.section {
+            stretches.append((cells[index].place.section, start..<index + 1))
             start = index + 1
         }
         return stretches

@@ -72,6 +72,18 @@ struct SectionTests {
         #expect(backward.reversed().map { $0.json() } == pages.map { $0.json() })
     }
 
+    @Test("an empty last page leads back to the item that its cursor came from, in either direction", arguments: [false, true])
+    func emptyLastPage(isDescending: Bool) async throws {
+        var fixture = try Fixture(users: 4)
+        fixture.source = FlatDataSource(order: SectionOrder(isDescending: isDescending))
+        let users = isDescending ? ["u3", "u2", "u1", "u0"] : ["u0", "u1", "u2", "u3"]
+        let first = try await fixture.page(limit: 2)
+        for id in users.suffix(2) { fixture.store.delete(kind: "user", id: id) }
+        let empty = try await fixture.page(first.next.flatMap(Fixture.cursor), limit: 2)
+        #expect(empty.ids.isEmpty && empty.next == nil)
+        #expect(try await fixture.page(empty.previous.flatMap(Fixture.cursor), limit: 2).ids == users.prefix(2).map { "user:" + $0 })
+    }
+
     @Test("advertisements stand in each section's part of the page, and none twice on it")
     func advertisements() async throws {
         let two = try fixture(stars: 4, others: 2, advertisements: 3)

@@ -1,0 +1,75 @@
+import Synchronization
+import Testing
+
+@testable import Feed
+
+@Suite("The middle of the feed")
+struct FeedMidpointTests {
+    private func version(_ number: UInt64) -> StoreVersion { StoreVersion(high: 0, low: number) }
+    private func place(_ position: Int64) -> FeedPlace { FeedPlace(item: ItemPlace(position: position)) }
+
+    @Test("is looked for once for each version of the store where that is quick")
+    func quick() throws {
+        let midpoint = FeedMidpoint(patience: .seconds(3_600))
+        var looks = 0
+        for number in [1, 1, 2, 2, 2] as [UInt64] {
+            let found = try midpoint.place(at: version(number)) {
+                looks += 1
+                return place(Int64(number))
+            } aside: {
+                Issue.record("nobody has to wait")
+            }
+            #expect(found == place(Int64(number)))
+        }
+        #expect(looks == 2)
+    }
+
+    @Test("is looked for by one while all who have nothing to go by wait for it")
+    func first() async throws {
+        let midpoint = FeedMidpoint()
+        let looks = Count()
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<200 {
+                group.addTask {
+                    try midpoint.place(at: StoreVersion(high: 0, low: 1)) {
+                        looks.value.withLock { $0 += 1 }
+                        return FeedPlace(item: ItemPlace(position: 1))
+                    } aside: {
+                        Issue.record("the store has not changed")
+                    }
+                }
+            }
+            for try await found in group { #expect(found == place(1)) }
+        }
+        #expect(looks.value.withLock { $0 } == 1)
+    }
+
+    @Test("is that of a moment ago where looking takes long, and looked for aside by one at a time")
+    func slow() async throws {
+        let midpoint = FeedMidpoint(patience: .zero)
+        let aside = Mutex(0)
+        func count() -> Int { aside.withLock { $0 } }
+        func ask(_ number: UInt64) throws -> FeedPlace? {
+            try midpoint.place(at: version(number)) {
+                place(Int64(number))
+            } aside: {
+                aside.withLock { $0 += 1 }
+            }
+        }
+        #expect(try ask(1) == place(1))
+        // Looking took some nanoseconds, so it is due again at once.
+        while count() == 0 { #expect(try ask(2) == place(1)) }
+        for _ in 0..<100 { #expect(try ask(3) == place(1)) }
+        #expect(count() == 1)
+        midpoint.renew(at: version(3)) { place(3) }
+        #expect(try ask(3) == place(3))
+        while count() == 1 { #expect(try ask(4) == place(3)) }
+        struct Failure: Error {}
+        midpoint.renew(at: version(4)) { throw Failure() }
+        while count() == 2 { #expect(try ask(4) == place(3)) }
+    }
+}
+
+private final class Count: Sendable {
+    let value = Mutex(0)
+}
