@@ -72,7 +72,8 @@ struct FeedTests {
             ("limit=0", "invalid-parameter"), ("limit=101", "invalid-parameter"), ("limit=", "invalid-parameter"),
             ("limit=+5", "invalid-parameter"), ("limit=5&limit=6", "invalid-parameter"),
             ("limit=99999999999999999999", "invalid-parameter"),
-            ("cursor=", "invalid-cursor"), ("cursor=abc", "invalid-cursor"), ("cursor=%ff", "invalid-parameter"),
+            ("cursor=", "invalid-cursor"), ("cursor=abc", "invalid-cursor"), ("cursor=%ff", "invalid-cursor"),
+            ("cursor=%00", "invalid-cursor"), ("cursor=a&cursor=b", "invalid-cursor"),
         ])
     func wrongParameters(query: String, problem: String) async throws {
         try await offPool {

@@ -1,6 +1,7 @@
 import Feed
 import Foundation
 import Storage
+import TestSupport
 import Testing
 
 @Suite("Import")
@@ -98,6 +99,23 @@ struct ItemImportTests {
         let session = try ItemImport(into: path)
         #expect(throws: StoreError.self) { try session.add(contentsOf: -1) }
         #expect(try await SQLiteStore(path: path).ids().isEmpty)
+    }
+
+    @Test("on a full disk it names the store and leaves it as it was")
+    func fullDisk() async throws {
+        guard let mount = try Mount.small(scratch.folder, kibibytes: 1_024) else { return }
+        defer { mount.remove() }
+        _ = try run(line(user: "old"))
+        let lines = (0..<20_000).map { line(user: "\($0)") + "\n" }.joined()
+        let session = try ItemImport(into: path)
+        let error = #expect(throws: StoreError.self) {
+            try session.append(Array(lines.utf8))
+            try session.endOfFile()
+            _ = try session.commit()
+        }
+        #expect(error?.description.hasPrefix("\(path): ") == true)
+        #expect(error?.description.hasSuffix("is full; nothing was imported") == true)
+        #expect(try await SQLiteStore(path: path).ids() == ["old"])
     }
 
     @Test("killed, it leaves the store as it was, and the next one works")

@@ -70,6 +70,13 @@ struct OpeningTests {
         #expect(try refusal("items.sqlite").contains("newer version of this program (99, this one knows 3)"))
     }
 
+    @Test("refuses a database with a migration that it does not know")
+    func unknownMigration() throws {
+        _ = try SQLiteStore(path: scratch.path("items.sqlite"))
+        try scratch.sqlite("items.sqlite", "INSERT INTO grdb_migrations VALUES ('99: later')")
+        #expect(try refusal("items.sqlite").contains("newer version of this program"))
+    }
+
     @Test("refuses a file that was cut off")
     func cutOff() async throws {
         do {

@@ -48,8 +48,8 @@ package enum RequestTarget {
                 }
                 byte = high << 4 | low
                 index += 2
-                if byte == 0 || byte == .lineFeed || byte == .carriageReturn || (isPath && (byte < 0x20 || byte == 0x7F)) {
-                    throw .bad("The request target holds an escaped control character.")
+                if isPath, byte < 0x20 || byte == 0x7F {
+                    throw .bad("The path holds an escaped control character.")
                 }
             } else if raw == .slash || raw == 0x3F {
                 if isPath, isOnlyDots, dots == 2 { throw .bad("The path climbs with a dot segment.") }

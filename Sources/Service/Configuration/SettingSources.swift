@@ -11,7 +11,7 @@ public struct SettingSources: Sendable {
 
     private let providers: [(origin: SettingOrigin, provider: any ConfigProvider)]
     /// Every key that is written down somewhere: what nobody reads of these is a mistake.
-    let written: [(name: SettingName, spelled: String, origin: SettingOrigin)]
+    private let written: [WrittenKey]
     private let environmentVariables: [String]
 
     /// - Parameters:
@@ -30,12 +30,14 @@ public struct SettingSources: Sendable {
                 InMemoryProvider(
                     name: "flags",
                     values: Dictionary(
-                        flags.map { (AbsoluteConfigKey(SettingName($0.key).components), ConfigValue(.string($0.value), isSecret: false)) },
+                        flags.map {
+                            (AbsoluteConfigKey(SettingName(spelled: $0.key).components), ConfigValue(.string($0.value), isSecret: false))
+                        },
                         uniquingKeysWith: { _, last in last }))
             ),
             (.environment, EnvironmentVariablesProvider(environmentVariables: environment).prefixKeys(with: "intertwine")),
         ]
-        var written = flags.keys.map { (SettingName($0), $0, SettingOrigin.flag) }
+        var written = flags.keys.map { WrittenKey(spelled: $0, origin: .flag) }
         if named != nil || FileManager.default.fileExists(atPath: path) {
             let keys = try Self.keys(inFileAt: path)
             // A file with comments alone is a valid one, but not to the provider.
@@ -46,8 +48,9 @@ public struct SettingSources: Sendable {
                     throw ConfigurationError("\(path): \(error)".replacing("\n", with: " "))
                 }
             }
-            written += keys.map { (SettingName(spelled: $0), $0, .file(path)) }
+            written += keys.map { WrittenKey(spelled: $0.key, origin: .file(path), isEmpty: $0.isEmpty) }
         }
+        try Self.refuseRepeated(written)
         self.providers = providers
         self.written = written
         environmentVariables = environment.keys.filter { $0.hasPrefix(SettingName.environmentPrefix) && $0 != "INTERTWINE_CONFIG" }.sorted()
@@ -79,13 +82,25 @@ public struct SettingSources: Sendable {
     /// Throws for the first key that is written somewhere and not among `known`.
     func refuseUnknown(besides known: [SettingName]) throws {
         let names = Set(known)
-        for (name, spelled, origin) in written where !names.contains(name) {
-            throw ConfigurationError.unknown(spelled, from: origin, known: Self.neighbours(of: name, among: known))
+        for key in written where !names.contains(key.name) {
+            guard known.contains(where: { $0.key.hasPrefix(key.name.key + ".") }) else {
+                throw ConfigurationError.unknown(key.spelled, from: key.origin, known: Self.neighbours(of: key.name, among: known))
+            }
+            // A section whose keys have all been taken out leaves every default.
+            guard key.isEmpty else { throw ConfigurationError("\(key.spelled): is a section of keys (\(key.origin)), not a setting") }
         }
         let variables = Set(known.map(\.environmentVariable))
         for variable in environmentVariables where !variables.contains(variable) {
             throw ConfigurationError.unknown(variable, from: .environment, known: known.map(\.environmentVariable).sorted())
         }
+    }
+
+    /// Throws for a key that one origin gives twice, spelled differently: which of the values holds would be anyone's guess.
+    private static func refuseRepeated(_ written: [WrittenKey]) throws {
+        let origins = Dictionary(grouping: written) { "\($0.origin) \($0.name.key)" }.values
+        guard let keys = origins.first(where: { $0.count > 1 }) else { return }
+        let spellings = keys.map(\.spelled).sorted().joined(separator: " and ")
+        throw ConfigurationError("\(spellings): the same setting twice (\(keys[0].origin))")
     }
 
     private func lookUp<Value>(
@@ -124,7 +139,7 @@ public struct SettingSources: Sendable {
             config: ConfigReader(provider: InMemoryProvider(values: ["filePath": ConfigValue(.string(path), isSecret: false)])))
     }
 
-    private static func keys(inFileAt path: String) throws -> [String] {
+    private static func keys(inFileAt path: String) throws -> [(key: String, isEmpty: Bool)] {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw ConfigurationError("\(path): the configuration file cannot be read")
         }
@@ -139,10 +154,10 @@ public struct SettingSources: Sendable {
         }
     }
 
-    private static func leaves(of mapping: Node.Mapping, under path: [String]) -> [String] {
+    private static func leaves(of mapping: Node.Mapping, under path: [String]) -> [(key: String, isEmpty: Bool)] {
         mapping.flatMap { key, value in
             let path = path + [key.string ?? "?"]
-            return value.mapping.map { leaves(of: $0, under: path) } ?? [path.joined(separator: ".")]
+            return value.mapping.map { leaves(of: $0, under: path) } ?? [(path.joined(separator: "."), value.null != nil)]
         }
     }
 }

@@ -45,7 +45,7 @@ struct ExplainRoutes: Sendable {
     private func explain(_ request: RouteRequest) async throws -> ServerResponse {
         let limit = try request.query.integer("limit", in: FeedRequest.limits, default: FeedRequest.defaultLimit)
         let explanation = try await live.current.feeds.main.explain(
-            FeedRequest(cursor: try request.query.text("cursor"), limit: limit, now: request.now))
+            FeedRequest(cursor: try request.query.cursor(), limit: limit, now: request.now))
         let rotation =
             switch explanation.supply {
             case .rotating(let perPage): Answer.Rotation(scope: "page", perPage: perPage)

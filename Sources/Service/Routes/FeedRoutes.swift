@@ -39,7 +39,7 @@ struct FeedRoutes: Sendable {
     private func page(_ request: RouteRequest, of assembler: FeedAssembler, route: String) async throws -> ServerResponse {
         let limit = try request.query.integer("limit", in: FeedRequest.limits, default: FeedRequest.defaultLimit)
         var feed = FeedRequest(
-            cursor: try request.query.text("cursor"), limit: limit, now: request.now, layout: try request.query.layout(),
+            cursor: try request.query.cursor(), limit: limit, now: request.now, layout: try request.query.layout(),
             width: try request.query.width(), followsChanges: try request.query.flag("changes"))
         guard let viewer = try clients.viewer(of: request.head) else {
             return ServerResponse(try await shared(feed, of: assembler, request.head, route: route))

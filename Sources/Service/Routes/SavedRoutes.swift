@@ -18,7 +18,7 @@ struct SavedRoutes: Sendable {
             throw Problem(.badRequest, .viewerRequired, "A list of saved cells belongs to a viewer; none was named.")
         }
         let page = try await assembler.page(
-            of: viewer, cursor: try request.query.text("cursor"), limit: limit, now: request.now, layout: try request.query.layout(),
+            of: viewer, cursor: try request.query.cursor(), limit: limit, now: request.now, layout: try request.query.layout(),
             width: try request.query.width())
         return format.response(page, isShared: false)
     }

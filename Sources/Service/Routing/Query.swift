@@ -24,6 +24,17 @@ struct Query: Sendable {
         return value
     }
 
+    /// The cursor of a page, or nil for the first.
+    ///
+    /// - Throws: ``Problem`` (400), one for all that no page can have given out.
+    func cursor() throws(Problem) -> String? {
+        do {
+            return try text("cursor")
+        } catch {
+            throw Problem(.badRequest, .invalidCursor, error.detail)
+        }
+    }
+
     /// - Throws: ``Problem`` (400) where the value is anything but digits, or not within the range.
     func integer(_ name: String, in range: ClosedRange<Int>, default fallback: Int) throws(Problem) -> Int {
         try integer(name, in: range) ?? fallback

@@ -13,6 +13,7 @@ public final class ItemImport {
     /// Items written at once.
     private static let batchSize = 256
 
+    private let path: String
     private let kinds: ItemKinds
     private let policy: BadItemPolicy
     private let report: (BadItem) -> Void
@@ -31,6 +32,7 @@ public final class ItemImport {
         into path: String, kinds: ItemKinds = .standard, sections: [SectionPlan] = [], policy: BadItemPolicy = .stop,
         report: @escaping (BadItem) -> Void = { _ in }
     ) throws(StoreError) {
+        self.path = path
         self.kinds = kinds
         self.policy = policy
         self.report = report
@@ -138,7 +140,8 @@ public final class ItemImport {
             try body(queue)
         } catch {
             rollback()
-            throw (error as? DatabaseError).map(StoreError.init) ?? error
+            guard let error = error as? DatabaseError else { throw error }
+            throw StoreError.unavailable("\(path): \(StoreError(error)); nothing was imported")
         }
     }
 }

@@ -85,6 +85,9 @@ struct DatabaseFile {
                 throw StoreError.unusable(
                     "\(path): was written by a newer version of this program (\(version), this one knows \(self.version))")
             }
+            guard try !migrator.hasBeenSuperseded(database) else {
+                throw StoreError.unusable("\(path): was written by a newer version of this program, with migrations unknown to this one")
+            }
             return version
         }
     }

@@ -46,6 +46,23 @@ struct ServiceConfigurationTests {
     func spellings(key: String) async throws {
         #expect(try await read(file: "ads:\n  \(key): 3\n").feed.adsPerPage == 3)
         #expect(try await read(environment: ["INTERTWINE_ADS_PER_PAGE": "4"]).feed.adsPerPage == 4)
+        #expect(try await read(flags: ["ads.\(key)": "5"]).feed.adsPerPage == 5)
+    }
+
+    @Test("a setting written in both spellings is refused")
+    func bothSpellings() async throws {
+        let file = await refusal(file: "ads:\n  per-page: 3\n  perPage: 3\n")
+        #expect(file?.hasPrefix("ads.per-page and ads.perPage: the same setting twice") == true)
+        #expect(await refusal(flags: ["ads.per-page": "3", "ads.perPage": "3"])?.hasSuffix("the same setting twice (flag)") == true)
+        #expect(try await read(flags: ["ads.perPage": "3"], file: "ads:\n  per-page: 4\n").feed.adsPerPage == 3)
+    }
+
+    @Test("a section whose keys are all taken out leaves the defaults; a value cannot stand for one")
+    func emptySection() async throws {
+        #expect(try await read(file: "server:\n#  port: 1\nads:\n  per-page: 3\n").feed.adsPerPage == 3)
+        #expect(try await read(file: "server:\n").server.port == 8080)
+        #expect(await refusal(file: "server: 5\n")?.hasPrefix("server: is a section of keys") == true)
+        #expect(await refusal(file: "sever:\n")?.hasPrefix("sever: unknown key") == true)
     }
 
     @Test("lists come from YAML sequences, and from text separated by commas")

@@ -44,7 +44,7 @@ extension ConformanceCase {
         + ["%00", "%0d%0a", "%zz", "%", "%c0%af", "../..", "a/../b", "%2e%2e/b", "%0", "%ff"].map {
             refused("L21", "GET /\($0) HTTP/1.1\r\nHost: a\r\n\r\n")
         }
-        + ["a%2Fb", "..a/b..", "a?b=../..", "%c3%a9", "a?b=%e9"].map {
+        + ["a%2Fb", "..a/b..", "a?b=../..", "%c3%a9", "a?b=%e9", "a?b=%00%0d%0a"].map {
             ConformanceCase("L21", "GET /\($0) HTTP/1.1\r\nHost: a\r\n\r\n", 200, ending: "/\($0)\n")
         }
 }
