@@ -95,11 +95,12 @@ public struct FeedAssembler: Sendable {
         var headers = reader
         let entries = entries(content, blocks, headers: &headers)
         let next = blocks.next(content, after: cursor)
+        let previous = blocks.previous(content, before: cursor)
         return FeedPage(
             entries: entries, limit: request.limit, next: href(next, for: request),
-            previous: href(blocks.previous(content, before: cursor), for: request),
+            previous: href(previous, for: request),
             sections: source.name(of: 0).map { _ in blocks.blocks.compactMap { source.name(of: $0.section) } },
-            since: request.followsChanges ? since(entries, request, cursor) : nil,
+            since: request.followsChanges ? since(entries, request, cursor, previous: previous, next: next) : nil,
             validUntil: CellTokens.endOfBucket(of: request.now), omissions: content.omissions + blocks.omissions + headers.omissions,
             following: next)
     }
