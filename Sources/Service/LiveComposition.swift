@@ -10,12 +10,15 @@ final class LiveComposition: Sendable {
 
     private let parts: ServiceParts
     private let state: Mutex<State>
+    /// The files that are read at the start alone, as they were then, by the setting that names them.
+    private let stamps: [String: FileStamp]
     /// What the public listener's router looks requests up in.
     let table: RouteTable
 
     init(_ configuration: ServiceConfiguration, parts: ServiceParts) throws {
         let composition = try Composition(configuration, parts: parts)
         self.parts = parts
+        stamps = Self.stamps(configuration)
         state = Mutex(State(configuration: configuration, composition: composition))
         table = RouteTable(composition.routes, finished: composition.finished)
     }
@@ -30,7 +33,9 @@ final class LiveComposition: Sendable {
     func change(to wanted: ServiceConfiguration) throws {
         let old = configuration
         let changed = zip(old.settings, wanted.settings).filter { $0.0.value != $0.1.value }.map(\.1.key)
-        let (applied, kept) = (changed.filter(Self.canChange), changed.filter { !Self.canChange($0) })
+        let applied = changed.filter(Self.canChange)
+        let files = Self.stamps(old)
+        let kept = changed.filter { !Self.canChange($0) } + stamps.keys.sorted().filter { !changed.contains($0) && files[$0] != stamps[$0] }
         let next = old.taking(wanted)
         if !applied.isEmpty {
             let composition = try Composition(next, parts: parts)
@@ -43,6 +48,10 @@ final class LiveComposition: Sendable {
         if !kept.isEmpty {
             logger.warning("settings that only a restart puts in force", metadata: ["settings": "\(kept.joined(separator: " "))"])
         }
+    }
+
+    private static func stamps(_ configuration: ServiceConfiguration) -> [String: FileStamp] {
+        ["feed.kinds": configuration.feed.kinds, "sources.file": configuration.sources.file].compactMapValues { FileStamp(path: $0) }
     }
 
     private static let changeable = ["actions.", "ads.", "cells.", "events.", "feed.", "log.", "ledger.retention", "server.public-url"]

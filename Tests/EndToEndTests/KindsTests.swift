@@ -54,6 +54,32 @@ struct KindsTests {
         }
     }
 
+    @Test("operators read, put and remove one item of any kind; a kind that is not there is 404")
+    func items() async throws {
+        try await offPool {
+            let service = try service()
+            let read = try service.admin("GET", "/admin/items/event/1")
+            #expect(try read.status == 200 && JSON(read.text)["title"]?.text == "Swing")
+            let tag = try #require(read["etag"])
+            let fields = #""starts":"2026-05-01","picture":"https://p.example.com/s.png","signup":"https://sign.example.com/1"}"#
+            let put = try service.admin("PUT", "/admin/items/event/1", with: ["If-Match: \(tag)"], body: #"{"title":"Blues","# + fields)
+            #expect(put.status == 200 && put["etag"] != tag)
+            #expect(try JSON(try service.admin("GET", "/admin/items/event/1").text)["title"]?.text == "Blues")
+            let refused = try service.admin("PUT", "/admin/items/event/2", body: "{" + fields)
+            #expect(try refused.status == 422 && JSON(refused.text)["detail"]?.text?.contains("title") == true)
+            let made = try service.admin("PUT", "/admin/items/event/2", body: #"{"title":"Polka","# + fields)
+            #expect(made.status == 201 && made["location"] == "/admin/items/event/2")
+            #expect(try service.admin("DELETE", "/admin/items/event/2", with: ["If-Match: *"]).status == 204)
+            #expect(try service.admin("GET", "/admin/items/event/2").status == 404)
+            // Users are a kind like any other.
+            #expect(try service.admin("GET", "/admin/items/user/u").text == service.admin("GET", "/admin/users/u").text)
+            for method in ["GET", "PUT", "DELETE"] {
+                let response = try service.admin(method, "/admin/items/dog/1", body: method == "PUT" ? "{}" : "")
+                #expect(try response.status == 404 && JSON(response.text)["detail"]?.text == "There is no such kind of item.", "\(method)")
+            }
+        }
+    }
+
     @Test("items are validated by the declaration, and its JSON Schema is printed")
     func validation() async throws {
         try await offPool {

@@ -5,8 +5,8 @@
 struct AdBlocks {
     /// A stretch of the page's content with its advertisements.
     struct Block {
-        /// The section's index in the data source.
-        let section: Int
+        /// The section's index in the data source; nil where the feed has nothing else to show than advertisements.
+        let section: Int?
         /// The indices of the content.
         let content: Range<Int>
         let placement: any AdPlacement
@@ -33,9 +33,12 @@ struct AdBlocks {
         blocks = content.stretches.map { section, range in
             Block(section: section, content: range, placement: source.placement(in: section) ?? placement)
         }
-        if blocks.isEmpty, source.name(of: 0) == nil {
-            // A feed without sections shows advertisements alone; a section without items is no part of its feed.
-            blocks = [Block(section: 0, content: 0..<0, placement: source.placement(in: 0) ?? placement)]
+        // An empty page at the end of a feed with sections is no part of any; without sections it is a part of the feed.
+        let isEmptyFeed = !content.hasBefore && !content.hasAfter && source.isWhole
+        if blocks.isEmpty, isEmptyFeed || source.name(of: 0) == nil {
+            let placements = (0..<max(0, source.sectionCount)).map { source.placement(in: $0) ?? placement }
+            let wanting = placements.first { $0.supply != .rotating(perPage: 0) }
+            blocks = [Block(section: nil, content: 0..<0, placement: wanting ?? placements.first ?? placement)]
         }
     }
 

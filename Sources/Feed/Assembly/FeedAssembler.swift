@@ -95,11 +95,12 @@ public struct FeedAssembler: Sendable {
         var headers = reader
         let entries = entries(content, blocks, headers: &headers)
         let next = blocks.next(content, after: cursor)
+        let previous = blocks.previous(content, before: cursor)
         return FeedPage(
             entries: entries, limit: request.limit, next: href(next, for: request),
-            previous: href(blocks.previous(content, before: cursor), for: request),
-            sections: source.name(of: 0).map { _ in blocks.blocks.compactMap { source.name(of: $0.section) } },
-            since: request.followsChanges ? since(entries, request, cursor) : nil,
+            previous: href(previous, for: request),
+            sections: source.name(of: 0).map { _ in blocks.blocks.compactMap { $0.section.flatMap(source.name(of:)) } },
+            since: request.followsChanges ? since(entries, request, cursor, previous: previous, next: next) : nil,
             validUntil: CellTokens.endOfBucket(of: request.now), omissions: content.omissions + blocks.omissions + headers.omissions,
             following: next)
     }
@@ -131,7 +132,7 @@ public struct FeedAssembler: Sendable {
         entries.reserveCapacity(content.cells.count + blocks.blocks.reduce(0) { $0 + $1.cells.count + 1 })
         var slot = 0
         for (number, block) in blocks.blocks.enumerated() {
-            if number > 0 || !content.continuesSection, let header = header(of: block.section, from: &headers) {
+            if let section = block.section, number > 0 || !content.continuesSection, let header = header(of: section, from: &headers) {
                 entries.append(FeedPage.Entry(viewModel: header.viewModel, adSlot: nil))
             }
             var places = zip(block.indices(for: block.cells.count), block.cells).makeIterator()

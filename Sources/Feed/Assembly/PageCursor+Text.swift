@@ -46,7 +46,7 @@ extension FeedPlace {
     /// Whether its position says it all.
     fileprivate var isPlain: Bool { section == 0 && item.key == nil }
 
-    fileprivate func write(to writer: inout ByteWriter, isLong: Bool) {
+    func write(to writer: inout ByteWriter, isLong: Bool) {
         if isLong {
             writer.write(UInt16(clamping: section))
             switch item.key {

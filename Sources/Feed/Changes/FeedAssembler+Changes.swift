@@ -11,20 +11,26 @@ extension FeedAssembler {
     /// - Parameters:
     ///   - texts: ``FeedPage/since`` of each page, in the order of the feed, each page the next one of the page before.
     ///   - request: as that for a page; cursor, limit, layout and width come from the texts.
-    /// - Returns: ``FeedChanges/reload`` also for texts that are damaged, of another feed, of another version of the service, or whose
-    ///   cursor is signed with a key that is valid no more.
+    /// - Returns: ``FeedChanges/reload`` also for texts that are damaged, of another feed, of another version of the service, of pages that do not
+    ///   follow each other, or whose cursor is signed with a key that is valid no more.
     /// - Throws: `StoreError`.
     public func changes(since texts: [some StringProtocol], _ request: FeedRequest) async throws -> FeedChanges {
         guard texts.count <= Self.heldPageLimit else { return .reload }
         let held = texts.compactMap { HeldPage(text: $0) }
-        guard let first = held.first, held.count == texts.count, held.allSatisfy({ $0.feed == digest }) else { return .reload }
-        var start: PageCursor?
-        if let text = first.cursor {
-            guard let cursor = try? cursor(text) else { return .reload }
-            start = cursor
-        }
-        let changed = ChangedPages(held: held.flatMap(\.cells), pages: try await pages(held, from: start, request))
+        guard !held.isEmpty, held.count == texts.count, held.allSatisfy({ $0.feed == digest }) else { return .reload }
+        let cursors = held.map { page in page.cursor.flatMap { try? cursor($0) } }
+        guard zip(held, cursors).allSatisfy({ $0.cursor == nil || $1 != nil }), Self.areInOrder(held, cursors) else { return .reload }
+        let changed = ChangedPages(held: held.flatMap(\.cells), pages: try await pages(held, from: cursors.first ?? nil, request))
         return changed.changes.count > Self.changeLimit ? .reload : .changed(changed)
+    }
+
+    /// Whether each page is the next one of the page before: read from where that ends, or that one backward from where it begins.
+    private static func areInOrder(_ held: [HeldPage], _ cursors: [PageCursor?]) -> Bool {
+        held.indices.dropFirst().allSatisfy { index in
+            if let cursor = cursors[index], cursor.direction == .forward, cursor.place.digest == held[index - 1].edges.after { return true }
+            guard let cursor = cursors[index - 1], cursor.direction == .backward else { return false }
+            return cursor.place.digest == held[index].edges.before
+        }
     }
 
     /// As many pages as are held, or fewer where the feed ends before.
@@ -52,9 +58,12 @@ extension FeedAssembler {
     }
 
     /// What a client that holds the page asks for changes with.
-    func since(_ entries: [FeedPage.Entry], _ request: FeedRequest, _ cursor: PageCursor?) -> String? {
+    func since(
+        _ entries: [FeedPage.Entry], _ request: FeedRequest, _ cursor: PageCursor?, previous: PageCursor?, next: PageCursor?
+    ) -> String? {
         HeldPage(
             feed: digest, cursor: cursor.map(text), limit: request.limit, layout: request.layout, width: request.width,
+            edges: HeldPage.Edges(before: previous?.place.digest ?? 0, after: next?.place.digest ?? 0),
             cells: entries.map { HeldCell($0.viewModel) }
         ).text
     }

@@ -3,7 +3,13 @@
 /// The service keeps nothing of it, so it works whichever process made the page, and after a restart too. It is not signed: whoever alters
 /// it asks about a page of their own making, and is told no more than the feed itself tells. The cursor in it is signed as ever.
 struct HeldPage: Hashable {
-    private static let format: UInt8 = 1
+    /// ``FeedPlace/digest`` of the places that the pages before and after a page are read from; 0 where there is no such page.
+    struct Edges: Hashable {
+        var before: UInt64 = 0
+        var after: UInt64 = 0
+    }
+
+    private static let format: UInt8 = 2
     /// Characters of a text. Pages that would need more cannot be asked about: a few of them would not fit into a request's line.
     static let textLimit = 6_144
 
@@ -14,6 +20,7 @@ struct HeldPage: Hashable {
     var limit: Int
     var layout: CellLayout
     var width: Int?
+    var edges: Edges
     var cells: [HeldCell]
 
     /// Nil where it would be longer than ``textLimit``.
@@ -24,6 +31,8 @@ struct HeldPage: Hashable {
         writer.write(UInt8(clamping: limit))
         writer.write(UInt8(CellLayout.allCases.firstIndex(of: layout) ?? 0))
         writer.write(varying: width ?? 0)
+        writer.write(digest: edges.before)
+        writer.write(digest: edges.after)
         writer.write(counted: cursor.flatMap { Base64URL.decode($0.utf8) } ?? [])
         var last: [UInt8] = []
         for cell in cells {
@@ -45,7 +54,8 @@ struct HeldPage: Hashable {
         var reader = ByteReader(bytes)
         guard reader.readByte() == Self.format, let feed = reader.readUInt64(), let limit = reader.readByte(),
             let layout = reader.readByte(),
-            let width = reader.readVarying(), let cursor = reader.readCounted(),
+            let width = reader.readVarying(), let before = reader.readDigest(), let after = reader.readDigest(),
+            let cursor = reader.readCounted(),
             FeedRequest.limits.contains(Int(limit)), CellLayout.allCases.indices.contains(Int(layout)),
             width == 0 || SizeRule.widths.contains(width)
         else { return nil }
@@ -64,15 +74,20 @@ struct HeldPage: Hashable {
         self.limit = Int(limit)
         self.layout = CellLayout.allCases[Int(layout)]
         self.width = width == 0 ? nil : width
+        edges = Edges(before: before, after: after)
         self.cells = cells
     }
 
-    init(feed: UInt64, cursor: String?, limit: Int, layout: CellLayout, width: Int?, cells: [HeldCell]) {
+    init(
+        feed: UInt64, cursor: String?, limit: Int, layout: CellLayout, width: Int?, edges: Edges = Edges(),
+        cells: [HeldCell]
+    ) {
         self.feed = feed
         self.cursor = cursor
         self.limit = limit
         self.layout = layout
         self.width = width
+        self.edges = edges
         self.cells = cells
     }
 }

@@ -37,6 +37,20 @@ public struct DeclaredKind: ItemKind {
         }
     }
 
+    public var fields: [ItemField]? {
+        let (variants, idField) = (declaration.variants, idField)
+        let id = ItemField("id", isRequired: idField == nil) { fields throws(ItemFault) in
+            _ = try fields.optionalIdentifier("id", limit: Self.idLimit)
+        }
+        let type = ItemField("type", isRequired: !variants.isEmpty) { fields throws(ItemFault) in
+            if !variants.isEmpty { _ = try fields.choice("type", among: variants) }
+        }
+        return [id, type]
+            + declaration.fields.map { field in
+                ItemField(field.name, isRequired: field.isRequired) { fields throws(ItemFault) in _ = try field.value(in: fields) }
+            }
+    }
+
     /// - Throws: ``ItemFault`` with the field and the reason.
     public func validate(_ fields: ItemFields) throws(ItemFault) -> ValidItem {
         let variant = declaration.variants.isEmpty ? "" : try fields.choice("type", among: declaration.variants)

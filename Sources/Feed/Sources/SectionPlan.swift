@@ -8,10 +8,13 @@ public struct SectionPlan: Sendable, Hashable {
     public var kinds: [String]
     /// Besides the order of the items' positions.
     public var fields: [SortField]
+    /// How it is shown: operations that name places mean them in this order.
+    public var order: SectionOrder
 
-    public init(_ name: String, kinds: [String] = [], fields: [SortField] = []) {
+    public init(_ name: String, kinds: [String] = [], fields: [SortField] = [], order: SectionOrder = .imported) {
         self.name = name
         self.kinds = kinds
         self.fields = fields
+        self.order = order
     }
 }

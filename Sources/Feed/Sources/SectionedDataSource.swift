@@ -2,8 +2,18 @@
 public struct SectionedDataSource: DataSource {
     public let sections: [FeedSection]
 
+    public let isWhole: Bool
+
+    /// A feed.
     public init(_ sections: [FeedSection]) {
         self.sections = sections
+        isWhole = true
+    }
+
+    /// One section of a feed, without the others.
+    public init(alone section: FeedSection) {
+        sections = [section]
+        isWhole = false
     }
 
     public var sectionCount: Int { sections.count }

@@ -11,7 +11,7 @@ struct DeclaredFeeds {
 
     /// How the store is to lay the items out.
     var plans: [SectionPlan] {
-        sections.map { SectionPlan($0.name, kinds: $0.kinds, fields: [$0.order.field].compactMap { $0 }) }
+        sections.map { SectionPlan($0.name, kinds: $0.kinds, fields: [$0.order.field].compactMap { $0 }, order: $0.order) }
     }
 
     /// What each feed shows.

@@ -4,11 +4,14 @@ internal import HTTPServer
 internal import HTTPTypes
 internal import Storage
 
-/// `/admin/users/{id}` and `/admin/advertisements/{id}`: one item, in the form of the import.
+/// `/admin/items/{kind}/{id}`, and the shorter `/admin/users/{id}` and `/admin/advertisements/{id}`: one item, in the form of the import.
 ///
 /// Nothing is replaced or removed that its writer has not seen: see ``Precondition``.
 struct ItemRoutes: Sendable {
-    private static let collections = [("/admin/users/{id}", "user"), ("/admin/advertisements/{id}", "advertisement")]
+    /// The kind of each pattern; nil where the path names it.
+    private static let collections = [
+        ("/admin/users/{id}", "user"), ("/admin/advertisements/{id}", "advertisement"), ("/admin/items/{kind}/{id}", nil),
+    ]
 
     let store: SQLiteStore
     let kinds: ItemKinds
@@ -16,11 +19,17 @@ struct ItemRoutes: Sendable {
     var routes: [Route] {
         Self.collections.flatMap { pattern, kind in
             [
-                Route(.get, pattern) { try await get($0, kind) },
-                Route(.put, pattern) { try await put($0, kind) },
-                Route(.delete, pattern) { try await remove($0, kind) },
+                Route(.get, pattern) { try await get($0, kind ?? named(in: $0)) },
+                Route(.put, pattern) { try await put($0, kind ?? named(in: $0)) },
+                Route(.delete, pattern) { try await remove($0, kind ?? named(in: $0)) },
             ]
         }
+    }
+
+    private func named(in request: RouteRequest) throws(Problem) -> String {
+        let name = request.parameter("kind")
+        guard kinds[name] != nil else { throw Problem(.notFound, .unknownItem, "There is no such kind of item.") }
+        return name
     }
 
     private func get(_ request: RouteRequest, _ kind: String) async throws -> ServerResponse {

@@ -23,7 +23,7 @@ struct SourceReader {
             name: name, url: try self.url(url), kind: try self.kind(kind), items: try members["items"].map(pointer) ?? .document)
         if let place = members["every"] { source.interval = try duration(place, from: .seconds(1), to: .seconds(30 * 86_400)) }
         if let place = members["next"] { source.next = try next(place) }
-        if let place = members["fields"] { source.fields = try fields(place) }
+        if let place = members["fields"] { source.fields = try fields(place, of: source.kind) }
         if let place = members["headers"] { source.headers = try headers(place) }
         if let place = members["on-error"] { source.policy = try place.choice(BadItemPolicy.self) }
         if let place = members["removable"] { source.removable = try share(place) }
@@ -52,7 +52,7 @@ struct SourceReader {
         return kind
     }
 
-    private func pointer(_ place: YAMLPlace) throws(ConfigurationError) -> JSONPointer {
+    func pointer(_ place: YAMLPlace) throws(ConfigurationError) -> JSONPointer {
         // An empty text is a pointer too, to the whole document.
         guard let text = place.node.scalar?.string, place.node.null == nil || text.isEmpty else {
             throw place.fault("a single value is expected: \(Self.pointers)")
@@ -78,28 +78,6 @@ struct SourceReader {
             return .cursor(try pointer(cursor), parameter: try parameter.text("a query parameter's name"))
         default: throw place.fault("next is one of \(allowed)")
         }
-    }
-
-    /// `username: /profile/name`, `avatarUrl: avatar`, `type: {value: regular}`.
-    private func fields(_ place: YAMLPlace) throws(ConfigurationError) -> FieldMapping {
-        var fields: [(name: String, origin: FieldMapping.Origin)] = []
-        for (name, place) in try place.members("each field's name with where its value stands") {
-            if place.isMapping {
-                guard let value = try place.members(of: "field '\(ItemFault.shown(name))'", among: ["value"])["value"] else {
-                    throw place.fault("value is missing: the same text for every item")
-                }
-                fields.append((name, .constant(try value.text("a text"))))
-                continue
-            }
-            let text = try place.text("a member's name, a JSON Pointer, or {value: text}")
-            guard text.hasPrefix("/") else {
-                fields.append((name, .pointer(JSONPointer(member: text))))
-                continue
-            }
-            fields.append((name, .pointer(try pointer(place))))
-        }
-        guard !fields.isEmpty else { throw place.fault("fields is empty; without it an item's fields are the members of the same names") }
-        return FieldMapping(fields)
     }
 }
 

@@ -1,5 +1,6 @@
 public import Feed
 import GRDB
+import Synchronization
 
 extension SQLiteStore {
     /// Lays the items out in sections, all in one transaction: those of a kind that stood in another section until now move to the end
@@ -18,9 +19,11 @@ extension SQLiteStore {
                 let table = try SectionTable(database)
                 return (table, try table.isLaid(sections, in: database))
             }
-            if isLaid { return table.lanes }
-            willWrite()
-            return try pool.write { try SectionTable.lay(sections, in: $0).lanes }
+            if !isLaid { willWrite() }
+            let lanes = isLaid ? table.lanes : try pool.write { try SectionTable.lay(sections, in: $0).lanes }
+            let known = sections.compactMap { section in lanes[section.name].map { ($0, section.order) } }
+            orders.withLock { $0 = Dictionary(known, uniquingKeysWith: { first, _ in first }) }
+            return lanes
         } catch let error as DatabaseError {
             throw StoreError(error)
         } catch let error as StoreError {

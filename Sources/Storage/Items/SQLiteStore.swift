@@ -1,5 +1,6 @@
 public import Feed
 import GRDB
+import Synchronization
 
 /// The items in an SQLite file: the embedded store.
 ///
@@ -8,6 +9,8 @@ import GRDB
 public final class SQLiteStore: FeedStore {
     let pool: DatabasePool
     private let commits: CommitCounter
+    /// How the sections are shown, as they were last arranged; in the order of positions where nothing is said.
+    let orders = Mutex<[Lane: SectionOrder]>([:])
 
     /// Opens the store, and makes it where there is none.
     ///

@@ -5,6 +5,7 @@ import GRDB
 struct OperationWriter {
     private let database: Database
     private let kinds: SectionKinds
+    private let orders: [Lane: SectionOrder]
     private let find: SQLStatement
     private let insert: SQLStatement
     private let update: SQLStatement
@@ -12,8 +13,10 @@ struct OperationWriter {
     private let delete: SQLStatement
     private(set) var summary = StoreOperationSummary()
 
-    init(_ database: Database) throws {
+    /// - Parameter orders: how lanes are shown; in the order of positions where nothing is said.
+    init(_ database: Database, orders: [Lane: SectionOrder]) throws {
         self.database = database
+        self.orders = orders
         kinds = try SectionKinds(database)
         find = try SQLStatement(database, "SELECT lane, position FROM item WHERE kind = ? AND id = ?")
         insert = try SQLStatement(database, ItemSchema.insertion)
@@ -35,7 +38,7 @@ struct OperationWriter {
             guard neighbour.lane == kinds.lane(of: item) else {
                 throw StoreOperationFault.Reason.elsewhere(ItemKey(item), than: place.neighbour)
             }
-            try insert(item, in: neighbour.lane, at: positions(neighbour.lane).free(place, neighbour.position))
+            try insert(item, in: neighbour.lane, at: positions(neighbour.lane).free(stored(place, in: neighbour.lane), neighbour.position))
         case .move(let key, let place): try move(key, to: place)
         case .update(let item): try update(item)
         case .remove(let key): try remove(key)
@@ -54,7 +57,9 @@ struct OperationWriter {
         let item = try location(of: key)
         let neighbour = try location(of: place.neighbour)
         guard item.lane == neighbour.lane else { throw StoreOperationFault.Reason.elsewhere(key, than: place.neighbour) }
+        if let field = orders[item.lane]?.field { throw StoreOperationFault.Reason.ordered(key, by: field.name) }
         let positions = positions(item.lane)
+        let place = stored(place, in: item.lane)
         summary.moved += 1
         // Where it stands there already, nothing changes.
         guard try positions.next(place, neighbour.position) != item.position else { return }
@@ -90,6 +95,15 @@ struct OperationWriter {
         }
         try database.execute(sql: "DELETE FROM item WHERE lane = ?", arguments: [lane.rawValue])
         summary.removed += database.changesCount
+    }
+
+    /// A place in the order of positions: where a section is shown the other way round, what stands before an item there lies behind it.
+    private func stored(_ place: StoreOperation.Place, in lane: Lane) -> StoreOperation.Place {
+        guard orders[lane]?.isDescending == true else { return place }
+        return switch place {
+        case .before(let key): .after(key)
+        case .after(let key): .before(key)
+        }
     }
 
     private func positions(_ lane: Lane) -> LanePositions {

@@ -1,5 +1,6 @@
 public import Feed
 import GRDB
+import Synchronization
 
 extension SQLiteStore {
     /// Operations in one list.
@@ -21,10 +22,11 @@ extension SQLiteStore {
         guard operations.count <= Self.operationLimit else {
             throw StoreOperationFault(index: Self.operationLimit, reason: .tooMany)
         }
+        let orders = orders.withLock { $0 }
         return try await StoreError.wrapping {
             try await pool.write { database in
                 let snapshot = SQLiteSnapshot(database: database)
-                var writer = try OperationWriter(database)
+                var writer = try OperationWriter(database, orders: orders)
                 for (index, operation) in operations.enumerated() {
                     if let key = operation.subject, let item = try snapshot.item(kind: key.kind, id: key.id) {
                         try refuse(index, item)

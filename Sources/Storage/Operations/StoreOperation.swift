@@ -4,8 +4,8 @@ public import Feed
 ///
 /// Other than an import, an operation says whether the item is to be there: nothing is replaced by accident, or made by a slip.
 public enum StoreOperation: Sendable, Hashable {
-    /// A place among the items of a section, as one of them sees it. Where a section is read in the order of a field, it tells only where
-    /// an item stands among those that have the same value.
+    /// A place among the items of a section, as one of them sees it and as the section is shown (``SectionPlan/order``). Where it is shown in
+    /// the order of a field, it tells only where an inserted item stands among those that have the same value.
     public enum Place: Sendable, Hashable {
         case before(ItemKey)
         case after(ItemKey)
@@ -17,11 +17,11 @@ public enum StoreOperation: Sendable, Hashable {
         }
     }
 
-    /// Puts an item that is not there at the end of its section.
+    /// Puts an item that is not there at the end of its section as imports do, which is the top of one that is shown newest first.
     case append(ValidItem)
     /// Puts an item that is not there next to another one of its section.
     case insert(ValidItem, Place)
-    /// Puts an item that is there next to another one of its section.
+    /// Puts an item that is there next to another one of its section, which must not be ordered by a field.
     case move(ItemKey, Place)
     /// Replaces an item that is there, in its place.
     case update(ValidItem)

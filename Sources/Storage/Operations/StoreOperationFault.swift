@@ -11,6 +11,8 @@ public struct StoreOperationFault: Error, Sendable, Hashable {
         case besideItself(ItemKey)
         /// The two items do not belong to the same section.
         case elsewhere(ItemKey, than: ItemKey)
+        /// The section of the item is ordered by a field, so nothing else can move it.
+        case ordered(ItemKey, by: String)
         case unknownSection(String)
         /// There are more operations than ``SQLiteStore/operationLimit``.
         case tooMany
@@ -33,6 +35,7 @@ extension StoreOperationFault.Reason: CustomStringConvertible {
         case .known(let key): "\(key) is there already"
         case .besideItself(let key): "\(key) cannot stand next to itself"
         case .elsewhere(let key, let other): "\(key) does not belong where \(other) stands"
+        case .ordered(let key, let field): "\(key) stands where its \(ItemFault.shown(field)) puts it; update that to move it"
         case .unknownSection(let name): "there is no section \"\(ItemFault.shown(name))\""
         case .tooMany: "there are more than \(SQLiteStore.operationLimit) operations"
         }

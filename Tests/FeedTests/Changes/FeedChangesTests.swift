@@ -114,8 +114,9 @@ struct FeedChangesTests {
     func reload() async throws {
         let fixture = try Fixture(users: 400)
         let page = try await page(fixture, limit: 4)
-        #expect(try await !mustReload(fixture, Array(repeating: page, count: FeedAssembler.heldPageLimit)))
-        #expect(try await mustReload(fixture, Array(repeating: page, count: FeedAssembler.heldPageLimit + 1)))
+        let many = try await held(fixture, pages: FeedAssembler.heldPageLimit + 1)
+        #expect(try await !mustReload(fixture, Array(many.dropLast())))
+        #expect(try await mustReload(fixture, many))
         let second = try #require(try await held(fixture, pages: 2).last)
         #expect(try await mustReload(try Fixture(users: 400, keyByte: 9), [second]))
         let other = try await fixture.assembler(name: "other").changes(since: [page.since ?? ""], FeedRequest(now: Fixture.now))
@@ -127,6 +128,43 @@ struct FeedChangesTests {
         let all = try await held(fixture, pages: 3, limit: 100)
         for index in 0..<150 { fixture.store.delete(kind: "user", id: "u\(index)") }
         #expect(try await mustReload(fixture, all))
+    }
+
+    @Test("pages that do not follow each other must be taken anew, whatever happened meanwhile", arguments: [false, true])
+    func order(isChanged: Bool) async throws {
+        let fixture = try Fixture(users: 20, advertisements: 3)
+        let pages = try await held(fixture, pages: 4)
+        if isChanged {
+            fixture.store.put(Fixture.user("new", at: 4_500))
+            fixture.store.delete(kind: "user", id: "u7")
+        }
+        for wrong in [[0, 0], [0, 2], [1, 0], [0, 1, 1], [0, 1, 3], [1, 2, 0], [2, 2]] {
+            #expect(try await mustReload(fixture, wrong.map { pages[$0] }), "\(wrong)")
+        }
+        for right in [[0], [0, 1], [1, 2, 3], [0, 1, 2, 3], [3]] {
+            #expect(try await !mustReload(fixture, right.map { pages[$0] }), "\(right)")
+        }
+        // What the answer has the client hold follows each other too, and the page behind it.
+        let now = try await changed(fixture, Array(pages.prefix(3))).pages
+        #expect(try await !mustReload(fixture, now))
+        let next = try await page(fixture, now.last?.next.flatMap(Fixture.cursor))
+        #expect(try await !mustReload(fixture, now + [next]))
+    }
+
+    @Test(
+        "pages that were walked backward follow each other as well, also where the one between them has changed", arguments: [false, true])
+    func backward(isChanged: Bool) async throws {
+        let fixture = try Fixture(users: 20, advertisements: 3)
+        var pages = [try #require(try await held(fixture, pages: 4).last)]
+        while let previous = pages[0].previous {
+            // It comes to stand on the page before, behind the place that the held page was once read from.
+            if isChanged { fixture.store.put(Fixture.user("new\(pages.count)", at: 12_500 - 4_000 * Int64(pages.count - 1))) }
+            pages.insert(try await page(fixture, Fixture.cursor(in: previous)), at: 0)
+        }
+        #expect(pages.count > 3 && pages.contains { $0.contentIDs.contains("user:new1") } == isChanged)
+        #expect(try await !mustReload(fixture, pages))
+        #expect(try await mustReload(fixture, [pages[0], pages[2]]))
+        #expect(try await mustReload(fixture, [pages[1], pages[1]]))
     }
 
     private func mustReload(_ fixture: Fixture, _ pages: [FeedPage]) async throws -> Bool {
@@ -162,7 +200,10 @@ struct FeedChangesTests {
         let cursor = Base64URL.encode(Array(repeating: 200, count: 200))
         for page in [
             HeldPage(feed: 1, cursor: nil, limit: 1, layout: .collection, width: nil, cells: cells),
-            HeldPage(feed: .max, cursor: cursor, limit: 100, layout: .table, width: 10_000, cells: cells),
+            HeldPage(
+                feed: .max, cursor: cursor, limit: 100, layout: .table, width: 10_000,
+                edges: HeldPage.Edges(before: 1, after: 0xFFFF_FFFF_FFFF),
+                cells: cells),
         ] {
             let text = try #require(page.text)
             #expect(HeldPage(text: text) == page)

@@ -119,13 +119,41 @@ struct SectionTests {
         #expect(try await fixture.page().ids == ["user:s0", "user:s1", "user:o0", "ad:0", "ad:1", "user:o1"])
     }
 
-    @Test("a feed whose sections are empty is an empty page, without headers and advertisements")
-    func empty() async throws {
-        let fixture = try fixture(stars: 0, others: 0, advertisements: 2)
+    @Test(
+        "a feed whose sections are empty shows its advertisements alone, and a section alone nothing",
+        arguments: [
+            (MidpointPlacement(), ["ad:0"]), (MidpointPlacement(scope: .page(advertisements: 0)), []),
+            (MidpointPlacement(scope: .feed), ["ad:0", "ad:1"]),
+        ])
+    func empty(placement: MidpointPlacement, advertisements: [String]) async throws {
+        var fixture = try fixture(stars: 0, others: 0, advertisements: 2, placement: placement)
         let page = try await fixture.page()
+        #expect(page.ids == advertisements)
+        #expect(page.sections == [] && page.next == nil && page.previous == nil)
+        fixture.source = SectionedDataSource(alone: FeedSection("stars", title: "Stars", lane: Self.stars))
+        let section = try await fixture.page()
         #expect(
-            String(decoding: page.json(), as: UTF8.self)
+            String(decoding: section.json(), as: UTF8.self)
                 == #"{"items":[],"page":{"limit":20,"next":null,"previous":null,"sections":[]}}"#)
+    }
+
+    @Test("an empty feed asks the first of its sections that may have advertisements for how many it shows")
+    func emptyOwnPlacement() async throws {
+        var fixture = try fixture(stars: 0, others: 0, advertisements: 5)
+        let (none, two) = (MidpointPlacement(scope: .page(advertisements: 0)), MidpointPlacement(scope: .page(advertisements: 2)))
+        let stars = FeedSection("stars", lane: Self.stars, placement: none)
+        fixture.source = SectionedDataSource([stars, FeedSection("others", lane: Self.others, placement: two)])
+        #expect(try await fixture.page().ids == ["ad:0", "ad:1"])
+        fixture.source = SectionedDataSource([stars])
+        #expect(try await fixture.page().ids.isEmpty)
+    }
+
+    @Test("an empty last page of a feed that is not empty has no advertisements")
+    func emptyLast() async throws {
+        let fixture = try fixture(stars: 3, others: 0, advertisements: 2)
+        let first = try await fixture.page(limit: 2)
+        fixture.store.delete(kind: "user", id: "s2")
+        #expect(try await fixture.page(first.next.flatMap(Fixture.cursor), limit: 2).ids.isEmpty)
     }
 
     @Test("a cursor holds for its feed and its arrangement of sections alone, and every damage to it is refused")

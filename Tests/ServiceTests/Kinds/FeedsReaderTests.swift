@@ -28,13 +28,17 @@ struct FeedsReaderTests {
     func reads() throws {
         let feeds = try Self.feeds(Self.text)
         let starts = try #require(SortField("starts", .date))
-        #expect(feeds.plans == [SectionPlan("events", kinds: ["event"], fields: [starts]), SectionPlan("main")])
+        let soon = SectionOrder(by: starts, isDescending: true)
+        #expect(
+            feeds.plans == [
+                SectionPlan("events", kinds: ["event"], fields: [starts], order: soon), SectionPlan("main", order: .newest),
+            ])
         #expect(feeds.feeds == ["main": ["events", "main"], "agenda": ["events"]])
         let sources = feeds.sources(lanes: ["events": Lane(rawValue: 2), "main": .content], scope: .page)
         let main = try #require(sources["main"] as? SectionedDataSource).sections
         #expect(main.map(\.name) == ["events", "main"] && main.map(\.title) == ["Soon", "People"])
         #expect(main.map(\.lane.rawValue) == [2, 0])
-        #expect(main.map(\.order) == [SectionOrder(by: starts, isDescending: true), .newest])
+        #expect(main.map(\.order) == [soon, .newest])
         #expect(main.map(\.placement?.supply) == [.rotating(perPage: 2), nil])
         #expect(sources.keys.sorted() == ["agenda", "main"])
         let once = feeds.sources(lanes: ["events": Lane(rawValue: 2), "main": .content], scope: .feed)

@@ -34,7 +34,7 @@ struct SourcesFileTests {
                 every: 30s
                 items: /data/people
                 next: {cursor: /meta/next, parameter: after}
-                fields: {id: key, username: /profile/name, type: {value: featured}}
+                fields: {id: key, username: /profile/name, avatarUrl: avatar, type: {value: featured}}
                 headers: {Authorization: {env: PEOPLE_AUTHORIZATION}, Accept-Language: en}
                 on-error: skip
                 removable: 0.25
@@ -57,7 +57,7 @@ struct SourcesFileTests {
             people.fields
                 == FieldMapping([
                     ("id", .pointer(JSONPointer(member: "key"))), ("username", .pointer(try #require(JSONPointer("/profile/name")))),
-                    ("type", .constant("featured")),
+                    ("avatarUrl", .pointer(JSONPointer(member: "avatar"))), ("type", .constant("featured")),
                 ]))
         #expect(people.headers == FetchHeaders(["authorization": "Bearer abc", "accept-language": "en"]))
         #expect(people.policy == .skip && people.removable == 0.25 && !people.isVerified)
@@ -109,6 +109,26 @@ struct SourcesFileTests {
             ("url: https://a.example\n    kind: user\n    next: {cursor: /a}", "next is one of link"),
             ("url: https://a.example\n    kind: user\n    fields: {}", "fields is empty"),
             ("url: https://a.example\n    kind: user\n    fields: {id: /a~}", "'/a~' is not allowed"),
+            (
+                "url: https://a.example\n    kind: user\n    fields:\n      username: a\n      avatarUrl: b\n      tpye: {value: regular}",
+                "sources.yaml:8: unknown field 'tpye'; allowed: klass, id, type, username, avatarUrl, backgroundUrl"
+            ),
+            (
+                "url: https://a.example\n    kind: user\n    fields:\n      username: a\n      avatarUrl: b\n      type: {value: regulr}",
+                "sources.yaml:8: no item can have this: type: must be one of regular, featured, is \"regulr\""
+            ),
+            (
+                "url: https://a.example\n    kind: user\n    fields:\n      username: a\n      avatarUrl: {value: b}\n      type: c",
+                "sources.yaml:7: no item can have this: avatarUrl: "
+            ),
+            (
+                "url: https://a.example\n    kind: user\n    fields:\n      username: a\n      type: {value: regular}",
+                "sources.yaml:5: field 'avatarUrl' is missing: every item of the kind user has one"
+            ),
+            (
+                "url: https://a.example\n    kind: advertisement\n    fields: {contentUrl: a, clickthroughUrl: b, type: c}",
+                "sources.yaml:5: field 'id' is missing"
+            ),
             ("url: https://a.example\n    kind: user\n    headers: {A b: x}", "'A b' is not allowed; allowed: a header field's name"),
             ("url: https://a.example\n    kind: user\n    headers: {Host: x}", "Host is set by the service itself"),
             ("url: https://a.example\n    kind: user\n    headers: {X: {env: NOPE}}", "sources.yaml:5: the environment has no NOPE"),
@@ -127,6 +147,37 @@ struct SourcesFileTests {
         } catch {
             #expect("\(error)".contains(expected) && !"\(error)".contains("\n"), "\(error)")
         }
+    }
+
+    @Test("have the fields of their kind, also of one that configuration declares, and any where a kind does not tell them")
+    func kinds() async throws {
+        let declared = try #require(try KindsFileTests.file(KindsFileTests.event).kinds.first)
+        let kinds = ItemKinds.standard.adding([declared, Untold()])
+        let settings = try await Self.settings()
+        func fault(_ kind: String, _ fields: String) -> String? {
+            let text = "sources:\n  s:\n    url: https://a.example\n    kind: \(kind)\n    fields: \(fields)\n"
+            do {
+                _ = try SourcesFile(YAMLFile.root(of: text, from: "f"), kinds: kinds, settings: settings, environment: [:])
+                return nil
+            } catch {
+                return "\(error)"
+            }
+        }
+        #expect(fault("event", "{klass: k, id: a, type: {value: talk}, title: b, signup: c, price: d}") == nil)
+        #expect(
+            fault("event", "{id: a, type: b, title: b, signup: c, prize: d}")?.contains("unknown field 'prize'; allowed: klass, id") == true
+        )
+        #expect(fault("event", "{id: a, type: {value: tlak}, title: b, signup: c}")?.contains("party, talk") == true)
+        #expect(fault("event", "{id: a, type: b, title: b, signup: c, price: {value: 3}}")?.contains("price: must be a number") == true)
+        #expect(fault("event", "{id: a, type: b, title: b}") == "f:5: field 'signup' is missing: every item of the kind event has one")
+        #expect(fault("untold", "{anything: {value: goes}}") == nil)
+    }
+
+    private struct Untold: ItemKind {
+        let name = "untold"
+        let lane = Lane.content
+
+        func validate(_ fields: ItemFields) throws(ItemFault) -> ValidItem { throw ItemFault(reason: "never") }
     }
 
     @Test(

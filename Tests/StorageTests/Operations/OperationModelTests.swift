@@ -107,7 +107,8 @@ struct OperationModelTests {
                 if begun.insert(section.name).inserted, section.title != nil { cells.append("section:\(section.name) false") }
                 stretch(page.filter { $0.section.name == section.name }.map { Self.cell($0.item) })
             }
-            if sections == nil { stretch(page.map { Self.cell($0.item) }) }
+            // Sections without any item leave the advertisements alone.
+            if sections == nil || page.isEmpty { stretch(page.map { Self.cell($0.item) }) }
             pages.append(cells)
         } while !rest.isEmpty
         return pages

@@ -61,6 +61,42 @@ struct StoreOperationTests {
         #expect(store.version == version)
     }
 
+    @Test("before and after mean the order that the section is shown in")
+    func newest() async throws {
+        _ = try store.arrange([SectionPlan("main", order: .newest)])
+        _ = try await store.apply([.append(user("a")), .append(user("b")), .append(user("c"))])
+        let shown = { try await self.store.ids(.content, .backward) }
+        #expect(try await shown() == ["c", "b", "a"])
+        _ = try await store.apply([.move(Self.key("a"), .before(Self.key("b"))), .insert(user("d"), .after(Self.key("b")))])
+        #expect(try await shown() == ["c", "a", "b", "d"])
+        _ = try await store.apply([.move(Self.key("d"), .after(Self.key("c"))), .insert(user("e"), .before(Self.key("c")))])
+        #expect(try await shown() == ["e", "c", "d", "a", "b"])
+        // It is the arrangement of the start that holds.
+        _ = try store.arrange([])
+        _ = try await store.apply([.move(Self.key("e"), .before(Self.key("b")))])
+        #expect(try await store.ids() == ["e", "b", "a", "d", "c"])
+    }
+
+    @Test("what a field orders cannot be moved, and advertisements and other sections can")
+    func orderedByField() async throws {
+        let name = try #require(SortField("username", .text))
+        _ = try store.arrange([SectionPlan("people", kinds: ["user"], fields: [name], order: SectionOrder(by: name))])
+        _ = try await store.apply([
+            .append(user("a")), .append(user("b")), .insert(user("c"), .before(Self.key("a"))), .append(advertisement("1")),
+            .append(advertisement("2")),
+        ])
+        let version = store.version
+        await #expect(throws: StoreOperationFault(index: 1, reason: .ordered(Self.key("a"), by: "username"))) {
+            try await store.apply([.remove(Self.key("c")), .move(Self.key("a"), .after(Self.key("b")))])
+        }
+        #expect(store.version == version)
+        #expect(
+            "\(StoreOperationFault.Reason.ordered(Self.key("a"), by: "username"))"
+                == "user:a stands where its username puts it; update that to move it")
+        _ = try await store.apply([.move(ItemKey(kind: "advertisement", id: "2"), .before(ItemKey(kind: "advertisement", id: "1")))])
+        #expect(try await store.ids(.advertisements) == ["2", "1"])
+    }
+
     @Test("a list has a bound, and an empty one changes nothing")
     func bound() async throws {
         let version = store.version

@@ -133,6 +133,8 @@ final class SectionedFeed {
                 if begun.insert(name).inserted, hasTitle { stretch.insert("section:" + name, at: 0) }
                 cells += stretch
             }
+            // An empty feed shows advertisements alone.
+            if items.isEmpty { cells = advertisements.prefix(perPage).map { "ad:" + $0 } }
             pages.append((cells, names))
         } while !rest.isEmpty
         return pages

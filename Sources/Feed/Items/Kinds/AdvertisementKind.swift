@@ -8,6 +8,17 @@ public struct AdvertisementKind: ItemKind {
 
     public init() {}
 
+    public var fields: [ItemField]? {
+        [
+            ItemField("id", isRequired: true) { fields throws(ItemFault) in _ = try fields.optionalIdentifier("id", limit: Self.idLimit) },
+            ItemField("type", isRequired: true) { fields throws(ItemFault) in
+                _ = try fields.choice("type", of: Advertisement.Variant.self)
+            },
+            ItemField("contentUrl", isRequired: true) { fields throws(ItemFault) in _ = try fields.url("contentUrl") },
+            ItemField("clickthroughUrl", isRequired: true) { fields throws(ItemFault) in _ = try fields.url("clickthroughUrl") },
+        ]
+    }
+
     public func validate(_ fields: ItemFields) throws(ItemFault) -> ValidItem {
         guard let id = try fields.optionalIdentifier("id", limit: Self.idLimit) else { throw ItemFault(field: "id", reason: "is missing") }
         let variant = try fields.choice("type", of: Advertisement.Variant.self)

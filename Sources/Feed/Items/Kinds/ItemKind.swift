@@ -10,6 +10,11 @@ public protocol ItemKind: Sendable {
     /// The fields that a section of such items can be ordered by: those that every item has.
     var sortFields: [SortField] { get }
 
+    /// All fields that an item of this kind can have besides `klass`; nil where the kind does not tell.
+    ///
+    /// What names fields before there are items, as the mapping of a remote source does, is checked by them.
+    var fields: [ItemField]? { get }
+
     /// Checks the fields of one object whose `klass` is ``name``.
     ///
     /// - Throws: ``ItemFault`` with the field and the reason.
@@ -21,6 +26,7 @@ public protocol ItemKind: Sendable {
 
 extension ItemKind {
     public var sortFields: [SortField] { [] }
+    public var fields: [ItemField]? { nil }
 
     /// Tells the `klass` alone.
     public func schema() -> [UInt8] {

@@ -10,6 +10,16 @@ public struct UserKind: ItemKind {
 
     public var sortFields: [SortField] { [SortField("username", .text)].compactMap { $0 } }
 
+    public var fields: [ItemField]? {
+        [
+            ItemField("id") { fields throws(ItemFault) in _ = try fields.optionalIdentifier("id", limit: Self.nameLimit) },
+            ItemField("type", isRequired: true) { fields throws(ItemFault) in _ = try fields.choice("type", of: User.Variant.self) },
+            ItemField("username", isRequired: true) { fields throws(ItemFault) in _ = try fields.text("username", limit: Self.nameLimit) },
+            ItemField("avatarUrl", isRequired: true) { fields throws(ItemFault) in _ = try fields.url("avatarUrl") },
+            ItemField("backgroundUrl") { fields throws(ItemFault) in _ = try fields.optionalURL("backgroundUrl") },
+        ]
+    }
+
     public func validate(_ fields: ItemFields) throws(ItemFault) -> ValidItem {
         let username = try fields.text("username", limit: Self.nameLimit)
         let id = try fields.optionalIdentifier("id", limit: Self.nameLimit) ?? username

@@ -1,0 +1,70 @@
+import Foundation
+import Logging
+import Synchronization
+import Testing
+
+@testable import Service
+
+@Suite("A configuration that is read again")
+struct ReloadTests {
+    private struct Handler: LogHandler {
+        let lines: @Sendable (String) -> Void
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.info
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            lines("\(event.message) \(event.metadata?["settings"].map { "\($0)" } ?? "")")
+        }
+    }
+
+    private final class Lines: Sendable {
+        private let lines = Mutex<[String]>([])
+
+        func append(_ line: String) { lines.withLock { $0.append(line) } }
+
+        func take() -> [String] {
+            lines.withLock { lines in
+                defer { lines = [] }
+                return lines.filter { $0.hasPrefix("settings that only a restart puts in force") }
+            }
+        }
+    }
+
+    @Test("the files that are read at the start alone are named once they have changed")
+    func files() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID())").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        func write(_ text: String, to name: String) throws {
+            try text.write(toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)
+        }
+        let sources = "sources: {people: {url: https://api.example.com/people, kind: user}}\n"
+        try write("", to: "empty.yaml")
+        try write(sources, to: "sources.yaml")
+        try write(KindsFileTests.event, to: "kinds.yaml")
+        let configuration = try ServiceConfiguration(
+            try await SettingSources(
+                flags: [
+                    "store.database": "\(folder)/feed.sqlite", "sources.file": "\(folder)/sources.yaml",
+                    "feed.kinds": "\(folder)/kinds.yaml",
+                ], environment: [:], file: "\(folder)/empty.yaml"))
+        let lines = Lines()
+        let logger = Logger(label: "tests") { _ in Handler { lines.append($0) } }
+        let parts = try ServiceParts(
+            configuration: configuration, extensions: ServiceExtensions(), telemetry: Telemetry(configuration.log), logger: logger)
+        let live = try LiveComposition(configuration, parts: parts)
+        try live.change(to: configuration)
+        #expect(lines.take() == [])
+        try write(sources.replacing("people:", with: "persons:"), to: "sources.yaml")
+        try live.change(to: configuration)
+        #expect(lines.take() == ["settings that only a restart puts in force sources.file"])
+        try write(KindsFileTests.event.replacing("max: 80", with: "max: 81"), to: "kinds.yaml")
+        try live.change(to: configuration)
+        #expect(lines.take() == ["settings that only a restart puts in force feed.kinds sources.file"])
+    }
+}
