@@ -116,6 +116,48 @@ struct ImageTests {
         }
     }
 
+    @Test("a picture in memory allows the methods that one on its way allows")
+    func methods() async throws {
+        try await offPool {
+            let (service, origin, _) = try Self.start()
+            defer { origin.signal(SIGKILL) }
+            let href = try #require(try Self.hrefs(service).first)
+            for _ in 0..<3 { _ = try service.get(href) }
+            #expect(try service.get(href)["cache-status"]?.contains("hit") == true)
+            for method in ["POST", "PUT", "PATCH", "DELETE"] {
+                let answer = try service.ask(method, href)
+                #expect(answer.status == 405 && answer["allow"] == "HEAD, GET, OPTIONS", "\(method): \(answer)")
+            }
+            let options = try service.ask("OPTIONS", href)
+            #expect(options.status == 204 && options["allow"] == "HEAD, GET, OPTIONS")
+            #expect(try service.get(href, fields: ["Expect: foo"]).status == 417)
+            let tag = try #require(try service.get(href)["etag"])
+            #expect(try service.get(href, fields: ["Range: bytes=0-7", "If-Range: \(tag)"]).status == 206)
+            #expect(try service.get(href, fields: ["Range: bytes=0-7", "If-Range: \(tag), \"x\""]).status == 200)
+        }
+    }
+
+    @Test("who closes the sending side takes the request back, and is told: 499, or at once what is wrong with the URL")
+    func halfClosing() async throws {
+        try await offPool {
+            let listener = try StuckOrigin()
+            let user =
+                #"{"klass":"user","id":"a","username":"A","avatarUrl":"http://127.0.0.1:\#(listener.port)/a.png","type":"featured"}"# + "\n"
+            let service = try RunningService(
+                items: user, settings: ["images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(listener.port)"])
+            let href = try #require(try Self.hrefs(service).first)
+            for (path, status) in [("/images/x/y", 403), (href, 499)] {
+                let client = try RawClient(port: service.port)
+                try client.send("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n")
+                let upstream = status == 499 ? try listener.accept() : nil
+                client.finishSending()
+                #expect(try client.response().status == status)
+                #expect(try client.isClosedByServer())
+                #expect(upstream?.waitForEnd(milliseconds: 2_000) ?? true)
+            }
+        }
+    }
+
     @Test("closing the connection takes the request back too")
     func leaving() async throws {
         try await offPool {

@@ -76,6 +76,40 @@ struct ConnectionTests {
         }
     }
 
+    @Test("a client that closes its sending side and cancels by that is still told what comes of it")
+    func halfCloseCancels() async throws {
+        let (cancelled, continuation) = AsyncStream<String>.makeStream()
+        let server = try await TestServer.start(EchoHandler(cancelled: continuation))
+        try await offPool {
+            let client = try RawClient(port: server.port)
+            try client.send("GET /wait HTTP/1.1\r\nHost: a\r\n\r\n")
+            client.finishSending()
+            #expect(try client.response().status == 200)
+            #expect(try client.isClosedByServer())
+            #expect(!client.wasReset)
+        }
+        var iterator = cancelled.makeAsyncIterator()
+        #expect(await iterator.next() == "/wait")
+        await server.server.shutdown(grace: .seconds(5))
+        #expect(server.server.openConnections == 0)
+    }
+
+    @Test("an answer before the body says that the connection ends where the first chunk is too long to be thrown away")
+    func chunkBeyondDiscarding() async throws {
+        try await withServer(EchoHandler(), { $0.discardLimit = 1000 }) { port in
+            for (size, closes) in [(1000, false), (1001, true), (Int.max, true)] {
+                let client = try RawClient(port: port)
+                let head = "POST /early HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+                try client.send(head + String(size, radix: 16) + "\r\nabc")
+                let answer = try client.response()
+                #expect(answer.status == 403 && answer.closes == closes, "\(size)")
+                if closes { continue }
+                try client.send(String(repeating: "x", count: size - 3) + "\r\n0\r\n\r\n" + ConformanceCase.get())
+                #expect(try client.response().status == 200)
+            }
+        }
+    }
+
     @Test("an error reaches a client that is still sending a mebibyte")
     func errorWhileSending() async throws {
         try await shared { port in

@@ -49,6 +49,18 @@ struct HostileClientTests {
         }
     }
 
+    @Test("the end of a slow HEAD is a head alone")
+    func slowHeadOfHead() async throws {
+        try await withServer {
+            $0.headTimeout = .milliseconds(80)
+        } _: { port in
+            let client = try RawClient(port: port)
+            try client.send("HEAD / HTTP/1.1\r\nHost: a\r\n")
+            #expect(try client.response(to: "HEAD").status == 408)
+            #expect(try client.isClosedByServer())
+        }
+    }
+
     @Test("a body that drips is ended by its rate, and a steady one that is too long by its deadline", arguments: [true, false])
     func slowBody(byRate: Bool) async throws {
         try await withServer {
@@ -189,6 +201,50 @@ struct HostileClientTests {
         }
     }
 
+    @Test("limits of lines are met to the byte", arguments: [0, 1])
+    func lengths(more: Int) async throws {
+        try await withServer {
+            $0.requestLineLimit = 256
+            $0.fieldBlockLimit = 512
+        } _: { port in
+            let line = "GET /" + String(repeating: "a", count: 256 - 14 + more) + " HTTP/1.1\r\n"
+            let field = "A: " + String(repeating: "x", count: 512 - "Host: a\r\nA: \r\n".utf8.count + more) + "\r\n"
+            let requests = [(line + "Host: a\r\n\r\n", 414), ("GET / HTTP/1.1\r\nHost: a\r\n" + field + "\r\n", 431)]
+            for (request, refusal) in requests {
+                for parts in [[Array(request.utf8)], request.utf8.map { [$0] }] {
+                    let client = try RawClient(port: port)
+                    client.send(parts: parts)
+                    #expect(try client.response().status == (more == 0 ? 200 : refusal))
+                }
+            }
+        }
+    }
+
+    @Test("a crowded server answers whoever asks while there is room, and tells the others", arguments: [10, 40])
+    func crowd(size: Int) async throws {
+        try await withServer {
+            $0.connectionLimit = 20
+        } _: { port in
+            let holders = try (0..<10).map { _ in
+                let client = try RawClient(port: port)
+                try client.send("GET / HTTP/1.1\r\nHost: a\r\n")
+                return client
+            }
+            for _ in 0..<20 {
+                let clients = try (0..<size).map { _ in try RawClient(port: port) }
+                for client in clients { client.sendIgnoringClose(Array(ConformanceCase.get("Connection: close").utf8)) }
+                // Silence would throw here.
+                let answers = try clients.map { try $0.response().status }
+                #expect(answers.allSatisfy { $0 == 200 || (size > 10 && $0 == 503) }, "\(answers)")
+                #expect(answers.contains(200))
+            }
+            for client in holders {
+                try client.send("\r\n")
+                #expect(try client.response().status == 200)
+            }
+        }
+    }
+
     @Test("a flood beyond the limit closes the longest idle, and is refused where all are busy")
     func flood() async throws {
         try await withServer {
@@ -213,7 +269,8 @@ struct HostileClientTests {
                 #expect(try client.response().status == 100)
                 return client
             }
-            #expect(try RawClient(port: port).response().status == 503)
+            let refusal = try RawClient(port: port).response()
+            #expect(refusal.status == 503 && refusal["retry-after"] == "1" && refusal["date"] != nil && refusal.closes)
             for client in busy { client.close() }
         }
     }

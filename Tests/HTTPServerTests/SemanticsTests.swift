@@ -109,7 +109,10 @@ struct SemanticsTests {
         + ["bytes=5-2", "bytes=a-b", "lines=1-2", "bytes=0-1,2-3", "bytes=0-500,100-600,200-", "bytes=-", "bytes", "bytes=+1-2"].map {
             Row(fields: ["Range: \($0)"], status: 200, bytes: 1000)
         }
-        + ["\"other\"", "W/\"image\"", "Sun, 06 Nov 1994 08:49:38 GMT", "image"].map {
+        + [
+            "\"other\"", "W/\"image\"", "\"image\", \"other\"", "\"other\", \"image\"", "\"image\",", "*", "Sun, 06 Nov 1994 08:49:38 GMT",
+            "image",
+        ].map {
             Row(fields: ["Range: bytes=0-99", "If-Range: \($0)"], status: 200, bytes: 1000)
         }
 

@@ -78,7 +78,8 @@ extension Connection {
         switch exchange.body {
         case .done: true
         case .length(let rest): rest <= lane.configuration.discardLimit && !exchange.owesContinue
-        case .chunked: !exchange.owesContinue
+        case .chunked(let decoder):
+            max(exchange.announced, decoder.announced) <= lane.configuration.discardLimit && !exchange.owesContinue
         }
     }
 
@@ -96,9 +97,10 @@ extension Connection {
     }
 
     /// Answers what can not be understood, for the last time on this connection.
-    func fail(_ error: HTTPParseError) {
-        let problem = ProblemDetails(status: error.status, detail: error.detail)
-        failWith(problem, method: exchange?.method)
+    ///
+    /// - Parameter method: nil where not even that has been read.
+    func fail(_ error: HTTPParseError, method: RequestMethod?) {
+        failWith(ProblemDetails(status: error.status, detail: error.detail), method: method)
     }
 
     func failWith(_ problem: ProblemDetails, method: RequestMethod?) {

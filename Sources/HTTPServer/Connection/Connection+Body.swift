@@ -23,9 +23,11 @@ extension Connection {
                     case .data(let range):
                         exchange.body = .chunked(decoder)
                         take(UnsafeBufferPointer(rebasing: bytes[range]), exchange)
+                        refuseAnnounced(decoder, exchange)
                         if exchange.isPaused { return index }
                     case .needsMore:
                         exchange.body = .chunked(decoder)
+                        refuseAnnounced(decoder, exchange)
                         return index
                     case .end:
                         exchange.body = .done
@@ -50,9 +52,7 @@ extension Connection {
             return
         }
         if exchange.received > exchange.bodyLimit {
-            exchange.stream?.finish(.failure(.tooLarge))
-            exchange.stream = nil
-            if exchange.streamFraming == nil { refuseBody(exchange) } else { beginClosing(lingering: true) }
+            overrun(exchange)
         } else if let stream = exchange.stream {
             exchange.isPaused = !stream.push(Array(content))
         } else {
@@ -61,6 +61,18 @@ extension Connection {
             }
             exchange.collected.append(contentsOf: content)
         }
+    }
+
+    /// A chunk that says it is too long is not waited for.
+    private func refuseAnnounced(_ decoder: ChunkedDecoder, _ exchange: Exchange) {
+        guard self.exchange === exchange, phase == .body, !exchange.isDiscarding else { return }
+        if decoder.announced > exchange.bodyLimit - exchange.received { overrun(exchange) }
+    }
+
+    private func overrun(_ exchange: Exchange) {
+        exchange.stream?.finish(.failure(.tooLarge))
+        exchange.stream = nil
+        if exchange.streamFraming == nil { refuseBody(exchange) } else { beginClosing(lingering: true) }
     }
 
     private func finishBody(_ exchange: Exchange) {
@@ -107,7 +119,7 @@ extension Connection {
     private func failBody(_ exchange: Exchange, _ error: HTTPParseError) {
         let isAnswered = exchange.isDiscarding || exchange.streamFraming != nil
         abandon(exchange)
-        if isAnswered { beginClosing(lingering: true) } else { fail(error) }
+        if isAnswered { beginClosing(lingering: true) } else { fail(error, method: exchange.method) }
     }
 
     /// Lets go of the handler: its task is cancelled, and whatever it still says is not heard.

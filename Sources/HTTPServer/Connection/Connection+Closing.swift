@@ -53,6 +53,21 @@ extension Connection {
         lane.forget(self)
     }
 
+    /// Somebody else needs the place of this idle connection: closes it, unless a request turns out to be there already. Who has not
+    /// been answered anything yet, and may be about to ask, is told why; for all others an end between requests is nothing unusual.
+    func giveWay() {
+        guard isIdle else { return }
+        let before = requests
+        readable(.readable)
+        if phase != .closed { settle() }
+        guard isIdle, requests == before else { return }
+        if requests == 0 {
+            lane.refuse(descriptor)
+            lane.observer?.connectionRefused(peer: peer)
+        }
+        close()
+    }
+
     /// Closes so that the client sees an error and not an end.
     func reset() {
         if phase == .closed { return }

@@ -61,7 +61,8 @@ extension Connection {
         case .write:
             reset()
         case .head:
-            failWith(ProblemDetails(status: 408, detail: "The head of the request took too long."), method: nil)
+            let method = held.withUnsafeBufferPointer { parser?.readMethod(in: $0) }
+            failWith(ProblemDetails(status: 408, detail: "The head of the request took too long."), method: method)
             settle()
         case .body:
             checkBody(now)

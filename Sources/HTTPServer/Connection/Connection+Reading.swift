@@ -89,17 +89,20 @@ extension Connection {
                 return nil
             }
         } catch {
+            let method = parser.readMethod(in: bytes)
             parser.reset()
             if self.parser != nil {
                 self.parser = nil
                 lane.giveBack(parser)
             }
-            fail(error)
+            fail(error, method: method)
             return bytes.count
         }
         let length = parser.position
         self.parser = nil
-        let isKept = receiveHead(parser, UnsafeBufferPointer(rebasing: bytes[0..<min(length, bytes.count)]), hasMore: length < bytes.count)
+        let end = min(length, bytes.count)
+        let isKept = receiveHead(
+            parser, UnsafeBufferPointer(rebasing: bytes[..<end]), rest: UnsafeBufferPointer(rebasing: bytes[end...]))
         if !isKept {
             if parser === lane.parser { parser.reset() } else { lane.giveBack(parser) }
         } else if parser === lane.parser {
@@ -123,6 +126,13 @@ extension Connection {
 
     private func noticePeerClose() {
         peerIsClosing = true
-        if exchange?.cancelsOnPeerClose == true || (phase == .body && exchange?.isDiscarding == false) { close() }
+        guard let exchange else { return }
+        if phase == .body {
+            if !exchange.isDiscarding { close() }
+        } else if exchange.cancelsOnPeerClose {
+            // What the client has lost interest in is given up. What the handler says to that still goes out: the client may have
+            // closed no more than its own side. An answer that is being streamed can not be finished.
+            if exchange.status == 0 { exchange.task?.cancel() } else { close() }
+        }
     }
 }

@@ -3,27 +3,27 @@ internal import HTTPTypes
 
 extension Connection {
     /// A head is complete: answers it at once, or makes an exchange of it. The answer is whether the parser has been kept.
-    func receiveHead(_ parser: HeadParser, _ bytes: UnsafeBufferPointer<UInt8>, hasMore: Bool) -> Bool {
+    func receiveHead(_ parser: HeadParser, _ bytes: UnsafeBufferPointer<UInt8>, rest: UnsafeBufferPointer<UInt8>) -> Bool {
         requests += 1
         isLastChance = false
         let methodName = ByteView(bytes, parser.method)
+        let method = RequestMethod(methodName)
         let framing: MessageFraming
         let form: RequestTarget
         do {
             framing = try MessageFraming(parser, bytes)
             form = try RequestTarget(ByteView(bytes, parser.target), method: methodName)
         } catch {
-            fail(error)
+            fail(error, method: method)
             return false
         }
-        let method = RequestMethod(methodName)
         var path = parser.target
         var authority: ByteView?
         if case .origin(let found, let named) = form {
             authority = named
             if named != nil { path = (parser.target.upperBound - found.count)..<parser.target.upperBound }
         }
-        if case .origin = form, framing.body == .none, method != .other, method != .trace {
+        if case .origin = form, framing.body == .none, framing.expectation != .unknown, method != .other, method != .trace {
             let head = RequestHead(parser: parser, bytes: bytes, method: method, target: ByteView(bytes, path))
             if let canned = lane.handler.canned(for: head) {
                 let begun = lane.observer == nil ? lane.loop.now : .now()
@@ -40,12 +40,13 @@ extension Connection {
             id: lane.lastExchange, bytes: Array(bytes), parser: parser, method: method, framing: framing, target: path, now: lane.loop.now,
             timeLimit: lane.configuration.handlerTimeout)
         if framing.body == .chunked {
-            exchange.body = .chunked(
-                ChunkedDecoder(
-                    extensionBytes: lane.configuration.chunkExtensionLimit, trailerBytes: lane.configuration.trailerLimit,
-                    trailerFields: lane.configuration.trailerFieldLimit))
+            let decoder = ChunkedDecoder(
+                extensionBytes: lane.configuration.chunkExtensionLimit, trailerBytes: lane.configuration.trailerLimit,
+                trailerFields: lane.configuration.trailerFieldLimit)
+            exchange.announced = decoder.announced(by: rest)
+            exchange.body = .chunked(decoder)
         }
-        exchange.owesContinue = framing.expectation == .continue && !exchange.isBodyDone && !hasMore
+        exchange.owesContinue = framing.expectation == .continue && !exchange.isBodyDone && rest.isEmpty
         self.exchange = exchange
         phase = .body
         if let refusal = refusal(of: exchange, form, name: methodName) {

@@ -87,6 +87,11 @@ extension CannedResponse {
         return CannedResponse(response, compressionLevel: nil, route: nil)
     }()
 
+    /// 503 for who comes when there is no room.
+    static let tooManyConnections = CannedResponse(
+        ProblemDetails(status: 503, detail: "There are too many connections.").response(fields: [.retryAfter: "1"]), compressionLevel: nil,
+        route: nil)
+
     static let preconditionFailed = CannedResponse(
         ProblemDetails(status: 412, detail: "A condition of the request is not met.").response(), compressionLevel: nil, route: nil)
 }

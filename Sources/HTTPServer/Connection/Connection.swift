@@ -23,6 +23,9 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
 
     enum DeadlineKind { case none, idle, head, body, handler, write, linger }
 
+    /// How long a client that has connected may take until its first request is here, when others want its place.
+    private static let newcomerTime = Duration.milliseconds(100)
+
     let lane: Lane
     let descriptor: Int32
     let peer: PeerAddress
@@ -76,6 +79,9 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
 
     /// Waits for a next request and owes nothing.
     var isIdle: Bool { phase == .head && held.isEmpty && pending.isEmpty && parser == nil }
+
+    /// Has been accepted just now and not said anything: its request is likely to be on its way.
+    var isNewcomer: Bool { requests == 0 && lane.loop.now.since(openedAt) < Self.newcomerTime }
 
     func start() {
         guard let registration = try? lane.loop.register(descriptor, for: interest, handler: self) else {

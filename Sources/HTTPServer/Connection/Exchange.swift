@@ -31,6 +31,8 @@ final class Exchange {
     var staysOnLoop = false
     var request: HTTPRequest?
     var body: BodyState
+    /// Bytes of the first chunk, as far as that was known when the head had been read.
+    var announced = 0
     /// Content bytes so far.
     var received = 0
     /// When, and after how many bytes, watching the rate began.

@@ -1,4 +1,5 @@
 internal import EventLoop
+internal import Glibc
 internal import HTTPTypes
 internal import Synchronization
 
@@ -76,13 +77,31 @@ final class Lane: @unchecked Sendable {
         observer?.connectionClosed(open: open)
     }
 
-    /// Closes the connections that have been idle longest, a bunch at a time so that a flood does not pay for the search each time.
+    /// Closes connections that are idle, those first that have been longest, a bunch at a time where there are many, so that a flood
+    /// does not pay for the search each time. Newcomers, whose request may be on its way, come last of all.
     ///
-    /// - Returns: how many were closed.
-    func closeIdle() -> Int {
-        let limit = min(32, max(1, configuration.connectionLimit / 50))
-        let idle = connections.filter(\.isIdle).sorted { $0.lastActive < $1.lastActive }.prefix(limit)
-        for connection in idle { connection.close() }
-        return idle.count
+    /// - Parameter sparesNewcomers: closes none of them.
+    /// - Returns: whether there is room now.
+    func closeIdle(sparesNewcomers: Bool) -> Bool {
+        let before = connections.count
+        var idle = connections.filter { $0.isIdle && !$0.isNewcomer }.sorted { $0.lastActive < $1.lastActive }
+        if idle.isEmpty, !sparesNewcomers { idle = connections.filter(\.isIdle).sorted { $0.lastActive < $1.lastActive } }
+        let limit = max(0, before - min(32, max(1, before / 50)))
+        for connection in idle where connections.count > limit { connection.giveWay() }
+        return connections.count < before
+    }
+
+    /// Tells a client that there is no room for it, and that this was all. The descriptor stays open.
+    func refuse(_ descriptor: Int32) {
+        defer { stage.clear() }
+        let refusal = CannedResponse.tooManyConnections.identity
+        stage.append(refusal.head.bytes)
+        stage.replace(at: refusal.head.dateOffset, with: date.current())
+        stage.append("Connection: close\r\n\r\n")
+        stage.append(refusal.body)
+        _ = send(descriptor, stage.bytes.baseAddress, stage.count, Int32(MSG_NOSIGNAL))
+        shutdown(descriptor, Int32(SHUT_WR))
+        // Closing on what has come unread would have the kernel reset the connection, and the client lose the answer.
+        _ = recv(descriptor, scratch.baseAddress, scratch.count, Int32(MSG_DONTWAIT))
     }
 }

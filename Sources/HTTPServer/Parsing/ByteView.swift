@@ -44,7 +44,9 @@ package struct ByteView {
 
     /// Calls `body` with each element of a comma-separated list, trimmed, commas inside quoted strings aside, until it
     /// answers false. At most `limit` elements.
-    func forEachElement(limit: Int = .max, _ body: (ByteView) -> Bool) {
+    ///
+    /// - Parameter quoting: false for lists of tokens, which know no quoted strings: every comma separates.
+    func forEachElement(limit: Int = .max, quoting: Bool = true, _ body: (ByteView) -> Bool) {
         var (start, index, seen, isQuoted) = (0, 0, 0, false)
         while index <= count {
             let byte = self[index]
@@ -53,7 +55,7 @@ package struct ByteView {
                 seen += 1
                 if !body(part(start..<index).trimmed) { return }
                 start = index + 1
-            } else if byte == .quote {
+            } else if byte == .quote, quoting {
                 isQuoted.toggle()
             }
             index += 1
@@ -62,11 +64,14 @@ package struct ByteView {
 
     /// A decimal number of digits alone, nil for anything else and for what does not fit.
     var decimal: Int? {
-        if isEmpty || count > 18 { return nil }
+        if isEmpty || count > 19 { return nil }
         var value = 0
         for byte in bytes {
             guard ByteClass.of(byte).contains(.digit) else { return nil }
-            value = value &* 10 &+ Int(byte &- 0x30)
+            let (product, isLarge) = value.multipliedReportingOverflow(by: 10)
+            let (sum, isLarger) = product.addingReportingOverflow(Int(byte &- 0x30))
+            if isLarge || isLarger { return nil }
+            value = sum
         }
         return value
     }

@@ -69,6 +69,16 @@ package struct ChunkedDecoder {
         return state == .done ? .end : .needsMore
     }
 
+    /// Bytes of the chunk at hand that have not come yet; 0 outside of chunks.
+    package var announced: Int { state == .data ? remaining : 0 }
+
+    /// How long the next chunk is, where `bytes` tell.
+    func announced(by bytes: UnsafeBufferPointer<UInt8>) -> Int {
+        var (copy, index) = (self, 0)
+        guard let event = try? copy.next(bytes, from: &index) else { return 0 }
+        return if case .data(let range) = event { range.count + copy.announced } else { copy.announced }
+    }
+
     private mutating func readSizeLine(_ byte: UInt8) throws(HTTPParseError) {
         if state == .size, let value = byte.hexadecimalValue {
             digits += 1

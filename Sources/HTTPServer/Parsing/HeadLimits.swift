@@ -2,7 +2,7 @@
 package struct HeadLimits: Hashable {
     /// Bytes from the method to the version.
     package var requestLine = 8 * 1024
-    /// Bytes of all field lines.
+    /// Bytes of all field lines, their ends included.
     package var fieldBlock = 16 * 1024
     package var fields = 100
     /// Bytes of a method; longer ones are not read on.

@@ -15,6 +15,9 @@ package final class HeadParser {
         case fieldStart, name, valueStart, value, valueLineFeed, endLineFeed, done
     }
 
+    /// Bytes of ` HTTP/1.1`.
+    private static let versionLength = 9
+
     private var state = State.start
     private let limits: HeadLimits
     private let firstState: State
@@ -60,6 +63,7 @@ package final class HeadParser {
         position = 0
         leadingLines = 0
         lineStart = 0
+        method = 0..<0
         seen = 0
         repeated = 0
         fields.removeAll(keepingCapacity: true)
@@ -98,8 +102,11 @@ package final class HeadParser {
                 mark = index
                 state = .target
             case .target:
-                index = skip(.target, in: bytes, from: index, upTo: lineStart + limits.requestLine)
-                if index - lineStart >= limits.requestLine { throw HTTPParseError(414, "The request line is too long.") }
+                // Behind the target there is always as much: a space and the version.
+                index = skip(.target, in: bytes, from: index, upTo: lineStart + limits.requestLine - Self.versionLength + 1)
+                if index - lineStart + Self.versionLength > limits.requestLine {
+                    throw HTTPParseError(414, "The request line is too long.")
+                }
                 guard index < bytes.count else { break }
                 guard bytes[index] == .space else { throw .bad("The request target holds a byte that is not allowed.") }
                 target = mark..<index
@@ -141,6 +148,7 @@ package final class HeadParser {
                 state = .valueLineFeed
             case .valueLineFeed:
                 guard byte == .lineFeed else { throw .bad("A line must end in CRLF.") }
+                try checkFieldBlock(upTo: index + 1)
                 finishField(bytes)
                 state = .fieldStart
             case .endLineFeed:

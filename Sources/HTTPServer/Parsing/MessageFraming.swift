@@ -39,10 +39,11 @@ package struct MessageFraming {
             body = length == 0 ? .none : .length(length)
         }
 
+        // Connection options are tokens: a quote hides nothing here.
         var (asksToClose, asksToKeep) = (false, false)
         if seen & KnownField.connection.bit != 0 {
             for field in parser.fields where field.known == .connection {
-                parser.value(field, in: bytes).forEachElement { element in
+                parser.value(field, in: bytes).forEachElement(quoting: false) { element in
                     if element.isEqualIgnoringCase("close") { asksToClose = true }
                     if element.isEqualIgnoringCase("keep-alive") { asksToKeep = true }
                     return true
@@ -75,6 +76,11 @@ package struct MessageFraming {
 extension HeadParser {
     func value(_ field: Field, in bytes: UnsafeBufferPointer<UInt8>) -> ByteView {
         ByteView(bytes, Int(field.value.lowerBound)..<Int(field.value.upperBound))
+    }
+
+    /// The method, where the head has been read so far.
+    func readMethod(in bytes: UnsafeBufferPointer<UInt8>) -> RequestMethod? {
+        method.isEmpty ? nil : RequestMethod(ByteView(bytes, method))
     }
 
     /// The value of the first field of this kind; empty where there is none.

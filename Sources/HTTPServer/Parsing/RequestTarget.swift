@@ -2,7 +2,7 @@
 package enum RequestTarget {
     /// A path with an optional query, and the authority where the target was absolute.
     case origin(path: ByteView, authority: ByteView?)
-    /// `*`, for OPTIONS alone.
+    /// `*`, for OPTIONS alone. Who sends it with a method that is not known is told about the method.
     case asterisk
     /// `host:port`, for CONNECT alone.
     case authority
@@ -15,7 +15,7 @@ package enum RequestTarget {
             try Self.check(target)
             self = .origin(path: target, authority: nil)
         } else if target.isEqual("*") {
-            guard method.isEqual("OPTIONS") else { throw .bad("The target * is for OPTIONS alone.") }
+            guard method.isEqual("OPTIONS") || RequestMethod(method) == .other else { throw .bad("The target * is for OPTIONS alone.") }
             self = .asterisk
         } else {
             guard target.count > 7, target.part(0..<7).isEqualIgnoringCase("http://") else {

@@ -23,7 +23,7 @@ enum Conditions {
     static func allowRange(_ head: borrowing RequestHead, entityTag: [UInt8]?, lastModified: Int64?) -> Bool {
         guard head.parser.seen & KnownField.ifRange.bit != 0 else { return true }
         let value = head.parser.value(of: .ifRange, in: head.bytes)
-        if value[0] == .quote { return EntityTags.list(value, names: entityTag, strongly: true) }
+        if value[0] == .quote { return entityTag.map(value.isEqual) ?? false }
         guard let lastModified, let date = HTTPDate.parse(value, now: DateStamp.currentSecond()) else { return false }
         return date == lastModified
     }

@@ -18,7 +18,6 @@ final class Acceptor: EventHandler, TimerHandler, @unchecked Sendable {
     private let lane: Lane
     private let lanes: [Lane]
     private let listener: Int32
-    private let refusal: [UInt8]
     private var registration: Registration?
     /// Given up for a moment when descriptors run out, to accept and refuse instead of spinning.
     private var spare: Int32
@@ -29,11 +28,6 @@ final class Acceptor: EventHandler, TimerHandler, @unchecked Sendable {
         self.lanes = lanes
         self.listener = listener
         self.spare = open("/dev/null", O_RDONLY | O_CLOEXEC)
-        let problem = ProblemDetails(status: 503, detail: "There are too many connections.")
-        let body = problem.json
-        let head =
-            "HTTP/1.1 503 Service Unavailable\r\nContent-Type: \(ProblemDetails.mediaType)\r\nRetry-After: 1\r\nConnection: close\r\n"
-        self.refusal = Array("\(head)Content-Length: \(body.count)\r\n\r\n".utf8) + body
     }
 
     func start() throws {
@@ -43,8 +37,8 @@ final class Acceptor: EventHandler, TimerHandler, @unchecked Sendable {
     /// Takes what is waiting, then stops listening.
     func stop() {
         if isStopped { return }
-        accept(atMost: .max)
         isStopped = true
+        accept(atMost: .max)
         registration.map(lane.loop.deregister)
         registration = nil
         if spare >= 0 { close(spare) }
@@ -67,15 +61,20 @@ final class Acceptor: EventHandler, TimerHandler, @unchecked Sendable {
     }
 
     private func accept(atMost limit: Int) {
+        var accepted = 0
         for _ in 0..<limit {
             let (descriptor, address) = SocketAddress.filled { clinux_accept(listener, $0, &$1) }
             if descriptor >= 0 {
                 deal(descriptor, PeerAddress(address.storage))
+                accepted += 1
                 continue
             }
             switch -descriptor {
             case ECONNABORTED, EPROTO, ENETDOWN, EHOSTUNREACH, ENETUNREACH, EPERM: continue
-            case EMFILE, ENFILE, ENOMEM, ENOBUFS: guard makeRoom() else { return }
+            case EMFILE, ENFILE, ENOMEM, ENOBUFS:
+                // Those just accepted come first: some are answered at once, and leave room.
+                if accepted > 0, !isStopped { return }
+                guard makeRoom() else { return }
             default: return
             }
         }
@@ -83,14 +82,13 @@ final class Acceptor: EventHandler, TimerHandler, @unchecked Sendable {
 
     private func deal(_ descriptor: Int32, _ peer: PeerAddress) {
         var admission = lane.census.enter(peer)
-        if case .full = admission, lane.closeIdle() > 0 { admission = lane.census.enter(peer) }
+        if case .full = admission, closeIdle() { admission = lane.census.enter(peer) }
         guard case .admitted(let open) = admission else {
-            refuse(descriptor)
-            lane.observer?.connectionRefused(peer: peer)
+            refuse(descriptor, peer)
             return
         }
         lane.observer?.connectionOpened(open: open)
-        if lane.census.isCrowded { _ = lane.closeIdle() }
+        if lane.census.isCrowded { _ = lane.closeIdle(sparesNewcomers: true) }
         var target = lane
         var least = lane.load.load(ordering: .relaxed)
         for other in lanes where other !== lane {
@@ -106,21 +104,27 @@ final class Acceptor: EventHandler, TimerHandler, @unchecked Sendable {
         }
     }
 
-    private func refuse(_ descriptor: Int32) {
-        _ = refusal.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-        shutdown(descriptor, Int32(SHUT_WR))
+    private func refuse(_ descriptor: Int32, _ peer: PeerAddress) {
+        lane.refuse(descriptor)
         close(descriptor)
+        lane.observer?.connectionRefused(peer: peer)
+    }
+
+    /// Closes idle connections of this lane, and where it has none, soon those of the others.
+    private func closeIdle() -> Bool {
+        if lane.closeIdle(sparesNewcomers: false) { return true }
+        for other in lanes where other !== lane { other.loop.execute { _ = other.closeIdle(sparesNewcomers: false) } }
+        return false
     }
 
     /// There is no descriptor left: closes idle connections, or else accepts with the spare one and refuses. False where even
     /// that does not work: accepting then pauses.
     private func makeRoom() -> Bool {
-        if lane.closeIdle() > 0 { return true }
-        for other in lanes where other !== lane { other.loop.execute { _ = other.closeIdle() } }
+        if closeIdle() { return true }
         if spare >= 0 {
             close(spare)
-            let (descriptor, _) = SocketAddress.filled { clinux_accept(listener, $0, &$1) }
-            if descriptor >= 0 { refuse(descriptor) }
+            let (descriptor, address) = SocketAddress.filled { clinux_accept(listener, $0, &$1) }
+            if descriptor >= 0 { refuse(descriptor, PeerAddress(address.storage)) }
             spare = open("/dev/null", O_RDONLY | O_CLOEXEC)
             if descriptor >= 0, spare >= 0 { return true }
         }

@@ -4,6 +4,7 @@ internal import Synchronization
 final class ConnectionCensus: Sendable {
     private struct Counts {
         var total = 0
+        var limit: Int
         var peers: [PeerAddress.Host: Int] = [:]
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
@@ -14,23 +15,27 @@ final class ConnectionCensus: Sendable {
         case peerIsFull
     }
 
-    private let counts = Mutex(Counts())
-    private let limit: Int
+    private let counts: Mutex<Counts>
     private let peerLimit: Int?
 
     init(limit: Int, peerLimit: Int?) {
-        self.limit = limit
+        self.counts = Mutex(Counts(limit: limit))
         self.peerLimit = peerLimit
     }
 
     /// Whether it is time to close idle connections.
-    var isCrowded: Bool { total >= max(1, limit / 5 * 4) }
+    var isCrowded: Bool { counts.withLock { $0.total >= max(1, $0.limit / 5 * 4) } }
+
+    /// Admits no more than this, where that is less than was allowed so far.
+    func lower(to limit: Int) {
+        counts.withLock { $0.limit = min($0.limit, max(1, limit)) }
+    }
 
     var total: Int { counts.withLock { $0.total } }
 
     func enter(_ peer: PeerAddress) -> Admission {
         counts.withLock { counts in
-            if counts.total >= limit { return .full }
+            if counts.total >= counts.limit { return .full }
             if let peerLimit {
                 let present = counts.peers[peer.host, default: 0]
                 if present >= peerLimit { return .peerIsFull }

@@ -52,6 +52,7 @@ public final class HTTPServer: Sendable {
         }
         let all = lanes
         let acceptors = all.map { Acceptor(lane: $0, lanes: all, listener: listener) }
+        census.lower(to: Self.affordableConnections)
         state.withLock { state in
             state.lanes = all
             state.acceptors = acceptors
@@ -66,6 +67,18 @@ public final class HTTPServer: Sendable {
             throw HTTPServerError.cannotListen("\(bound): \(error)")
         }
         return bound
+    }
+
+    /// As many connections as there are descriptors for. A quarter of those that are free, 64 at the most, is left for the files and
+    /// the connections to others that answers are made from.
+    private static var affordableConnections: Int {
+        var limit = rlimit()
+        // The kernel gives out the lowest number that is free: so many are taken.
+        let lowest = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        guard lowest >= 0, getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .max }
+        close(lowest)
+        let free = max(0, Int(clamping: limit.rlim_cur) - Int(lowest))
+        return free - min(64, free / 4)
     }
 
     /// Connections that are open now.

@@ -58,7 +58,7 @@ public struct HTTPServerConfiguration: Sendable {
     public var connectionAge = Duration.seconds(3600)
     /// Bytes that may wait for a slow client. Beyond: nothing more is read or produced for it.
     public var outputHighWater = 256 * 1024
-    /// Connections in all. From four fifths of it on the longest idle are closed; beyond it new ones are answered 503.
+    /// Connections in all; fewer where the process has not the descriptors for them. From four fifths of it on the longest idle are closed; beyond it new ones are answered 503.
     public var connectionLimit = 10_000
     /// Connections of one address; nil for no limit, as behind a proxy. Beyond: 503.
     public var connectionsPerPeer: Int? = 256

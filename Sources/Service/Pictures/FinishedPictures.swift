@@ -33,6 +33,7 @@ final class FinishedPictures: Sendable {
     ///
     /// - Parameter now: seconds since 1970-01-01 UTC.
     func canned(for head: borrowing RequestHead, now: Int64) -> CannedResponse? {
+        guard head.method == .get || head.method == .head else { return nil }
         // A name that is no UUID is refused, whether the picture is there or not.
         guard head.withField("x-request-id", Self.isUUID) ?? true else { return nil }
         let hash = head.targetHash

@@ -11,6 +11,12 @@ extension ConformanceCase {
             refused("B4", "POST /ten HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\n\r\n", 413),
             refused("B4", "POST /ten HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nB\r\nhello world\r\n0\r\n\r\n", 413),
             refused("B4", "POST /ten HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\nExpect: 100-continue\r\n\r\n", 413),
+            refused("B4", post(["Content-Length: 9223372036854775807"], ""), 413),
+            refused("B4", post(["Content-Length: 1000000000000000000"], ""), 413),
+            // The size alone tells: the chunk is not waited for.
+            refused("B4", "POST /ten HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nB\r\n", 413),
+            refused("B4", "POST /ten HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nhello \r\n5\r\n", 413),
+            refused("B4", chunked("10001\r\n"), 413), refused("B4", chunked("7FFFFFFFFFFFFFFF\r\n"), 413),
             refused("B5", post(["Content-Length: 5", "Transfer-Encoding: chunked"], "0\r\n\r\n")),
             refused("B5", post(["transfer-encoding: CHUNKED", "content-length: 0"], "0\r\n\r\n")),
             refused("B5", post(["Transfer-Encoding: gzip", "Content-Length: x"], "")),
@@ -39,6 +45,10 @@ extension ConformanceCase {
             ConformanceCase(
                 "B24", "POST / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\nabc", 200, closes: true, ending: "\nabc"),
             ConformanceCase("B26", get("Expect: foo"), 417),
+            // What is finished and lies ready is no way around it.
+            ConformanceCase("B26", "GET /page HTTP/1.1\r\nHost: a\r\nExpect: foo\r\n\r\n", 417),
+            ConformanceCase("B26", "HEAD /image HTTP/1.1\r\nHost: a\r\nExpect: 100-continue, foo\r\n\r\n", 417),
+            ConformanceCase("B26", "GET /page HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n\r\n", 200),
             refused("B26", post(["Expect: 100-continue, foo", "Content-Length: 3"], "abc"), 417),
             ConformanceCase("B27", get("Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: x"), 200),
             ConformanceCase("B27", get("Connection: Upgrade", "Upgrade: websocket"), 200),

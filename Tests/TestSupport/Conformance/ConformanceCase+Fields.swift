@@ -24,6 +24,15 @@ extension ConformanceCase {
             ConformanceCase("F15", get("X-Forwarded-For: 1.2.3.4", "Forwarded: for=x"), 200),
             refused("H1", "GET / HTTP/1.1\r\n\r\n"), refused("H1", "GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n"),
             ConformanceCase("H3", "GET / HTTP/1.0\r\n\r\n", 200, closes: true),
+            ConformanceCase("C1", get("Connection: x\"y, close"), 200, closes: true),
+            ConformanceCase("C1", get("Connection: \"close\""), 200),
+            // The answer to HEAD is a head, also where the request can not be understood.
+            refused("O3", head("A : b")), refused("O3", head("Content-Length: 0", "Transfer-Encoding: chunked")),
+            refused("O3", head("Transfer-Encoding: gzip"), 501), refused("O3", head("Host: b")),
+            refused("O3", head((1...100).map { "A\($0): b" }.joined(separator: "\r\n")), 431),
+            refused("O3", "HEAD / HTTP/1.1\r\n\r\n"), refused("O3", "HEAD / HTTP/1.1\r\nHost: a b\r\n\r\n"),
+            refused("O3", "HEAD / HTTP/2.0\r\n", 505), refused("O3", "HEAD * HTTP/1.1\r\nHost: a\r\n\r\n"),
+            refused("O3", "HEAD /" + String(repeating: "a", count: 8_200), 414),
         ]
         + ["a b", "\u{1}", "\u{7F}", "é", "(", ")", ",", "/", ";", "<", "=", ">", "?", "@", "[", "]", "{", "}", "\""].map {
             refused("F5", get("na\($0)me: v"))
@@ -36,6 +45,12 @@ extension ConformanceCase {
             refused("H2", "GET / HTTP/1.1\r\nHost: \($0)\r\n\r\n")
         }
         + ["a", "a:80", "[::1]:8080", "a.", "127.0.0.1", "a_b"].map { ConformanceCase("H3", "GET / HTTP/1.1\r\nHost: \($0)\r\n\r\n", 200) }
+}
+
+extension ConformanceCase {
+    private static func head(_ fields: String...) -> String {
+        "HEAD / HTTP/1.1\r\nHost: a\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n"
+    }
 }
 
 extension String {
