@@ -107,6 +107,51 @@ struct ActionTests {
         }
     }
 
+    @Test("an export has all members in every row, and times with their zone")
+    func export() async throws {
+        try await offPool {
+            let service = try Self.service()
+            _ = try service.ask("POST", "/cells/user:u1/selection", fields: Self.viewer)
+            _ = try service.ask("POST", "/cells/user:u1/selection", fields: Self.viewer + ["DNT: 1"])
+            let rows = try service.events()
+            #expect(rows.count == 2 && rows[0]["viewer"]?.text == "v1" && rows[1]["viewer"]?.isNull == true)
+            for row in rows {
+                for member in ["marker", "at", "kind", "cell", "viewer", "verdict", "address", "userAgent"] { #expect(row[member] != nil) }
+                let time = try #require(row["at"]?.text)
+                #expect(time.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/) != nil, "\(time)")
+                #expect(
+                    abs(
+                        try Date(
+                            time,
+                            strategy: .iso8601.year().month().day().timeZone(separator: .omitted)
+                                .time(includingFractionalSeconds: true)
+                        ).timeIntervalSinceNow) < 3_600)
+            }
+        }
+    }
+
+    @Test("what has happened nowhere yet is an empty report; a store that is not there is an error, and so is a day that never was")
+    func nothingYet() async throws {
+        try await offPool {
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID())").path
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            try "".write(toFile: "\(folder)/empty.yaml", atomically: true, encoding: .utf8)
+            _ = try RunningService.importItems(Items.users(1), into: "\(folder)/items.sqlite", folder: folder)
+            func run(_ command: [String], on database: String = "items.sqlite") throws -> (code: Int32, lines: [String]) {
+                try Command.run(command + ["--config", "\(folder)/empty.yaml", "--database", "\(folder)/\(database)"])
+            }
+            #expect(try run(["export", "events"]) == (0, []))
+            #expect(try run(["report", "--format", "json"]) == (0, ["[]"]))
+            #expect(try run(["export", "events"], on: "none.sqlite").code != 0)
+            #expect(try run(["report"], on: "none.sqlite").code != 0)
+            for day in ["2026-02-30", "2026-13-01", "2026-2-03", "+2026-02-1"] {
+                #expect(try run(["report", "--from", day]).code == 64, "\(day)")
+            }
+            #expect(try run(["report", "--from", "2024-02-29", "--to", "2024-02-29"]).code == 0)
+        }
+    }
+
     @Test("simulate tells what would run, and runs nothing")
     func simulation() async throws {
         try await offPool {
