@@ -113,14 +113,20 @@ public struct ActionPerformer: Sendable {
     func run(
         _ command: any Command, _ occurrence: LedgerEvent.Kind, on viewModel: CellViewModel, for client: ClientTrace, now: Int64
     ) async -> CommandContext {
-        var context = CommandContext(
-            performance: RandomID.make(), cell: viewModel.id, subject: viewModel.subject, occurrence: occurrence, client: client, now: now)
+        var context = makeContext(occurrence, on: viewModel, for: client, now: now)
         do {
             try await context.run(command)
         } catch {
             // Noted with its step, which the performance reports.
         }
         return context
+    }
+
+    func makeContext(
+        _ occurrence: LedgerEvent.Kind, on viewModel: CellViewModel, for client: ClientTrace, now: Int64
+    ) -> CommandContext {
+        CommandContext(
+            performance: RandomID.make(), cell: viewModel.id, subject: viewModel.subject, occurrence: occurrence, client: client, now: now)
     }
 }
 

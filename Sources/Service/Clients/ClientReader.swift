@@ -60,8 +60,8 @@ struct ClientReader: Sendable {
 
     /// What the request itself says; duplicates and limits are for the ledger.
     private func verdict(of request: HTTPRequest, userAgent: String?) -> Verdict {
-        let purpose = [HTTPField.Name.secPurpose, .purpose, .xPurpose, .xMoz].compactMap { request.headerFields[$0] }.first
-        return rules.verdict(userAgent: userAgent, purpose: purpose, isHead: request.method == .head)
+        let purposes = [HTTPField.Name.secPurpose, .purpose, .xPurpose, .xMoz].compactMap { request.headerFields[$0] }
+        return rules.verdict(userAgent: userAgent, purposes: purposes, isHead: request.method == .head)
     }
 }
 

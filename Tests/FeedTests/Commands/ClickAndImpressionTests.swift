@@ -99,6 +99,23 @@ struct ClickAndImpressionTests {
         #expect(fixture.ledger.events.map(\.verdict) == [verdict])
     }
 
+    @Test(
+        "a click that does not count by what the request or its token says is recorded, and runs no command",
+        arguments: [(.counted, 0, true), (.bot, 0, false), (.prefetch, 0, false), (.counted, 26, false)] as [(Verdict, Int64, Bool)])
+    func nobodysChoice(verdict: Verdict, hours: Int64, isPerformed: Bool) async throws {
+        var configuration = CellConfiguration()
+        configuration.advertisementCommands[.selection] = ["clickthrough", "save"]
+        let fixture = try Fixture(users: 2, advertisements: 1, configuration: configuration)
+        var ann = client
+        (ann.viewer, ann.verdict) = ("ann", verdict)
+        let token = fixture.tokens.click(cell: "ad:0", slot: 0, now: now)
+        let click = try await fixture.performer().click(token: token, for: ann, now: now + hours * 3_600_000)
+        #expect(click.location == "https://shop.example/0")
+        #expect(click.verdict == (hours > 0 ? .expired : verdict))
+        #expect(fixture.ledger.listed(.saved, "ann") == (isPerformed ? ["ad:0"] : []))
+        #expect(fixture.ledger.events.map(\.kind) == (isPerformed ? [.click, .save] : [.click]))
+    }
+
     @Test("impressions get a verdict each, in order, and one commit")
     func impressions() async throws {
         let fixture = try Fixture(users: 2, advertisements: 2)
