@@ -16,7 +16,7 @@ public struct Performance: Sendable {
     public var presentation: Presentation?
     /// The stored URL that the client is redirected to.
     public var destination: String?
-    /// Nil where one of the performed commands cannot be undone, or none was performed.
+    /// Nil where one of the performed commands cannot be undone, none was performed, or there is no time for it.
     public var undo: Undo?
     /// What the ledger decided about each event; empty until it is committed.
     public var verdicts: [Verdict] = []
@@ -41,7 +41,7 @@ public struct Performance: Sendable {
         record = SelectionRecord(
             id: context.performance, cell: context.cell, viewer: viewer,
             steps: performed.map { SelectionRecord.Step(command: $0.command, undo: $0.undo) }, expires: expires)
-        if performed.allSatisfy({ $0.undo != nil }) {
+        if undoWindow > 0, performed.allSatisfy({ $0.undo != nil }) {
             undo = Undo(href: links.selection(context.performance), expires: expires)
         }
     }
