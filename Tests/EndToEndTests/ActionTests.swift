@@ -107,6 +107,28 @@ struct ActionTests {
         }
     }
 
+    @Test("clicks count so often per address, whatever the viewer and the user agent", arguments: ["truncated", "none"])
+    func rates(address: String) async throws {
+        try await offPool {
+            let service = try Self.service([
+                "events.tell-verdict=true", "events.trust-forwarded=true", "events.rate=3", "events.address=\(address)",
+            ])
+            let page = try JSON(try service.get("/feed").text)
+            let href = try #require(page["items"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
+            func click(_ agent: String, from address: String, _ more: [String] = []) throws -> String? {
+                try service.get(href, fields: ["User-Agent: \(agent)", "X-Forwarded-For: \(address)"] + more)["x-verdict"]
+            }
+            // Neighbours are not each other.
+            let addresses = ["203.0.113.1", "203.0.113.2", "203.0.113.3", "203.0.113.1"]
+            #expect(try addresses.map { try click("same", from: $0) } == ["counted", "counted", "counted", "duplicate"])
+            let agents = try (0..<4).map { try click("agent \($0)", from: "203.0.113.9", ["X-Viewer-ID: v\($0)"]) }
+            #expect(agents == ["counted", "counted", "counted", "limited"])
+            #expect(try click("x", from: "203.0.113.10", ["X-Viewer-ID: ann"]) == "counted")
+            #expect(try click("x", from: "203.0.113.10") == "duplicate")
+            #expect(try click("x", from: "203.0.113.10", ["X-Viewer-ID: bob"]) == "counted")
+        }
+    }
+
     @Test("an export has all members in every row, and times with their zone")
     func export() async throws {
         try await offPool {

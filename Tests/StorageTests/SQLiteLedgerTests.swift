@@ -55,6 +55,30 @@ struct SQLiteLedgerTests {
         #expect(try await Set([first.verdicts, second.verdicts]) == [[.counted], [.duplicate]])
     }
 
+    @Test("what an event leaves behind and what it repeats may differ, in one group as in several", arguments: [false, true])
+    func keysAndRepeats(areOneGroup: Bool) async throws {
+        let named = { (viewer: String) in
+            click(duplicates: .init(keys: [viewer, "anyone"], repeats: [viewer, "anonymous"], window: 1_000)).events
+        }
+        let anonymous = click(duplicates: .init(keys: ["anonymous"], repeats: ["anonymous", "anyone"], window: 1_000)).events
+        let events = named("v") + named("w") + anonymous + named("v")
+        var verdicts: [Verdict] = []
+        for group in areOneGroup ? [events] : events.map({ [$0] }) {
+            verdicts += try await ledger.commit(LedgerEntry(events: group)).verdicts
+        }
+        #expect(verdicts == [.counted, .counted, .duplicate, .duplicate])
+        // The window of what the last of several left behind begins with it.
+        clock.advance(900)
+        #expect(try await ledger.commit(LedgerEntry(events: named("x"))).verdicts == [.counted])
+        clock.advance(900)
+        var late = anonymous
+        late[0].at = clock.now
+        #expect(try await ledger.commit(LedgerEntry(events: late)).verdicts == [.duplicate])
+        clock.advance(100)
+        late[0].at = clock.now
+        #expect(try await ledger.commit(LedgerEntry(events: late)).verdicts == [.counted])
+    }
+
     @Test("a rate counts so many in a window, and what it refuses uses nothing up")
     func rates() async throws {
         let rate = LedgerEvent.RateLimit(key: "v", limit: 2, window: 1_000)

@@ -5,7 +5,7 @@ import Testing
 @Suite("Clicks and impressions")
 struct ClickAndImpressionTests {
     let now = Fixture.now
-    let client = ClientTrace(address: "192.0.2.0", userAgent: "test")
+    let client = ClientTrace(address: "192.0.2.0/24", addressHash: "a1", userAgent: "test")
 
     func token(_ fixture: Fixture) async throws -> String {
         let page = try await fixture.page()
@@ -116,6 +116,41 @@ struct ClickAndImpressionTests {
         #expect(fixture.ledger.events.map(\.kind) == (isPerformed ? [.click, .save] : [.click]))
     }
 
+    @Test(
+        "a second click is a repetition by its viewer, or by address and user agent where one of the two named nobody",
+        arguments: [
+            (ClientTrace(addressHash: "a", userAgent: "x"), ClientTrace(addressHash: "a", userAgent: "x"), true),
+            (ClientTrace(addressHash: "a", userAgent: "x"), ClientTrace(addressHash: "b", userAgent: "x"), false),
+            (ClientTrace(addressHash: "a", userAgent: "x"), ClientTrace(addressHash: "a", userAgent: "y"), false),
+            (ClientTrace(viewer: "v", addressHash: "a", userAgent: "x"), ClientTrace(viewer: "v", addressHash: "b"), true),
+            (ClientTrace(viewer: "v", addressHash: "a", userAgent: "x"), ClientTrace(addressHash: "a", userAgent: "x"), true),
+            (ClientTrace(addressHash: "a", userAgent: "x"), ClientTrace(viewer: "v", addressHash: "a", userAgent: "x"), true),
+            (ClientTrace(addressHash: "a", userAgent: "x"), ClientTrace(viewer: "v", addressHash: "a", userAgent: "y"), false),
+            (
+                ClientTrace(viewer: "v", addressHash: "a", userAgent: "x"), ClientTrace(viewer: "w", addressHash: "a", userAgent: "x"),
+                false
+            ),
+            (ClientTrace(viewer: "v"), ClientTrace(viewer: "v", addressHash: "a"), true),
+        ])
+    func repetitions(first: ClientTrace, second: ClientTrace, isRepeated: Bool) async throws {
+        let fixture = try Fixture(users: 2, advertisements: 1)
+        for client in [first, second] { _ = try await fixture.performer().click(token: token(fixture), for: client, now: now) }
+        let found = try fixture.ledger.events.map { try #require($0.deduplication) }
+        #expect(found.count == 2 && Set(found[0].keys).isDisjoint(with: found[1].repeats) != isRepeated)
+    }
+
+    @Test("rates are those of the viewer and of the address, whatever the user agent")
+    func rates() async throws {
+        let fixture = try Fixture(users: 2, advertisements: 1)
+        for client in [
+            ClientTrace(viewer: "v", addressHash: "a", userAgent: "x"), ClientTrace(viewer: "w", addressHash: "a", userAgent: "y"),
+            ClientTrace(addressHash: "a", userAgent: "z"), ClientTrace(),
+        ] { _ = try await fixture.performer().click(token: token(fixture), for: client, now: now) }
+        let rates = fixture.ledger.events.map { Set($0.rates.map(\.key)) }
+        #expect(rates.map(\.count) == [2, 2, 1, 0])
+        #expect(rates[0].intersection(rates[1]) == rates[2])
+    }
+
     @Test("impressions get a verdict each, in order, and one commit")
     func impressions() async throws {
         let fixture = try Fixture(users: 2, advertisements: 2)
@@ -135,7 +170,7 @@ struct ClickAndImpressionTests {
         #expect(verdicts == [.counted, .unknown, .unknown, .unknown, .unknown, .expired, .counted])
         #expect(fixture.ledger.events.map(\.kind) == [.impression, .impression, .impression])
         #expect(fixture.ledger.commits == 1)
-        #expect(Set(fixture.ledger.events.compactMap { $0.deduplication?.key }).count == 2)
+        #expect(Set(fixture.ledger.events.compactMap { $0.deduplication?.keys }).count == 2)
         #expect(try await fixture.performer().impressions([], for: client, now: now).isEmpty)
     }
 
