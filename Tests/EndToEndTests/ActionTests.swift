@@ -107,6 +107,38 @@ struct ActionTests {
         }
     }
 
+    @Test("a key is its client's own, and neither address nor viewer is kept with it")
+    func idempotencyScopes() async throws {
+        try await offPool {
+            let service = try Self.service(["events.trust-forwarded=true", "events.tell-verdict=true"])
+            func select(_ fields: [String]) throws -> RawResponse {
+                try service.ask("POST", "/cells/ad:1/selection", fields: ["User-Agent: tests", "Idempotency-Key: k"] + fields)
+            }
+            let first = try select(["X-Forwarded-For: 203.0.113.77"])
+            let second = try select(["X-Forwarded-For: 203.0.113.78"])
+            let third = try select(["X-Viewer-ID: secretive", "DNT: 1"])
+            #expect(Set([first.text, second.text, third.text]).count == 3)
+            for (answer, fields) in [(first, ["X-Forwarded-For: 203.0.113.77"]), (third, ["X-Viewer-ID: secretive", "DNT: 1"])] {
+                let again = try select(fields)
+                #expect(again.body == answer.body && again["location"] == answer["location"])
+                #expect(again["x-verdict"] == answer["x-verdict"] && again["x-verdict"] == "counted")
+            }
+            for file in try FileManager.default.contentsOfDirectory(atPath: service.folder) where file.contains(".ledger") {
+                let bytes = try #require(FileManager.default.contents(atPath: "\(service.folder)/\(file)"))
+                for text in ["203.0.113.7", "127.0.0.1", "secretive"] { #expect(bytes.range(of: Data(text.utf8)) == nil, "\(file)") }
+            }
+        }
+    }
+
+    @Test("X-Verdict of a selection is that of its click")
+    func selectionVerdict() async throws {
+        try await offPool {
+            let service = try Self.service(["events.tell-verdict=true"])
+            let verdicts = try (0..<2).map { _ in try service.ask("POST", "/cells/ad:1/selection")["x-verdict"] }
+            #expect(verdicts == ["counted", "duplicate"])
+        }
+    }
+
     @Test("clicks count so often per address, whatever the viewer and the user agent", arguments: ["truncated", "none"])
     func rates(address: String) async throws {
         try await offPool {
@@ -198,6 +230,16 @@ struct ActionTests {
             let response = try service.ask("POST", "/events", body: "[\(event),\(event),\(forged)]")
             #expect(response.status == 202)
             #expect(try JSON(response.text).list.compactMap { $0["verdict"]?.text } == ["counted", "duplicate", "unknown"])
+            func repeated(_ body: String, _ key: String = "k") throws -> RawResponse {
+                try service.ask("POST", "/events", fields: Self.viewer + ["Idempotency-Key: \(key)"], body: body)
+            }
+            let first = try repeated("[\(event),\(forged)]")
+            let again = try repeated("[\(event),\(forged)]")
+            #expect(first.status == 202 && again.status == 202 && first.body == again.body)
+            #expect(try repeated("[\(event)]").status == 422)
+            #expect(try repeated("[\(event)]", "a b").status == 400)
+            #expect(try repeated("[\(event)]", String(repeating: "x", count: 256)).status == 400)
+            #expect(try service.events().count == 3)
             for wrong in ["{}", "[1]", "", "[" + Array(repeating: event, count: 501).joined(separator: ",") + "]"] {
                 #expect(try service.ask("POST", "/events", body: wrong).status == 400)
             }

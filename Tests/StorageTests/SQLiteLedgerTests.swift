@@ -108,13 +108,13 @@ struct SQLiteLedgerTests {
             IdempotencyKey(scope: "v", key: "k", fingerprint: fingerprint, expires: clock.now + 86_400_000)
         }
         var entry = click()
-        entry.idempotency = (key("a"), [1, 2])
+        entry.idempotency = (key("a"), { $0 == [.counted] ? [1, 2] : [] })
         #expect(try await ledger.replay(of: key("a")) == nil)
         #expect(try await ledger.commit(entry).outcome == .committed)
-        entry.idempotency = (key("a"), [3])
+        entry.idempotency = (key("a"), { _ in [3] })
         #expect(try await ledger.commit(entry) == LedgerReceipt(outcome: .replayed([1, 2])))
         #expect(try await ledger.replay(of: key("a")) == LedgerReceipt(outcome: .replayed([1, 2])))
-        entry.idempotency = (key("b"), [4])
+        entry.idempotency = (key("b"), { _ in [4] })
         #expect(try await ledger.commit(entry) == LedgerReceipt(outcome: .keyReused))
         #expect(try await ledger.replay(of: key("b"))?.outcome == .keyReused)
         #expect(try await ledger.events(after: 0, limit: 10).count == 1)
@@ -126,7 +126,7 @@ struct SQLiteLedgerTests {
     func idempotencyAtOnce() async throws {
         let entry = { (number: UInt8) in
             var entry = click()
-            entry.idempotency = (IdempotencyKey(scope: "v", key: "k", fingerprint: "f", expires: .max), [number])
+            entry.idempotency = (IdempotencyKey(scope: "v", key: "k", fingerprint: "f", expires: .max), { _ in [number] })
             return entry
         }
         let outcomes = try await withThrowingTaskGroup(of: LedgerReceipt.self) { group in
@@ -215,7 +215,7 @@ struct SQLiteLedgerTests {
     func sweeps() async throws {
         for number in 0..<20 {
             var entry = click(duplicates: .init(key: "\(number)", window: 1_000), rates: [.init(key: "\(number)", limit: 9, window: 1_000)])
-            entry.idempotency = (IdempotencyKey(scope: "v", key: "\(number)", fingerprint: "f", expires: clock.now + 1_000), [])
+            entry.idempotency = (IdempotencyKey(scope: "v", key: "\(number)", fingerprint: "f", expires: clock.now + 1_000), { _ in [] })
             entry.selection = SelectionRecord(
                 id: "\(number)", cell: "c", viewer: nil, steps: [.init(command: "c", undo: nil)], expires: clock.now + 1_000)
             _ = try await ledger.commit(entry)

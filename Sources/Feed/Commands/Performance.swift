@@ -19,7 +19,11 @@ public struct Performance: Sendable {
     /// Nil where one of the performed commands cannot be undone, none was performed, or there is no time for it.
     public var undo: Undo?
     /// What the ledger decided about each event; empty until it is committed.
-    public var verdicts: [Verdict] = []
+    public private(set) var verdicts: [Verdict] = []
+    /// That of the click where there is one, else of the first event; nil until it is committed, and where nothing was recorded.
+    public private(set) var verdict: Verdict?
+    /// Which of the events tells the ``verdict``.
+    private var telling = 0
     /// What is remembered of it; nil where nothing was performed.
     var record: SelectionRecord?
 
@@ -32,6 +36,7 @@ public struct Performance: Sendable {
         steps = context.steps
         presentation = context.presentation
         destination = context.destination
+        telling = context.events.firstIndex { $0.kind == .click } ?? 0
         let (end, overflow) = context.now.addingReportingOverflow(max(0, undoWindow))
         let expires = overflow ? .max : end
         let performed = steps.filter { $0.outcome == .performed }
@@ -54,6 +59,7 @@ public struct Performance: Sendable {
     func judged(_ verdicts: [Verdict]) -> Performance {
         var performance = self
         performance.verdicts = verdicts
+        performance.verdict = verdicts.indices.contains(telling) ? verdicts[telling] : nil
         return performance
     }
 

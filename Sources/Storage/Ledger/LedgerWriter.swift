@@ -48,7 +48,7 @@ final class LedgerWriter {
         for change in entry.changes { try apply(change) }
         var verdicts: [Verdict] = []
         for event in entry.events { verdicts.append(try append(event)) }
-        if let (key, answer) = entry.idempotency { try insert(key, answer: answer) }
+        if let (key, answer) = entry.idempotency { try insert(key, answer: answer(verdicts)) }
         return LedgerReceipt(outcome: .committed, verdicts: verdicts)
     }
 

@@ -151,6 +151,29 @@ struct ClickAndImpressionTests {
         #expect(rates[0].intersection(rates[1]) == rates[2])
     }
 
+    @Test("impressions under the same idempotency key get the same verdicts and run nothing again")
+    func repeatedImpressions() async throws {
+        let fixture = try Fixture(users: 2, advertisements: 1)
+        let key = IdempotencyKey(scope: "ann", key: "k", fingerprint: "f", expires: .max)
+        let sightings = [
+            ActionPerformer.Sighting(cell: "ad:0", token: fixture.tokens.impression(cell: "ad:0", slot: 0, now: now)),
+            .init(cell: "ad:0", token: "forged"),
+        ]
+        let performer = fixture.performer()
+        for _ in 0..<2 {
+            #expect(try await performer.impressions(sightings, for: client, now: now, idempotency: key) == [.counted, .unknown])
+        }
+        #expect(fixture.ledger.events.count == 1)
+        var other = key
+        other.fingerprint = "g"
+        await #expect(throws: ActionError.keyReused) { try await performer.impressions([], for: client, now: now, idempotency: other) }
+        // What leaves nothing behind uses no key up.
+        (other.key, other.fingerprint) = ("l", "h")
+        #expect(try await performer.impressions([sightings[1]], for: client, now: now, idempotency: other) == [.unknown])
+        other.fingerprint = "i"
+        #expect(try await performer.impressions([sightings[0]], for: client, now: now, idempotency: other) == [.counted])
+    }
+
     @Test("impressions get a verdict each, in order, and one commit")
     func impressions() async throws {
         let fixture = try Fixture(users: 2, advertisements: 2)
