@@ -28,6 +28,7 @@ struct Composition: Sendable {
             store: store, ledger: ledger, factories: factories, registry: parts.registry, links: links, tokens: tokens,
             undoWindow: configuration.actions.undo.milliseconds)
         let clients = ClientReader(settings: configuration.events, keys: keys)
+        let idempotency = IdempotencyKeys(clients: clients, keys: keys)
         let verdicts = VerdictField(isTold: configuration.events.tellVerdict)
         let pages = FinishedPages(capacity: configuration.feed.cache.bytes, metrics: parts.pageMetrics)
         let format = PageFormat(
@@ -43,9 +44,9 @@ struct Composition: Sendable {
             viewerHeader: configuration.events.viewerHeader, publicURL: configuration.server.publicURL)
         routes =
             feed.routes + saved.routes
-            + CellRoutes(performer: performer, clients: clients, verdicts: verdicts).routes
+            + CellRoutes(performer: performer, clients: clients, keys: idempotency, verdicts: verdicts).routes
             + ClickRoutes(performer: performer, clients: clients, verdicts: verdicts).routes
-            + EventRoutes(performer: performer, clients: clients).routes + pictures.routes
+            + EventRoutes(performer: performer, clients: clients, keys: idempotency).routes + pictures.routes
             + HealthRoutes(store: store, ledger: ledger, state: parts.state).routes
             + (configuration.viewer.isServed ? ViewerRoutes(viewerHeader: configuration.events.viewerHeader).routes : [])
             + DescriptionRoutes(description).routes

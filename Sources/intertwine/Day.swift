@@ -11,7 +11,8 @@ struct Day: ExpressibleByArgument {
     }
 
     init?(argument: String) {
-        guard argument.utf8.count == 10, let date = try? Date(argument, strategy: Self.style) else { return nil }
+        // Reading is lenient: the 30th of February would be the 2nd of March.
+        guard let date = try? Date(argument, strategy: Self.style), date.formatted(Self.style) == argument else { return nil }
         number = Int((date.timeIntervalSince1970 / 86_400).rounded(.down))
     }
 

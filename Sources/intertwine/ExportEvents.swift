@@ -22,7 +22,12 @@ struct ExportEvents: AsyncParsableCommand {
     var since: Int64 = 0
 
     private struct Row: Encodable {
+        private enum CodingKeys: CodingKey {
+            case marker, at, kind, cell, viewer, verdict, address, userAgent
+        }
+
         var marker: Int64
+        /// RFC 3339, in UTC.
         var at: String
         var kind: String
         var cell: String
@@ -35,15 +40,28 @@ struct ExportEvents: AsyncParsableCommand {
             let event = recorded.event
             marker = recorded.marker
             at = Date(timeIntervalSince1970: Double(event.at) / 1_000).formatted(
-                .iso8601.time(includingFractionalSeconds: true).year().month().day())
+                .iso8601.year().month().day().timeZone(separator: .omitted).time(includingFractionalSeconds: true))
             (kind, cell, viewer) = (event.kind.rawValue, event.cell, event.viewer)
             (verdict, address, userAgent) = (event.verdict.rawValue, event.address, event.userAgent)
+        }
+
+        /// Every row has every member: what is not known is null.
+        func encode(to encoder: any Encoder) throws {
+            var row = encoder.container(keyedBy: CodingKeys.self)
+            try row.encode(marker, forKey: .marker)
+            try row.encode(at, forKey: .at)
+            try row.encode(kind, forKey: .kind)
+            try row.encode(cell, forKey: .cell)
+            try row.encode(viewer, forKey: .viewer)
+            try row.encode(verdict, forKey: .verdict)
+            try row.encode(address, forKey: .address)
+            try row.encode(userAgent, forKey: .userAgent)
         }
     }
 
     func run() async throws {
         guard since >= 0 else { throw ValidationError("--since takes a marker of an earlier export") }
-        let ledger = try SQLiteLedger(existing: try await options.configuration().store.ledgerDatabase)
+        guard let ledger = try SQLiteLedger(of: try await options.configuration().store) else { return }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
         var marker = since

@@ -28,8 +28,9 @@ struct Report: AsyncParsableCommand {
         let last = to ?? Day.today
         let first = from ?? Day(number: last.number - 29)
         guard first.number <= last.number else { throw ValidationError("--from is later than --to") }
-        let ledger = try SQLiteLedger(existing: configuration.store.ledgerDatabase)
-        print(format.text(of: try await ledger.report(days: first.number...last.number, by: by), by: by), terminator: "")
+        let ledger = try SQLiteLedger(of: configuration.store)
+        let report = try await ledger?.report(days: first.number...last.number, by: by) ?? LedgerReport(rows: [])
+        print(format.text(of: report, by: by), terminator: "")
     }
 }
 

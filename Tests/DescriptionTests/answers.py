@@ -166,6 +166,10 @@ def actions(walk, cells):
     event = shown["impression"]["body"][0]
     judged = walk.ask("post", "/events", 202, body=[event, event, {**event, "cell": "ad:9"}])
     assert [each["verdict"] for each in json.loads(judged.content)] == ["counted", "duplicate", "unknown"]
+    first, again = (walk.ask("post", "/events", 202, body=[event], headers={**VIEWER, "Idempotency-Key": "k2"}) for _ in range(2))
+    assert first.content == again.content
+    walk.ask("post", "/events", 422, body=[], headers={**VIEWER, "Idempotency-Key": "k2"})
+    walk.ask("post", "/events", 400, body=[event], headers={"Idempotency-Key": "a b"})
     walk.ask("post", "/events", 400, body={})
     walk.ask("post", "/events", 413, body="x" * (600 << 10))
     walk.ask("post", "/events", 415, body="[]", headers={"Content-Encoding": "gzip"})

@@ -107,6 +107,105 @@ struct ActionTests {
         }
     }
 
+    @Test("a key is its client's own, and neither address nor viewer is kept with it")
+    func idempotencyScopes() async throws {
+        try await offPool {
+            let service = try Self.service(["events.trust-forwarded=true", "events.tell-verdict=true"])
+            func select(_ fields: [String]) throws -> RawResponse {
+                try service.ask("POST", "/cells/ad:1/selection", fields: ["User-Agent: tests", "Idempotency-Key: k"] + fields)
+            }
+            let first = try select(["X-Forwarded-For: 203.0.113.77"])
+            let second = try select(["X-Forwarded-For: 203.0.113.78"])
+            let third = try select(["X-Viewer-ID: secretive", "DNT: 1"])
+            #expect(Set([first.text, second.text, third.text]).count == 3)
+            for (answer, fields) in [(first, ["X-Forwarded-For: 203.0.113.77"]), (third, ["X-Viewer-ID: secretive", "DNT: 1"])] {
+                let again = try select(fields)
+                #expect(again.body == answer.body && again["location"] == answer["location"])
+                #expect(again["x-verdict"] == answer["x-verdict"] && again["x-verdict"] == "counted")
+            }
+            for file in try FileManager.default.contentsOfDirectory(atPath: service.folder) where file.contains(".ledger") {
+                let bytes = try #require(FileManager.default.contents(atPath: "\(service.folder)/\(file)"))
+                for text in ["203.0.113.7", "127.0.0.1", "secretive"] { #expect(bytes.range(of: Data(text.utf8)) == nil, "\(file)") }
+            }
+        }
+    }
+
+    @Test("X-Verdict of a selection is that of its click")
+    func selectionVerdict() async throws {
+        try await offPool {
+            let service = try Self.service(["events.tell-verdict=true"])
+            let verdicts = try (0..<2).map { _ in try service.ask("POST", "/cells/ad:1/selection")["x-verdict"] }
+            #expect(verdicts == ["counted", "duplicate"])
+        }
+    }
+
+    @Test("clicks count so often per address, whatever the viewer and the user agent", arguments: ["truncated", "none"])
+    func rates(address: String) async throws {
+        try await offPool {
+            let service = try Self.service([
+                "events.tell-verdict=true", "events.trust-forwarded=true", "events.rate=3", "events.address=\(address)",
+            ])
+            let page = try JSON(try service.get("/feed").text)
+            let href = try #require(page["items"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
+            func click(_ agent: String, from address: String, _ more: [String] = []) throws -> String? {
+                try service.get(href, fields: ["User-Agent: \(agent)", "X-Forwarded-For: \(address)"] + more)["x-verdict"]
+            }
+            // Neighbours are not each other.
+            let addresses = ["203.0.113.1", "203.0.113.2", "203.0.113.3", "203.0.113.1"]
+            #expect(try addresses.map { try click("same", from: $0) } == ["counted", "counted", "counted", "duplicate"])
+            let agents = try (0..<4).map { try click("agent \($0)", from: "203.0.113.9", ["X-Viewer-ID: v\($0)"]) }
+            #expect(agents == ["counted", "counted", "counted", "limited"])
+            #expect(try click("x", from: "203.0.113.10", ["X-Viewer-ID: ann"]) == "counted")
+            #expect(try click("x", from: "203.0.113.10") == "duplicate")
+            #expect(try click("x", from: "203.0.113.10", ["X-Viewer-ID: bob"]) == "counted")
+        }
+    }
+
+    @Test("an export has all members in every row, and times with their zone")
+    func export() async throws {
+        try await offPool {
+            let service = try Self.service()
+            _ = try service.ask("POST", "/cells/user:u1/selection", fields: Self.viewer)
+            _ = try service.ask("POST", "/cells/user:u1/selection", fields: Self.viewer + ["DNT: 1"])
+            let rows = try service.events()
+            #expect(rows.count == 2 && rows[0]["viewer"]?.text == "v1" && rows[1]["viewer"]?.isNull == true)
+            for row in rows {
+                for member in ["marker", "at", "kind", "cell", "viewer", "verdict", "address", "userAgent"] { #expect(row[member] != nil) }
+                let time = try #require(row["at"]?.text)
+                #expect(time.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/) != nil, "\(time)")
+                #expect(
+                    abs(
+                        try Date(
+                            time,
+                            strategy: .iso8601.year().month().day().timeZone(separator: .omitted)
+                                .time(includingFractionalSeconds: true)
+                        ).timeIntervalSinceNow) < 3_600)
+            }
+        }
+    }
+
+    @Test("what has happened nowhere yet is an empty report; a store that is not there is an error, and so is a day that never was")
+    func nothingYet() async throws {
+        try await offPool {
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID())").path
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            try "".write(toFile: "\(folder)/empty.yaml", atomically: true, encoding: .utf8)
+            _ = try RunningService.importItems(Items.users(1), into: "\(folder)/items.sqlite", folder: folder)
+            func run(_ command: [String], on database: String = "items.sqlite") throws -> (code: Int32, lines: [String]) {
+                try Command.run(command + ["--config", "\(folder)/empty.yaml", "--database", "\(folder)/\(database)"])
+            }
+            #expect(try run(["export", "events"]) == (0, []))
+            #expect(try run(["report", "--format", "json"]) == (0, ["[]"]))
+            #expect(try run(["export", "events"], on: "none.sqlite").code != 0)
+            #expect(try run(["report"], on: "none.sqlite").code != 0)
+            for day in ["2026-02-30", "2026-13-01", "2026-2-03", "+2026-02-1"] {
+                #expect(try run(["report", "--from", day]).code == 64, "\(day)")
+            }
+            #expect(try run(["report", "--from", "2024-02-29", "--to", "2024-02-29"]).code == 0)
+        }
+    }
+
     @Test("simulate tells what would run, and runs nothing")
     func simulation() async throws {
         try await offPool {
@@ -131,6 +230,16 @@ struct ActionTests {
             let response = try service.ask("POST", "/events", body: "[\(event),\(event),\(forged)]")
             #expect(response.status == 202)
             #expect(try JSON(response.text).list.compactMap { $0["verdict"]?.text } == ["counted", "duplicate", "unknown"])
+            func repeated(_ body: String, _ key: String = "k") throws -> RawResponse {
+                try service.ask("POST", "/events", fields: Self.viewer + ["Idempotency-Key: \(key)"], body: body)
+            }
+            let first = try repeated("[\(event),\(forged)]")
+            let again = try repeated("[\(event),\(forged)]")
+            #expect(first.status == 202 && again.status == 202 && first.body == again.body)
+            #expect(try repeated("[\(event)]").status == 422)
+            #expect(try repeated("[\(event)]", "a b").status == 400)
+            #expect(try repeated("[\(event)]", String(repeating: "x", count: 256)).status == 400)
+            #expect(try service.events().count == 3)
             for wrong in ["{}", "[1]", "", "[" + Array(repeating: event, count: 501).joined(separator: ",") + "]"] {
                 #expect(try service.ask("POST", "/events", body: wrong).status == 400)
             }

@@ -46,6 +46,8 @@ struct StartTests {
             #expect(try Self.refusal([], environment: ["INTERTWINE_SERVER_PROT": "1"]).contains("INTERTWINE_SERVER_PROT"))
             let actions = ["--database", "\(folder)/x.sqlite", "--set", "actions.user.selection=analytics,nonsense"]
             #expect(try Self.refusal(actions).contains("unknown command 'nonsense'"))
+            let viewerless = ["--database", "\(folder)/x.sqlite", "--set", "events.viewer-header="]
+            #expect(try Self.refusal(viewerless).contains("command 'dismiss' in"))
             let unknown = try Command.run(["serve", "--prot", "1"])
             #expect(unknown.code != 0 && unknown.lines.first?.contains("--prot") == true)
         }

@@ -73,9 +73,29 @@ struct LedgerArchiveTests {
         #expect(try await ledger.removeEvents(before: 11 * Self.day) == 7)
         #expect(try await ledger.removeEvents(before: 11 * Self.day) == 0)
         #expect(try await ledger.report(days: 0...99, by: .ad) == before)
-        #expect(try await ledger.removeEvents(before: .max) == 11)
+        #expect(try await ledger.removeEvents(before: .max) == 12)
+        #expect(try scratch.sqlite("ledger.sqlite", "SELECT count(*) FROM event") == "0")
+        let again = try SQLiteLedger(path: scratch.path("ledger.sqlite"))
+        for ledger in [again, ledger, again] {
+            let click = LedgerEvent(at: 0, kind: .click, cell: "ad:1")
+            _ = try await ledger.commit(LedgerEntry(events: [click, click]))
+        }
+        let markers = try await ledger.events(after: last.marker, limit: 9).map(\.marker)
+        #expect(markers == Array(last.marker + 1...last.marker + 6))
+        #expect(try await ledger.removeEvents(before: .max) == 6)
+        #expect(try await ledger.removeEvents(before: .max) == 0)
         _ = try await ledger.commit(LedgerEntry(events: [LedgerEvent(at: 0, kind: .click, cell: "ad:1")]))
-        #expect(try await ledger.events(after: last.marker, limit: 9).count == 1)
+        #expect(try await ledger.events(after: last.marker, limit: 9).map(\.marker) == [last.marker + 7])
+    }
+
+    @Test("a ledger of the version before is taken over with what it holds")
+    func versionBefore() async throws {
+        try scratch.sqlite(
+            "ledger.sqlite",
+            "DROP TABLE event_marker; DELETE FROM grdb_migrations WHERE identifier LIKE '2:%'; PRAGMA user_version = 1")
+        let ledger = try SQLiteLedger(path: scratch.path("ledger.sqlite"))
+        #expect(try await ledger.removeEvents(before: .max) == 19)
+        #expect(try scratch.sqlite("ledger.sqlite", "SELECT last FROM event_marker; PRAGMA user_version") == "19\n2")
     }
 
     @Test("rollups are exactly what the events add up to")

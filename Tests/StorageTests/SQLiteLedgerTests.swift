@@ -55,6 +55,30 @@ struct SQLiteLedgerTests {
         #expect(try await Set([first.verdicts, second.verdicts]) == [[.counted], [.duplicate]])
     }
 
+    @Test("what an event leaves behind and what it repeats may differ, in one group as in several", arguments: [false, true])
+    func keysAndRepeats(areOneGroup: Bool) async throws {
+        let named = { (viewer: String) in
+            click(duplicates: .init(keys: [viewer, "anyone"], repeats: [viewer, "anonymous"], window: 1_000)).events
+        }
+        let anonymous = click(duplicates: .init(keys: ["anonymous"], repeats: ["anonymous", "anyone"], window: 1_000)).events
+        let events = named("v") + named("w") + anonymous + named("v")
+        var verdicts: [Verdict] = []
+        for group in areOneGroup ? [events] : events.map({ [$0] }) {
+            verdicts += try await ledger.commit(LedgerEntry(events: group)).verdicts
+        }
+        #expect(verdicts == [.counted, .counted, .duplicate, .duplicate])
+        // The window of what the last of several left behind begins with it.
+        clock.advance(900)
+        #expect(try await ledger.commit(LedgerEntry(events: named("x"))).verdicts == [.counted])
+        clock.advance(900)
+        var late = anonymous
+        late[0].at = clock.now
+        #expect(try await ledger.commit(LedgerEntry(events: late)).verdicts == [.duplicate])
+        clock.advance(100)
+        late[0].at = clock.now
+        #expect(try await ledger.commit(LedgerEntry(events: late)).verdicts == [.counted])
+    }
+
     @Test("a rate counts so many in a window, and what it refuses uses nothing up")
     func rates() async throws {
         let rate = LedgerEvent.RateLimit(key: "v", limit: 2, window: 1_000)
@@ -84,13 +108,13 @@ struct SQLiteLedgerTests {
             IdempotencyKey(scope: "v", key: "k", fingerprint: fingerprint, expires: clock.now + 86_400_000)
         }
         var entry = click()
-        entry.idempotency = (key("a"), [1, 2])
+        entry.idempotency = (key("a"), { $0 == [.counted] ? [1, 2] : [] })
         #expect(try await ledger.replay(of: key("a")) == nil)
         #expect(try await ledger.commit(entry).outcome == .committed)
-        entry.idempotency = (key("a"), [3])
+        entry.idempotency = (key("a"), { _ in [3] })
         #expect(try await ledger.commit(entry) == LedgerReceipt(outcome: .replayed([1, 2])))
         #expect(try await ledger.replay(of: key("a")) == LedgerReceipt(outcome: .replayed([1, 2])))
-        entry.idempotency = (key("b"), [4])
+        entry.idempotency = (key("b"), { _ in [4] })
         #expect(try await ledger.commit(entry) == LedgerReceipt(outcome: .keyReused))
         #expect(try await ledger.replay(of: key("b"))?.outcome == .keyReused)
         #expect(try await ledger.events(after: 0, limit: 10).count == 1)
@@ -102,7 +126,7 @@ struct SQLiteLedgerTests {
     func idempotencyAtOnce() async throws {
         let entry = { (number: UInt8) in
             var entry = click()
-            entry.idempotency = (IdempotencyKey(scope: "v", key: "k", fingerprint: "f", expires: .max), [number])
+            entry.idempotency = (IdempotencyKey(scope: "v", key: "k", fingerprint: "f", expires: .max), { _ in [number] })
             return entry
         }
         let outcomes = try await withThrowingTaskGroup(of: LedgerReceipt.self) { group in
@@ -191,7 +215,7 @@ struct SQLiteLedgerTests {
     func sweeps() async throws {
         for number in 0..<20 {
             var entry = click(duplicates: .init(key: "\(number)", window: 1_000), rates: [.init(key: "\(number)", limit: 9, window: 1_000)])
-            entry.idempotency = (IdempotencyKey(scope: "v", key: "\(number)", fingerprint: "f", expires: clock.now + 1_000), [])
+            entry.idempotency = (IdempotencyKey(scope: "v", key: "\(number)", fingerprint: "f", expires: clock.now + 1_000), { _ in [] })
             entry.selection = SelectionRecord(
                 id: "\(number)", cell: "c", viewer: nil, steps: [.init(command: "c", undo: nil)], expires: clock.now + 1_000)
             _ = try await ledger.commit(entry)

@@ -18,6 +18,8 @@ public enum ActionError: Error, Sendable, Hashable {
     case undoExpired
     /// A command failed while being undone; nothing of the undo is kept, and it can be tried again.
     case undoFailed(command: String, reason: String)
+    /// The idempotency key was used before, for another request: 422 over HTTP.
+    case keyReused
     /// A clickthrough token that is damaged or not ours: 404 over HTTP, and no redirect.
     case forgedToken
     /// The advertisement that a clickthrough token names is deleted, or leads nowhere any more: 410 over HTTP.

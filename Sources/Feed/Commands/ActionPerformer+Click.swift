@@ -9,7 +9,8 @@ extension ActionPerformer {
 
     /// Follows a clickthrough link: performs the cell's selection, as a click.
     ///
-    /// Whatever the verdict, the person is redirected; an expired token only does not count.
+    /// Whatever the verdict, the person is redirected; an expired token only does not count. What the request or the token itself keeps
+    /// from counting (a robot, a prefetch, HEAD, an expired token) is nobody's choice: it is recorded, and runs no command.
     /// - Throws: ``ActionError/forgedToken``, ``ActionError/gone(_:)``, ``StoreError``.
     public func click(token text: String, for client: ClientTrace, now: Int64) async throws -> Click {
         let (token, viewModel) = try await destination(of: text, for: client, now: now)
@@ -20,7 +21,9 @@ extension ActionPerformer {
         if client.verdict == .counted, tokens.isExpired(token, now: now) { client.verdict = .expired }
         // A command beside the clickthrough may fail; the person gets there, and the ledger has the click.
         var context: CommandContext
-        if command.isBrief {
+        if client.verdict != .counted {
+            context = makeContext(.click, on: viewModel, for: client, now: now)
+        } else if command.isBrief {
             context = await run(command, .click, on: viewModel, for: client, now: now)
         } else {
             context = await withTaskExecutorPreference(globalConcurrentExecutor) { [client] in

@@ -12,13 +12,55 @@ extension ActionPerformer {
 
     /// Performs the impressions of cells, and commits them as one unit.
     ///
+    /// - Parameter idempotency: the client's key; who repeats a request gets its verdicts, and runs nothing.
     /// - Returns: a verdict for each, in order. `unknown` where the token is forged or another cell's, or the cell exists no more:
     ///   nothing vouches for such a sighting, and it leaves no row.
-    /// - Throws: ``StoreError``.
-    public func impressions(_ sightings: [Sighting], for client: ClientTrace, now: Int64) async throws -> [Verdict] {
+    /// - Throws: ``ActionError/keyReused``, ``StoreError``.
+    public func impressions(
+        _ sightings: [Sighting], for client: ClientTrace, now: Int64, idempotency: IdempotencyKey? = nil
+    ) async throws -> [Verdict] {
+        guard let idempotency else { return try await impressionsOnce(sightings, for: client, now: now, idempotency: nil) }
+        return try await gate.run(Self.turn(of: idempotency)) {
+            if let receipt = try await ledger.replay(of: idempotency) { return try Self.verdicts(at: [], of: receipt) }
+            return try await impressionsOnce(sightings, for: client, now: now, idempotency: idempotency)
+        }
+    }
+
+    private func impressionsOnce(
+        _ sightings: [Sighting], for client: ClientTrace, now: Int64, idempotency: IdempotencyKey?
+    ) async throws -> [Verdict] {
+        var (entry, places) = try await unit(of: sightings, for: client, now: now)
+        // What leaves nothing behind uses no key up, as a request that is refused does not.
+        guard !entry.events.isEmpty || !entry.changes.isEmpty else { return sightings.map { _ in .unknown } }
+        entry.idempotency = idempotency.map { key in
+            (key: key, answer: { [places] in Array(Self.verdicts(at: places, of: $0).map(\.rawValue).joined(separator: ",").utf8) })
+        }
+        return try Self.verdicts(at: places, of: try await ledger.commit(entry))
+    }
+
+    /// The verdicts of a commit, or those that were kept under its key.
+    private static func verdicts(at places: [Int?], of receipt: LedgerReceipt) throws(ActionError) -> [Verdict] {
+        switch receipt.outcome {
+        case .replayed(let kept):
+            String(decoding: kept, as: UTF8.self).split(separator: ",").map { Verdict(rawValue: String($0)) ?? .unknown }
+        case .keyReused: throw .keyReused
+        case .committed, .alreadyUndone, .expired: verdicts(at: places, of: receipt.verdicts)
+        }
+    }
+
+    private static func verdicts(at places: [Int?], of verdicts: [Verdict]) -> [Verdict] {
+        places.map { place in
+            guard let place, verdicts.indices.contains(place) else { return .unknown }
+            return verdicts[place]
+        }
+    }
+
+    /// What the sightings come to, and which event of it, if any, each of them is.
+    private func unit(
+        of sightings: [Sighting], for client: ClientTrace, now: Int64
+    ) async throws -> (entry: LedgerEntry, places: [Int?]) {
         let viewModels = try await viewModels(of: Set(sightings.map(\.cell)), client: client, now: now)
         var entry = LedgerEntry()
-        // Which event of the entry, if any, each sighting is.
         var places: [Int?] = []
         for sighting in sightings {
             var client = client
@@ -35,12 +77,7 @@ extension ActionPerformer {
             entry.events += context.events
             entry.changes += context.changes
         }
-        guard !entry.events.isEmpty || !entry.changes.isEmpty else { return sightings.map { _ in .unknown } }
-        let verdicts = try await ledger.commit(entry).verdicts
-        return places.map { place in
-            guard let place, verdicts.indices.contains(place) else { return .unknown }
-            return verdicts[place]
-        }
+        return (entry, places)
     }
 
     /// Nil where the token does not vouch for the cell.

@@ -43,7 +43,8 @@ public struct ActionPerformer: Sendable {
     /// - Parameters:
     ///   - idempotency: the client's key. Of two requests with one key at the same moment, the second waits for the first and gets its
     ///     answer; where they met different replicas, one is committed, and both get its answer.
-    ///   - answer: makes the bytes that are kept under the key, and given to whoever repeats the request.
+    ///   - answer: makes the bytes that are kept under the key, and given to whoever repeats the request. It has the verdicts by then, and
+    ///     makes the same bytes each time it is called.
     /// - Throws: ``ActionError``, ``StoreError``.
     public func perform(
         _ slot: CommandKey, of cell: String, for client: ClientTrace, now: Int64, idempotency: IdempotencyKey? = nil,
@@ -52,26 +53,30 @@ public struct ActionPerformer: Sendable {
         guard let idempotency else {
             return try await performOnce(slot, of: cell, for: client, now: now, idempotency: nil, answer: answer)
         }
-        return try await gate.run("key\u{0}\(idempotency.scope)\u{0}\(idempotency.key)") {
+        return try await gate.run(Self.turn(of: idempotency)) {
             if let receipt = try await ledger.replay(of: idempotency), let outcome = Outcome(replaying: receipt) { return outcome }
             return try await performOnce(slot, of: cell, for: client, now: now, idempotency: idempotency, answer: answer)
         }
     }
 
+    /// Requests with the same key take turns by it.
+    static func turn(of key: IdempotencyKey) -> String { "key\u{0}\(key.scope)\u{0}\(key.key)" }
+
     private func performOnce(
         _ slot: CommandKey, of cell: String, for client: ClientTrace, now: Int64, idempotency: IdempotencyKey?,
-        answer: @Sendable (Performance) -> [UInt8]
+        answer: @escaping @Sendable (Performance) -> [UInt8]
     ) async throws -> Outcome {
         let viewModel = try await viewModel(of: cell, slot: 0, client: client, now: now)
         let command = try command(in: slot, of: viewModel, for: client)
         let context = await run(command, slot.occurrence, on: viewModel, for: client, now: now)
         let performance = Performance(context: context, links: links, undoWindow: undoWindow)
-        let bytes = answer(performance)
         let receipt = try await ledger.commit(
             LedgerEntry(
                 events: context.events, changes: context.changes, selection: performance.record,
-                idempotency: idempotency.map { (key: $0, answer: bytes) }))
-        return Outcome(replaying: receipt) ?? .performed(performance.judged(receipt.verdicts), answer: bytes)
+                idempotency: idempotency.map { (key: $0, answer: { answer(performance.judged($0)) }) }))
+        if let outcome = Outcome(replaying: receipt) { return outcome }
+        let judged = performance.judged(receipt.verdicts)
+        return .performed(judged, answer: answer(judged))
     }
 
     /// What performing a slot would run. Refuses what performing would refuse; runs and writes nothing.
@@ -113,14 +118,20 @@ public struct ActionPerformer: Sendable {
     func run(
         _ command: any Command, _ occurrence: LedgerEvent.Kind, on viewModel: CellViewModel, for client: ClientTrace, now: Int64
     ) async -> CommandContext {
-        var context = CommandContext(
-            performance: RandomID.make(), cell: viewModel.id, subject: viewModel.subject, occurrence: occurrence, client: client, now: now)
+        var context = makeContext(occurrence, on: viewModel, for: client, now: now)
         do {
             try await context.run(command)
         } catch {
             // Noted with its step, which the performance reports.
         }
         return context
+    }
+
+    func makeContext(
+        _ occurrence: LedgerEvent.Kind, on viewModel: CellViewModel, for client: ClientTrace, now: Int64
+    ) -> CommandContext {
+        CommandContext(
+            performance: RandomID.make(), cell: viewModel.id, subject: viewModel.subject, occurrence: occurrence, client: client, now: now)
     }
 }
 

@@ -4,6 +4,9 @@ public struct ClientTrace: Sendable, Hashable {
     public var viewer: String?
     /// Already truncated or hashed; never a full address.
     public var address: String?
+    /// By what counting knows the address again: a keyed hash of the whole of it, another one every day. It is in no row of an event, only
+    /// in what the ledger keeps of duplicates and rates until their time is over.
+    public var addressHash: String?
     public var userAgent: String?
     /// False where `DNT` or `Sec-GPC` asked for it: events are then recorded without viewer and address.
     public var leavesTrace: Bool
@@ -14,11 +17,12 @@ public struct ClientTrace: Sendable, Hashable {
     var token: String?
 
     public init(
-        viewer: String? = nil, address: String? = nil, userAgent: String? = nil, leavesTrace: Bool = true, verdict: Verdict = .counted,
-        counting: CountingRules = CountingRules()
+        viewer: String? = nil, address: String? = nil, addressHash: String? = nil, userAgent: String? = nil, leavesTrace: Bool = true,
+        verdict: Verdict = .counted, counting: CountingRules = CountingRules()
     ) {
         self.viewer = viewer
         self.address = address
+        self.addressHash = addressHash
         self.userAgent = userAgent
         self.leavesTrace = leavesTrace
         self.verdict = verdict
@@ -38,8 +42,7 @@ public struct ClientTrace: Sendable, Hashable {
         return event
     }
 
-    /// By what the same person is known again: the viewer, or else address and user agent together.
     private var identities: CountingRules.Identities {
-        CountingRules.Identities(viewer: tracedViewer, address: address, userAgent: userAgent)
+        CountingRules.Identities(viewer: tracedViewer, address: addressHash, userAgent: userAgent)
     }
 }

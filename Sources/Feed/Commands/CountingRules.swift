@@ -4,26 +4,37 @@ public struct CountingRules: Sendable, Hashable {
     public var clickWindow: Int64 = 30_000
     /// Impressions of the same person with the same token inside it are duplicates. Milliseconds; as long as a token is valid, at the least.
     public var impressionWindow: Int64 = 25 * 3_600_000
-    /// Clicks that count per viewer and per address and user agent in ``rateWindow``.
+    /// Clicks that count per viewer and per address in ``rateWindow``.
     public var clickLimit = 60
-    /// Impressions that count per viewer and per address and user agent in ``rateWindow``.
+    /// Impressions that count per viewer and per address in ``rateWindow``.
     public var impressionLimit = 3_000
     /// Milliseconds.
     public var rateWindow: Int64 = 60_000
 
     public init() {}
 
+    /// By what the same person is known again: the viewer, or else address and user agent together.
     struct Identities {
         var viewer: String?
         var address: String?
         var userAgent: String?
 
-        /// A separator that no header value holds keeps the parts apart.
-        var device: String? { address.map { "d\u{0}\($0)\u{0}\(userAgent ?? "")" } }
+        /// Viewers share devices, so two of them are two people. One who named no viewer may be any of those who did on that device: what
+        /// the first of them did is not counted again, whichever came first.
+        func deduplication(_ what: String, window: Int64) -> LedgerEvent.Deduplication? {
+            // A separator that no header value holds keeps the parts apart.
+            let named = viewer.map { "\(what)\u{0}v\u{0}\($0)" }
+            guard let address else { return named.map { LedgerEvent.Deduplication(key: $0, window: window) } }
+            let device = "\(address)\u{0}\(userAgent ?? "")"
+            let (anonymous, anyone) = ("\(what)\u{0}d\u{0}\(device)", "\(what)\u{0}n\u{0}\(device)")
+            guard let named else {
+                return LedgerEvent.Deduplication(keys: [anonymous], repeats: [anonymous, anyone], window: window)
+            }
+            return LedgerEvent.Deduplication(keys: [named, anyone], repeats: [named, anonymous], window: window)
+        }
 
-        var person: String? { viewer.map { "v\u{0}\($0)" } ?? device }
-
-        var all: [String] { [viewer.map { "v\u{0}\($0)" }, device].compactMap { $0 } }
+        /// An address alone: user agents are made up too easily.
+        var rates: [String] { [viewer.map { "v\u{0}\($0)" }, address.map { "a\u{0}\($0)" }].compactMap { $0 } }
     }
 
     func apply(to event: inout LedgerEvent, identities: Identities, token: String?) {
@@ -34,10 +45,8 @@ public struct CountingRules: Sendable, Hashable {
             case .selection, .deselection, .dismissal, .save, .undo: (Int64(0), 0, "")
             }
         guard limit > 0 else { return }
-        if let person = identities.person {
-            event.deduplication = .init(key: "\(event.kind.rawValue)\u{0}\(what)\u{0}\(person)", window: window)
-        }
-        event.rates = identities.all.map {
+        event.deduplication = identities.deduplication("\(event.kind.rawValue)\u{0}\(what)", window: window)
+        event.rates = identities.rates.map {
             LedgerEvent.RateLimit(key: "\(event.kind.rawValue)\u{0}\($0)", limit: limit, window: rateWindow)
         }
     }

@@ -16,10 +16,14 @@ public struct Performance: Sendable {
     public var presentation: Presentation?
     /// The stored URL that the client is redirected to.
     public var destination: String?
-    /// Nil where one of the performed commands cannot be undone, or none was performed.
+    /// Nil where one of the performed commands cannot be undone, none was performed, or there is no time for it.
     public var undo: Undo?
     /// What the ledger decided about each event; empty until it is committed.
-    public var verdicts: [Verdict] = []
+    public private(set) var verdicts: [Verdict] = []
+    /// That of the click where there is one, else of the first event; nil until it is committed, and where nothing was recorded.
+    public private(set) var verdict: Verdict?
+    /// Which of the events tells the ``verdict``.
+    private var telling = 0
     /// What is remembered of it; nil where nothing was performed.
     var record: SelectionRecord?
 
@@ -32,6 +36,7 @@ public struct Performance: Sendable {
         steps = context.steps
         presentation = context.presentation
         destination = context.destination
+        telling = context.events.firstIndex { $0.kind == .click } ?? 0
         let (end, overflow) = context.now.addingReportingOverflow(max(0, undoWindow))
         let expires = overflow ? .max : end
         let performed = steps.filter { $0.outcome == .performed }
@@ -41,7 +46,7 @@ public struct Performance: Sendable {
         record = SelectionRecord(
             id: context.performance, cell: context.cell, viewer: viewer,
             steps: performed.map { SelectionRecord.Step(command: $0.command, undo: $0.undo) }, expires: expires)
-        if performed.allSatisfy({ $0.undo != nil }) {
+        if undoWindow > 0, performed.allSatisfy({ $0.undo != nil }) {
             undo = Undo(href: links.selection(context.performance), expires: expires)
         }
     }
@@ -54,6 +59,7 @@ public struct Performance: Sendable {
     func judged(_ verdicts: [Verdict]) -> Performance {
         var performance = self
         performance.verdicts = verdicts
+        performance.verdict = verdicts.indices.contains(telling) ? verdicts[telling] : nil
         return performance
     }
 

@@ -1,23 +1,37 @@
 /// Looks for any of several words in a text, ASCII letters of either case being the same. One pass over the bytes, nothing allocated.
 struct WordSearch: Sendable, Hashable {
     private let words: [[UInt8]]
-    /// Whether a word begins with a byte.
+    private let passed: [[UInt8]]
+    /// Whether a word begins with a byte, one that is passed included.
     private let begins: [Bool]
 
-    init(_ words: [String]) {
-        self.words = words.map { $0.utf8.map(Self.folded) }.filter { !$0.isEmpty }
+    /// - Parameter passed: words that are no match, whatever words are within them.
+    init(_ words: [String], passing passed: [String] = []) {
+        self.words = Self.folded(words)
+        self.passed = Self.folded(passed)
         var begins = [Bool](repeating: false, count: 256)
-        for first in self.words.compactMap(\.first) { begins[Int(first)] = true }
+        for first in (self.words + self.passed).compactMap(\.first) { begins[Int(first)] = true }
         self.begins = begins
     }
 
     func matches(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { text in
-            text.indices.contains { start in
-                begins[Int(Self.folded(text[start]))] && words.contains { Self.stands($0, in: text, at: start) }
+            var start = 0
+            while start < text.count {
+                guard begins[Int(Self.folded(text[start]))] else {
+                    start += 1
+                    continue
+                }
+                if words.contains(where: { Self.stands($0, in: text, at: start) }) { return true }
+                start += passed.first { Self.stands($0, in: text, at: start) }?.count ?? 1
             }
+            return false
         }
+    }
+
+    private static func folded(_ words: [String]) -> [[UInt8]] {
+        words.map { $0.utf8.map { folded($0) } }.filter { !$0.isEmpty }
     }
 
     private static func stands(_ word: [UInt8], in text: UnsafeBufferPointer<UInt8>, at start: Int) -> Bool {

@@ -9,7 +9,7 @@ public protocol LedgerArchive: Sendable {
     func events(after marker: Int64, limit: Int) async throws -> [RecordedEvent]
 
     /// Removes events older than a moment (milliseconds since 1970-01-01 UTC), a few at a time, so that clicks go on in between.
-    /// Reports do not change. The newest event always stays: markers go on from it.
+    /// Reports do not change, and markers go on from the last event there was.
     ///
     /// - Returns: how many were removed.
     func removeEvents(before moment: Int64) async throws -> Int

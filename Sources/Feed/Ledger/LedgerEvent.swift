@@ -16,7 +16,6 @@ public struct LedgerEvent: Sendable, Hashable {
     public var userAgent: String?
     /// What the caller decided so far. The ledger turns `counted` into `duplicate` or `limited` when ``deduplication`` or ``rates`` say so.
     public var verdict: Verdict
-    /// Events with the same key inside the window are duplicates of the first.
     public var deduplication: Deduplication?
     /// How many counted events there may be under a key.
     public var rates: [RateLimit]
@@ -36,14 +35,24 @@ public struct LedgerEvent: Sendable, Hashable {
         self.rates = rates
     }
 
+    /// What makes an event a repetition.
     public struct Deduplication: Sendable, Hashable {
-        public var key: String
+        /// Left behind by the event, where it counts, for as long as the window.
+        public var keys: [String]
+        /// The event is a duplicate where one that counted left any of these behind.
+        public var repeats: [String]
         /// Milliseconds.
         public var window: Int64
 
-        public init(key: String, window: Int64) {
-            self.key = key
+        public init(keys: [String], repeats: [String], window: Int64) {
+            self.keys = keys
+            self.repeats = repeats
             self.window = window
+        }
+
+        /// Events with the same key inside the window are duplicates of the first.
+        public init(key: String, window: Int64) {
+            self.init(keys: [key], repeats: [key], window: window)
         }
     }
 

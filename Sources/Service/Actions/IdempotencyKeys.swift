@@ -4,25 +4,44 @@ internal import HTTPServer
 internal import HTTPTypes
 
 /// Reads `Idempotency-Key`.
-enum IdempotencyKeys {
+struct IdempotencyKeys: Sendable {
     /// How long a key is remembered, in milliseconds.
     static let lifetime: Int64 = 24 * 3_600_000
     private static let longest = 255
 
+    private let clients: ClientReader
+    private let secret: SymmetricKey
+
+    init(clients: ClientReader, keys: SigningKeys) {
+        self.clients = clients
+        secret = keys.current.derived(for: SigningPurpose(rawValue: "idempotency"))
+    }
+
     /// The request's key, or nil where it has none.
     ///
     /// - Throws: ``Problem`` (400) where it is empty, too long, or not of visible ASCII.
-    static func key(of request: RouteRequest, viewer: String?) throws(Problem) -> IdempotencyKey? {
+    func key(of request: RouteRequest, viewer: String?) throws(Problem) -> IdempotencyKey? {
         guard let key = request.head.headerFields[.idempotencyKey] else { return nil }
-        guard !key.isEmpty, key.utf8.count <= longest, key.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw Problem(.badRequest, .invalidParameter, "Idempotency-Key must be 1 to \(longest) visible ASCII characters.")
+        guard !key.isEmpty, key.utf8.count <= Self.longest, key.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw Problem(.badRequest, .invalidParameter, "Idempotency-Key must be 1 to \(Self.longest) visible ASCII characters.")
         }
         var digest = SHA256()
         for part in [request.head.method.rawValue, request.head.path ?? ""] { digest.update(data: Array(part.utf8) + [0]) }
         digest.update(data: request.request.body.bytes ?? [])
         return IdempotencyKey(
-            scope: viewer.map { "viewer \($0)" } ?? "address \(request.request.peer.address)", key: key,
-            fingerprint: digest.finalize().map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined(),
-            expires: request.now + lifetime)
+            scope: scope(of: key, request, viewer: viewer), key: key, fingerprint: Self.hexadecimal(digest.finalize()),
+            expires: request.now + Self.lifetime)
+    }
+
+    /// Names whose key it is without telling who that is: viewers and addresses do not come into the store by it, nor can it be seen which
+    /// keys are the same person's. It holds for as long as the key, midnight included.
+    private func scope(of key: String, _ request: RouteRequest, viewer: String?) -> String {
+        let owner =
+            viewer.map { "viewer\u{0}\($0)" } ?? "address\u{0}\(clients.address(of: request.head, from: request.request.peer.address))"
+        return Self.hexadecimal(HMAC<SHA256>.authenticationCode(for: Array("\(key)\u{0}\(owner)".utf8), using: secret))
+    }
+
+    private static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+        bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 }

@@ -1,14 +1,18 @@
+internal import Feed
 internal import HTTPServer
 internal import HTTPTypes
 
-/// An answer as it is kept under an idempotency key: status, location and body, on a line each.
+/// An answer as it is kept under an idempotency key: status and verdict, location, body, on a line each.
 struct StoredAnswer: Hashable {
     let status: HTTPResponse.Status
+    /// Nil where nothing was recorded.
+    let verdict: Verdict?
     let location: String?
     let body: [UInt8]
 
-    init(status: HTTPResponse.Status, location: String?, body: [UInt8]) {
+    init(status: HTTPResponse.Status, verdict: Verdict?, location: String?, body: [UInt8]) {
         self.status = status
+        self.verdict = verdict
         self.location = location
         self.body = body
     }
@@ -16,16 +20,19 @@ struct StoredAnswer: Hashable {
     /// - Throws: ``Problem`` (500) where the bytes are not an answer of ours.
     init(_ bytes: [UInt8]) throws(Problem) {
         let lines = bytes.split(separator: 0x0A, maxSplits: 2, omittingEmptySubsequences: false)
-        guard lines.count == 3, let code = Int(String(decoding: lines[0], as: UTF8.self)), (200..<600).contains(code) else {
+        let words = (lines.first ?? []).split(separator: 0x20).map { String(decoding: $0, as: UTF8.self) }
+        guard lines.count == 3, let code = words.first.flatMap({ Int($0) }), (200..<600).contains(code) else {
             throw Problem(.internalServerError, nil, "A kept answer cannot be read.")
         }
+        verdict = words.dropFirst().first.flatMap { Verdict(rawValue: $0) }
         status = HTTPResponse.Status(code: code)
         location = lines[1].isEmpty ? nil : String(decoding: lines[1], as: UTF8.self)
         body = Array(lines[2])
     }
 
     var bytes: [UInt8] {
-        Array("\(status.code)\n\(location ?? "")\n".utf8) + body
+        let verdict = verdict.map { " \($0.rawValue)" } ?? ""
+        return Array("\(status.code)\(verdict)\n\(location ?? "")\n".utf8) + body
     }
 
     var response: ServerResponse {

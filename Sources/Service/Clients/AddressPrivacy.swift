@@ -16,16 +16,25 @@ struct AddressPrivacy: Sendable {
     ///
     /// - Parameter now: milliseconds since 1970-01-01 UTC; the hash of an address is another one every day.
     func kept(of address: String, now: Int64) -> String? {
-        guard mode != .none, let bytes = Self.bytes(of: address) else { return nil }
         switch mode {
-        case .none: return nil
-        case .truncated: return Self.truncated(bytes)
-        case .hashed:
-            let day = withUnsafeBytes(of: (now / 86_400_000).bigEndian) { Array($0) }
-            let code = HMAC<SHA256>.authenticationCode(for: day + bytes, using: key)
-            return code.prefix(12).map { byte in String(byte >> 4, radix: 16) + String(byte & 15, radix: 16) }.joined()
+        case .none: nil
+        case .truncated: Self.bytes(of: address).map(Self.truncated)
+        case .hashed: hash(of: address, now: now)
         }
     }
+
+    /// A keyed hash of the whole address, whatever is kept of it; nil where the text is none.
+    ///
+    /// - Parameter now: milliseconds since 1970-01-01 UTC; the hash is another one every day.
+    func hash(of address: String, now: Int64) -> String? {
+        guard let bytes = Self.bytes(of: address) else { return nil }
+        let day = withUnsafeBytes(of: Self.day(of: now).bigEndian) { Array($0) }
+        let code = HMAC<SHA256>.authenticationCode(for: day + bytes, using: key)
+        return code.prefix(12).map { byte in String(byte >> 4, radix: 16) + String(byte & 15, radix: 16) }.joined()
+    }
+
+    /// Days since 1970-01-01 UTC.
+    static func day(of now: Int64) -> Int64 { now / 86_400_000 }
 
     /// `192.0.2.0/24`, `2001:db8:1::/48`.
     private static func truncated(_ bytes: [UInt8]) -> String {

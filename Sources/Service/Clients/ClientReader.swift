@@ -8,14 +8,14 @@ struct ClientReader: Sendable {
     private static let longestViewer = 256
 
     private let viewerField: HTTPField.Name?
-    private let privacy: AddressPrivacy
+    private let addresses: KnownAddresses
     private let rules = VerdictRules()
     private let counting: CountingRules
     private let trustsForwarded: Bool
 
     init(settings: EventSettings, keys: SigningKeys) {
         viewerField = HTTPField.Name(settings.viewerHeader)
-        privacy = AddressPrivacy(mode: settings.address, keys: keys)
+        addresses = KnownAddresses(AddressPrivacy(mode: settings.address, keys: keys))
         trustsForwarded = settings.trustForwarded
         var counting = CountingRules()
         counting.clickWindow = settings.window.milliseconds
@@ -43,12 +43,14 @@ struct ClientReader: Sendable {
         let userAgent = request.headerFields[.userAgent].map { agent in
             agent.utf8.count <= Self.longestUserAgent ? agent : String(agent.prefix(Self.longestUserAgent))
         }
+        let address = addresses.trace(of: address(of: request, from: peer), now: now)
         return ClientTrace(
-            viewer: try viewer(of: request), address: privacy.kept(of: address(of: request, from: peer), now: now), userAgent: userAgent,
+            viewer: try viewer(of: request), address: address?.kept, addressHash: address?.hash, userAgent: userAgent,
             leavesTrace: !asksForNoTrace(request), verdict: verdict(of: request, userAgent: userAgent), counting: counting)
     }
 
-    private func address(of request: HTTPRequest, from peer: String) -> String {
+    /// The client's whole address: not to be stored.
+    func address(of request: HTTPRequest, from peer: String) -> String {
         guard trustsForwarded, let forwarded = request.headerFields[.xForwardedFor] else { return peer }
         // The last entry is the one that our own proxy wrote; those before it are the client's word.
         return forwarded.split(separator: ",").last.map { $0.trimmed } ?? peer
@@ -60,8 +62,8 @@ struct ClientReader: Sendable {
 
     /// What the request itself says; duplicates and limits are for the ledger.
     private func verdict(of request: HTTPRequest, userAgent: String?) -> Verdict {
-        let purpose = [HTTPField.Name.secPurpose, .purpose, .xPurpose, .xMoz].compactMap { request.headerFields[$0] }.first
-        return rules.verdict(userAgent: userAgent, purpose: purpose, isHead: request.method == .head)
+        let purposes = [HTTPField.Name.secPurpose, .purpose, .xPurpose, .xMoz].compactMap { request.headerFields[$0] }
+        return rules.verdict(userAgent: userAgent, purposes: purposes, isHead: request.method == .head)
     }
 }
 

@@ -9,7 +9,7 @@ public struct EventSettings: Sendable {
         case none
     }
 
-    /// The request field that names the viewer, set by whatever authenticates in front of the service.
+    /// The request field that names the viewer, set by whatever authenticates in front of the service. Empty: there are no viewers.
     public var viewerHeader: String
     public var address: Address
     /// A second click of the same viewer, or of the same address and user agent, on the same ad within it is a duplicate.
@@ -25,8 +25,8 @@ public struct EventSettings: Sendable {
 
     init(_ reader: inout SettingsReader) throws {
         viewerHeader = try reader.read(
-            "events.viewer-header", default: "X-Viewer-ID", allowed: "a field name",
-            where: { !$0.isEmpty && $0.utf8.allSatisfy { $0 == 0x2D || $0.isASCIIAlphanumeric } })
+            "events.viewer-header", default: "X-Viewer-ID", allowed: "a field name, or nothing",
+            where: { $0.utf8.allSatisfy { $0 == 0x2D || $0.isASCIIAlphanumeric } })
         address = try reader.read("events.address", default: Address.truncated)
         window = try reader.read("events.window", default: .seconds(60))
         rate = try reader.read("events.rate", default: 30, in: 1...1_000_000)

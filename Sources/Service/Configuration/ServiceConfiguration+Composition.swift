@@ -10,7 +10,7 @@ extension ServiceConfiguration {
     }
 
     var cells: CellConfiguration {
-        var cells = CellConfiguration()
+        var cells = CellConfiguration(hasViewers: !events.viewerHeader.isEmpty)
         cells.userCells = [.regular: feed.regularUserCell.cell, .featured: feed.featuredUserCell.cell]
         let policy = FailurePolicy(rawValue: actions.onFailure.rawValue) ?? .stop
         cells.userCommands[.selection] = SlotCommands(actions.userSelection, policy: policy)

@@ -28,7 +28,7 @@ struct CrossOriginPolicy: Sendable {
         allowsAny = settings.origins.contains(CrossOriginSettings.anyOrigin)
         credentials = settings.credentials && !allowsAny
         maxAge = settings.maxAge.milliseconds / 1_000
-        allowedFields = (Self.requestFields + [viewerHeader]).joined(separator: ", ")
+        allowedFields = (Self.requestFields + (viewerHeader.isEmpty ? [] : [viewerHeader])).joined(separator: ", ")
     }
 
     /// What an answer carries for a request of this origin, or of none. One that is not allowed is told nothing.

@@ -10,12 +10,14 @@ struct APIDescription: Sendable {
     let cellSchema: CellSchema
 
     /// - Parameters:
-    ///   - viewerHeader: the request field that names the viewer; the document has the default's name, and gets this one.
+    ///   - viewerHeader: the request field that names the viewer; the document has the default's name, and gets this one. Empty where there is none:
+    ///     the default's is then one that nobody reads.
     ///   - publicURL: what absolute hrefs begin with; empty for relative ones.
     /// - Throws: where the document is damaged, which tests rule out.
     init(viewerHeader: String, publicURL: String) throws {
         let text = String(decoding: PackageResources.openapi_json, as: UTF8.self)
-        document = Array((viewerHeader == Self.viewerHeader ? text : text.replacing(Self.viewerHeader, with: viewerHeader)).utf8)
+        document = Array(
+            (viewerHeader.isEmpty || viewerHeader == Self.viewerHeader ? text : text.replacing(Self.viewerHeader, with: viewerHeader)).utf8)
         cellSchema = try CellSchema(description: document, publicURL: publicURL)
     }
 }

@@ -6,6 +6,7 @@ internal import HTTPTypes
 struct CellRoutes: Sendable {
     let performer: ActionPerformer
     let clients: ClientReader
+    let keys: IdempotencyKeys
     let verdicts: VerdictField
 
     var routes: [Route] {
@@ -20,7 +21,7 @@ struct CellRoutes: Sendable {
     private func perform(_ slot: CommandKey, _ request: RouteRequest) async throws -> ServerResponse {
         let client = try clients.trace(of: request.head, from: request.request.peer.address, now: request.now)
         let cell = request.parameter("id")
-        let key = try IdempotencyKeys.key(of: request, viewer: client.viewer)
+        let key = try keys.key(of: request, viewer: client.viewer)
         if try request.query.flag("simulate") {
             let simulated = try await performer.simulate(slot, of: cell, for: client, now: request.now)
             return Self.answer(for: simulated).response
@@ -29,11 +30,10 @@ struct CellRoutes: Sendable {
             Self.answer(for: performance).bytes
         }
         switch outcome {
-        case .performed(let performance, let answer):
-            return try verdicts.added(performance.verdicts.first, to: StoredAnswer(answer).response)
-        case .replayed(let answer): return try StoredAnswer(answer).response
-        case .keyReused:
-            throw Problem(.unprocessableContent, .idempotencyKeyReused, "This Idempotency-Key was used for another request.")
+        case .performed(_, let bytes), .replayed(let bytes):
+            let answer = try StoredAnswer(bytes)
+            return verdicts.added(answer.verdict, to: answer.response)
+        case .keyReused: throw ActionError.keyReused
         }
     }
 
@@ -47,13 +47,13 @@ struct CellRoutes: Sendable {
     /// 303 where the client is to go elsewhere, a problem (500) where nothing could be performed, else 200.
     private static func answer(for performance: Performance) -> StoredAnswer {
         if let destination = performance.destination {
-            return StoredAnswer(status: .seeOther, location: destination, body: performance.json())
+            return StoredAnswer(status: .seeOther, verdict: performance.verdict, location: destination, body: performance.json())
         }
         let didSomething = performance.isComplete || performance.steps.contains { $0.outcome == .performed }
         guard didSomething else {
             let problem = Problem(.internalServerError, .commandFailed, "None of the commands could be performed.")
-            return StoredAnswer(status: problem.status, location: nil, body: problem.details.json)
+            return StoredAnswer(status: problem.status, verdict: performance.verdict, location: nil, body: problem.details.json)
         }
-        return StoredAnswer(status: .ok, location: nil, body: performance.json())
+        return StoredAnswer(status: .ok, verdict: performance.verdict, location: nil, body: performance.json())
     }
 }

@@ -11,6 +11,7 @@ struct EventRoutes: Sendable {
 
     let performer: ActionPerformer
     let clients: ClientReader
+    let keys: IdempotencyKeys
 
     private struct Event: Decodable {
         enum Kind: String, Decodable { case impression }
@@ -34,7 +35,8 @@ struct EventRoutes: Sendable {
         let events = try Self.events(in: request.request.body.bytes ?? [])
         let client = try clients.trace(of: request.head, from: request.request.peer.address, now: request.now)
         let sightings = events.map { ActionPerformer.Sighting(cell: $0.cell, token: $0.token) }
-        let verdicts = try await performer.impressions(sightings, for: client, now: request.now)
+        let key = try keys.key(of: request, viewer: client.viewer)
+        let verdicts = try await performer.impressions(sightings, for: client, now: request.now, idempotency: key)
         let judged = zip(events, verdicts).map { Judged(type: $0.type.rawValue, cell: $0.cell, verdict: $1.rawValue) }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -38,6 +38,8 @@ extension Problem {
         case .undoExpired: self.init(.gone, .undoExpired, "The time for undoing this selection is over.")
         case .undoFailed(let command, _):
             self.init(.badGateway, .commandFailed, "The command \(command) could not be undone; nothing was. Try again.")
+        case .keyReused:
+            self.init(.unprocessableContent, .idempotencyKeyReused, "This Idempotency-Key was used for another request.")
         case .forgedToken: self.init(.notFound, .invalidToken, "There is nothing behind this link.")
         case .gone: self.init(.gone, .goneAdvertisement, "This advertisement is gone.")
         }

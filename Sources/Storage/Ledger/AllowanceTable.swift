@@ -3,7 +3,7 @@ import GRDB
 
 /// Decides whether an event still counts: the first of its duplicates, and within its rates.
 ///
-/// A window begins with the first event that counts and ends for all of its events together. Events that do not count use nothing up:
+/// A rate's window begins with the first event that counts and ends for all of its events together. Events that do not count use nothing up:
 /// whoever is over a limit is not kept over it by trying. What a group of units uses is gathered, and written once before the group is
 /// committed: many share an address.
 struct AllowanceTable {
@@ -23,21 +23,25 @@ struct AllowanceTable {
 
     private var known: [String: Allowance] = [:]
     private let find: SQLStatement
-    private let begin: SQLStatement
+    private let insert: SQLStatement
     private let update: SQLStatement
 
     init(_ database: Database) throws {
         find = try SQLStatement(database, "SELECT until, used FROM allowance WHERE key = ?")
-        begin = try SQLStatement(
+        insert = try SQLStatement(
             database,
             "INSERT INTO allowance (key, until, used) VALUES (?1, ?2, ?3) ON CONFLICT (key) DO UPDATE SET until = ?2, used = ?3")
         update = try SQLStatement(database, "UPDATE allowance SET used = ?3 WHERE key = ?1")
     }
 
     mutating func verdict(on event: LedgerEvent) throws -> Verdict {
-        if let duplicates = event.deduplication, try used("d:" + duplicates.key, at: event.at) > 0 { return .duplicate }
+        if let duplicates = event.deduplication {
+            for key in duplicates.repeats where try used("d:" + key, at: event.at) > 0 { return .duplicate }
+        }
         for rate in event.rates where try used("r:" + rate.key, at: event.at) >= rate.limit { return .limited }
-        if let duplicates = event.deduplication { use("d:" + duplicates.key, at: event.at, window: duplicates.window) }
+        if let duplicates = event.deduplication {
+            for key in duplicates.keys { begin("d:" + key, at: event.at, window: duplicates.window) }
+        }
         for rate in event.rates { use("r:" + rate.key, at: event.at, window: rate.window) }
         return .counted
     }
@@ -50,7 +54,7 @@ struct AllowanceTable {
             case .none: continue
             case .used: statement = update
             case .began:
-                statement = begin
+                statement = insert
                 statement.bind(2, allowance.until)
             }
             statement.bind(1, key)
@@ -84,8 +88,12 @@ struct AllowanceTable {
             known[key] = Allowance(
                 until: allowance.until, used: allowance.used &+ 1, change: allowance.change == .began ? .began : .used)
         } else {
-            let (until, isEndless) = moment.addingReportingOverflow(window)
-            known[key] = Allowance(until: isEndless ? .max : until, used: 1, change: .began)
+            begin(key, at: moment, window: window)
         }
+    }
+
+    private mutating func begin(_ key: String, at moment: Int64, window: Int64) {
+        let (until, isEndless) = moment.addingReportingOverflow(window)
+        known[key] = Allowance(until: isEndless ? .max : until, used: 1, change: .began)
     }
 }

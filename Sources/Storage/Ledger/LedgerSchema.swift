@@ -7,7 +7,7 @@ import GRDB
 enum LedgerSchema {
     /// "INTL".
     static let applicationID: Int32 = 0x494E_544C
-    static let version: Int32 = 1
+    static let version: Int32 = 2
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -15,6 +15,7 @@ enum LedgerSchema {
             try database.execute(sql: events)
             try database.execute(sql: viewers)
         }
+        migrator.registerMigration("2: last marker") { try $0.execute(sql: markers) }
         return migrator
     }
 
@@ -67,6 +68,23 @@ enum LedgerSchema {
         CREATE INDEX listing_order ON listing (viewer, list);
         CREATE UNIQUE INDEX listing_performance ON listing (viewer, list, cell, performance);
         """
+
+    private static let markers = """
+        -- The highest marker of the events when some were last removed: the next go on from it, also where none is left.
+        CREATE TABLE event_marker (
+            only INTEGER PRIMARY KEY CHECK (only = 1), last INTEGER NOT NULL
+        );
+        """
+
+    /// To be run before events are removed, in the same transaction.
+    static let keepMarker = """
+        INSERT INTO event_marker (only, last) SELECT 1, max(id) FROM event HAVING max(id) IS NOT NULL
+        ON CONFLICT (only) DO UPDATE SET last = excluded.last
+        """
+
+    /// Gives the first event behind removed ones the marker that comes next. It has 1 then, as the first of all has.
+    static let goOnFromMarker =
+        "UPDATE event SET id = (SELECT last + 1 FROM event_marker) WHERE id = 1 AND EXISTS (SELECT 1 FROM event_marker)"
 
     static func file(_ path: String) -> DatabaseFile {
         DatabaseFile(path: path, content: "a ledger", applicationID: applicationID, version: version, migrator: migrator)

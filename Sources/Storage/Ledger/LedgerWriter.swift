@@ -7,6 +7,7 @@ import GRDB
 final class LedgerWriter {
     let database: Database
     private let insertEvent: SQLStatement
+    private let goOnFromMarker: SQLStatement
     private let insertSelection: SQLStatement
     private let insertStep: SQLStatement
     private let findSelection: SQLStatement
@@ -22,6 +23,7 @@ final class LedgerWriter {
         self.database = database
         insertEvent = try SQLStatement(
             database, "INSERT INTO event (at, kind, cell, viewer, address, user_agent, verdict) VALUES (?, ?, ?, ?, ?, ?, ?)")
+        goOnFromMarker = try SQLStatement(database, LedgerSchema.goOnFromMarker)
         insertSelection = try SQLStatement(
             database, "INSERT INTO selection (id, cell, viewer, expires, undone_at) VALUES (?, ?, ?, ?, NULL)")
         insertStep = try SQLStatement(database, "INSERT INTO selection_step (selection, number, command, undo) VALUES (?, ?, ?, ?)")
@@ -46,7 +48,7 @@ final class LedgerWriter {
         for change in entry.changes { try apply(change) }
         var verdicts: [Verdict] = []
         for event in entry.events { verdicts.append(try append(event)) }
-        if let (key, answer) = entry.idempotency { try insert(key, answer: answer) }
+        if let (key, answer) = entry.idempotency { try insert(key, answer: answer(verdicts)) }
         return LedgerReceipt(outcome: .committed, verdicts: verdicts)
     }
 
@@ -136,6 +138,8 @@ final class LedgerWriter {
         insertEvent.bind(6, event.userAgent)
         insertEvent.bind(7, verdict.rawValue)
         try insertEvent.run()
+        // No event was left.
+        if database.lastInsertedRowID == 1 { try goOnFromMarker.run() }
         rollups.count(event, as: verdict)
         return verdict
     }

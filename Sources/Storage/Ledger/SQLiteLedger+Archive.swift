@@ -76,11 +76,9 @@ extension SQLiteLedger: LedgerArchive {
         while true {
             let removed = try await StoreError.wrapping {
                 try await commits.write { database in
+                    try database.execute(sql: LedgerSchema.keepMarker)
                     try database.execute(
-                        sql: """
-                            DELETE FROM event WHERE at < ? AND id IN (
-                                SELECT id FROM event WHERE id < (SELECT max(id) FROM event) ORDER BY id LIMIT 2000)
-                            """, arguments: [moment])
+                        sql: "DELETE FROM event WHERE at < ? AND id IN (SELECT id FROM event ORDER BY id LIMIT 2000)", arguments: [moment])
                     return database.changesCount
                 }
             }

@@ -49,6 +49,17 @@ struct ActionPerformerTests {
         }
     }
 
+    @Test("where there is no time to undo, no undo is offered")
+    func noUndo() async throws {
+        let fixture = try Fixture(users: 1)
+        let performer = ActionPerformer(
+            store: fixture.store, ledger: fixture.ledger, factories: fixture.factories, tokens: fixture.tokens, undoWindow: 0)
+        let outcome = try await performer.perform(.dismissal, of: "user:u0", for: ann, now: now, answer: { $0.json() })
+        guard case .performed(let performance, let answer) = outcome else { throw TestFailure() }
+        #expect(performance.undo == nil && !String(decoding: answer, as: UTF8.self).contains("undo"))
+        #expect(fixture.ledger.listed(.dismissed, "ann") == ["user:u0"])
+    }
+
     @Test("a dismissal is undone once, even if the item is gone")
     func undo() async throws {
         let fixture = try Fixture(users: 1)

@@ -5,7 +5,7 @@ import Testing
 @Suite("Clicks and impressions")
 struct ClickAndImpressionTests {
     let now = Fixture.now
-    let client = ClientTrace(address: "192.0.2.0", userAgent: "test")
+    let client = ClientTrace(address: "192.0.2.0/24", addressHash: "a1", userAgent: "test")
 
     func token(_ fixture: Fixture) async throws -> String {
         let page = try await fixture.page()
@@ -99,6 +99,81 @@ struct ClickAndImpressionTests {
         #expect(fixture.ledger.events.map(\.verdict) == [verdict])
     }
 
+    @Test(
+        "a click that does not count by what the request or its token says is recorded, and runs no command",
+        arguments: [(.counted, 0, true), (.bot, 0, false), (.prefetch, 0, false), (.counted, 26, false)] as [(Verdict, Int64, Bool)])
+    func nobodysChoice(verdict: Verdict, hours: Int64, isPerformed: Bool) async throws {
+        var configuration = CellConfiguration()
+        configuration.advertisementCommands[.selection] = ["clickthrough", "save"]
+        let fixture = try Fixture(users: 2, advertisements: 1, configuration: configuration)
+        var ann = client
+        (ann.viewer, ann.verdict) = ("ann", verdict)
+        let token = fixture.tokens.click(cell: "ad:0", slot: 0, now: now)
+        let click = try await fixture.performer().click(token: token, for: ann, now: now + hours * 3_600_000)
+        #expect(click.location == "https://shop.example/0")
+        #expect(click.verdict == (hours > 0 ? .expired : verdict))
+        #expect(fixture.ledger.listed(.saved, "ann") == (isPerformed ? ["ad:0"] : []))
+        #expect(fixture.ledger.events.map(\.kind) == (isPerformed ? [.click, .save] : [.click]))
+    }
+
+    @Test(
+        "a second click is a repetition by its viewer, or by address and user agent where one of the two named nobody",
+        arguments: [
+            (ClientTrace(addressHash: "a", userAgent: "x"), ClientTrace(addressHash: "a", userAgent: "x"), true),
+            (ClientTrace(addressHash: "a", userAgent: "x"), ClientTrace(addressHash: "b", userAgent: "x"), false),
+            (ClientTrace(addressHash: "a", userAgent: "x"), ClientTrace(addressHash: "a", userAgent: "y"), false),
+            (ClientTrace(viewer: "v", addressHash: "a", userAgent: "x"), ClientTrace(viewer: "v", addressHash: "b"), true),
+            (ClientTrace(viewer: "v", addressHash: "a", userAgent: "x"), ClientTrace(addressHash: "a", userAgent: "x"), true),
+            (ClientTrace(addressHash: "a", userAgent: "x"), ClientTrace(viewer: "v", addressHash: "a", userAgent: "x"), true),
+            (ClientTrace(addressHash: "a", userAgent: "x"), ClientTrace(viewer: "v", addressHash: "a", userAgent: "y"), false),
+            (
+                ClientTrace(viewer: "v", addressHash: "a", userAgent: "x"), ClientTrace(viewer: "w", addressHash: "a", userAgent: "x"),
+                false
+            ),
+            (ClientTrace(viewer: "v"), ClientTrace(viewer: "v", addressHash: "a"), true),
+        ])
+    func repetitions(first: ClientTrace, second: ClientTrace, isRepeated: Bool) async throws {
+        let fixture = try Fixture(users: 2, advertisements: 1)
+        for client in [first, second] { _ = try await fixture.performer().click(token: token(fixture), for: client, now: now) }
+        let found = try fixture.ledger.events.map { try #require($0.deduplication) }
+        #expect(found.count == 2 && Set(found[0].keys).isDisjoint(with: found[1].repeats) != isRepeated)
+    }
+
+    @Test("rates are those of the viewer and of the address, whatever the user agent")
+    func rates() async throws {
+        let fixture = try Fixture(users: 2, advertisements: 1)
+        for client in [
+            ClientTrace(viewer: "v", addressHash: "a", userAgent: "x"), ClientTrace(viewer: "w", addressHash: "a", userAgent: "y"),
+            ClientTrace(addressHash: "a", userAgent: "z"), ClientTrace(),
+        ] { _ = try await fixture.performer().click(token: token(fixture), for: client, now: now) }
+        let rates = fixture.ledger.events.map { Set($0.rates.map(\.key)) }
+        #expect(rates.map(\.count) == [2, 2, 1, 0])
+        #expect(rates[0].intersection(rates[1]) == rates[2])
+    }
+
+    @Test("impressions under the same idempotency key get the same verdicts and run nothing again")
+    func repeatedImpressions() async throws {
+        let fixture = try Fixture(users: 2, advertisements: 1)
+        let key = IdempotencyKey(scope: "ann", key: "k", fingerprint: "f", expires: .max)
+        let sightings = [
+            ActionPerformer.Sighting(cell: "ad:0", token: fixture.tokens.impression(cell: "ad:0", slot: 0, now: now)),
+            .init(cell: "ad:0", token: "forged"),
+        ]
+        let performer = fixture.performer()
+        for _ in 0..<2 {
+            #expect(try await performer.impressions(sightings, for: client, now: now, idempotency: key) == [.counted, .unknown])
+        }
+        #expect(fixture.ledger.events.count == 1)
+        var other = key
+        other.fingerprint = "g"
+        await #expect(throws: ActionError.keyReused) { try await performer.impressions([], for: client, now: now, idempotency: other) }
+        // What leaves nothing behind uses no key up.
+        (other.key, other.fingerprint) = ("l", "h")
+        #expect(try await performer.impressions([sightings[1]], for: client, now: now, idempotency: other) == [.unknown])
+        other.fingerprint = "i"
+        #expect(try await performer.impressions([sightings[0]], for: client, now: now, idempotency: other) == [.counted])
+    }
+
     @Test("impressions get a verdict each, in order, and one commit")
     func impressions() async throws {
         let fixture = try Fixture(users: 2, advertisements: 2)
@@ -118,7 +193,7 @@ struct ClickAndImpressionTests {
         #expect(verdicts == [.counted, .unknown, .unknown, .unknown, .unknown, .expired, .counted])
         #expect(fixture.ledger.events.map(\.kind) == [.impression, .impression, .impression])
         #expect(fixture.ledger.commits == 1)
-        #expect(Set(fixture.ledger.events.compactMap { $0.deduplication?.key }).count == 2)
+        #expect(Set(fixture.ledger.events.compactMap { $0.deduplication?.keys }).count == 2)
         #expect(try await fixture.performer().impressions([], for: client, now: now).isEmpty)
     }
 

@@ -20,9 +20,16 @@ struct VerdictRulesTests {
             (firefox, "prefetch;prerender", false, .prefetch),
             (firefox, "Preview", false, .prefetch),
             (firefox, "other", false, .counted),
+            (firefox, "prerender", false, .prefetch),
+            ("ia_archiver (+http://www.alexa.com/site/help/webmasters)", nil, false, .bot),
+            ("APIs-Google (+https://developers.google.com/webmasters/APIs-Google.html)", nil, false, .bot),
+            ("Mozilla/5.0 (compatible; Embedly/0.2; +http://support.embed.ly/)", nil, false, .bot),
+            ("WhatsApp/2.23.20.0", nil, false, .bot),
+            ("Mozilla/5.0 (Linux; Android 11; CUBOT X50) Chrome/120.0 Mobile", nil, false, .counted),
+            ("Mozilla/5.0 (Linux; Android 11; CUBOT X50; compatible; Googlebot/2.1)", nil, false, .bot),
             (firefox, nil, true, .prefetch),
         ] as [(String?, String?, Bool, Verdict)])
     func table(userAgent: String?, purpose: String?, isHead: Bool, expected: Verdict) {
-        #expect(VerdictRules().verdict(userAgent: userAgent, purpose: purpose, isHead: isHead) == expected)
+        #expect(VerdictRules().verdict(userAgent: userAgent, purposes: purpose.map { ["x", $0] } ?? [], isHead: isHead) == expected)
     }
 }

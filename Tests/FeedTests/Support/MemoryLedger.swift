@@ -38,7 +38,7 @@ final class MemoryLedger: Ledger {
             if let failure = state.failure { throw failure }
             if let (key, answer) = entry.idempotency {
                 if let known = state.answers[key.scope + key.key] { return Self.receipt(of: known, for: key) }
-                state.answers[key.scope + key.key] = (key.fingerprint, answer)
+                state.answers[key.scope + key.key] = (key.fingerprint, answer(entry.events.map(\.verdict)))
             }
             if let id = entry.undoes {
                 guard state.selections[id]?.undoneAt == nil else { return LedgerReceipt(outcome: .alreadyUndone) }

@@ -1,3 +1,4 @@
+import Feed
 import Foundation
 import Testing
 
@@ -98,6 +99,15 @@ struct ServiceConfigurationTests {
         let refusal = await refusal(file: file)
         #expect(refusal?.contains(words) == true, "\(refusal ?? "accepted")")
         #expect(refusal?.contains("\n") == false)
+    }
+
+    @Test("an empty field name means that there are no viewers, and so no commands for one")
+    func withoutViewers() async throws {
+        let cells = try await read(flags: ["events.viewer-header": ""]).cells
+        #expect(!cells.hasViewers)
+        let error = #expect(throws: CommandPlanError.self) { try CellFactories.standard(cells) }
+        #expect(error?.description.contains("command 'dismiss' in") == true)
+        #expect(await refusal(flags: ["events.viewer-header": "a b"])?.hasPrefix("events.viewer-header: 'a b'") == true)
     }
 
     @Test("a named file that is not there is an error; the default file may be missing")

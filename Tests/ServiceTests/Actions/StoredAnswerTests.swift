@@ -1,0 +1,25 @@
+import Feed
+import HTTPTypes
+import Testing
+
+@testable import Service
+
+@Suite("Answers kept under an idempotency key")
+struct StoredAnswerTests {
+    @Test("read back as they were written", arguments: [Verdict.duplicate, nil], ["https://a.example/", nil])
+    func roundTrip(verdict: Verdict?, location: String?) throws {
+        let answer = StoredAnswer(status: .seeOther, verdict: verdict, location: location, body: Array("{\n}\n".utf8))
+        #expect(try StoredAnswer(answer.bytes) == answer)
+    }
+
+    @Test("those that were kept without a verdict can still be read")
+    func withoutVerdict() throws {
+        let answer = try StoredAnswer(Array("200\n\n{}".utf8))
+        #expect(answer == StoredAnswer(status: .ok, verdict: nil, location: nil, body: Array("{}".utf8)))
+    }
+
+    @Test("what is none is refused", arguments: ["", "\n\n", "200", "200\n", "x\n\n", "99\n\n", " \n\n"])
+    func damaged(text: String) {
+        #expect(throws: Problem.self) { try StoredAnswer(Array(text.utf8)) }
+    }
+}
