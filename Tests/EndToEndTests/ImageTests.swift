@@ -67,7 +67,7 @@ struct ImageTests {
             bytes[12] = bytes[12] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
             let forged = try service.get(String(decoding: bytes, as: UTF8.self))
             #expect(forged.status == 403 && forged["content-type"] == "application/problem+json")
-            #expect(try service.get("/images/x/y")["image-error"] == "malformed")
+            #expect(try service.get("/images/x/y")["image-error"] == "forged")
             let nameless = try service.get(try #require(hrefs.last), fields: ["X-Request-ID: 7"])
             for (answer, reason) in [(forged, "forged"), (nameless, "invalid-request-id")] {
                 #expect(answer["image-error"] == reason && answer["cache-control"] == "no-store", "\(answer)")
