@@ -5,8 +5,20 @@ public struct FetchHead: Sendable {
     /// Where the answer came from, after redirects.
     public let url: FetchURL
 
-    /// The declared length in bytes; nil where there is none, or one that is no number.
+    /// The declared length in bytes; nil where there is none, or none that can be trusted: no number, or several that differ.
     public var contentLength: Int? {
-        headers["content-length"].flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil }
+        guard let field = headers["content-length"] else { return nil }
+        let lengths = field.split(separator: ",", omittingEmptySubsequences: false).map { text -> Int? in
+            let digits = text.trimmingPrefix { $0 == " " || $0 == "\t" }
+            return digits.utf8.allSatisfy { (48...57).contains($0) } ? Int(digits) : nil
+        }
+        guard let first = lengths.first, lengths.allSatisfy({ $0 == first }) else { return nil }
+        return first
+    }
+
+    /// Whether the end of the body can be found. Lengths that contradict each other are an error that nothing mends, unless a
+    /// transfer coding goes before them (RFC 9112 section 6.3).
+    var hasSoundLength: Bool {
+        headers["content-length"] == nil || headers["transfer-encoding"] != nil || contentLength != nil
     }
 }

@@ -52,6 +52,9 @@ public struct FetchURL: Hashable, Sendable, CustomStringConvertible {
         isSecure == other.isSecure && host == other.host && port == other.port
     }
 
+    /// Host and port: two services on one host are two servers.
+    public var authority: String { address == nil ? "\(host):\(port)" : "[\(host)]:\(port)" }
+
     public var description: String { text }
 
     private static func parse(_ reference: String, base: String?) throws(FetchFailure) -> String {

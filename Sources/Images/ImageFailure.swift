@@ -10,6 +10,8 @@ public struct ImageFailure: Error, Sendable, Hashable {
         case typeDenied
         /// The first bytes are not what was declared.
         case typeMismatch
+        /// Drawn, it would take more memory than a client should have to give.
+        case tooManyPixels
         /// The body is compressed, though nothing of the kind was asked for.
         case encoded
         /// Too many downloads wait already.
@@ -22,6 +24,8 @@ public struct ImageFailure: Error, Sendable, Hashable {
         case buffersFull
         /// The client took the request back.
         case cancelled
+        /// Only a stored picture would have done, and none is.
+        case notStored
         /// The request has come through here before: the origin leads back to us.
         case loop
     }
@@ -42,12 +46,14 @@ public struct ImageFailure: Error, Sendable, Hashable {
         case .upstream(let status): "upstream-\(status)"
         case .typeDenied: "type-denied"
         case .typeMismatch: "type-mismatch"
+        case .tooManyPixels: "too-many-pixels"
         case .encoded: "encoded-body"
         case .overloaded: "overloaded"
         case .queueTimeout: "queue-timeout"
         case .hostResting: "host-resting"
         case .buffersFull: "buffers-full"
         case .cancelled: "cancelled"
+        case .notStored: "not-stored"
         case .loop: "loop-detected"
         }
     }
@@ -60,9 +66,10 @@ public struct ImageFailure: Error, Sendable, Hashable {
     /// The status of the answer to our client. 499 where it no longer waits for one.
     public var status: Int {
         switch reason {
-        case .typeDenied, .typeMismatch, .encoded: 415
+        case .typeDenied, .typeMismatch, .tooManyPixels, .encoded: 415
         case .overloaded, .queueTimeout, .hostResting, .buffersFull: 503
         case .cancelled: 499
+        case .notStored: 504
         case .loop: 508
         case .upstream(let status): Self.status(upstream: status)
         case .fetch(let failure): Self.status(failure)
@@ -92,8 +99,8 @@ public struct ImageFailure: Error, Sendable, Hashable {
     /// How long it is answered from memory; nil for not at all.
     func remembered(strikes: Int) -> Duration? {
         switch reason {
-        case .overloaded, .queueTimeout, .hostResting, .buffersFull, .cancelled, .loop: return nil
-        case .typeDenied, .typeMismatch, .encoded: return .seconds(3_600)
+        case .overloaded, .queueTimeout, .hostResting, .buffersFull, .cancelled, .notStored, .loop: return nil
+        case .typeDenied, .typeMismatch, .tooManyPixels, .encoded: return .seconds(3_600)
         case .upstream(404), .upstream(410): return .seconds(300)
         case .upstream(401), .upstream(403): return .seconds(60)
         case .upstream(429): return .seconds(min(max(retryAfter ?? 10, 1), 600))
@@ -122,7 +129,7 @@ public struct ImageFailure: Error, Sendable, Hashable {
     var blamesHost: Bool? {
         switch reason {
         case .upstream(let status): status >= 500
-        case .typeDenied, .typeMismatch, .encoded: false
+        case .typeDenied, .typeMismatch, .tooManyPixels, .encoded: false
         case .fetch(let failure):
             switch failure {
             case .resolveFailed, .resolveTimeout, .connectFailed, .connectTimeout, .tlsFailed, .headTimeout, .totalTimeout, .tooSlow,

@@ -34,6 +34,10 @@ struct ImageTests {
             let (service, origin, _) = try Self.start()
             let href = try #require(try Self.hrefs(service).first)
             let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: "\(Self.pictures)/avatar-0.png")))
+            #expect(try service.get(href, fields: ["Cache-Control: only-if-cached"]).status == 504)
+            let first = try service.get(href)
+            #expect(first["cache-status"]?.contains("fwd=miss") == true && first["accept-ranges"] == "bytes", "\(first)")
+            #expect(try service.get(href, fields: ["If-None-Match: \(first["etag"] ?? "")"]).status == 304)
             for _ in 0..<4 {
                 let response = try service.get(href)
                 #expect(response.status == 200 && response.body == bytes)
@@ -63,6 +67,13 @@ struct ImageTests {
             bytes[12] = bytes[12] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
             let forged = try service.get(String(decoding: bytes, as: UTF8.self))
             #expect(forged.status == 403 && forged["content-type"] == "application/problem+json")
+            #expect(try service.get("/images/x/y")["image-error"] == "forged")
+            let nameless = try service.get(try #require(hrefs.last), fields: ["X-Request-ID: 7"])
+            for (answer, reason) in [(forged, "forged"), (nameless, "invalid-request-id")] {
+                #expect(answer["image-error"] == reason && answer["cache-control"] == "no-store", "\(answer)")
+                #expect(answer["x-content-type-options"] == "nosniff", "\(answer)")
+                #expect(answer["content-security-policy"] == "default-src 'none'; sandbox", "\(answer)")
+            }
             let missing = try service.get(try #require(hrefs.last))
             #expect(missing.status == 404 && missing["image-error"] == "upstream-404" && missing["etag"] == nil, "\(missing)")
             #expect(try service.ask("DELETE", "/images/requests/\(UUID())").status == 404)
@@ -155,6 +166,41 @@ struct ImageTests {
                 #expect(try client.isClosedByServer())
                 #expect(upstream?.waitForEnd(milliseconds: 2_000) ?? true)
             }
+        }
+    }
+
+    @Test("what a browser fetches ahead waits behind what its user looks at")
+    func prefetch() async throws {
+        try await offPool {
+            let gate = Gate()
+            let origin = try Origin { request, connection in
+                if request.path == "/0.png" { gate.wait() }
+                connection.answer(404)
+            }
+            defer { origin.stop() }
+            let users = (0..<3).map {
+                #"{"klass":"user","id":"\#($0)","username":"\#($0)","avatarUrl":"\#(origin.url("/\($0).png"))","type":"featured"}"#
+            }
+            let service = try RunningService(
+                items: users.joined(separator: "\n") + "\n",
+                settings: [
+                    "images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(origin.port)", "images.downloads-per-host=1",
+                    "images.patience=30s",
+                ])
+            func queued(_ count: Int) throws -> Bool {
+                try service.admin("GET", "/metrics").text.contains("intertwine_image_downloads_queued \(count)\n")
+            }
+            let fields = ["", "Purpose: none\r\n", "Sec-Purpose: prefetch;prerender\r\n"]
+            var clients: [RawClient] = []
+            for (number, href) in try Self.hrefs(service).enumerated() {
+                let client = try RawClient(port: service.port)
+                try client.send("GET \(href) HTTP/1.1\r\nHost: a\r\n\(fields[number])\r\n")
+                while number == 0 ? origin.requests.isEmpty : try !queued(number) {}
+                clients.append(client)
+            }
+            gate.open()
+            for client in clients { #expect(try client.response().status == 404) }
+            #expect(origin.requests.map(\.path) == ["/0.png", "/1.png", "/2.png"])
         }
     }
 

@@ -1,4 +1,5 @@
 import Fetch
+import Foundation
 import TestSupport
 import Testing
 
@@ -187,6 +188,62 @@ struct TransferTests {
         limits.total = .milliseconds(300)
         let drip = try await fetcher.get(origin.url("/drip"), limits: limits)
         #expect(drip.failure == .some(.totalTimeout))
+        await fetcher.stop()
+    }
+
+    @Test("An origin may think before its head for longer than a body may stand still")
+    func thoughtful() async throws {
+        let origin = try Origin { request, connection in
+            if request.path == "/body" {
+                connection.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")
+                return connection.waitForClose()
+            }
+            Thread.sleep(forTimeInterval: 2.5)
+            connection.answer(200, body: [1, 2, 3])
+        }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        var limits = FetchLimits()
+        limits.slowSeconds = 1
+        limits.head = .seconds(20)
+        limits.total = .seconds(30)
+        let head = try fetcher.start(origin.url("/head"), limits: limits)
+        let body = try await fetcher.get(origin.url("/body"), limits: limits)
+        #expect(body.failure == .some(.tooSlow))
+        await head.ended()
+        #expect(head.failure == .some(nil) && head.body == [1, 2, 3])
+        await fetcher.stop()
+    }
+
+    @Test(
+        "Lengths that contradict each other, or are none, are an error; equal ones and those under a transfer coding are not (RFC 9112)",
+        arguments: [
+            (["Content-Length: 3", "Content-Length: 2"], false), (["Content-Length: 3, 2"], false), (["Content-Length: +3"], false),
+            (["Content-Length: "], false), (["Content-Length: 3,"], false), (["Content-Length: 99999999999999999999999"], false),
+            (["Content-Length: 3", "Content-Length: 3"], true), (["Content-Length: 3, 3"], true), (["Content-Length: 3"], true),
+        ])
+    func lengths(_ fields: [String], _ isSound: Bool) async throws {
+        let origin = try Origin { _, connection in
+            connection.send((["HTTP/1.1 200 OK"] + fields + ["", "abc"]).joined(separator: "\r\n"))
+            connection.finish()
+        }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        let fetched = try await fetcher.get(origin.url())
+        #expect(fetched.failure == .some(isSound ? nil : .protocolError))
+        #expect(fetched.body == (isSound ? Array("abc".utf8) : []))
+        await fetcher.stop()
+    }
+
+    @Test("A length beside a transfer coding does not count")
+    func codedLength() async throws {
+        let origin = try Origin { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n")
+        }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        let fetched = try await fetcher.get(origin.url())
+        #expect(fetched.body == Array("abc".utf8) || fetched.failure == .some(.protocolError))
         await fetcher.stop()
     }
 

@@ -19,12 +19,12 @@ struct AdmissionTests {
     @Test("No more at once than the limits say, in all and per host")
     func limits() {
         var admission = admission()
-        #expect(admission.enter(1, host: "a", priority: .visible, now: now).verdict == .start)
-        #expect(admission.enter(2, host: "a", priority: .visible, now: now).verdict == .start)
-        #expect(admission.enter(3, host: "a", priority: .visible, now: now).verdict == .wait)
-        #expect(admission.enter(4, host: "b", priority: .visible, now: now).verdict == .start)
-        #expect(admission.enter(5, host: "c", priority: .visible, now: now).verdict == .start)
-        #expect(admission.enter(6, host: "d", priority: .visible, now: now).verdict == .wait)
+        #expect(admission.enter(1, origin: "a", priority: .visible, now: now).verdict == .start)
+        #expect(admission.enter(2, origin: "a", priority: .visible, now: now).verdict == .start)
+        #expect(admission.enter(3, origin: "a", priority: .visible, now: now).verdict == .wait)
+        #expect(admission.enter(4, origin: "b", priority: .visible, now: now).verdict == .start)
+        #expect(admission.enter(5, origin: "c", priority: .visible, now: now).verdict == .start)
+        #expect(admission.enter(6, origin: "d", priority: .visible, now: now).verdict == .wait)
         #expect(admission.next() == nil)
         admission.leave(1)
         #expect(admission.next() == 6 || admission.runningCount == 4)
@@ -33,10 +33,10 @@ struct AdmissionTests {
     @Test("Visible before near before prefetch, the newest of those in view first, prefetch in order")
     func order() {
         var admission = admission(running: 2, perHost: 2, waiting: 10)
-        _ = admission.enter(1, host: "a", priority: .visible, now: now)
-        _ = admission.enter(2, host: "a", priority: .visible, now: now)
+        _ = admission.enter(1, origin: "a", priority: .visible, now: now)
+        _ = admission.enter(2, origin: "a", priority: .visible, now: now)
         for (id, priority) in [(3, ImagePriority.prefetch), (4, .visible), (5, .near), (6, .visible), (7, .prefetch)] {
-            #expect(admission.enter(id, host: "a", priority: priority, now: now).verdict == .wait)
+            #expect(admission.enter(id, origin: "a", priority: priority, now: now).verdict == .wait)
         }
         var order: [Int] = []
         var running = 1
@@ -50,14 +50,33 @@ struct AdmissionTests {
         #expect(order == [6, 4, 5, 3, 7])
     }
 
+    @Test("What is hurried goes next, the last hurried first, and keeps its patience")
+    func hurried() {
+        var admission = admission(running: 1, perHost: 1, waiting: 10)
+        for id in 1...5 { _ = admission.enter(id, origin: "a", priority: .visible, now: now) }
+        _ = admission.enter(6, origin: "a", priority: .prefetch, now: now)
+        for id in [3, 6, 2, 1, 99] { admission.hurry(id) }
+        #expect(admission.nextExpiry == now.advanced(by: .seconds(2)))
+        var order: [Int] = []
+        var running = 1
+        for _ in 0..<5 {
+            admission.leave(running)
+            if let next = admission.next() {
+                order.append(next)
+                running = next
+            }
+        }
+        #expect(order == [2, 6, 3, 5, 4])
+    }
+
     @Test("A full queue sends away, unless a less urgent one can make room")
     func full() {
         var admission = admission(running: 1, perHost: 1, waiting: 2)
-        _ = admission.enter(1, host: "a", priority: .visible, now: now)
-        _ = admission.enter(2, host: "a", priority: .prefetch, now: now)
-        _ = admission.enter(3, host: "a", priority: .near, now: now)
-        #expect(admission.enter(4, host: "a", priority: .prefetch, now: now).verdict == .refuse)
-        let entered = admission.enter(5, host: "a", priority: .visible, now: now)
+        _ = admission.enter(1, origin: "a", priority: .visible, now: now)
+        _ = admission.enter(2, origin: "a", priority: .prefetch, now: now)
+        _ = admission.enter(3, origin: "a", priority: .near, now: now)
+        #expect(admission.enter(4, origin: "a", priority: .prefetch, now: now).verdict == .refuse)
+        let entered = admission.enter(5, origin: "a", priority: .visible, now: now)
         #expect(entered.verdict == .wait && entered.displaced == 2)
         #expect(admission.waitingCount == 2)
     }
@@ -65,18 +84,18 @@ struct AdmissionTests {
     @Test("A flood of prefetching leaves room for what is in view")
     func flood() {
         var admission = admission(running: 8, perHost: 4, waiting: 1_000)
-        for id in 0..<100 { _ = admission.enter(id, host: "h\(id % 10)", priority: .prefetch, now: now) }
+        for id in 0..<100 { _ = admission.enter(id, origin: "h\(id % 10)", priority: .prefetch, now: now) }
         #expect(admission.runningCount == 4)
-        #expect(admission.enter(1_000, host: "x", priority: .visible, now: now).verdict == .start)
-        #expect(admission.enter(1_001, host: "h0", priority: .visible, now: now).verdict == .start)
+        #expect(admission.enter(1_000, origin: "x", priority: .visible, now: now).verdict == .start)
+        #expect(admission.enter(1_001, origin: "h0", priority: .visible, now: now).verdict == .start)
     }
 
     @Test("Who has waited too long is sent away; who is reprioritised is started sooner")
     func patience() {
         var admission = admission(running: 1, perHost: 1, waiting: 10)
-        _ = admission.enter(1, host: "a", priority: .visible, now: now)
-        _ = admission.enter(2, host: "a", priority: .prefetch, now: now)
-        _ = admission.enter(3, host: "a", priority: .near, now: now.advanced(by: .seconds(1)))
+        _ = admission.enter(1, origin: "a", priority: .visible, now: now)
+        _ = admission.enter(2, origin: "a", priority: .prefetch, now: now)
+        _ = admission.enter(3, origin: "a", priority: .near, now: now.advanced(by: .seconds(1)))
         #expect(admission.nextExpiry == now.advanced(by: .seconds(2)))
         admission.setPriority(.visible, of: 2)
         #expect(admission.expire(now: now.advanced(by: .milliseconds(2_500))) == [2])
@@ -96,7 +115,7 @@ struct AdmissionTests {
                 let host = "h\(Int.random(in: 0..<5, using: &generator))"
                 hosts[id] = host
                 let priority = ImagePriority.allCases.randomElement(using: &generator) ?? .near
-                let (verdict, displaced) = admission.enter(id, host: host, priority: priority, now: now)
+                let (verdict, displaced) = admission.enter(id, origin: host, priority: priority, now: now)
                 if let displaced { waiting.remove(displaced) }
                 if verdict == .start { running.insert(id) } else if verdict == .wait { waiting.insert(id) }
             } else if let gone = running.union(waiting).randomElement(using: &generator) {

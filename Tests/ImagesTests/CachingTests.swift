@@ -232,6 +232,85 @@ struct CachingTests {
         await third.stop()
     }
 
+    @Test("A small picture that comes quickly is answered whole at once, with its tag")
+    func smallAtOnce() async throws {
+        let origin = try Origin { request, connection in
+            let body = Picture.png(1, bytes: request.path == "/large" ? 64 * 1_024 + 1 : 64 * 1_024)
+            connection.answer(200, ["Content-Type: image/png"], body: body)
+        }
+        defer { origin.stop() }
+        let house = try House([origin])
+        let small = await house.manager.image(ImageRequest(origin.url("/small")))
+        guard case .whole(let image) = small.body else {
+            Issue.record("streamed")
+            return
+        }
+        #expect(image.body == Picture.png(1, bytes: 64 * 1_024))
+        #expect(small.headers.contains { $0.name == "ETag" && $0.value == image.etag })
+        #expect(small.cacheStatus.field == "Intertwine; fwd=miss; fwd-status=200; stored")
+        #expect(house.manager.cached(origin.url("/small")) === image)
+        let large = await house.manager.image(ImageRequest(origin.url("/large")))
+        if case .whole = large.body { Issue.record("held back") }
+        #expect(try await Got(large).body.count == 64 * 1_024 + 1)
+        await house.stop()
+    }
+
+    @Test("A small picture that fails on its way is a failure, not half a picture")
+    func smallBrokenOff() async throws {
+        let origin = try Origin { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 2000\r\n\r\n")
+            connection.send(Array(Picture.png().prefix(500)))
+            connection.finish()
+        }
+        defer { origin.stop() }
+        let house = try House([origin])
+        let got = try await house.get(origin.url("/a.png"))
+        #expect(got.failure == ImageFailure(.fetch(.truncated)))
+        await house.stop()
+    }
+
+    @Test("Only if stored: from memory, from disk, and 504 without a word to the origin")
+    func onlyIfCached() async throws {
+        let folder = TemporaryFolder()
+        let origin = try origin([Self.picture(1, "Cache-Control: max-age=1000, stale-while-revalidate=0"), Self.status(500)])
+        defer { origin.stop() }
+        let house = try House([origin], folder: folder.path)
+        let source = origin.url("/a.png")
+        let wish = ImageRequest(source, cacheControl: "max-stale, Only-If-Cached")
+        let missing = try await Got(house.manager.image(wish))
+        #expect(missing.status == 504 && missing.failure?.code == "not-stored" && origin.requests.isEmpty)
+        _ = try await house.get(source)
+        #expect(try await Got(house.manager.image(wish)).outcome.outcome == .hit)
+        await house.manager.flush()
+        let again = try House([origin], folder: folder.path)
+        await again.manager.flush()
+        #expect(try await Got(again.manager.image(wish)).body == Picture.png(1))
+        let later = try House([origin], folder: folder.path)
+        await later.manager.flush()
+        later.pass(1_001)
+        #expect(try await Got(later.manager.image(wish)).status == 504)
+        #expect(await later.manager.metrics().waiters == 0)
+        later.pass(1)
+        #expect(try await Got(later.manager.image(wish)).status == 504)
+        #expect(origin.requests.count == 1)
+        for house in [house, again, later] { await house.stop() }
+    }
+
+    @Test("What is said about storing is true: stale before, and no room anywhere")
+    func status() async throws {
+        let origin = try Origin { request, connection in
+            let body = Picture.png(1, bytes: request.path == "/large" ? 600_000 : 2_000)
+            connection.answer(200, ["Content-Type: image/png", "Cache-Control: max-age=1000, stale-while-revalidate=0"], body: body)
+        }
+        defer { origin.stop() }
+        let house = try House([origin])
+        #expect(try await house.get(origin.url("/large")).outcome.field == "Intertwine; fwd=miss; fwd-status=200")
+        _ = try await house.get(origin.url("/a.png"))
+        house.pass(1_001)
+        #expect(try await house.get(origin.url("/a.png")).outcome.field == "Intertwine; fwd=stale; fwd-status=200; stored")
+        await house.stop()
+    }
+
     @Test("A picture larger than memory takes is served from disk")
     func large() async throws {
         let folder = TemporaryFolder()

@@ -19,7 +19,10 @@ struct FreshnessTests {
             (["Date": "Sun, 06 Nov 1994 08:49:37 GMT", "Expires": "Sun, 06 Nov 1994 09:49:37 GMT"], 3_600),
             (["Expires": "0"], 300), (["Cache-Control": "max-age=5"], 300),
             (["Cache-Control": "max-age=99999999999999999999"], 30 * 86_400),
-            (["Cache-Control": "max-age=nonsense"], 300), (["Cache-Control": "MAX-AGE=\"1000\""], 1_000), ([:], 86_400),
+            (["Cache-Control": "max-age=nonsense"], 0), (["Cache-Control": "max-age=0, must-revalidate"], 0),
+            (["Cache-Control": "s-maxage=0, max-age=1000"], 0), (["Cache-Control": "max-age=5, proxy-revalidate"], 5),
+            (["Cache-Control": "max-age=5, must-revalidate"], 5), (["Cache-Control": "max-age=0"], 0),
+            (["Cache-Control": "MAX-AGE=\"1000\""], 1_000), ([:], 86_400),
             (["Cache-Control": "max-age=1000, max-age=5000"], 1_000),
             (["Last-Modified": "Sun, 06 Nov 1994 02:49:37 GMT"], 2_160), (["Last-Modified": "Sun, 06 Nov 1964 02:49:37 GMT"], 86_400),
         ] as [(KeyValuePairs<String, String>, Int64)])
@@ -42,6 +45,25 @@ struct FreshnessTests {
     @Test("Answers that vary by what we send the same way each time are storable")
     func vary() {
         #expect(evaluate(["Vary": "Accept, accept-encoding, User-Agent, Origin"]) != nil)
+    }
+
+    @Test("Without a shortest time origins are taken at their word")
+    func noFloor() throws {
+        var policy = FreshnessPolicy()
+        policy.shortest = 0
+        let headers = FetchHeaders(["Cache-Control": "max-age=5"])
+        let freshness = try #require(Freshness(status: 200, headers: headers, asked: now, received: now, policy: policy))
+        #expect(freshness.freshUntil == now + 5)
+    }
+
+    @Test("A lifetime of zero is asked about each time, and stands in for an origin that fails unless it is the shared caches' own")
+    func zero() throws {
+        let plain = try #require(evaluate(["Cache-Control": "max-age=0"]))
+        #expect(plain.staleWhileRevalidateUntil == now && plain.staleIfErrorUntil == now + 7 * 86_400)
+        let declared = try #require(evaluate(["Cache-Control": "max-age=0, stale-while-revalidate=10"]))
+        #expect(declared.staleWhileRevalidateUntil == now + 10)
+        let shared = try #require(evaluate(["Cache-Control": "s-maxage=0"]))
+        #expect(shared.staleWhileRevalidateUntil == now && shared.staleIfErrorUntil == now)
     }
 
     @Test("Only pictures are stored", arguments: [206, 301, 404, 500])

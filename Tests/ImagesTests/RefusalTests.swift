@@ -54,10 +54,67 @@ struct RefusalTests {
         }
         defer { origin.stop() }
         let house = try House([origin])
-        #expect(try await house.get(origin.url("/cut")).body.count == 1_900)
+        let cut = try await house.get(origin.url("/cut"))
+        #expect(cut.body.count == 1_900 && cut.headers["Cache-Control"] == "no-store" && !cut.outcome.isStored)
         #expect(house.manager.cached(origin.url("/cut")) == nil)
         #expect(try await house.get(origin.url("/whole")).body == Picture.png(1))
         #expect(house.manager.cached(origin.url("/whole")) != nil)
+        await house.stop()
+    }
+
+    @Test(
+        "A picture that lost its tail before its origin measured it is served and not kept, nor promised to be",
+        arguments: [2_000, 200_000])
+    func cutAtOrigin(_ size: Int) async throws {
+        let bodies: [(String, [UInt8])] = [
+            ("png", Array(Picture.png(1, bytes: size).dropLast(12))), ("jpeg", Frames.jpeg(800, 600) + [UInt8](repeating: 0, count: size)),
+        ]
+        for (kind, body) in bodies {
+            let origin = try Origin { _, connection in connection.answer(200, ["Content-Type: image/\(kind)"], body: body) }
+            defer { origin.stop() }
+            let house = try House([origin])
+            let got = try await house.get(origin.url("/a"))
+            #expect(got.status == 200 && got.body == body)
+            if size < 65_536 { #expect(got.headers["Cache-Control"] == "no-store" && !got.outcome.isStored) }
+            #expect(house.manager.cached(origin.url("/a")) == nil)
+            await house.stop()
+        }
+    }
+
+    @Test(
+        "A few bytes that would be gigabytes once drawn",
+        arguments: [
+            ("png", Frames.png(20_000, 20_000), "too-many-pixels"), ("jpeg", Frames.jpeg(6_400, 6_400, 0xc2), "too-many-pixels"),
+            ("gif", Frames.gif(65_535, 65_535), "too-many-pixels"), ("webp", Frames.webpExtended(16_777_216, 1), "too-many-pixels"),
+            ("png", Frames.png(0, 0), "type-mismatch"),
+        ])
+    func bombs(_ kind: String, _ body: [UInt8], _ code: String) async throws {
+        let origin = try Origin { _, connection in connection.answer(200, ["Content-Type: image/\(kind)"], body: body) }
+        defer { origin.stop() }
+        let house = try House([origin])
+        let got = try await house.get(origin.url("/a"))
+        #expect(got.status == 415 && got.failure?.code == code && got.body.isEmpty)
+        #expect(house.manager.cached(origin.url("/a")) == nil)
+        await house.stop()
+    }
+
+    @Test("A size that comes too late for a refusal breaks the picture off")
+    func lateBomb() async throws {
+        let gate = Gate()
+        let filler: [UInt8] = [0xff, 0xe1, 0xff, 0xff] + [UInt8](repeating: 7, count: 65_533)
+        let origin = try Origin { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nContent-Type: image/jpeg\r\n\r\n")
+            connection.send([0xff, 0xd8] + filler)
+            gate.wait()
+            connection.send(filler + Frames.jpeg(6_400, 6_400, 0xc2).dropFirst(2))
+            connection.waitForClose()
+        }
+        defer { origin.stop() }
+        let house = try House([origin])
+        let answer = await house.manager.image(ImageRequest(origin.url("/a")))
+        #expect(answer.status == 200)
+        gate.open()
+        #expect(try await Got(answer).failure?.reason == .tooManyPixels)
         await house.stop()
     }
 
@@ -143,12 +200,17 @@ struct RefusalTests {
     func resting() async throws {
         let origin = try Origin { _, connection in connection.answer(500) }
         defer { origin.stop() }
-        let house = try House([origin])
+        let neighbour = try Origin { _, connection in connection.answer(200, ["Content-Type: image/png"], body: Picture.png()) }
+        defer { neighbour.stop() }
+        let house = try House([origin, neighbour])
         for number in 0..<10 { #expect(try await house.get(origin.url("/\(number)")).status == 502) }
         let got = try await house.get(origin.url("/more"))
         #expect(got.status == 503 && got.failure?.reason == .hostResting && got.headers["Retry-After"] != nil)
+        #expect(got.headers["Cache-Status"]?.contains("hit") == false)
         #expect(origin.requests.count == 10)
         #expect(await house.manager.metrics().restingHosts == 1)
+        // Another port of the same host is another server.
+        #expect(try await house.get(neighbour.url("/a.png")).status == 200)
         await house.stop()
     }
 

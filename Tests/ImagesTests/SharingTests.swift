@@ -271,6 +271,74 @@ struct SharingTests {
         for task in tasks { _ = await task.value }
     }
 
+    @Test("Of plain requests, those that a viewport names go first, in its order")
+    func plainViewport() async throws {
+        let origin = try Origin { request, connection in
+            if request.path == "/0" { return connection.waitForClose() }
+            connection.answer(200, ["Content-Type: image/png"], body: Picture.png())
+        }
+        defer { origin.stop() }
+        let house = try House([origin]) {
+            $0.downloadsPerHost = 1
+            $0.patience = .seconds(30)
+        }
+        let ids = (0..<5).map { _ in UUID() }
+        var tasks: [Task<ImageAnswer, Never>] = []
+        for (number, id) in ids.enumerated() {
+            tasks.append(Task { await house.manager.image(ImageRequest(origin.url("/\(number)"), id: id)) })
+            while await house.manager.metrics().waiters <= number {}
+        }
+        await origin.requested(1)
+        await house.manager.viewport(visible: [ids[1], ids[2]], gone: [ids[0]])
+        for task in tasks { _ = await task.value }
+        #expect(origin.requests.map(\.path) == ["/0", "/1", "/2", "/4", "/3"])
+        await house.stop()
+    }
+
+    @Test("Who joins a request that then fails is served by a second one; who alone asked gets the failure", arguments: [false, true])
+    func secondChance(_ isSilent: Bool) async throws {
+        let gate = Gate()
+        let origin = try Origin { request, connection in
+            if request.path == "/alone" { return connection.answer(500) }
+            if request.connection > 1 { return connection.answer(200, ["Content-Type: image/png"], body: Picture.png()) }
+            gate.wait()
+            if isSilent { connection.waitForClose() } else { connection.answer(500, ["Connection: close"]) }
+            connection.finish()
+        }
+        defer { origin.stop() }
+        let house = try House([origin]) { if isSilent { $0.limits.head = .seconds(3) } }
+        let tasks = (0..<3).map { _ in Task { try await house.get(origin.url("/a.png")) } }
+        while await house.manager.metrics().collapsed < 2 {}
+        gate.open()
+        for task in tasks {
+            let got = try await task.value
+            #expect(got.status == 200 && got.body == Picture.png())
+        }
+        #expect(origin.requests.count == 2)
+        let metrics = await house.manager.metrics()
+        #expect(metrics.retries == 1 && metrics.upstream == ["ok": 1])
+        #expect(try await house.get(origin.url("/alone")).status == 502)
+        #expect(origin.requests.count == 3)
+        await house.stop()
+    }
+
+    @Test("A second attempt that fails too is the last, and the failure goes to all")
+    func noThirdChance() async throws {
+        let gate = Gate()
+        let origin = try Origin { _, connection in
+            gate.wait()
+            connection.answer(500)
+        }
+        defer { origin.stop() }
+        let house = try House([origin])
+        let tasks = (0..<3).map { _ in Task { try await house.get(origin.url("/a.png")) } }
+        while await house.manager.metrics().collapsed < 2 {}
+        gate.open()
+        for task in tasks { #expect(try await task.value.status == 502) }
+        #expect(origin.requests.count == 2)
+        await house.stop()
+    }
+
     @Test("While the name server is silent, everybody can leave")
     func silentNames() async throws {
         let gate = Gate()

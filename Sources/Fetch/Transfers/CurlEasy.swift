@@ -53,6 +53,10 @@ final class CurlEasy {
     func limit(_ limits: FetchLimits, total: Duration) {
         set(CURLOPT_CONNECTTIMEOUT_MS, limits.connect.milliseconds)
         set(CURLOPT_TIMEOUT_MS, total.milliseconds)
+    }
+
+    /// From now on: before the head is there an origin may think for as long as the head's own limit allows.
+    func limitSlowness(_ limits: FetchLimits) {
         set(CURLOPT_LOW_SPEED_LIMIT, limits.slowBytesPerSecond)
         set(CURLOPT_LOW_SPEED_TIME, limits.slowSeconds)
     }

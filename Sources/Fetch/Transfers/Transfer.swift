@@ -73,11 +73,13 @@ final class Transfer {
         case .failed(let failure): return stop(failure)
         case .complete(let status, let headers):
             deadline?.disarm()
+            let head = FetchHead(status: status, headers: headers, url: url)
+            guard head.hasSoundLength else { return stop(.protocolError) }
+            easy?.limitSlowness(request.limits)
             if (301...303).contains(status) || status == 307 || status == 308, let location = headers["location"] {
                 redirect = location
                 return true
             }
-            let head = FetchHead(status: status, headers: headers, url: url)
             if let length = head.contentLength, length > request.limits.bodyBytes { return stop(.bodyTooLarge) }
             stage = .body
             guard delegate.fetch(id, received: head) else { return stop(.rejected) }

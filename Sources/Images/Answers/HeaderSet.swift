@@ -12,24 +12,30 @@ enum HeaderSet {
 
     static func picture(_ head: PictureHead, _ status: CacheStatus, now: Int64) -> [ImageAnswer.Header] {
         var headers = common(head.kind)
-        headers.append(field("Cache-Control", head.freshness.map(cacheControl) ?? "no-store"))
-        if let freshness = head.freshness { headers.append(field("Age", String(freshness.age(at: now)))) }
+        // Nobody could tell that the tail is missing, and the next cache should not keep what we would not.
+        let freshness = head.isDelimited ? head.freshness : nil
+        headers.append(field("Cache-Control", freshness.map(cacheControl) ?? "no-store"))
+        if let freshness { headers.append(field("Age", String(freshness.age(at: now)))) }
         headers.append(field("Cache-Status", status.field))
         return headers
     }
 
     /// No validators, and nothing that makes a failure outlive its cause (a 304 would otherwise confirm an error for a picture).
     static func failure(_ failure: ImageFailure, _ status: CacheStatus) -> [ImageAnswer.Header] {
-        var headers = [
-            field("Cache-Control", "no-store"),
-            field("X-Content-Type-Options", "nosniff"),
-            field("Content-Security-Policy", policy),
-            field("Image-Error", failure.code),
-            field("Cache-Status", status.field),
-        ]
+        var headers = refusal(failure.code)
+        headers.append(field("Cache-Status", status.field))
         let isPassing = failure.status == 503
         if let seconds = failure.retryAfter ?? (isPassing ? 1 : nil) { headers.append(field("Retry-After", String(seconds))) }
         return headers
+    }
+
+    static func refusal(_ reason: String) -> [ImageAnswer.Header] {
+        [
+            field("Cache-Control", "no-store"),
+            field("X-Content-Type-Options", "nosniff"),
+            field("Content-Security-Policy", policy),
+            field("Image-Error", reason),
+        ]
     }
 
     private static let policy = "default-src 'none'; sandbox"

@@ -28,7 +28,7 @@ public struct ImageAnswer: Sendable {
     public init(_ image: CachedImage, _ status: CacheStatus, now: Int64) {
         body = .whole(image)
         var status = status
-        status.timeToLive = image.freshness.freshUntil - now
+        if status.outcome != .miss { status.timeToLive = image.freshness.freshUntil - now }
         cacheStatus = status
         headers = HeaderSet.picture(image, status, now: now)
     }
@@ -38,6 +38,10 @@ public struct ImageAnswer: Sendable {
         cacheStatus = status
         headers = HeaderSet.picture(head, status, now: now)
     }
+
+    /// The fields of an answer to a request that never came as far as the cache.
+    /// - Parameter reason: what `Image-Error` says.
+    public static func refusalHeaders(_ reason: String) -> [Header] { HeaderSet.refusal(reason) }
 
     init(_ failure: ImageFailure, _ status: CacheStatus) {
         body = .failure(failure)

@@ -3,7 +3,7 @@ struct PictureHead: Sendable {
     let kind: MediaKind
     let length: Int?
     /// Nil where the origin forbids storing it.
-    let freshness: Freshness?
+    var freshness: Freshness?
     let validators: CachedImage.Validators
     /// Whether the end of the body can be told from a lost connection.
     let isDelimited: Bool

@@ -54,6 +54,14 @@ final class DiskCache: Sendable {
         }
     }
 
+    /// Whether a picture of so many bytes is kept, with what is written beside it.
+    func takes(_ bytes: Int) -> Bool {
+        DiskIndex.room(for: bytes) + DiskIndex.room(for: ImageFile.besideBody) <= Self.largest(capacity)
+    }
+
+    /// One picture must not push out most of the others.
+    private static func largest(_ capacity: Int) -> Int { capacity / 2 }
+
     func holds(_ source: String) -> Bool {
         let name = Self.name(source)
         return state.withLock { $0.index.entries[name] != nil }
@@ -107,7 +115,7 @@ final class DiskCache: Sendable {
         let bytes = ImageFile.encode(image)
         let room = DiskIndex.room(for: bytes.count)
         let name = Self.name(image.source)
-        guard room <= capacity / 2 else { return }
+        guard room <= Self.largest(capacity) else { return }
         makeRoom(for: room)
         state.withLock { $0.index.reserve(room) }
         let aside = "\(folder)/\(Self.temporary)/\(name)"

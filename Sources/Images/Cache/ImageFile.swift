@@ -6,6 +6,9 @@ internal import Crypto
 enum ImageFile {
     private static let mark = Array("ITWPIC01".utf8)
 
+    /// Bytes that are written beside a body, mostly: a URL, tags, dates.
+    static let besideBody = 4_096
+
     static func encode(_ image: CachedImage) -> [UInt8] {
         var facts = ByteWriter()
         facts.append(image.kind.rawValue)

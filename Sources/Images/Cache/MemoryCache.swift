@@ -43,11 +43,14 @@ final class MemoryCache: Sendable {
         }
     }
 
+    /// Whether a picture of so many bytes is kept.
+    func takes(_ bytes: Int) -> Bool { bytes <= largest }
+
     /// Takes the picture in, or, where it is too large, makes sure that an older one of the same source is not served any more.
     func insert(_ image: CachedImage) {
         state.withLock { state in
             state.remove(image.source, overhead: Self.overhead)
-            guard image.body.count <= largest else { return }
+            guard takes(image.body.count) else { return }
             state.add(image, overhead: Self.overhead)
             while state.bytes > capacity, let last = state.nodes[state.nodes[0].previous].image {
                 state.remove(last.source, overhead: Self.overhead)

@@ -22,17 +22,20 @@ struct Admission<ID: Hashable & Sendable>: Sendable {
 
     private struct Entry {
         let id: ID
-        let host: String
+        let origin: String
         var priority: ImagePriority
+        /// Larger where somebody asked for it, or looked at it, more recently.
+        var rank: UInt64
         let until: LoopInstant
     }
 
     let limits: Limits
-    private var running: [ID: (host: String, isPrefetch: Bool)] = [:]
-    private var perHost: [String: (all: Int, prefetch: Int)] = [:]
+    private var running: [ID: (origin: String, isPrefetch: Bool)] = [:]
+    private var perOrigin: [String: (all: Int, prefetch: Int)] = [:]
     private var prefetching = 0
     /// In the order of arrival.
     private var waiting: [Entry] = []
+    private var lastRank: UInt64 = 0
 
     init(limits: Limits = Limits()) {
         self.limits = limits
@@ -42,18 +45,19 @@ struct Admission<ID: Hashable & Sendable>: Sendable {
     var waitingCount: Int { waiting.count }
 
     /// - Returns: the verdict, and whose place was taken where the queue was full of less urgent ones.
-    mutating func enter(_ id: ID, host: String, priority: ImagePriority, now: LoopInstant) -> (verdict: Verdict, displaced: ID?) {
-        if mayStart(host: host, isPrefetch: priority == .prefetch) {
-            start(id, host: host, priority: priority)
+    mutating func enter(_ id: ID, origin: String, priority: ImagePriority, now: LoopInstant) -> (verdict: Verdict, displaced: ID?) {
+        if mayStart(origin: origin, isPrefetch: priority == .prefetch) {
+            start(id, origin: origin, priority: priority)
             return (.start, nil)
         }
         var displaced: ID?
         if waiting.count >= limits.waiting {
-            let last = waiting.indices.min { (waiting[$0].priority, $0) < (waiting[$1].priority, $1) }
+            let last = waiting.indices.min { (waiting[$0].priority, waiting[$0].rank) < (waiting[$1].priority, waiting[$1].rank) }
             guard let last, waiting[last].priority < priority else { return (.refuse, nil) }
             displaced = waiting.remove(at: last).id
         }
-        waiting.append(Entry(id: id, host: host, priority: priority, until: now.advanced(by: limits.patience)))
+        lastRank += 1
+        waiting.append(Entry(id: id, origin: origin, priority: priority, rank: lastRank, until: now.advanced(by: limits.patience)))
         return (.wait, displaced)
     }
 
@@ -61,9 +65,9 @@ struct Admission<ID: Hashable & Sendable>: Sendable {
     mutating func leave(_ id: ID) {
         if let run = running.removeValue(forKey: id) {
             if run.isPrefetch { prefetching -= 1 }
-            let count = perHost[run.host] ?? (0, 0)
+            let count = perOrigin[run.origin] ?? (0, 0)
             let rest = (all: count.all - 1, prefetch: count.prefetch - (run.isPrefetch ? 1 : 0))
-            perHost[run.host] = rest.all > 0 ? rest : nil
+            perOrigin[run.origin] = rest.all > 0 ? rest : nil
         } else {
             waiting.removeAll { $0.id == id }
         }
@@ -73,26 +77,35 @@ struct Admission<ID: Hashable & Sendable>: Sendable {
         if let place = waiting.firstIndex(where: { $0.id == id }) { waiting[place].priority = priority }
     }
 
+    /// Somebody looks at it now: it goes before all that wait, as the newest of those in view does.
+    mutating func hurry(_ id: ID) {
+        guard let place = waiting.firstIndex(where: { $0.id == id }) else { return }
+        lastRank += 1
+        waiting[place].priority = .visible
+        waiting[place].rank = lastRank
+    }
+
     /// Whether somebody waits who could start if this one ended.
     func isWanted(placeOf id: ID) -> Bool {
         guard let run = running[id] else { return false }
-        return waiting.contains { $0.host == run.host } || (running.count >= limits.running && !waiting.isEmpty)
+        return waiting.contains { $0.origin == run.origin } || (running.count >= limits.running && !waiting.isEmpty)
     }
 
     /// The next that may start, and now counts as running. Ask until nil, after each departure.
     mutating func next() -> ID? {
         var best: Int?
-        for place in waiting.indices where mayStart(host: waiting[place].host, isPrefetch: waiting[place].priority == .prefetch) {
+        for place in waiting.indices where mayStart(origin: waiting[place].origin, isPrefetch: waiting[place].priority == .prefetch) {
             guard let found = best else {
                 best = place
                 continue
             }
-            let (new, old) = (waiting[place].priority, waiting[found].priority)
-            if new > old || (new == old && new != .prefetch) { best = place }
+            let (new, old) = (waiting[place], waiting[found])
+            let isNewer = new.priority == old.priority && new.priority != .prefetch && new.rank > old.rank
+            if new.priority > old.priority || isNewer { best = place }
         }
         guard let best else { return nil }
         let entry = waiting.remove(at: best)
-        start(entry.id, host: entry.host, priority: entry.priority)
+        start(entry.id, origin: entry.origin, priority: entry.priority)
         return entry.id
     }
 
@@ -106,18 +119,18 @@ struct Admission<ID: Hashable & Sendable>: Sendable {
     /// When to call ``expire(now:)`` next.
     var nextExpiry: LoopInstant? { waiting.first?.until }
 
-    private func mayStart(host: String, isPrefetch: Bool) -> Bool {
-        let there = perHost[host] ?? (0, 0)
+    private func mayStart(origin: String, isPrefetch: Bool) -> Bool {
+        let there = perOrigin[origin] ?? (0, 0)
         guard running.count < limits.running, there.all < limits.perHost else { return false }
         guard isPrefetch else { return true }
         return prefetching * 100 < limits.running * limits.prefetchPercent && there.prefetch * 100 < limits.perHost * limits.prefetchPercent
     }
 
-    private mutating func start(_ id: ID, host: String, priority: ImagePriority) {
+    private mutating func start(_ id: ID, origin: String, priority: ImagePriority) {
         let isPrefetch = priority == .prefetch
-        running[id] = (host, isPrefetch)
+        running[id] = (origin, isPrefetch)
         if isPrefetch { prefetching += 1 }
-        let count = perHost[host] ?? (0, 0)
-        perHost[host] = (count.all + 1, count.prefetch + (isPrefetch ? 1 : 0))
+        let count = perOrigin[origin] ?? (0, 0)
+        perOrigin[origin] = (count.all + 1, count.prefetch + (isPrefetch ? 1 : 0))
     }
 }

@@ -5,6 +5,7 @@ internal import Fetch
 final class Download {
     struct Waiter {
         let isCollapsed: Bool
+        let isOnlyIfCached: Bool
         /// Nil once the head is out, and the waiter reads the body.
         var reply: (@Sendable (ImageAnswer) -> Void)?
     }
@@ -19,14 +20,20 @@ final class Download {
     var stale: CachedImage?
     var fetch: FetchID?
     var attempts = 0
+    /// When the first attempt left: all of them together have the time of one.
+    var departure: LoopInstant?
     /// Seconds since 1970 when the request left.
     var asked: Int64 = 0
     /// The answer's, once the origin has promised a picture.
     var head: PictureHead?
     /// The first bytes, until they have shown what they are.
     var prefix: [UInt8] = []
-    /// The first bytes keep the promise, and waiters have been told.
+    /// Looks for the picture's size, once the first bytes have kept the promise.
+    var frame: FrameReader?
+    /// Waiters have been told, and read the body as it comes.
     var isAnnounced = false
+    /// Runs while the answer is held back.
+    var hold: OneShotTimer?
     /// The picture that a 304 confirmed.
     var confirmed: CachedImage?
     /// Why we stopped the transfer ourselves.

@@ -34,10 +34,11 @@ extension Flights {
     }
 
     func viewport(visible: [UUID], gone: [UUID]) -> Int {
-        for waiter in visible.compactMap({ named[$0] }).joined() {
+        // The last to be hurried is the next to start, and should be the first that the client named.
+        for waiter in visible.reversed().compactMap({ named[$0] }).joined() {
             guard let download = homes[waiter] else { continue }
             download.flight.setPriority(.visible, of: waiter)
-            admission.setPriority(download.flight.priority, of: download.number)
+            admission.hurry(download.number)
         }
         let waiters = gone.reduce(0) { $0 + (named[$1]?.count ?? 0) }
         for id in gone {
@@ -82,7 +83,7 @@ extension Flights {
                 metrics.aborted[stage.rawValue, default: 0] += 1
                 metrics.bytesWastedAfterCancel += download.flight.receivedForNobody
                 metrics.bytesThrownAway += download.flight.received
-                breaker.record(download.url.host, isGood: nil, now: .now())
+                breaker.record(download.url.authority, isGood: nil, now: .now())
                 drop(download)
             }
         }
@@ -102,6 +103,7 @@ extension Flights {
         if bySource[download.source] === download { bySource[download.source] = nil }
         download.grace?.disarm()
         download.pause?.disarm()
+        download.hold?.disarm()
         if let fetch = download.fetch { transfers.cancel(fetch) }
         admission.leave(download.number)
         startWaiting()

@@ -7,10 +7,8 @@ extension Flights {
     func announce(_ download: Download, to waiter: UInt64) {
         guard let head = download.head, let entry = download.waiters[waiter], let reply = entry.reply else { return }
         download.waiters[waiter]?.reply = nil
-        var status = CacheStatus(.miss)
-        status.forwardStatus = 200
+        var status = missed(download, head)
         status.isCollapsed = entry.isCollapsed
-        status.isStored = head.freshness != nil && !download.isPurged
         count(.miss)
         let stream = ImageStream(download.spool, reader: waiter) { [weak self, loop] in
             guard let flights = self else { return }
@@ -19,20 +17,49 @@ extension Flights {
         reply(ImageAnswer(stream, head, status, now: configuration.clock()))
     }
 
+    private func missed(_ download: Download, _ head: PictureHead) -> CacheStatus {
+        var status = CacheStatus(.miss)
+        status.forwardStatus = 200
+        status.wasStale = download.stale != nil
+        status.isStored = willKeep(download, head)
+        return status
+    }
+
+    /// Whether a picture is kept once it is whole, as far as its head tells.
+    private func willKeep(_ download: Download, _ head: PictureHead) -> Bool {
+        guard head.freshness != nil, !download.isPurged, head.isDelimited else { return false }
+        guard let length = head.length else { return true }
+        return memory.takes(length) || disk?.takes(length) == true
+    }
+
     func complete(_ download: Download, _ head: PictureHead) {
         record(download, "ok", isGood: true)
-        let body = download.spool.contents
-        if let freshness = head.freshness, !download.isPurged, head.isDelimited || head.kind.isWhole(body) {
-            let image = CachedImage(
-                source: download.source, kind: head.kind, body: body, freshness: freshness, validators: head.validators)
-            memory.insert(image)
-            disk?.write(image)
-        } else if !download.isPurged {
-            forgetStored(download.source)
+        let kept = keep(download, head)
+        if let kept, !download.isAnnounced {
+            _ = download.flight.reach(.stored)
+            settle(download, kept, missed(download, head))
+        } else {
+            announce(download)
+            _ = download.flight.reach(.stored)
         }
-        _ = download.flight.reach(.stored)
         download.spool.finish(.whole)
         drop(download)
+    }
+
+    /// Stores a picture that is there in full, unless it must not be; then what was stored before goes.
+    private func keep(_ download: Download, _ head: PictureHead) -> CachedImage? {
+        guard !download.isPurged else { return nil }
+        let body = download.spool.contents
+        guard let freshness = head.freshness, head.kind.isWhole(body, isDelimited: head.isDelimited) else {
+            forgetStored(download.source)
+            // What its readers are told follows.
+            download.head?.freshness = nil
+            return nil
+        }
+        let image = CachedImage(source: download.source, kind: head.kind, body: body, freshness: freshness, validators: head.validators)
+        memory.insert(image)
+        disk?.write(image)
+        return image
     }
 
     func confirm(_ download: Download, _ image: CachedImage) {
@@ -48,8 +75,9 @@ extension Flights {
         drop(download)
     }
 
-    /// - Parameter isNews: false where nobody was asked, because an earlier failure says enough.
-    func fail(_ download: Download, _ failure: ImageFailure, isNews: Bool = true) {
+    /// - Parameter outcome: anything but a miss where nobody was asked, because what is known says enough.
+    func fail(_ download: Download, _ failure: ImageFailure, _ outcome: CacheStatus.Outcome = .miss) {
+        let isNews = outcome == .miss
         if isNews { record(download, failure.metric, isGood: failure.blamesHost.map { !$0 }) }
         if isNews, !download.isPurged {
             negative.record(failure, for: download.source, now: .now())
@@ -59,9 +87,10 @@ extension Flights {
             _ = download.flight.reach(.stored)
             var status = CacheStatus(.stale)
             status.detail = failure.code
+            if isNews, case .upstream(let code) = failure.reason { status.forwardStatus = code }
             settle(download, image, status)
         } else {
-            settle(download, failure: failure, isNews ? .miss : .negative)
+            settle(download, failure: failure, outcome)
         }
         drop(download)
     }
@@ -86,6 +115,7 @@ extension Flights {
             count(outcome)
             var status = CacheStatus(outcome)
             status.isCollapsed = entry.isCollapsed
+            status.wasStale = download.stale != nil
             if outcome == .miss, case .upstream(let code) = failure.reason { status.forwardStatus = code }
             reply(ImageAnswer(failure, status))
         }
@@ -99,7 +129,7 @@ extension Flights {
 
     private func record(_ download: Download, _ result: String, isGood: Bool?) {
         metrics.upstream[result, default: 0] += 1
-        breaker.record(download.url.host, isGood: isGood, now: .now())
+        breaker.record(download.url.authority, isGood: isGood, now: .now())
     }
 
     func snapshot() -> ImageMetrics {

@@ -28,15 +28,27 @@ extension Flights {
         if !isFresh { refresh(image) }
     }
 
-    private func queue(_ download: Download) {
-        let host = download.url.host
-        let now = LoopInstant.now()
-        if let failure = negative.failure(for: download.source, now: now) { return fail(download, failure, isNews: false) }
-        if case .open(let until) = breaker.ask(host, now: now) {
-            let seconds = Int(until.since(now).components.seconds) + 1
-            return fail(download, ImageFailure(.hostResting, retryAfter: seconds), isNews: false)
+    /// The disk has it not, or no longer fresh enough: who wants only what is stored is told so.
+    /// - Returns: false where nobody is left.
+    private func dismissOnlyIfCached(_ download: Download) -> Bool {
+        for (waiter, entry) in download.waiters where entry.isOnlyIfCached {
+            forget(waiter)
+            if let reply = entry.reply { refuse(ImageFailure(.notStored), .bypass, reply) }
+            if !download.flight.leave(waiter).isEmpty { return false }
         }
-        let (verdict, displaced) = admission.enter(download.number, host: host, priority: download.flight.priority, now: now)
+        return true
+    }
+
+    private func queue(_ download: Download) {
+        guard dismissOnlyIfCached(download) else { return drop(download) }
+        let origin = download.url.authority
+        let now = LoopInstant.now()
+        if let failure = negative.failure(for: download.source, now: now) { return fail(download, failure, .negative) }
+        if case .open(let until) = breaker.ask(origin, now: now) {
+            let seconds = Int(until.since(now).components.seconds) + 1
+            return fail(download, ImageFailure(.hostResting, retryAfter: seconds), .bypass)
+        }
+        let (verdict, displaced) = admission.enter(download.number, origin: origin, priority: download.flight.priority, now: now)
         if let displaced, let other = byNumber[displaced] { fail(other, ImageFailure(.overloaded, retryAfter: 1)) }
         switch verdict {
         case .start: launch(download)
@@ -86,7 +98,12 @@ extension Flights {
             if let etag = validators.etag { headers.append("If-None-Match", etag) }
             if let modified = validators.lastModified { headers.append("If-Modified-Since", modified) }
         }
-        let request = FetchRequest(download.url, headers: headers, limits: configuration.limits)
+        let now = LoopInstant.now()
+        let departure = download.departure ?? now
+        download.departure = departure
+        var limits = configuration.limits
+        limits.total = max(.milliseconds(1), limits.total - now.since(departure))
+        let request = FetchRequest(download.url, headers: headers, limits: limits)
         download.fetch = transfers.start(request, delegate: DownloadDelegate(self, download.number))
     }
 }

@@ -42,41 +42,19 @@ extension Flights {
         return true
     }
 
-    func received(_ bytes: UnsafeRawBufferPointer, _ number: UInt64) -> Bool {
-        guard let download = byNumber[number] else { return false }
-        if download.confirmed != nil { return true }
-        download.flight.receive(bytes.count)
-        metrics.bytesReceived += bytes.count
-        guard download.spool.append(bytes) else { return stop(download, ImageFailure(.buffersFull, retryAfter: 1)) }
-        if download.isAnnounced { return true }
-        download.prefix.append(contentsOf: bytes)
-        switch MediaKind.sniff(download.prefix) {
-        case .unclear: return true
-        case .kind(let kind) where kind == download.head?.kind:
-            download.prefix = []
-            download.isAnnounced = true
-            for waiter in Array(download.waiters.keys) {
-                announce(download, to: waiter)
-            }
-            return true
-        default: return stop(download, ImageFailure(.typeMismatch))
-        }
-    }
-
     func ended(_ failure: FetchFailure?, _ number: UInt64) {
         guard let download = byNumber[number] else { return }
         download.fetch = nil
-        if let verdict = download.verdict { return fail(download, verdict) }
-        if let failure { return failed(download, failure) }
+        if let failure = download.verdict ?? failure.map({ ImageFailure(.fetch($0)) }) { return failed(download, failure) }
         if let confirmed = download.confirmed { return confirm(download, confirmed) }
-        guard download.isAnnounced, let head = download.head else { return fail(download, ImageFailure(.typeMismatch)) }
+        guard download.frame != nil, let head = download.head else { return fail(download, ImageFailure(.typeMismatch)) }
         complete(download, head)
     }
 
     /// The one second attempt, for what has shown nothing to anybody yet and may be over in a moment.
-    private func failed(_ download: Download, _ failure: FetchFailure) {
-        guard failure.isWorthRetrying, download.head == nil, download.attempts == 1, download.flight.isOwned || !download.waiters.isEmpty
-        else { return fail(download, ImageFailure(.fetch(failure))) }
+    private func failed(_ download: Download, _ failure: ImageFailure) {
+        guard download.head == nil, download.attempts == 1, isWorthRetrying(download, failure) else { return fail(download, failure) }
+        download.verdict = nil
         metrics.retries += 1
         _ = download.flight.reach(.queued)
         let number = download.number
@@ -87,11 +65,23 @@ extension Flights {
         download.pause = timer
     }
 
+    /// A lost connection is, for whoever waits. An origin that fails or is silent is asked again only for those who have not asked it
+    /// themselves yet, and only where nothing else can be served.
+    private func isWorthRetrying(_ download: Download, _ failure: ImageFailure) -> Bool {
+        switch failure.reason {
+        case .fetch(let failure) where failure.isWorthRetrying: return download.flight.isOwned || !download.waiters.isEmpty
+        case .fetch(.headTimeout): break
+        case .upstream(let status) where status >= 500 && failure.retryAfter == nil: break
+        default: return false
+        }
+        return download.waiters.values.contains { $0.isCollapsed } && download.standIn(for: failure, now: configuration.clock()) == nil
+    }
+
     private func retry(_ number: UInt64) {
         if let download = byNumber[number] { launch(download) }
     }
 
-    private func stop(_ download: Download, _ verdict: ImageFailure) -> Bool {
+    func stop(_ download: Download, _ verdict: ImageFailure) -> Bool {
         download.verdict = verdict
         return false
     }

@@ -53,15 +53,18 @@ actor Flights {
         let now = configuration.clock()
         let remembered = memory.image(request.source)
         if let remembered, serve(remembered, now, reply) { return }
+        if request.isOnlyIfCached, remembered != nil || !isBeingLookedUp(request.source) {
+            return refuse(ImageFailure(.notStored), .bypass, reply)
+        }
         if let download = bySource[request.source], let commands = download.flight.join(ticket.number, request.priority) {
-            add(ticket.number, request.id, to: download, isCollapsed: true, reply)
+            add(ticket.number, request, to: download, isCollapsed: true, reply)
             admission.setPriority(download.flight.priority, of: download.number)
             return perform(commands, download)
         }
         do throws(FetchFailure) {
             let download = try makeDownload(request.source, stale: remembered, isOwned: false)
             _ = download.flight.join(ticket.number, request.priority)
-            add(ticket.number, request.id, to: download, isCollapsed: false, reply)
+            add(ticket.number, request, to: download, isCollapsed: false, reply)
             begin(download)
         } catch {
             refuse(ImageFailure(.fetch(error)), .bypass, reply)
@@ -80,6 +83,11 @@ actor Flights {
         reply(ImageAnswer(image, CacheStatus(.stale), now: now))
         refresh(image)
         return true
+    }
+
+    /// Whether the disk has the last word on it, and has not spoken yet.
+    private func isBeingLookedUp(_ source: String) -> Bool {
+        disk?.holds(source) == true && bySource[source].map { $0.flight.stage == .lookup } ?? true
     }
 
     /// Fetches a picture anew for the cache itself, unless that is under way or failed just now.
@@ -104,11 +112,11 @@ actor Flights {
         return download
     }
 
-    private func add(_ waiter: UInt64, _ id: UUID?, to download: Download, isCollapsed: Bool, _ reply: @escaping Reply) {
+    private func add(_ waiter: UInt64, _ request: ImageRequest, to download: Download, isCollapsed: Bool, _ reply: @escaping Reply) {
         if isCollapsed { metrics.collapsed += 1 }
-        download.waiters[waiter] = Download.Waiter(isCollapsed: isCollapsed, reply: reply)
+        download.waiters[waiter] = Download.Waiter(isCollapsed: isCollapsed, isOnlyIfCached: request.isOnlyIfCached, reply: reply)
         homes[waiter] = download
-        if let id {
+        if let id = request.id {
             names[waiter] = id
             named[id, default: []].insert(waiter)
         }

@@ -8,6 +8,8 @@ public struct CacheStatus: Sendable, Hashable {
     /// The request found another one under way and was served by it.
     public var isCollapsed = false
     public var isStored = false
+    /// The origin was asked because what is stored is stale, not because nothing is.
+    public var wasStale = false
     /// The origin's status.
     public var forwardStatus: Int?
     /// Seconds; negative where stale.
@@ -26,7 +28,7 @@ public struct CacheStatus: Sendable, Hashable {
         case .hit, .negative: parts.append("hit")
         case .stale: parts.append(contentsOf: forwardStatus == nil ? ["hit"] : ["fwd=stale"])
         case .revalidated: parts.append("fwd=stale")
-        case .miss: parts.append("fwd=miss")
+        case .miss: parts.append(wasStale ? "fwd=stale" : "fwd=miss")
         case .bypass: parts.append("fwd=bypass")
         }
         if let forwardStatus { parts.append("fwd-status=\(forwardStatus)") }

@@ -26,26 +26,32 @@ public struct Freshness: Sendable, Hashable {
         }
         let date = headers["date"].flatMap(HTTPDate.parse) ?? received
         let apparent = max(0, received - date)
-        let declared = headers["age"].flatMap { Int64($0.prefix { $0 != "," }.trimmingBlanks) } ?? 0
-        let age = max(apparent, min(max(0, declared), 1 << 31) + max(0, received - asked))
+        let told = headers["age"].flatMap { Int64($0.prefix { $0 != "," }.trimmingBlanks) } ?? 0
+        let age = max(apparent, min(max(0, told), 1 << 31) + max(0, received - asked))
         born = received - age
 
         let mustAsk = control.has("no-cache")
-        let explicit = control.seconds("s-maxage") ?? control.seconds("max-age") ?? Self.expires(headers, date: date)
+        let declared = control.seconds("s-maxage") ?? control.seconds("max-age")
+        let explicit = declared ?? Self.expires(headers, date: date)
+        // Zero for shared caches forbids stale use too (section 5.2.2.10).
+        let forbidsStale =
+            mustAsk || control.has("must-revalidate") || control.has("proxy-revalidate") || control.seconds("s-maxage") == 0
+        // Who says that it must not be used without asking means it.
+        let shortest = forbidsStale || declared == 0 ? 0 : policy.shortest
         let lifetime: Int64
         if mustAsk {
             lifetime = 0
         } else if let explicit {
-            lifetime = min(max(explicit, policy.shortest), policy.longest)
+            lifetime = min(max(explicit, shortest), policy.longest)
         } else if let modified = headers["last-modified"].flatMap(HTTPDate.parse), modified < date {
-            lifetime = min(max((date - modified) / 10, policy.shortest), policy.heuristic)
+            lifetime = min(max((date - modified) / 10, shortest), policy.heuristic)
         } else {
             lifetime = policy.silent
         }
         // A lifetime that the policy lengthened counts from now: an old answer would otherwise be stale on arrival, each time.
-        freshUntil = mustAsk ? received : max(born + lifetime, received + min(lifetime, policy.shortest))
-        let forbidsStale = mustAsk || control.has("must-revalidate") || control.has("proxy-revalidate")
-        let whileRevalidating = forbidsStale ? 0 : control.seconds("stale-while-revalidate") ?? policy.staleWhileRevalidate
+        freshUntil = mustAsk ? received : max(born + lifetime, received + min(lifetime, shortest))
+        let silently = declared == 0 ? 0 : policy.staleWhileRevalidate
+        let whileRevalidating = forbidsStale ? 0 : control.seconds("stale-while-revalidate") ?? silently
         let ifError = forbidsStale ? 0 : control.seconds("stale-if-error") ?? policy.staleIfError
         staleWhileRevalidateUntil = freshUntil + whileRevalidating
         staleIfErrorUntil = freshUntil + ifError

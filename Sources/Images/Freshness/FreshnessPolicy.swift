@@ -1,6 +1,6 @@
 /// The bounds within which origins decide how long their pictures are kept. All in seconds.
 public struct FreshnessPolicy: Sendable, Hashable {
-    /// Whatever an origin says, short of forbidding storage or asking to be asked each time.
+    /// Whatever an origin says, short of forbidding storage or use without asking; zero to take each at its word.
     public var shortest: Int64 = 300
     public var longest: Int64 = 30 * 86_400
     /// Where an origin says nothing and gives no date of change.

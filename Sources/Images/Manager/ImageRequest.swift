@@ -9,12 +9,16 @@ public struct ImageRequest: Sendable {
     public var priority: ImagePriority
     /// The `Via` field that the request came with: the proxies it has passed (RFC 9110 section 7.6.3).
     public var via: String?
+    /// Whether only a stored picture will do, and the origin is not to be asked (RFC 9111 section 5.2.1.7).
+    public var isOnlyIfCached: Bool
 
-    public init(_ source: String, id: UUID? = nil, priority: ImagePriority = .visible, via: String? = nil) {
+    /// - Parameter cacheControl: the `Cache-Control` field that the request came with.
+    public init(_ source: String, id: UUID? = nil, priority: ImagePriority = .visible, via: String? = nil, cacheControl: String? = nil) {
         self.source = source
         self.id = id
         self.priority = priority
         self.via = via
+        isOnlyIfCached = cacheControl.map { CacheControl($0).has("only-if-cached") } ?? false
     }
 
     /// Whether the request has passed a proxy of this kind before. Answered with a picture, it could go round for ever.

@@ -8,6 +8,8 @@ extension MediaKind {
 
     /// The longest `ftyp` box that is looked through for the AVIF brand.
     private static let longestBrands = 256
+    /// Within how many of the last bytes the end of a picture is looked for.
+    private static let longestTail = 1_024
 
     /// What a body is by its first bytes.
     static func sniff(_ bytes: [UInt8]) -> Sniffed {
@@ -42,6 +44,12 @@ extension MediaKind {
         return bytes.count < size ? .unclear : .unknown
     }
 
+    /// Whether a body has its tail. What came with a length may have lost it before it got to the origin: the formats whose end is
+    /// easily told have to show it.
+    func isWhole(_ bytes: [UInt8], isDelimited: Bool) -> Bool {
+        (isDelimited && self != .jpeg && self != .png) || isWhole(bytes)
+    }
+
     /// Whether a body ends where its format says that it ends. A body that is delimited by the connection's end alone
     /// may have lost its tail on the way without anybody noticing.
     func isWhole(_ bytes: [UInt8]) -> Bool {
@@ -52,11 +60,11 @@ extension MediaKind {
         }
         switch self {
         case .jpeg:
-            // Cameras like to add a few bytes behind the end marker.
-            let tail = bytes.suffix(64)
+            // Cameras like to add something behind the end marker.
+            let tail = bytes.suffix(Self.longestTail)
             return zip(tail, tail.dropFirst()).contains { $0 == 0xff && $1 == 0xd9 }
         case .png:
-            return bytes.suffix(12).starts(with: [0, 0, 0, 0, 0x49, 0x45, 0x4e, 0x44])
+            return bytes.suffix(Self.longestTail).contains([0, 0, 0, 0, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82])
         case .gif:
             return bytes.last == 0x3b
         case .webp:

@@ -21,6 +21,7 @@ extension ImageSettings {
         configuration.grace = grace
         configuration.limits.bodyBytes = size.bytes
         configuration.limits.total = deadline
+        configuration.freshness.shortest = shortest.milliseconds / 1_000
         return configuration
     }
 }

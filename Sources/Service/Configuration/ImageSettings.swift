@@ -23,6 +23,8 @@ public struct ImageSettings: Sendable {
     public var grace: Duration
     /// How long fetching one picture may take in all.
     public var deadline: Duration
+    /// How long a picture is fresh at the least, where its origin does not forbid it.
+    public var shortest: Duration
 
     init(_ reader: inout SettingsReader) throws {
         allowedNetworks = try reader.readList(
@@ -46,6 +48,9 @@ public struct ImageSettings: Sendable {
         patience = try reader.read("images.patience", default: .seconds(2))
         grace = try reader.read("images.grace", default: .milliseconds(100))
         deadline = try reader.read("images.deadline", default: .seconds(12))
+        shortest = try reader.read(
+            "images.shortest", default: .seconds(300), allowed: "\(Duration.allowed), up to 30d",
+            where: { (.zero...(.seconds(30 * 86_400))).contains($0) })
     }
 
     private static let hosts = "host names such as pictures.example.com, or *.example.com"

@@ -42,7 +42,11 @@ struct ImageRoutes: Sendable {
         let now = request.now / 1_000
         let verified = try Self.verified { () throws(ImageURLFault) in try signer.verify(path, now: now) }
         let id = try Self.id(request.head)
-        let answer = await manager.image(ImageRequest(verified.source, id: id, via: request.head.headerFields[.via]))
+        let fields = request.head.headerFields
+        let wish = ImageRequest(
+            verified.source, id: id, priority: Self.isPrefetch(fields) ? .prefetch : .visible, via: fields[.via],
+            cacheControl: fields[.cacheControl])
+        let answer = await manager.image(wish)
         // The next request for it is answered on the loop.
         if case .whole = answer.body { finished.keep(path: path, source: verified.source, expires: verified.expires, now: now) }
         return PictureFormat.response(answer)
@@ -68,9 +72,16 @@ struct ImageRoutes: Sendable {
             body: Array("{\"cancelled\":\(cancelled)}".utf8))
     }
 
+    /// Whether a browser fetches ahead of what its user looks at (`Sec-Purpose`, Fetch standard section 3.7, and its forerunner).
+    private static func isPrefetch(_ fields: HTTPFields) -> Bool {
+        [fields[.secPurpose], fields[.purpose]].contains { $0?.lowercased().contains("prefetch") == true }
+    }
+
     private static func id(_ head: HTTPRequest) throws(Problem) -> UUID? {
         guard let text = head.headerFields[.xRequestID] else { return nil }
-        guard let id = UUID(uuidString: text) else { throw Problem(.badRequest, .invalidParameter, "X-Request-ID must be a UUID.") }
+        guard let id = UUID(uuidString: text) else {
+            throw refusal(.badRequest, .invalidParameter, "X-Request-ID must be a UUID.", "invalid-request-id")
+        }
         return id
     }
 
@@ -79,10 +90,19 @@ struct ImageRoutes: Sendable {
             return try verify()
         } catch {
             switch error {
-            case .malformed: throw Problem(.forbidden, .invalidImageURL, "This is no image URL.")
-            case .forged: throw Problem(.forbidden, .invalidImageURL, "This image URL was not made here.")
-            case .expired: throw Problem(.gone, .expiredImageURL, "This image URL has expired; the feed has a new one.")
+            case .malformed: throw refusal(.forbidden, .invalidImageURL, "This is no image URL.", "malformed")
+            case .forged: throw refusal(.forbidden, .invalidImageURL, "This image URL was not made here.", "forged")
+            case .expired: throw refusal(.gone, .expiredImageURL, "This image URL has expired; the feed has a new one.", "expired")
             }
         }
+    }
+
+    /// A problem with the fields that every answer of this route has where there is no picture.
+    private static func refusal(_ status: HTTPResponse.Status, _ kind: Problem.Kind, _ detail: String, _ reason: String) -> Problem {
+        var fields = HTTPFields()
+        for header in ImageAnswer.refusalHeaders(reason) {
+            if let name = HTTPField.Name(header.name) { fields[name] = header.value }
+        }
+        return Problem(status, kind, detail, fields: fields)
     }
 }

@@ -68,8 +68,8 @@ struct APIDescriptionTests {
         let expression = try Regex(pattern)
         let failures: [ImageFailure.Reason] =
             FetchFailure.allCases.map { .fetch($0) } + [
-                .upstream(status: 404), .typeDenied, .typeMismatch, .encoded, .overloaded, .queueTimeout, .hostResting, .buffersFull,
-                .cancelled, .loop,
+                .upstream(status: 404), .typeDenied, .typeMismatch, .tooManyPixels, .encoded, .overloaded, .queueTimeout, .hostResting,
+                .buffersFull, .cancelled, .notStored, .loop,
             ]
         for reason in failures {
             let type = "urn:intertwine:problem:image-\(ImageFailure(reason).code)"
@@ -77,7 +77,7 @@ struct APIDescriptionTests {
         }
         let reasons = pattern.split(separator: "(")[1].split(separator: "|").count
         // The origin's statuses are a group of their own, and the proxy's own cancellation has the word of the fetch's.
-        #expect(reasons == FetchFailure.allCases.count + 1 + 8)
+        #expect(reasons == FetchFailure.allCases.count + 1 + 10)
     }
 
     @Test("the limits that it tells are those in force")

@@ -1,0 +1,57 @@
+internal import EventLoop
+internal import Fetch
+
+/// A body as it comes: what it is, how large it is once drawn, and when those who wait hear of it.
+extension Flights {
+    /// Bodies up to this many declared bytes are answered whole where they come quickly: with a tag, ranges and conditions.
+    private static let smallBody = 64 * 1_024
+    /// How long an answer is held back for that, or for the size of the picture, once the first bytes are there.
+    private static let longestHold = Duration.milliseconds(100)
+
+    func received(_ bytes: UnsafeRawBufferPointer, _ number: UInt64) -> Bool {
+        guard let download = byNumber[number] else { return false }
+        if download.confirmed != nil { return true }
+        download.flight.receive(bytes.count)
+        metrics.bytesReceived += bytes.count
+        guard download.spool.append(bytes) else { return stop(download, ImageFailure(.buffersFull, retryAfter: 1)) }
+        if download.frame != nil {
+            download.frame?.take(bytes)
+        } else {
+            download.prefix.append(contentsOf: bytes)
+            switch MediaKind.sniff(download.prefix) {
+            case .unclear: return true
+            case .kind(let kind) where kind == download.head?.kind:
+                download.frame = FrameReader(kind)
+                download.frame?.take(download.prefix)
+                download.prefix = []
+            default: return stop(download, ImageFailure(.typeMismatch))
+            }
+        }
+        if case .size(let size)? = download.frame?.finding, let fault = size.fault { return stop(download, ImageFailure(fault)) }
+        if !download.isAnnounced { announceOrHold(download) }
+        return true
+    }
+
+    func announce(_ download: Download) {
+        guard !download.isAnnounced, download.frame != nil else { return }
+        download.hold?.disarm()
+        download.isAnnounced = true
+        for waiter in Array(download.waiters.keys) {
+            announce(download, to: waiter)
+        }
+    }
+
+    private func announceOrHold(_ download: Download) {
+        let isSmall = download.head?.length.map { $0 <= Self.smallBody } ?? false
+        guard isSmall || download.frame?.finding == .unclear else { return announce(download) }
+        guard download.hold == nil else { return }
+        let number = download.number
+        let timer = OneShotTimer(on: loop) { [weak self] in
+            self?.assumeIsolated { flights in
+                if let download = flights.byNumber[number] { flights.announce(download) }
+            }
+        }
+        timer.arm(after: Self.longestHold)
+        download.hold = timer
+    }
+}

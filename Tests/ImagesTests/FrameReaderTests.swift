@@ -1,0 +1,94 @@
+import TestSupport
+import Testing
+
+@testable import Images
+
+@Suite("How large a picture is")
+struct FrameReaderTests {
+    private static let samples: [(MediaKind, [UInt8], FrameSize)] = [
+        (.png, Frames.png(640, 480), FrameSize(width: 640, height: 480)),
+        (.png, Frames.png(4_294_967_295, 1), FrameSize(width: 4_294_967_295, height: 1)),
+        (.jpeg, Frames.jpeg(6_400, 4_800), FrameSize(width: 6_400, height: 4_800)),
+        (.jpeg, Frames.jpeg(640, 480, 0xc2), FrameSize(width: 640, height: 480, isProgressive: true)),
+        (.jpeg, Frames.jpeg(640, 480, 0xce), FrameSize(width: 640, height: 480, isProgressive: true)),
+        (.gif, Frames.gif(65_535, 1), FrameSize(width: 65_535, height: 1)),
+        (.webp, Frames.webpLossy(16_383, 9), FrameSize(width: 16_383, height: 9)),
+        (.webp, Frames.webpLossless(16_384, 77), FrameSize(width: 16_384, height: 77)),
+        (.webp, Frames.webpExtended(16_777_216, 400), FrameSize(width: 16_777_216, height: 400)),
+    ]
+
+    @Test("It is read from the first bytes, whole, byte by byte and cut anywhere, and from no fewer", arguments: samples)
+    func sizes(_ kind: MediaKind, _ bytes: [UInt8], _ size: FrameSize) {
+        var whole = FrameReader(kind)
+        whole.take(bytes)
+        #expect(whole.finding == .size(size))
+        var slow = FrameReader(kind)
+        for byte in bytes {
+            #expect(slow.finding == .unclear || slow.finding == .size(size))
+            slow.take([byte])
+        }
+        #expect(slow.finding == .size(size))
+        for length in 0..<bytes.count {
+            var cut = FrameReader(kind)
+            cut.take(bytes.prefix(length))
+            #expect(cut.finding == .unclear || cut.finding == .size(size))
+            cut.take(bytes.dropFirst(length))
+            #expect(cut.finding == .size(size))
+        }
+    }
+
+    @Test(
+        "What does not follow its format has none",
+        arguments: [
+            (MediaKind.png, Picture.png()), (.jpeg, [0xff, 0xd8, 0xff, 0xe0, 0, 1, 0, 0, 0, 0]), (.jpeg, [0xff, 0xd8, 0xff, 0xd9, 0, 0]),
+            (.jpeg, [0xff, 0xd8, 0xff, 0xda, 0, 3, 0]), (.jpeg, [0xff, 0xd8, 0xff, 0x00]), (.jpeg, [0xff, 0xd8, 0xff, 0xe0, 0, 2, 0x41]),
+            (.gif, Frames.gif(0, 5)), (.webp, Array("RIFF....WEBPVP8 ".utf8) + [UInt8](repeating: 0, count: 40)),
+            (.webp, Array("RIFF....WEBPVP8L".utf8) + [UInt8](repeating: 0, count: 40)), (.webp, Array("RIFF....WEBPABCD".utf8)),
+            (.avif, Picture.avif),
+        ] as [(MediaKind, [UInt8])])
+    func unreadable(_ kind: MediaKind, _ bytes: [UInt8]) {
+        var reader = FrameReader(kind)
+        reader.take(bytes)
+        #expect(reader.finding == .unreadable)
+        for length in 0...bytes.count {
+            var cut = FrameReader(kind)
+            cut.take(bytes.prefix(length))
+            #expect(cut.finding == .unclear || cut.finding == .unreadable)
+        }
+    }
+
+    @Test("Any bytes in any pieces end in the same finding, and never in a trap")
+    func anyBytes() {
+        var generator = SeededRandom(seed: 6)
+        for _ in 0..<3_000 {
+            let sample = Self.samples.randomElement(using: &generator) ?? Self.samples[0]
+            var bytes = sample.1
+            for _ in 0..<Int.random(in: 0..<4, using: &generator) {
+                bytes[Int.random(in: 0..<bytes.count, using: &generator)] = UInt8.random(in: 0...255, using: &generator)
+            }
+            bytes += (0..<20).map { _ in UInt8.random(in: 0...255, using: &generator) }
+            var whole = FrameReader(sample.0)
+            whole.take(bytes)
+            var pieces = FrameReader(sample.0)
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let count = Int.random(in: 1...9, using: &generator)
+                pieces.take(rest.prefix(count))
+                rest = rest.dropFirst(count)
+            }
+            #expect(whole.finding == pieces.finding)
+        }
+    }
+
+    @Test(
+        "24 million pixels, 12 million of a progressive one, 12,000 a side",
+        arguments: [
+            (6_000, 4_000, false, nil), (6_000, 4_001, false, .tooManyPixels), (12_000, 2_000, false, nil),
+            (12_001, 1, false, .tooManyPixels),
+            (1, 12_001, false, .tooManyPixels), (4_000, 3_000, true, nil), (4_000, 3_001, true, .tooManyPixels),
+            (4_294_967_295, 4_294_967_295, false, .tooManyPixels), (0, 1, false, .typeMismatch), (1, 0, false, .typeMismatch),
+        ] as [(Int, Int, Bool, ImageFailure.Reason?)])
+    func limits(_ width: Int, _ height: Int, _ isProgressive: Bool, _ fault: ImageFailure.Reason?) {
+        #expect(FrameSize(width: width, height: height, isProgressive: isProgressive).fault == fault)
+    }
+}
