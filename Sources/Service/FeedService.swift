@@ -27,7 +27,6 @@ public struct FeedService: Sendable {
         let telemetry = telemetry ?? Telemetry(configuration.log)
         let parts = try ServiceParts(configuration: configuration, extensions: extensions, telemetry: telemetry, logger: logger)
         let live = try LiveComposition(configuration, parts: parts)
-        let access = OperatorAccess(token: configuration.admin.token)
         let accessLog = AccessLog(
             control: telemetry.control, sink: telemetry.sink,
             privacy: AddressPrivacy(mode: configuration.events.address, keys: parts.keys), now: WallClock.coarse)
@@ -35,8 +34,7 @@ public struct FeedService: Sendable {
             HealthRoutes(store: parts.store, ledger: parts.ledger, state: parts.state).routes
             + MetricsRoutes(registry: telemetry.registry, samples: ServiceSamples(parts: parts, live: live, accessLog: accessLog)).routes
             + OperatorRoutes(
-                parts: parts, live: live, access: access, audit: try AuditLog(path: configuration.store.path(of: "audit.log")),
-                settings: configuration.admin, database: configuration.store.database
+                parts: parts, live: live, settings: configuration.admin, database: configuration.store.database
             ).routes
         let counted = configuration.metrics.enabled ? telemetry.registry : nil
         let requests = counted.map { registry in
@@ -51,7 +49,10 @@ public struct FeedService: Sendable {
             observer: observer("service"))
         let adminServer = try HTTPServer(
             configuration: configuration.adminServer,
-            handler: GuardedHandler(access: access, handler: Router(operatorRoutes, clock: parts.clock, logger: logger)),
+            handler: GuardedHandler(
+                access: OperatorAccess(token: configuration.admin.token),
+                router: Router(operatorRoutes, clock: parts.clock, logger: logger),
+                audit: try AuditLog(path: configuration.store.path(of: "audit.log")), clock: parts.clock, logger: logger),
             observer: observer("admin"))
         return FeedService(
             configuration: configuration, parts: parts, live: live, servers: [("service", publicServer), ("admin", adminServer)],
