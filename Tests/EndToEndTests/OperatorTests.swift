@@ -110,6 +110,13 @@ struct OperatorTests {
             #expect(explanation["items"]?.list.compactMap { $0["cell"]?.text } == feed["items"]?.list.compactMap { $0["id"]?.text })
             #expect(explanation["items"]?.list.compactMap { $0["adSlot"]?.number } == [0])
             #expect(explanation["rotation"]?["perPage"]?.number == 1)
+            let first = try JSON(try service.admin("GET", "/admin/explain?limit=2").text)
+            let places = [first, explanation].map { page in page["items"]?.list.first { $0["adSlot"]?.number == 0 } }
+            #expect(places.map { $0?["cell"]?.text } == ["ad:1", "ad:2"])
+            #expect([first, explanation].map { $0["rotation"]?["start"]?.number } == places.map { $0?["position"]?.number })
+            #expect(
+                explanation["items"]?.list.compactMap { $0["factory"]?.text }
+                    == ["UserSnapshotCellFactory", "AdvertisementCellFactory", "UserSnapshotCellFactory"])
             let excluded = try #require(explanation["excludedAdvertisements"]?[0])
             #expect(excluded["id"]?.text == "9")
             #expect(excluded["reason"]?.text?.contains("no factory") == true)
