@@ -138,7 +138,7 @@ struct OperatorTests {
             #expect(report["rows"]?[0]?["counts"]?["click"]?.number == 1)
             #expect(try JSON(try service.admin("GET", "/admin/reports/verdict").text)["rows"]?[0]?["key"]?.text == "counted")
             #expect(try JSON(try service.admin("GET", "/admin/reports?from=2020-01-01&to=2020-01-02").text)["rows"]?.list.isEmpty == true)
-            for query in ["by=moon", "from=yesterday", "from=2020-01-02&to=2020-01-01"] {
+            for query in ["by=moon", "from=yesterday", "from=2020-01-02&to=2020-01-01", "from=2026-02-30", "to=2026-11-21x"] {
                 #expect(try service.admin("GET", "/admin/reports?\(query)").status == 400)
             }
         }

@@ -70,7 +70,8 @@ struct ReportRoutes: Sendable {
 
     private static func day(_ name: String, of request: RouteRequest) throws(Problem) -> Int? {
         guard let text = try request.query.text(name) else { return nil }
-        guard text.utf8.count == 10, let date = try? Date(text, strategy: style) else {
+        // Reading is lenient: the 30th of February would be the 2nd of March.
+        guard let date = try? Date(text, strategy: style), date.formatted(style) == text else {
             throw Problem(.badRequest, .invalidParameter, "\(name) must be a day in UTC, such as 2026-11-21.")
         }
         return Int((date.timeIntervalSince1970 / 86_400).rounded(.down))
