@@ -63,7 +63,7 @@ struct OperatorTests {
     @Test(
         "what is no item is refused with its field",
         arguments: [
-            ("[]", "object"), ("{", "object"), (#"{"username":"A","type":"regular"}"#, "avatarUrl"),
+            ("[]", "object"), ("1", "object"), (#"{"username":"A","type":"regular"}"#, "avatarUrl"),
             (user.replacing("regular", with: "odd"), "type"), (user.replacing("https:", with: "ftp:"), "avatarUrl"),
             (#"{"klass":"advertisement","# + user.dropFirst(), "klass"), (#"{"id":"other","# + user.dropFirst(), "id"),
         ])
@@ -74,6 +74,16 @@ struct OperatorTests {
             #expect(response.status == 422)
             #expect(try JSON(response.text)["detail"]?.text?.contains(named) == true)
             #expect(try service.admin("GET", "/admin/users/a").status == 404)
+        }
+    }
+
+    @Test("what is no JSON is refused as such", arguments: ["{", "{}x", user.replacing(":", with: "="), "\u{1}"])
+    func unreadable(body: String) async throws {
+        try await offPool {
+            let service = try RunningService(settings: [RunningService.tokenSetting])
+            let response = try service.admin("PUT", "/admin/users/a", body: body)
+            #expect(response.status == 400)
+            #expect(try JSON(response.text)["type"]?.text == "urn:intertwine:problem:invalid-body")
         }
     }
 

@@ -53,7 +53,11 @@ struct ItemRoutes: Sendable {
 
     /// The item in the body; its `klass` and `id` may be left out, as the path tells them, but not be others.
     private func valid(_ body: [UInt8], _ kind: String, id: String) throws -> ValidItem {
-        guard var object = (try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any] else {
+        let json: Any
+        do { json = try JSONSerialization.jsonObject(with: Data(body), options: .fragmentsAllowed) } catch {
+            throw Problem(.badRequest, .invalidBody, "The body must be JSON: one object.")
+        }
+        guard var object = json as? [String: Any] else {
             throw Problem(.unprocessableContent, .invalidItem, "The body must be one JSON object.")
         }
         guard object["klass"] == nil || object["klass"] as? String == kind else {
