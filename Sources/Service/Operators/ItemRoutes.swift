@@ -6,7 +6,7 @@ internal import Storage
 
 /// `/admin/users/{id}` and `/admin/advertisements/{id}`: one item, in the form of the import.
 ///
-/// Nothing is replaced or removed that its writer has not seen: see ``Precondition``.
+/// Nothing is replaced that its writer has not seen: see ``Precondition``.
 struct ItemRoutes: Sendable {
     private static let collections = [("/admin/users/{id}", "user"), ("/admin/advertisements/{id}", "advertisement")]
 
@@ -34,7 +34,7 @@ struct ItemRoutes: Sendable {
         let wanted = StoredItem(item)
         let precondition = try Precondition(request.head)
         let change = try await store.put(item) { stored in
-            try precondition.check(stored.map(StoredItem.init), isKept: { $0 == wanted })
+            try precondition.check(stored.map(StoredItem.init), isFree: { $0 == wanted })
         }
         var response = Self.response(change == .added ? .created : .ok, wanted)
         if change == .added { response.fields[.location] = String((request.head.path ?? "").prefix { $0 != "?" }) }
@@ -45,7 +45,7 @@ struct ItemRoutes: Sendable {
         let precondition = try Precondition(request.head)
         let isGone = try await store.remove(kind: kind, id: request.parameter("id")) { stored in
             guard let stored else { throw Self.missing }
-            try precondition.check(StoredItem(stored), isKept: { _ in false })
+            try precondition.check(StoredItem(stored), isFree: { _ in true })
         }
         guard isGone else { throw Self.missing }
         return ServerResponse(status: .noContent)
