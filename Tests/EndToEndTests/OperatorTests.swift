@@ -145,6 +145,13 @@ struct OperatorTests {
             let report = try JSON(try service.admin("GET", "/admin/reports?by=ad").text)
             #expect(report["rows"]?[0]?["key"]?.text == "ad:1")
             #expect(report["rows"]?[0]?["counts"]?["click"]?.number == 1)
+            // The same members as the command's rows.
+            let printed = try Command.run([
+                "report", "--config", service.configurationFile, "--database", service.database, "--by", "ad", "--format", "json",
+            ])
+            let row = try #require(try JSON(printed.lines.joined())[0])
+            #expect(row["ad"]?.text == "ad:1" && row["clicks"]?.number == 1 && row["ctr"]?.isNull == true)
+            #expect(row.keys.allSatisfy { "\(row[$0]?.value ?? "")" == "\(report["rows"]?[0]?[$0]?.value ?? "?")" }, "\(row) \(report)")
             #expect(try JSON(try service.admin("GET", "/admin/reports/verdict").text)["rows"]?[0]?["key"]?.text == "counted")
             #expect(try JSON(try service.admin("GET", "/admin/reports?from=2020-01-01&to=2020-01-02").text)["rows"]?.list.isEmpty == true)
             for query in ["by=moon", "from=yesterday", "from=2020-01-02&to=2020-01-01", "from=2026-02-30", "to=2026-11-21x"] {
