@@ -13,6 +13,8 @@ public struct FeedService: Sendable {
     private let live: LiveComposition
     private let servers: [(name: String, server: HTTPServer)]
     private let logger: Logger
+    /// The routes of the operators' listener.
+    let operatorRoutes: [Route]
     /// The routes of the public listener.
     var publicRoutes: [Route] { live.current.routes }
 
@@ -35,7 +37,7 @@ public struct FeedService: Sendable {
             + MetricsRoutes(registry: telemetry.registry, samples: ServiceSamples(parts: parts, live: live, accessLog: accessLog)).routes
             + OperatorRoutes(
                 parts: parts, live: live, settings: configuration.admin, database: configuration.store.database
-            ).routes
+            ).routes + [DescriptionRoutes.ofOperators]
         let counted = configuration.metrics.enabled ? telemetry.registry : nil
         let requests = counted.map { registry in
             RequestMetrics(registry: registry, routes: (live.current.routes + operatorRoutes).map(\.pattern))
@@ -56,7 +58,7 @@ public struct FeedService: Sendable {
             observer: observer("admin"))
         return FeedService(
             configuration: configuration, parts: parts, live: live, servers: [("service", publicServer), ("admin", adminServer)],
-            logger: logger)
+            logger: logger, operatorRoutes: operatorRoutes)
     }
 
     private static func publicHandler(

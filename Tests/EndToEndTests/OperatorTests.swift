@@ -15,7 +15,7 @@ struct OperatorTests {
                 "DELETE /admin/users/u0", "GET /admin/advertisements/1", "PUT /admin/advertisements/1", "DELETE /admin/advertisements/1",
                 "POST /admin/items", "GET /admin/reports", "GET /admin/reports/day", "DELETE /admin/images?url=https://a.example/a.png",
                 "GET /admin/explain", "OPTIONS /admin/explain", "PATCH /admin/users/u0", "GET /nowhere", "GET /", "OPTIONS *",
-                "TRACE /metrics", "FOO /metrics",
+                "TRACE /metrics", "FOO /metrics", "GET /openapi.json",
             ]
             for route in routes {
                 let words = route.split(separator: " ").map(String.init)
