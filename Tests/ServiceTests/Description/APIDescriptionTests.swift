@@ -52,7 +52,7 @@ struct APIDescriptionTests {
         return try #require(try JSONSerialization.jsonObject(with: try Data(contentsOf: file.standardized)) as? [String: Any])
     }
 
-    @Test("every parameter has an example, and so has all that is answered but pictures")
+    @Test("every parameter but the cursor has an example, and so has all that is answered but pictures")
     func examples() throws {
         for document in [try Self.document(), try Self.operatorDocument()] {
             let components = try #require(document["components"] as? [String: [String: [String: Any]]])
@@ -62,7 +62,8 @@ struct APIDescriptionTests {
                 return components[String(parts[2])]?[String(parts[3])] ?? [:]
             }
             func hasExample(_ value: [String: Any]) -> Bool { value["example"] != nil || value["examples"] != nil }
-            for (name, parameter) in components["parameters"] ?? [:] { #expect(hasExample(parameter), "\(name)") }
+            // A cursor is made by the service alone: any that were written down would be refused.
+            for (name, parameter) in components["parameters"] ?? [:] where name != "Cursor" { #expect(hasExample(parameter), "\(name)") }
             let paths = try #require(document["paths"] as? [String: [String: [String: Any]]])
             for (path, operations) in paths {
                 for (status, response) in operations.values.flatMap({ $0["responses"] as? [String: Any] ?? [:] }) {
