@@ -77,7 +77,8 @@ let package = Package(
                 .product(name: "Yams", package: "Yams"),
             ],
             // Into the binary, which stays a single file.
-            resources: [.embedInCode("Description/openapi.json")] + viewer.map { .embedInCode("Viewer/" + $0) }),
+            resources: [.embedInCode("Description/openapi.json"), .embedInCode("Description/operators.json")]
+                + viewer.map { .embedInCode("Viewer/" + $0) }),
 
         // Floor 2
         .target(

@@ -13,6 +13,8 @@ public struct FeedService: Sendable {
     private let live: LiveComposition
     private let servers: [(name: String, server: HTTPServer)]
     private let logger: Logger
+    /// The routes of the operators' listener.
+    let operatorRoutes: [Route]
     /// The routes of the public listener.
     var publicRoutes: [Route] { live.current.routes }
 
@@ -27,7 +29,6 @@ public struct FeedService: Sendable {
         let telemetry = telemetry ?? Telemetry(configuration.log)
         let parts = try ServiceParts(configuration: configuration, extensions: extensions, telemetry: telemetry, logger: logger)
         let live = try LiveComposition(configuration, parts: parts)
-        let access = OperatorAccess(token: configuration.admin.token)
         let accessLog = AccessLog(
             control: telemetry.control, sink: telemetry.sink,
             privacy: AddressPrivacy(mode: configuration.events.address, keys: parts.keys), now: WallClock.coarse)
@@ -35,9 +36,8 @@ public struct FeedService: Sendable {
             HealthRoutes(store: parts.store, ledger: parts.ledger, state: parts.state).routes
             + MetricsRoutes(registry: telemetry.registry, samples: ServiceSamples(parts: parts, live: live, accessLog: accessLog)).routes
             + OperatorRoutes(
-                parts: parts, live: live, access: access, audit: try AuditLog(path: configuration.store.path(of: "audit.log")),
-                settings: configuration.admin, database: configuration.store.database
-            ).routes
+                parts: parts, live: live, settings: configuration.admin, database: configuration.store.database
+            ).routes + [DescriptionRoutes.ofOperators]
         let counted = configuration.metrics.enabled ? telemetry.registry : nil
         let requests = counted.map { registry in
             RequestMetrics(registry: registry, routes: (live.current.routes + operatorRoutes).map(\.pattern))
@@ -51,11 +51,14 @@ public struct FeedService: Sendable {
             observer: observer("service"))
         let adminServer = try HTTPServer(
             configuration: configuration.adminServer,
-            handler: GuardedHandler(access: access, handler: Router(operatorRoutes, clock: parts.clock, logger: logger)),
+            handler: GuardedHandler(
+                access: OperatorAccess(token: configuration.admin.token),
+                router: Router(operatorRoutes, clock: parts.clock, logger: logger),
+                audit: try AuditLog(path: configuration.store.path(of: "audit.log")), clock: parts.clock, logger: logger),
             observer: observer("admin"))
         return FeedService(
             configuration: configuration, parts: parts, live: live, servers: [("service", publicServer), ("admin", adminServer)],
-            logger: logger)
+            logger: logger, operatorRoutes: operatorRoutes)
     }
 
     private static func publicHandler(

@@ -1,7 +1,7 @@
 internal import HTTPServer
 internal import ServiceLifecycle
 
-/// The listening servers, as one thing that starts and stops.
+/// The listening servers, as one thing that starts and stops, in their order.
 struct Listeners: ServiceLifecycle.Service {
     let servers: [(name: String, server: HTTPServer)]
     let state: ServiceState
@@ -14,10 +14,8 @@ struct Listeners: ServiceLifecycle.Service {
         started(addresses)
         try? await gracefulShutdown()
         state.drain()
-        await withTaskGroup { group in
-            for (_, server) in servers {
-                group.addTask { await server.shutdown(grace: grace) }
-            }
-        }
+        // One after another, so that the operators' listener, the last one, tells how things stand until the others are done.
+        let end = ContinuousClock.now + grace
+        for (_, server) in servers { await server.shutdown(grace: max(.zero, end - .now)) }
     }
 }

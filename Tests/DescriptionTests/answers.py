@@ -70,6 +70,8 @@ def feed(walk):
     tag = walk.ask("get", "/feed", 200).getheader("ETag")
     walk.ask("get", "/feed", 200, headers=VIEWER)
     walk.ask("get", "/feed", 304, headers={"If-None-Match": tag})
+    tag = walk.ask("get", "/feed", 200, query="?limit=2").getheader("ETag")
+    assert walk.ask("get", "/feed", 304, query="?limit=2", headers={"If-None-Match": tag}).getheader("Link")
     walk.ask("get", "/feed", 412, headers={"If-Match": '"other"'})
     walk.ask("get", "/feed", 406, headers={"Accept-Encoding": "identity;q=0, gzip;q=0"})
     for query in ["?limit=0", "?limit=x", "?limit=1&limit=2", "?cursor=x", "?cursor="]:
@@ -91,6 +93,8 @@ def sections(walk):
         walk.ask("get", template, 200, values, headers=VIEWER)
         tag = walk.ask("get", template, 200, values).getheader("ETag")
         walk.ask("get", template, 304, values, headers={"If-None-Match": tag})
+        tag = first.getheader("ETag")
+        walk.ask("get", template, 304, values, "?limit=2", headers={"If-None-Match": tag})
         walk.ask("get", template, 412, values, headers={"If-Match": '"other"'})
         walk.ask("get", template, 400, values, "?limit=0")
         walk.ask("get", template, 400, values, "?cursor=x")

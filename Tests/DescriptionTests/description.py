@@ -5,6 +5,7 @@ from pathlib import Path
 from jsonschema import Draft202012Validator, FormatChecker
 
 FILE = Path(__file__).parents[2] / "Sources/Service/Description/openapi.json"
+OPERATORS = FILE.with_name("operators.json")
 # What every answer may have, because HTTP/1.1 wants it.
 FRAMING = {"date", "content-length", "transfer-encoding", "connection", "keep-alive"}
 
@@ -32,8 +33,8 @@ class Description:
         """Throws where the answer of an operation is not as it is described; remembers what has been met."""
         where = f"{method.upper()} {path} {answer.status}"
         responses = self.responses(method, path)
-        assert str(answer.status) in responses, f"{where} is not described"
-        response = self.resolve(responses[str(answer.status)])
+        response = self.resolve(responses.get(str(answer.status), responses.get("default", {})))
+        assert response, f"{where} is not described"
         described = {name.lower(): self.resolve(header) for name, header in response.get("headers", {}).items()}
         sent = {name.lower() for name, _ in answer.getheaders()}
         unknown = sent - set(described) - FRAMING - {"content-type"}
@@ -52,7 +53,7 @@ class Description:
             assert media_type.startswith("image/"), f"{where}: {media_type}"
             return
         assert media_type in content, f"{where}: {media_type}"
-        body = json.loads(answer.content)
+        body = json.loads(answer.content) if "json" in media_type else answer.content.decode()
         self.validate(body, content[media_type]["schema"], where)
         if media_type == "application/problem+json":
             assert body["status"] == answer.status

@@ -24,8 +24,8 @@ class Service:
             (folder / "kinds.yaml").write_text(kinds)
             self.store += ["--set", f"feed.kinds={folder / 'kinds.yaml'}"]
         self.import_items(items)
-        self.port = free_port()
-        fixed = {"server.host": "127.0.0.1", "server.port": self.port, "admin.port": free_port(), "signing.key": KEY}
+        self.port, self.admin_port = free_port(), free_port()
+        fixed = {"server.host": "127.0.0.1", "server.port": self.port, "admin.port": self.admin_port, "signing.key": KEY}
         flags = [f"{key}={value}" for key, value in {**fixed, **dict(settings)}.items()]
         arguments = [part for flag in flags for part in ("--set", flag)]
         environment = {**ENVIRONMENT, "LD_PRELOAD": preload} if preload else ENVIRONMENT
@@ -57,8 +57,8 @@ class Service:
             [os.environ["INTERTWINE_BINARY"], "import", *self.store, str(file)], check=True, env=ENVIRONMENT,
             stdout=subprocess.DEVNULL)
 
-    def ask(self, method, path, headers=None, body=None):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+    def ask(self, method, path, headers=None, body=None, port=None):
+        connection = http.client.HTTPConnection("127.0.0.1", port or self.port, timeout=30)
         if body is not None and not isinstance(body, (str, bytes)):
             body, headers = json.dumps(body), {"Content-Type": "application/json", **(headers or {})}
         connection.request(method, path, body=body, headers={"User-Agent": "tests", **(headers or {})})

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -71,17 +72,80 @@ struct OperatorImportTests {
         try await offPool {
             let service = try RunningService(items: Items.user("a"), settings: [RunningService.tokenSetting])
             _ = try service.admin("GET", "/admin/users/a")
-            _ = try service.admin("DELETE", "/admin/users/a")
+            _ = try service.admin("PUT", "/admin/users/a", body: Items.user("a", "featured"))
             _ = try service.admin("DELETE", "/admin/users/a", with: ["If-Match: *"])
             _ = try service.admin("POST", "/admin/items", body: Items.user("b"))
             _ = try service.admin("PUT", "/admin/advertisements/1", body: "{}")
-            _ = try service.admin("DELETE", "/admin/images?url=https://pictures.example.com/a.png")
+            _ = try service.admin("DELETE", "/admin/images?url=https://pictures.example.com/a.png%3Fkey=4711")
+            _ = try service.admin("DELETE", "/admin/images?url=https://me:4711@pictures.example.com/a.png")
             let text = try String(contentsOfFile: "\(service.folder)/audit.log", encoding: .utf8)
             let entries = try text.split(separator: "\n").map { try JSON(String($0)) }
-            #expect(entries.compactMap { $0["status"]?.number } == [428, 204, 200, 422, 204])
-            #expect(entries.compactMap { $0["method"]?.text } == ["DELETE", "DELETE", "POST", "PUT", "DELETE"])
+            #expect(entries.compactMap { $0["status"]?.number } == [428, 204, 200, 422, 204, 400])
+            #expect(entries.compactMap { $0["method"]?.text } == ["PUT", "DELETE", "POST", "PUT", "DELETE", "DELETE"])
             #expect(entries.allSatisfy { $0["who"]?.text?.hasPrefix("token:") == true && $0["time"]?.text != nil })
-            #expect(!text.contains(RunningService.token))
+            #expect(!text.contains(RunningService.token) && !text.contains("4711"))
+            #expect(entries[4]["path"]?.text == "/admin/images?url=https://pictures.example.com/a.png?…")
         }
+    }
+
+    @Test("a write that never reaches its route is in the audit log too, unless it came without the token")
+    func refused() async throws {
+        try await offPool {
+            let service = try RunningService()
+            let ask = { (method: String, path: String, field: String, body: String) in
+                try service.admin(method, path, fields: [field], body: body).status
+            }
+            let statuses = [
+                try ask("PUT", "/admin/users/x", "Origin: https://evil.example.com", "{}"),
+                try ask("PUT", "/admin/users/x", "Accept: */*", String(repeating: " ", count: 70_000)),
+                try ask("PUT", "/admin/users/x", "Content-Encoding: gzip", "{}"), try ask("PUT", "/admin/users/x", "Expect: wonders", "{}"),
+                try ask("POST", "/admin/users/x", "Accept: */*", "{}"), try ask("POST", "/metrics", "Accept: */*", ""),
+                try ask("DELETE", "/nowhere", "Accept: */*", ""), try ask("TRACE", "/admin/items", "Accept: */*", ""),
+                try ask("PUT", "/admin/users/x%ff", "Accept: */*", "{}"),
+            ]
+            #expect(statuses == [403, 413, 415, 417, 405, 405, 404, 405, 400])
+            for method in ["GET", "HEAD", "OPTIONS"] { _ = try ask(method, "/admin/reports/moon", "Origin: https://evil.example.com", "") }
+            // What is not HTTP has no method and no path to write down.
+            #expect(try Self.audited(service).compactMap { $0["status"]?.number } == Array(statuses.dropLast()))
+            let guarded = try RunningService(settings: [RunningService.tokenSetting])
+            #expect(try guarded.admin("PUT", "/admin/users/x", fields: [], body: "{}").status == 401)
+            #expect(try Self.audited(guarded).isEmpty)
+        }
+    }
+
+    @Test("an import that breaks off or is too long is in the audit log as what it was, and is no fault of ours")
+    func brokenOffAudit() async throws {
+        try await offPool {
+            let service = try RunningService(settings: [RunningService.tokenSetting, "admin.import-limit=64KiB"])
+            let head =
+                "POST /admin/items HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(RunningService.token)\r\nTransfer-Encoding: chunked\r\n\r\n"
+            let items = Items.users(1_000)
+            let rests = ["", "nonsense\r\n", String(items.utf8.count, radix: 16) + "\r\n" + items]
+            for (number, rest) in rests.enumerated() {
+                let client = try RawClient(port: service.adminPort)
+                try client.send(head + "1\r\n\n\r\n" + rest)
+                if number > 0 { #expect(try client.response(to: "POST").status == [400, 413][number - 1]) }
+                client.close()
+                try Self.wait { try Self.audited(service).count == number + 1 }
+            }
+            let entries = try Self.audited(service)
+            #expect(entries.compactMap { $0["status"]?.number } == [400, 400, 413])
+            #expect(entries.compactMap { $0["outcome"]?.text } == ["The body broke off.", "The body broke off.", "The body is too long."])
+            service.process.signal(SIGTERM)
+            while try service.process.nextLine() != nil {}
+            #expect(!service.process.lines.contains { $0.contains("request failed") })
+        }
+    }
+
+    private static func audited(_ service: RunningService) throws -> [JSON] {
+        try String(contentsOfFile: "\(service.folder)/audit.log", encoding: .utf8).split(separator: "\n").map { try JSON(String($0)) }
+    }
+
+    private static func wait(until isReached: () throws -> Bool) throws {
+        for _ in 0..<1_000 {
+            if try isReached() { return }
+            usleep(10_000)
+        }
+        throw RawClientError.timedOut
     }
 }

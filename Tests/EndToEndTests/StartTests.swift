@@ -83,6 +83,32 @@ struct StartTests {
         }
     }
 
+    @Test("while it stops, the operators' listener goes on answering: not ready, but alive")
+    func draining() async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.users(3))
+            let client = try RawClient(port: service.port)
+            try client.send("GET /feed HTTP/1.1\r\nHost: a\r\n")
+            service.process.signal(SIGTERM)
+            while (try? RawClient(port: service.port)) != nil {}
+            #expect(["/readyz", "/healthz", "/metrics"].map { try? service.admin("GET", $0, fields: []).status } == [503, 200, 200])
+            try client.send("\r\n")
+            #expect(try client.response().status == 200)
+            #expect(service.process.wait() == 0)
+        }
+    }
+
+    @Test(
+        "the help of each subcommand has an example",
+        arguments: ["serve", "import", "sync", "report", "export", "export events", "image-url", "schema", "check-config"])
+    func help(subcommand: String) async throws {
+        try await offPool {
+            let help = try Command.run(["help"] + subcommand.split(separator: " ").map(String.init))
+            #expect(
+                help.code == 0 && help.lines.contains { $0.hasPrefix("  ") && $0.contains("intertwine \(subcommand)") }, "\(help.lines)")
+        }
+    }
+
     @Test("the signing key is made once, for its owner alone, and links survive a restart")
     func signingKey() async throws {
         try await offPool {

@@ -13,12 +13,13 @@ extension FeedAssembler {
         }
         let places = page.entries.map { entry in
             let item = entry.viewModel.subject.item
+            let form = ItemForm(kind: item.kind, variant: item.variant)
             return FeedExplanation.Place(
-                cell: entry.viewModel.id, form: ItemForm(kind: item.kind, variant: item.variant), position: item.position,
-                identifier: entry.viewModel.identifier, adSlot: entry.adSlot)
+                cell: entry.viewModel.id, form: form, position: item.position, identifier: entry.viewModel.identifier,
+                factory: factories[form, request.layout].map { String(describing: type(of: $0)) }, adSlot: entry.adSlot)
         }
         return FeedExplanation(
-            places: places, supply: placement.supply, omissions: page.omissions, excludedAdvertisements: excluded, next: page.next,
-            previous: page.previous)
+            places: places, supply: placement.supply, rotationStart: places.first { $0.adSlot != nil }?.position, omissions: page.omissions,
+            excludedAdvertisements: excluded, next: page.next, previous: page.previous)
     }
 }

@@ -111,6 +111,8 @@ extension Connection {
 
     func refuseBody(_ exchange: Exchange) {
         var response = ProblemDetails(status: 413, detail: "The body is longer than \(exchange.bodyLimit) bytes.").response()
+        // A handler that is at work on the body learns of it there.
+        if exchange.task == nil, let request = exchange.request { response = lane.handler.refuse(request, with: response) }
         response.closesConnection = true
         abandon(exchange)
         answerEarly(response, exchange)

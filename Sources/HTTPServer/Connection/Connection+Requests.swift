@@ -50,7 +50,8 @@ extension Connection {
         self.exchange = exchange
         phase = .body
         if let refusal = refusal(of: exchange, form, name: methodName) {
-            answerEarly(refusal, exchange)
+            let request = makeRequest(exchange, path: ByteView(bytes, path), authority: authority)
+            answerEarly(lane.handler.refuse(request, with: refusal), exchange)
         } else {
             route(exchange, path: ByteView(bytes, path), authority: authority)
         }

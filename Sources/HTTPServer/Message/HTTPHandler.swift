@@ -2,7 +2,7 @@ public import HTTPTypes
 
 /// What answers requests. The server has done everything that is HTTP's own: framing, limits, conditions, ranges, codings.
 ///
-/// A handler has three faces, from the cheapest on. Only ``respond(to:)`` may wait.
+/// A handler has three faces, from the cheapest on, and a say where the server refuses. Only ``respond(to:)`` may wait.
 public protocol HTTPHandler: Sendable {
     /// A finished answer, if there is one. Called on the loop for requests without a body, before anything is made of their bytes:
     /// it must neither wait nor take long. Nil sends the request on to ``plan(for:peer:)``.
@@ -10,6 +10,10 @@ public protocol HTTPHandler: Sendable {
 
     /// Where the request goes, decided before its body is read. Called on the loop: it must neither wait nor take long.
     func plan(for request: HTTPRequest, peer: PeerAddress) -> RequestPlan
+
+    /// What the server says where it refuses a request by itself: for its method, an expectation, or a body that is coded or too long.
+    /// A handler that lets only some through, or keeps a record, has its say here. Called on the loop: it must neither wait nor take long.
+    func refuse(_ request: HTTPRequest, with response: ServerResponse) -> ServerResponse
 
     /// The answer, off the loop. The surrounding task is cancelled when the client goes away or the time for the request is over.
     func respond(to request: ServerRequest) async -> ServerResponse
@@ -19,4 +23,6 @@ extension HTTPHandler {
     public func canned(for head: borrowing RequestHead) -> CannedResponse? { nil }
 
     public func plan(for request: HTTPRequest, peer: PeerAddress) -> RequestPlan { .accept() }
+
+    public func refuse(_ request: HTTPRequest, with response: ServerResponse) -> ServerResponse { response }
 }

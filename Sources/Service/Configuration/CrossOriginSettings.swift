@@ -11,8 +11,11 @@ public struct CrossOriginSettings: Sendable {
 
     init(_ reader: inout SettingsReader) throws {
         let origins = try reader.readList(
-            "cors.origins", default: [], allowed: "origins such as https://app.example.com, in lower case and without a path; or *",
+            "cors.origins", default: [], allowed: "origins such as https://app.example.com, in lower case and without a path; or * alone",
             where: Self.isOrigin)
+        guard origins.count <= 1 || !origins.contains(Self.anyOrigin) else {
+            throw ConfigurationError("cors.origins: * stands alone: it is every origin")
+        }
         self.origins = origins
         credentials = try reader.read(
             "cors.credentials", default: false, allowed: "true or false; false where cors.origins holds *",

@@ -1,8 +1,11 @@
 internal import HTTPServer
 internal import HTTPTypes
 
-/// `GET /openapi.json` and `GET /schemas/cell.json`.
+/// `GET /openapi.json` and `GET /schemas/cell.json`; on the operators' listener, `GET /openapi.json` with the description of that.
 struct DescriptionRoutes: Sendable {
+    /// What describes the operators' listener: `operators.json`, which lies beside this file and is compiled into the binary.
+    static var ofOperators: Route { route(APIDescription.path, "application/json", PackageResources.operators_json) }
+
     let routes: [Route]
 
     init(_ description: APIDescription) {

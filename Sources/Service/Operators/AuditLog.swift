@@ -3,7 +3,7 @@ internal import Foundation
 internal import Glibc
 internal import Synchronization
 
-/// The append-only record of what operators wrote: a line of JSON for each, on disk before the answer is sent.
+/// The append-only record of what operators wrote: a line of JSON for each, there before the answer is sent.
 final class AuditLog: Sendable {
     struct Entry: Encodable, Sendable {
         var time: String
@@ -32,16 +32,17 @@ final class AuditLog: Sendable {
         close(opened)
     }
 
-    /// Appends an entry and waits for the disk.
+    /// Appends an entry.
     ///
+    /// - Parameter waitsForDisk: whether to come back only once the entry is there even after a power cut.
     /// - Throws: ``StoreError`` where the disk does not take it.
-    func append(_ entry: Entry) throws {
+    func append(_ entry: Entry, waitsForDisk: Bool = true) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
         let line = Array(try encoder.encode(entry)) + [0x0A]
         try descriptor.withLock { descriptor throws(StoreError) in
             // One write with O_APPEND: lines of two processes do not mix.
-            guard write(descriptor, line, line.count) == line.count, fdatasync(descriptor) == 0 else {
+            guard write(descriptor, line, line.count) == line.count, !waitsForDisk || fdatasync(descriptor) == 0 else {
                 throw StoreError.unavailable("\(path): \(String(cString: strerror(errno)))")
             }
         }

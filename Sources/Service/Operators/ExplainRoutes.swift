@@ -14,6 +14,7 @@ struct ExplainRoutes: Sendable {
             var type: String
             var position: Int64
             var identifier: String
+            var factory: String?
             var adSlot: Int?
         }
 
@@ -28,6 +29,7 @@ struct ExplainRoutes: Sendable {
         struct Rotation: Encodable {
             var scope: String
             var perPage: Int?
+            var start: Int64?
         }
 
         var rotation: Rotation
@@ -48,7 +50,7 @@ struct ExplainRoutes: Sendable {
             FeedRequest(cursor: try request.query.cursor(), limit: limit, now: request.now))
         let rotation =
             switch explanation.supply {
-            case .rotating(let perPage): Answer.Rotation(scope: "page", perPage: perPage)
+            case .rotating(let perPage): Answer.Rotation(scope: "page", perPage: perPage, start: explanation.rotationStart)
             case .onceAtMidpoint: Answer.Rotation(scope: "feed", perPage: nil)
             }
         let answer = Answer(
@@ -56,7 +58,7 @@ struct ExplainRoutes: Sendable {
             items: explanation.places.map { place in
                 Answer.Place(
                     cell: place.cell, kind: place.form.kind, type: place.form.variant, position: place.position,
-                    identifier: place.identifier, adSlot: place.adSlot)
+                    identifier: place.identifier, factory: place.factory, adSlot: place.adSlot)
             }, leftOut: explanation.omissions.map(Self.omission),
             excludedAdvertisements: explanation.excludedAdvertisements.map(Self.omission),
             next: explanation.next, previous: explanation.previous)

@@ -6,7 +6,7 @@ internal import Storage
 
 /// `/admin/items/{kind}/{id}`, and the shorter `/admin/users/{id}` and `/admin/advertisements/{id}`: one item, in the form of the import.
 ///
-/// Nothing is replaced or removed that its writer has not seen: see ``Precondition``.
+/// Nothing is replaced that its writer has not seen: see ``Precondition``.
 struct ItemRoutes: Sendable {
     /// The kind of each pattern; nil where the path names it.
     private static let collections = [
@@ -43,7 +43,7 @@ struct ItemRoutes: Sendable {
         let wanted = StoredItem(item)
         let precondition = try Precondition(request.head)
         let change = try await store.put(item) { stored in
-            try precondition.check(stored.map(StoredItem.init), isKept: { $0 == wanted })
+            try precondition.check(stored.map(StoredItem.init), isFree: { $0 == wanted })
         }
         var response = Self.response(change == .added ? .created : .ok, wanted)
         if change == .added { response.fields[.location] = String((request.head.path ?? "").prefix { $0 != "?" }) }
@@ -54,7 +54,7 @@ struct ItemRoutes: Sendable {
         let precondition = try Precondition(request.head)
         let isGone = try await store.remove(kind: kind, id: request.parameter("id")) { stored in
             guard let stored else { throw Self.missing }
-            try precondition.check(StoredItem(stored), isKept: { _ in false })
+            try precondition.check(StoredItem(stored), isFree: { _ in true })
         }
         guard isGone else { throw Self.missing }
         return ServerResponse(status: .noContent)
@@ -62,7 +62,11 @@ struct ItemRoutes: Sendable {
 
     /// The item in the body; its `klass` and `id` may be left out, as the path tells them, but not be others.
     private func valid(_ body: [UInt8], _ kind: String, id: String) throws -> ValidItem {
-        guard var object = (try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any] else {
+        let json: Any
+        do { json = try JSONSerialization.jsonObject(with: Data(body), options: .fragmentsAllowed) } catch {
+            throw Problem(.badRequest, .invalidBody, "The body must be JSON: one object.")
+        }
+        guard var object = json as? [String: Any] else {
             throw Problem(.unprocessableContent, .invalidItem, "The body must be one JSON object.")
         }
         guard object["klass"] == nil || object["klass"] as? String == kind else {

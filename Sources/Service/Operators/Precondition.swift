@@ -2,8 +2,9 @@ internal import HTTPTypes
 
 /// What a write says about the state it expects (RFC 9110 section 13.1, RFC 6585 section 3).
 ///
-/// What is there is replaced or removed only if `If-Match` names its tag, or is `*` for whatever it is. Without any condition a write
-/// may make what is not there, or repeat what is: 428 otherwise. So an update that its writer has not seen is never lost by accident.
+/// Where `If-Match` is there, what is there is replaced or removed only if it names its tag, or is `*` for whatever it is. Without any
+/// condition a write may make what is not there, repeat what is, or remove it: 428 otherwise. So an update that its writer has not seen is
+/// never overwritten by accident.
 struct Precondition: Sendable {
     private enum Tags: Sendable {
         case any
@@ -28,9 +29,9 @@ struct Precondition: Sendable {
 
     /// - Parameters:
     ///   - stored: what is there.
-    ///   - isKept: whether the write would change nothing.
+    ///   - isFree: whether the write may be done without a condition.
     /// - Throws: ``Problem`` (412 or 428) where the write must not be done.
-    func check(_ stored: StoredItem?, isKept: (StoredItem) -> Bool) throws(Problem) {
+    func check(_ stored: StoredItem?, isFree: (StoredItem) -> Bool) throws(Problem) {
         guard let stored else {
             if match != nil { throw Self.failed("There is no such item.") }
             return
@@ -38,10 +39,10 @@ struct Precondition: Sendable {
         let tag = stored.entityTag
         if let match, !match.names(tag) { throw Self.failed("The item is another one by now.", tag) }
         if let noneMatch, noneMatch.names(tag) { throw Self.failed("The item is there.", tag) }
-        guard match != nil || noneMatch != nil || isKept(stored) else {
+        guard match != nil || noneMatch != nil || isFree(stored) else {
             throw Problem(
                 .preconditionRequired, .preconditionRequired,
-                "The item is there; If-Match must say which one is to be replaced or removed.",
+                "The item is there; If-Match must say which one is to be replaced.",
                 fields: [.eTag: tag])
         }
     }

@@ -12,17 +12,10 @@ struct ReportRoutes: Sendable {
     let archive: any LedgerArchive
 
     private struct Answer: Encodable {
-        struct Row: Encodable {
-            var key: String
-            var counts: [String: Int]
-            /// Clicks per impression.
-            var clickThroughRate: Double?
-        }
-
         var from: String
         var to: String
         var by: String
-        var rows: [Row]
+        var rows: [ReportRow]
     }
 
     var routes: [Route] {
@@ -44,9 +37,7 @@ struct ReportRoutes: Sendable {
         guard first <= last else { throw Problem(.badRequest, .invalidParameter, "from must not be later than to.") }
         let report = try await archive.report(days: first...last, by: by)
         let rows = report.rows.map { row in
-            Answer.Row(
-                key: Self.text(row.key), counts: Dictionary(uniqueKeysWithValues: row.counts.map { ($0.key.rawValue, $0.value) }),
-                clickThroughRate: row.clickThroughRate)
+            ReportRow(grouping: by, key: Self.text(row.key), counts: row.counts, clickThroughRate: row.clickThroughRate)
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -1,4 +1,5 @@
 internal import Feed
+internal import HTTPServer
 internal import HTTPTypes
 
 /// The one place where errors become answers.
@@ -10,6 +11,8 @@ extension Problem {
         case let error as FeedError: self.init(error)
         case let error as ActionError: self.init(error)
         case let error as StoreError: self.init(error)
+        case RequestBodyError.tooLarge: self.init(.contentTooLarge, nil, "The body is too long.")
+        case RequestBodyError.incomplete: self.init(.badRequest, nil, "The body broke off.")
         case is CancellationError: self.init(.serviceUnavailable, nil, "The request was given up.", fields: [.retryAfter: "1"])
         default: self.init(.internalServerError, nil, "Something went wrong here.")
         }

@@ -39,19 +39,25 @@ struct Router: HTTPHandler {
     }
 
     func respond(to request: ServerRequest) async -> ServerResponse {
+        await answer(to: request).response
+    }
+
+    /// The answer, and the problem that it tells, where it tells one.
+    func answer(to request: ServerRequest) async -> (response: ServerResponse, problem: Problem?) {
         let target = Target(request.head.path ?? "")
         guard let resource = table.resource(at: target.path), let route = resource.route(request.head.method.routed) else {
-            return Problem(.notFound, nil, "There is nothing here.").response
+            let problem = Problem(.notFound, nil, "There is nothing here.")
+            return (problem.response, problem)
         }
         do {
             let parameters = resource.parameters(of: target.path)
-            return try await route.handle(try RouteRequest(request, target: target, parameters: parameters, now: clock()))
+            return (try await route.handle(try RouteRequest(request, target: target, parameters: parameters, now: clock())), nil)
         } catch {
             let problem = Problem(error)
             if problem.status.kind == .serverError {
                 logger.error("request failed", metadata: ["route": "\(route.pattern)", "error": "\(error)"])
             }
-            return problem.response
+            return (problem.response, problem)
         }
     }
 

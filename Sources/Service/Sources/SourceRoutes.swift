@@ -48,7 +48,7 @@ struct SourceRoutes: Sendable {
         var sources: [Source]
     }
 
-    var readRoutes: [Route] {
+    var routes: [Route] {
         [
             Route(.get, "/admin/sources") { request in
                 let encoder = JSONEncoder()
@@ -57,17 +57,11 @@ struct SourceRoutes: Sendable {
                 return ServerResponse(
                     status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"],
                     body: Array(try encoder.encode(answer)))
-            }
-        ]
-    }
-
-    /// Those that write.
-    var writeRoutes: [Route] {
-        [
+            },
             Route(.post, "/admin/sources/{name}/sync") { request in
                 guard polling.board.wish(request.parameter("name")) else { throw Problem(.notFound, nil, "There is no such source.") }
                 return ServerResponse(status: .accepted, fields: [.cacheControl: "no-store"])
-            }
+            },
         ]
     }
 

@@ -41,6 +41,38 @@ struct APIDescriptionTests {
         let paths = try #require(try Self.document()["paths"] as? [String: [String: Any]])
         let described = paths.flatMap { path, operations in operations.keys.map { "\($0.uppercased()) \(path)" } }
         #expect(routes.sorted() == described.sorted())
+        let ofOperators = try #require(try Self.operatorDocument()["paths"] as? [String: [String: Any]])
+        #expect(
+            service.operatorRoutes.map { "\($0.method.rawValue) \($0.pattern)" }.sorted()
+                == ofOperators.flatMap { path, operations in operations.keys.map { "\($0.uppercased()) \(path)" } }.sorted())
+    }
+
+    private static func operatorDocument() throws -> [String: Any] {
+        let file = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../../Sources/Service/Description/operators.json")
+        return try #require(try JSONSerialization.jsonObject(with: try Data(contentsOf: file.standardized)) as? [String: Any])
+    }
+
+    @Test("every parameter but the cursor has an example, and so has all that is answered but pictures")
+    func examples() throws {
+        for document in [try Self.document(), try Self.operatorDocument()] {
+            let components = try #require(document["components"] as? [String: [String: [String: Any]]])
+            func resolved(_ value: Any?) -> [String: Any] {
+                let object = value as? [String: Any] ?? [:]
+                guard let parts = (object["$ref"] as? String)?.split(separator: "/"), parts.count == 4 else { return object }
+                return components[String(parts[2])]?[String(parts[3])] ?? [:]
+            }
+            func hasExample(_ value: [String: Any]) -> Bool { value["example"] != nil || value["examples"] != nil }
+            // A cursor is made by the service alone: any that were written down would be refused.
+            for (name, parameter) in components["parameters"] ?? [:] where name != "Cursor" { #expect(hasExample(parameter), "\(name)") }
+            let paths = try #require(document["paths"] as? [String: [String: [String: Any]]])
+            for (path, operations) in paths {
+                for (status, response) in operations.values.flatMap({ $0["responses"] as? [String: Any] ?? [:] }) {
+                    for (type, content) in resolved(response)["content"] as? [String: [String: Any]] ?? [:] where type != "image/*" {
+                        #expect(hasExample(content) || hasExample(resolved(content["schema"])), "\(path) \(status)")
+                    }
+                }
+            }
+        }
     }
 
     /// What only the operators' listener answers; it has a description of its own.

@@ -33,4 +33,20 @@ struct AuditLogTests {
     func refuses() {
         #expect(throws: ConfigurationError.self) { try AuditLog(path: "/nowhere/at/all") }
     }
+
+    @Test(
+        "keeps no secret of a URL",
+        arguments: [
+            ("/admin/users/a@b:c", "/admin/users/a@b:c"), ("/admin/items?on-error=skip", "/admin/items?on-error=skip"),
+            ("/admin/images?url=https://a.example/b.png", "/admin/images?url=https://a.example/b.png"),
+            ("/admin/images?url=https%3A%2F%2Fa.example%2Fb.png%3Ftoken%3Ds3cret", "/admin/images?url=https://a.example/b.png?…"),
+            ("/admin/images?url=https://me:s3cret@a.example/b.png", "/admin/images?url=…"),
+            ("/admin/images?url=https%3A%2F%2Fme%3As3cret%40a.example", "/admin/images?url=…"),
+            ("/admin/images?me:s3cret@a", "/admin/images?…"),
+            ("/admin/images?x=1&%75rl=//me:s3cret@a&y=2", "/admin/images?x=1&%75rl=…&y=2"),
+            ("/admin/images?url=%ff:s3cret", "/admin/images?url=…"),
+        ])
+    func shown(target: String, expected: String) {
+        #expect(AuditLog.shown(target) == expected)
+    }
 }

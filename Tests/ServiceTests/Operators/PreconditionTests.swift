@@ -13,18 +13,18 @@ struct PreconditionTests {
         var match: String?
         var noneMatch: String?
         var isThere: Bool
-        var isKept = false
+        var isFree = false
         var status: Int?
     }
 
     @Test(
         "what a write may do, by what it says and what is there",
         arguments: [
-            Case(isThere: false, status: nil), Case(isThere: true, status: 428), Case(isThere: true, isKept: true, status: nil),
+            Case(isThere: false, status: nil), Case(isThere: true, status: 428), Case(isThere: true, isFree: true, status: nil),
             Case(match: tag, isThere: true, status: nil), Case(match: "\"other\"", isThere: true, status: 412),
             Case(match: "\"other\", \(tag)", isThere: true, status: nil), Case(match: "W/\(tag)", isThere: true, status: 412),
             Case(match: "*", isThere: true, status: nil), Case(match: "*", isThere: false, status: 412),
-            Case(match: tag, isThere: false, status: 412), Case(match: "\"other\"", isThere: true, isKept: true, status: 412),
+            Case(match: tag, isThere: false, status: 412), Case(match: "\"other\"", isThere: true, isFree: true, status: 412),
             Case(noneMatch: "*", isThere: false, status: nil), Case(noneMatch: "*", isThere: true, status: 412),
             Case(noneMatch: "W/\(tag)", isThere: true, status: 412), Case(noneMatch: "\"other\"", isThere: true, status: nil),
             Case(match: "nonsense", isThere: true, status: 400),
@@ -35,7 +35,7 @@ struct PreconditionTests {
         request.headerFields[.ifNoneMatch] = one.noneMatch
         var status: Int?
         do throws(Problem) {
-            try Precondition(request).check(one.isThere ? Self.stored : nil, isKept: { _ in one.isKept })
+            try Precondition(request).check(one.isThere ? Self.stored : nil, isFree: { _ in one.isFree })
         } catch {
             status = error.status.code
         }

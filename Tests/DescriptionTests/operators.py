@@ -1,0 +1,107 @@
+"""Provokes answers of every operation of the operators' listener, and holds each against its description."""
+import json
+
+from answers import Walk
+from description import OPERATORS, Description
+from service import Service, advertisement, user
+
+TOKEN = "open-sesame-17"
+TAG = '"other"'
+
+
+class Listener:
+    """The operators' listener of a service, asked with the token unless the fields say otherwise."""
+
+    def __init__(self, service):
+        self.service = service
+
+    def ask(self, method, path, headers=None, body=None):
+        return self.service.ask(method, path, {"Authorization": f"Bearer {TOKEN}", **(headers or {})}, body, self.service.admin_port)
+
+
+def items(walk, kind, good):
+    template = f"/admin/{kind}s/{{id}}"
+    one, other = {"id": "1"}, {**good, "type": "audio" if kind == "advertisement" else "regular"}
+    walk.ask("get", template, 404, one)
+    walk.ask("put", template, 422, one, body={**good, "type": "odd"})
+    walk.ask("put", template, 400, one, body="{")
+    walk.ask("put", template, 400, one, headers={"If-Match": "x"}, body=good)
+    walk.ask("put", template, 412, one, headers={"If-Match": "*"}, body=good)
+    walk.ask("put", template, 413, one, body="x" * 70_000)
+    walk.ask("put", template, 415, one, headers={"Content-Encoding": "gzip"}, body="{}")
+    tag = walk.ask("put", template, 201, one, body=good).getheader("ETag")
+    walk.ask("put", template, 200, one, body=good)
+    walk.ask("put", template, 428, one, body=other)
+    walk.ask("put", template, 412, one, headers={"If-None-Match": "*"}, body=other)
+    walk.ask("get", template, 200, one)
+    walk.ask("get", template, 304, one, headers={"If-None-Match": tag})
+    walk.ask("put", template, 200, one, headers={"If-Match": tag}, body=other)
+    walk.ask("delete", template, 400, one, headers={"If-Match": "x"})
+    walk.ask("delete", template, 412, one, headers={"If-Match": TAG})
+    walk.ask("delete", template, 204, one)
+    walk.ask("delete", template, 404, one)
+    walk.ask("delete", template, 401, one, headers={"Authorization": "Bearer wrong"})
+
+
+def lists(walk):
+    line = json.dumps(user("Ada"))
+    walk.ask("post", "/admin/items", 200, query="?on-error=skip", body=line + "\n{}\n")
+    walk.ask("post", "/admin/items", 200, body=f"[{line}]")
+    walk.ask("post", "/admin/items", 422, body="{}")
+    walk.ask("post", "/admin/items", 400, query="?on-error=perhaps", body=line)
+    walk.ask("post", "/admin/items", 413, body=(line + "\n") * 1_000)
+    operations = "/admin/operations"
+    walk.ask("post", operations, 200, body=[{"move": "user:ada", "before": "user:grace"}])
+    walk.ask("post", operations, 400, body="{}")
+    walk.ask("post", operations, 412, body=[{"remove": "user:ada", "ifMatch": TAG}])
+    walk.ask("post", operations, 422, body=[{"remove": "user:nobody"}])
+
+
+def reading(walk, service):
+    shown = next(cell for cell in service.get("/feed")["items"] if cell["id"].startswith("ad:"))["actions"]
+    assert service.ask("GET", shown["selection"]["href"]).status == 302
+    for by in ["day", "ad", "verdict"]:
+        for template, values, query in [("/admin/reports", {}, f"?by={by}"), ("/admin/reports/{by}", {"by": by}, "")]:
+            assert json.loads(walk.ask("get", template, 200, values, query).content)["rows"]
+    walk.ask("get", "/admin/reports", 400, query="?from=2026-02-30")
+    walk.ask("get", "/admin/reports/{by}", 400, {"by": "moon"})
+    walk.ask("get", "/admin/explain", 200)
+    cursor = service.get("/feed?limit=1")["page"]["next"].split("?")[1]
+    walk.ask("get", "/admin/explain", 200, query="?" + cursor)
+    walk.ask("get", "/admin/explain", 400, query="?cursor=x")
+    walk.ask("delete", "/admin/images", 204, query="?url=https://pictures.example.com/a.png")
+    walk.ask("delete", "/admin/images", 400)
+    walk.ask("get", "/admin/sources", 200)
+    walk.ask("post", "/admin/sources/{name}/sync", 404, {"name": "nothing"})
+    for path in ["/healthz", "/readyz", "/metrics", "/openapi.json"]:
+        walk.ask("get", path, 200)
+        walk.ask("get", path, 401, headers={"Authorization": "Bearer wrong"})
+    walk.ask("get", "/healthz", 417, headers={"Expect": "wonders"})
+    tag = walk.ask("get", "/openapi.json", 200).getheader("ETag")
+    walk.ask("get", "/openapi.json", 304, headers={"If-None-Match": tag})
+    served = json.loads(walk.ask("get", "/openapi.json", 200).content)
+    assert served == walk.description.document, "the served description is another one than the file"
+
+
+def main():
+    description = Description(json.loads(OPERATORS.read_text()))
+    started = [user("Grace"), user("Cash"), advertisement(9), {**advertisement(10), "type": "video"}]
+    with Service(started, {"admin.token": TOKEN, "admin.import-limit": "64KiB"}) as service:
+        walk = Walk(Listener(service), description)
+        featured = {"username": "Ada", "avatarUrl": "https://pictures.example.com/ada.png", "type": "featured"}
+        items(walk, "user", featured)
+        items(walk, "advertisement", {name: value for name, value in advertisement(1).items() if name not in ("id", "klass")})
+        lists(walk)
+        reading(walk, service)
+    with Service(started) as service:
+        walk = Walk(service, description)
+        service.port = service.admin_port
+        walk.ask("delete", "/admin/users/{id}", 403, {"id": "grace"}, headers={"Origin": "https://evil.example.com"})
+    met = {(method, path) for method, path, _, _ in description.met}
+    missing = set(description.operations()) - met
+    assert not missing, f"no answer of {sorted(missing)}"
+    print(f"{len(met)} operations for operators, {len({each[:3] for each in description.met})} of their statuses: as described")
+
+
+if __name__ == "__main__":
+    main()
