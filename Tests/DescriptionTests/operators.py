@@ -19,9 +19,9 @@ class Listener:
         return self.service.ask(method, path, {"Authorization": f"Bearer {TOKEN}", **(headers or {})}, body, self.service.admin_port)
 
 
-def items(walk, kind, good):
-    template = f"/admin/{kind}s/{{id}}"
-    one, other = {"id": "1"}, {**good, "type": "audio" if kind == "advertisement" else "regular"}
+def items(walk, template, good, kind=None):
+    one = {"id": "1", "kind": kind} if kind else {"id": "1"}
+    other = {**good, "type": "audio" if "contentUrl" in good else "regular"}
     walk.ask("get", template, 404, one)
     walk.ask("put", template, 422, one, body={**good, "type": "odd"})
     walk.ask("put", template, 400, one, body="{")
@@ -89,8 +89,11 @@ def main():
     with Service(started, {"admin.token": TOKEN, "admin.import-limit": "64KiB"}) as service:
         walk = Walk(Listener(service), description)
         featured = {"username": "Ada", "avatarUrl": "https://pictures.example.com/ada.png", "type": "featured"}
-        items(walk, "user", featured)
-        items(walk, "advertisement", {name: value for name, value in advertisement(1).items() if name not in ("id", "klass")})
+        items(walk, "/admin/users/{id}", featured)
+        items(walk, "/admin/items/{kind}/{id}", featured, kind="user")
+        items(
+            walk, "/admin/advertisements/{id}",
+            {name: value for name, value in advertisement(1).items() if name not in ("id", "klass")})
         lists(walk)
         reading(walk, service)
     with Service(started) as service:

@@ -34,7 +34,7 @@ struct AdBlocks {
             Block(section: section, content: range, placement: source.placement(in: section) ?? placement)
         }
         // An empty page at the end of a feed with sections is no part of any; without sections it is a part of the feed.
-        let isEmptyFeed = !content.hasBefore && !content.hasAfter && source.isWhole
+        let isEmptyFeed = !content.hasBefore && !content.hasAfter && source.showsAdsAlone
         if blocks.isEmpty, isEmptyFeed || source.name(of: 0) == nil {
             let placements = (0..<max(0, source.sectionCount)).map { source.placement(in: $0) ?? placement }
             let wanting = placements.first { $0.supply != .rotating(perPage: 0) }

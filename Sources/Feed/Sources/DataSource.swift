@@ -31,9 +31,8 @@ public protocol DataSource: Sendable {
     /// Whether a section's places descend: its first item has the greatest.
     func isDescending(_ section: Int) -> Bool
 
-    /// False for a part of a feed, such as one of its sections alone: where there is nothing in it, it shows nothing, while a feed shows its
-    /// advertisements alone.
-    var isWhole: Bool { get }
+    /// Whether advertisements are shown where there is nothing else at all; an empty page otherwise.
+    var showsAdsAlone: Bool { get }
 
     /// Where advertisements stand in a section; nil where the feed's own placement holds.
     func placement(in section: Int) -> (any AdPlacement)?
@@ -46,7 +45,7 @@ public protocol DataSource: Sendable {
 }
 
 extension DataSource {
-    public var isWhole: Bool { true }
+    public var showsAdsAlone: Bool { true }
     public func title(of section: Int) -> String? { nil }
     public func name(of section: Int) -> String? { nil }
     public func isDescending(_ section: Int) -> Bool { false }

@@ -2,18 +2,11 @@
 public struct SectionedDataSource: DataSource {
     public let sections: [FeedSection]
 
-    public let isWhole: Bool
+    public let showsAdsAlone: Bool
 
-    /// A feed.
-    public init(_ sections: [FeedSection]) {
+    public init(_ sections: [FeedSection], showsAdsAlone: Bool = false) {
         self.sections = sections
-        isWhole = true
-    }
-
-    /// One section of a feed, without the others.
-    public init(alone section: FeedSection) {
-        sections = [section]
-        isWhole = false
+        self.showsAdsAlone = showsAdsAlone
     }
 
     public var sectionCount: Int { sections.count }

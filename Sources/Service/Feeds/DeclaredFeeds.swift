@@ -26,7 +26,7 @@ struct DeclaredFeeds {
                     return lanes[name].map {
                         FeedSection(name, title: section.title, lane: $0, order: section.order, placement: section.placement(scope))
                     }
-                })
+                }, showsAdsAlone: feed == Self.mainName)
         }
         return sources
     }

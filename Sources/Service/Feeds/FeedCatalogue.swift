@@ -19,8 +19,7 @@ struct FeedCatalogue: Sendable {
             feeds[name] = assembler(id, "/feeds/\(name)", source)
             for section in (source as? SectionedDataSource)?.sections ?? [] {
                 sections[name, default: [:]][section.name] = assembler(
-                    "\(id)/sections/\(section.name)", "/feeds/\(name)/sections/\(section.name)",
-                    SectionedDataSource(alone: section))
+                    "\(id)/sections/\(section.name)", "/feeds/\(name)/sections/\(section.name)", SectionedDataSource([section]))
             }
         }
         self.feeds = feeds

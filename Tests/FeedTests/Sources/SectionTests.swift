@@ -16,11 +16,12 @@ struct SectionTests {
         var fixture = try Fixture(advertisements: advertisements, placement: placement)
         for index in 0..<stars { fixture.store.put(Fixture.user("s\(index)", at: Int64(index + 1) * 1000), in: Self.stars) }
         for index in 0..<others { fixture.store.put(Fixture.user("o\(index)", at: Int64(index + 1) * 1000), in: Self.others) }
-        fixture.source = SectionedDataSource([
-            FeedSection("stars", title: "Stars & \"more\"", lane: Self.stars, order: order),
-            FeedSection("nobody", title: "Nobody", lane: Lane(rawValue: 9)),
-            FeedSection("others", title: "Others", lane: Self.others, order: order),
-        ])
+        fixture.source = SectionedDataSource(
+            [
+                FeedSection("stars", title: "Stars & \"more\"", lane: Self.stars, order: order),
+                FeedSection("nobody", title: "Nobody", lane: Lane(rawValue: 9)),
+                FeedSection("others", title: "Others", lane: Self.others, order: order),
+            ], showsAdsAlone: true)
         return fixture
     }
 
@@ -120,7 +121,7 @@ struct SectionTests {
     }
 
     @Test(
-        "a feed whose sections are empty shows its advertisements alone, and a section alone nothing",
+        "without content there are advertisements alone where the feed shows them alone, and nothing otherwise",
         arguments: [
             (MidpointPlacement(), ["ad:0"]), (MidpointPlacement(scope: .page(advertisements: 0)), []),
             (MidpointPlacement(scope: .feed), ["ad:0", "ad:1"]),
@@ -130,7 +131,7 @@ struct SectionTests {
         let page = try await fixture.page()
         #expect(page.ids == advertisements)
         #expect(page.sections == [] && page.next == nil && page.previous == nil)
-        fixture.source = SectionedDataSource(alone: FeedSection("stars", title: "Stars", lane: Self.stars))
+        fixture.source = SectionedDataSource([FeedSection("stars", title: "Stars", lane: Self.stars)])
         let section = try await fixture.page()
         #expect(
             String(decoding: section.json(), as: UTF8.self)
@@ -142,9 +143,9 @@ struct SectionTests {
         var fixture = try fixture(stars: 0, others: 0, advertisements: 5)
         let (none, two) = (MidpointPlacement(scope: .page(advertisements: 0)), MidpointPlacement(scope: .page(advertisements: 2)))
         let stars = FeedSection("stars", lane: Self.stars, placement: none)
-        fixture.source = SectionedDataSource([stars, FeedSection("others", lane: Self.others, placement: two)])
+        fixture.source = SectionedDataSource([stars, FeedSection("others", lane: Self.others, placement: two)], showsAdsAlone: true)
         #expect(try await fixture.page().ids == ["ad:0", "ad:1"])
-        fixture.source = SectionedDataSource([stars])
+        fixture.source = SectionedDataSource([stars], showsAdsAlone: true)
         #expect(try await fixture.page().ids.isEmpty)
     }
 

@@ -22,7 +22,8 @@ struct OperationModelTests {
         var random = SeededRandom(seed: UInt64(seed))
         var model = ArrayModel(homes: ["user": "main", "advertisement": "advertisements", "event": "events"])
         let sections = sections(seed)
-        let assembler = try FeedAssembler.standard(over: store, source: sections.map(SectionedDataSource.init) ?? FlatDataSource())
+        let assembler = try FeedAssembler.standard(
+            over: store, source: sections.map { SectionedDataSource($0, showsAdsAlone: true) } ?? FlatDataSource())
         var held = try await assembler.walk(limit: Self.limit, pages: 3)
         for round in 0..<9 {
             let count = round == 0 ? 25 : Int.random(in: 1...6, using: &random)

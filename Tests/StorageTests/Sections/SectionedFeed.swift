@@ -63,7 +63,7 @@ final class SectionedFeed {
                             section.0, title: section.1, lane: lane,
                             order: SectionOrder(by: Self.orders[section.3].order.field, isDescending: section.4))
                     }
-                }),
+                }, showsAdsAlone: true),
             factories: factories, placement: MidpointPlacement(scope: .page(advertisements: perPage)), keys: keys,
             tokens: CellTokens(keys: keys), logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
     }
