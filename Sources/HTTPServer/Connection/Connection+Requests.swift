@@ -26,11 +26,10 @@ extension Connection {
         if case .origin = form, framing.body == .none, framing.expectation != .unknown, method != .other, method != .trace {
             let head = RequestHead(parser: parser, bytes: bytes, method: method, target: ByteView(bytes, path))
             if let canned = lane.handler.canned(for: head) {
-                let begun = lane.observer == nil ? lane.loop.now : .now()
                 let closes = mustClose(framing) || canned.closesConnection
                 let (status, sent) = serve(canned, head, closing: closes, announcing: framing.announcesKeepAlive)
                 let trace = lane.observer?.wantsTraces == true ? RequestTrace(head) : nil
-                observe(method: method, route: canned.route, status: status, bytes: sent, begun: begun, trace: trace)
+                observe(method: method, route: canned.route, status: status, bytes: sent, begun: lane.loop.now, trace: trace)
                 if closes { beginClosing() }
                 return false
             }
