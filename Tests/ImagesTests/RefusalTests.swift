@@ -63,20 +63,32 @@ struct RefusalTests {
     }
 
     @Test(
-        "A picture that lost its tail before its origin measured it is served and not kept, nor promised to be",
-        arguments: [2_000, 200_000])
+        "A JPEG that lost its tail before its origin measured it is served and not kept, nor promised to be", arguments: [2_000, 200_000])
     func cutAtOrigin(_ size: Int) async throws {
+        let body = Frames.jpeg(800, 600) + [UInt8](repeating: 0, count: size)
+        let origin = try Origin { _, connection in connection.answer(200, ["Content-Type: image/jpeg"], body: body) }
+        defer { origin.stop() }
+        let house = try House([origin])
+        let got = try await house.get(origin.url("/a"))
+        #expect(got.status == 200 && got.body == body)
+        if size < 65_536 { #expect(got.headers["Cache-Control"] == "no-store" && !got.outcome.isStored) }
+        #expect(house.manager.cached(origin.url("/a")) == nil)
+        await house.stop()
+    }
+
+    @Test("What comes in full is kept, with anything behind its end, and where it is a picture in little more than its first bytes")
+    func keptInFull() async throws {
+        let filling = [UInt8](repeating: 0, count: 20_000)
         let bodies: [(String, [UInt8])] = [
-            ("png", Array(Picture.png(1, bytes: size).dropLast(12))), ("jpeg", Frames.jpeg(800, 600) + [UInt8](repeating: 0, count: size)),
+            ("png", Picture.png(1) + filling), ("png", Array("\u{89}PNG\r\n\u{1a}\n".unicodeScalars.map { UInt8($0.value) }) + filling),
+            ("jpeg", Frames.jpeg(800, 600) + [0xff, 0xd9] + filling), ("jpeg", [0xff, 0xd8, 0xff, 0xe0] + filling),
         ]
         for (kind, body) in bodies {
             let origin = try Origin { _, connection in connection.answer(200, ["Content-Type: image/\(kind)"], body: body) }
             defer { origin.stop() }
             let house = try House([origin])
-            let got = try await house.get(origin.url("/a"))
-            #expect(got.status == 200 && got.body == body)
-            if size < 65_536 { #expect(got.headers["Cache-Control"] == "no-store" && !got.outcome.isStored) }
-            #expect(house.manager.cached(origin.url("/a")) == nil)
+            #expect(try await house.get(origin.url("/a")).body == body)
+            #expect(house.manager.cached(origin.url("/a")) != nil)
             await house.stop()
         }
     }

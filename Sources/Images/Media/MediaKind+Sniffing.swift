@@ -10,6 +10,8 @@ extension MediaKind {
     private static let longestBrands = 256
     /// Within how many of the last bytes the end of a picture is looked for.
     private static let longestTail = 1_024
+    /// How far into a JPEG its frame is looked for: behind its profiles and previews.
+    private static let longestJPEGHeader = 512 * 1_024
 
     /// What a body is by its first bytes.
     static func sniff(_ bytes: [UInt8]) -> Sniffed {
@@ -44,10 +46,16 @@ extension MediaKind {
         return bytes.count < size ? .unclear : .unknown
     }
 
-    /// Whether a body has its tail. What came with a length may have lost it before it got to the origin: the formats whose end is
-    /// easily told have to show it.
+    /// Whether a body has its tail. One that came with a length may still have lost it before it got to the origin: a JPEG, which shows an
+    /// upper part then as if nothing were missing, has to have its end marker somewhere.
     func isWhole(_ bytes: [UInt8], isDelimited: Bool) -> Bool {
-        (isDelimited && self != .jpeg && self != .png) || isWhole(bytes)
+        guard isDelimited else { return isWhole(bytes) }
+        guard self == .jpeg else { return true }
+        var reader = FrameReader(.jpeg)
+        reader.take(bytes.prefix(Self.longestJPEGHeader))
+        // What is a JPEG in name only has no end either.
+        guard case .size = reader.finding else { return true }
+        return isWhole(bytes) || zip(bytes, bytes.dropFirst()).contains { $0 == 0xff && $1 == 0xd9 }
     }
 
     /// Whether a body ends where its format says that it ends. A body that is delimited by the connection's end alone
