@@ -11,7 +11,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run test test-threads test-memory bench fuzz format manual docs container-check install-build install-test install-bench
+.PHONY: help run test test-installed test-threads test-memory bench fuzz format manual docs container-check install-build install-test install-bench
 
 BUILD := swift build --explicit-target-dependency-import-check error
 RELEASE := $(BUILD) -c release
@@ -42,8 +42,12 @@ run: install-build
 	$(RELEASE) --product sample-origin
 	@PORT=$(PORT) ADMIN_PORT=$(ADMIN_PORT) DATABASE=$(DATABASE) Config/run
 
-# One test at a time: many of them count descriptors, threads or time, and the machine may have two cores.
+# One test at a time: many of them count descriptors, threads or time, and the machine may have two cores. What tests and the browser leave
+# in the folder for temporary files goes with it.
 test: install-test
+	@folder=$$(mktemp -d); trap 'chmod -R u+w "$$folder"; rm -rf "$$folder"' EXIT; TMPDIR=$$folder $(MAKE) --no-print-directory test-installed
+
+test-installed:
 	swift format lint --recursive --strict Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources
 	$(BUILD) --build-tests
 	swift test --skip-build --no-parallel
