@@ -30,8 +30,8 @@ def fill(folder, users, advertisements=10):
     return folder
 
 
-def put(folder, items):
-    command = [servers.INTERTWINE, "import", "--database", folder / "intertwine.sqlite", "-"]
+def put(folder, items, flags=()):
+    command = [servers.INTERTWINE, "import", "--database", folder / "intertwine.sqlite", *flags, "-"]
     importer = subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     for item in items:
         importer.stdin.write(json.dumps(item).encode() + b"\n")
