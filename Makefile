@@ -65,7 +65,8 @@ test-threads: install-test
 # What handles bytes of strangers, under AddressSanitizer.
 test-memory: install-test
 	$(BUILD) --build-tests --sanitize=address --scratch-path .build-address
-	swift test --skip-build --no-parallel --sanitize=address --scratch-path .build-address --filter '$(MEMORY)'
+	LSAN_OPTIONS=suppressions=$(CURDIR)/Tests/leaks.suppressions:print_suppressions=0 \
+		swift test --skip-build --no-parallel --sanitize=address --scratch-path .build-address --filter '$(MEMORY)'
 
 fuzz: install-build
 	$(RELEASE) --product HTTPProbe

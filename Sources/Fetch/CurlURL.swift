@@ -31,8 +31,10 @@ final class CurlURL {
 
     subscript(part: CURLUPart, flags: Int32 = 0) -> String? {
         var value: UnsafeMutablePointer<CChar>?
-        guard curl_url_get(handle, part, &value, UInt32(flags)) == CURLUE_OK, let value else { return nil }
+        let result = curl_url_get(handle, part, &value, UInt32(flags))
+        // To be freed where it is no result too: of a host that has no form in ASCII, libcurl leaves its copy behind with the error.
         defer { curl_free(value) }
+        guard result == CURLUE_OK, let value else { return nil }
         return String(validatingCString: value)
     }
 
