@@ -31,4 +31,10 @@ extension EventLoop {
         guard let descriptor = registrations.remove(registration) else { return }
         _ = clinux_epoll_control(epoll, EPOLL_CTL_DEL, descriptor, 0, 0)
     }
+
+    /// The same for a descriptor that nobody else has and that is closed next: the kernel then stops watching it by itself.
+    public func forget(_ registration: Registration) {
+        preconditionOnLoop()
+        _ = registrations.remove(registration)
+    }
 }

@@ -26,9 +26,7 @@ struct RegistrationTable {
     mutating func remove(_ registration: Registration) -> Int32? {
         guard let descriptor = descriptor(of: registration) else { return nil }
         let slot = Int(registration.slot)
-        slots[slot].handler = nil
-        slots[slot].generation &+= 1
-        free.append(registration.slot)
+        empty(slot)
         return descriptor
     }
 
@@ -46,9 +44,14 @@ struct RegistrationTable {
 
     mutating func removeAll() {
         for slot in slots.indices where slots[slot].handler != nil {
-            slots[slot].handler = nil
-            slots[slot].generation &+= 1
-            free.append(UInt32(slot))
+            empty(slot)
         }
+    }
+
+    private mutating func empty(_ slot: Int) {
+        slots[slot].handler = nil
+        // Never 0: tokens of that generation are the loop's own.
+        slots[slot].generation = slots[slot].generation == .max ? 1 : slots[slot].generation + 1
+        free.append(UInt32(slot))
     }
 }

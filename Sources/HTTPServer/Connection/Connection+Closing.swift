@@ -46,7 +46,7 @@ extension Connection {
         pending = []
         pendingBytes = 0
         if let timer { lane.loop.cancel(timer) }
-        if let registration { lane.loop.deregister(registration) }
+        if let registration { lane.loop.forget(registration) }
         timer = nil
         registration = nil
         Glibc.close(descriptor)
