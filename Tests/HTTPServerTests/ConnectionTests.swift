@@ -110,12 +110,12 @@ struct ConnectionTests {
         }
     }
 
-    @Test("an error reaches a client that is still sending a mebibyte")
+    @Test("an error reaches a client that first sends all of its eight mebibytes")
     func errorWhileSending() async throws {
         try await shared { port in
             let client = try RawClient(port: port)
-            client.sendIgnoringClose(Array("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1048576\r\n\r\n".utf8))
-            for _ in 0..<3 { client.sendIgnoringClose([UInt8](repeating: 0x61, count: 64 * 1024)) }
+            client.sendIgnoringClose(Array("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 8388608\r\n\r\n".utf8))
+            for _ in 0..<128 { client.sendIgnoringClose([UInt8](repeating: 0x61, count: 64 * 1024)) }
             #expect(try client.response().status == 413)
             #expect(try client.isClosedByServer())
             #expect(!client.wasReset)

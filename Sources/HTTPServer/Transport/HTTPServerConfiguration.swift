@@ -49,8 +49,8 @@ public struct HTTPServerConfiguration: Sendable {
     public var handlerTimeout = Duration.seconds(10)
     /// How long, after the last answer, bytes of the client are read and dropped, so that it can read that answer.
     public var lingerTimeout = Duration.seconds(2)
-    /// How many bytes of the client are read and dropped after the last answer.
-    public var lingerLimit = 256 * 1024
+    /// How many bytes of the client are read and dropped after the last answer: many clients send all of a body before they read.
+    public var lingerLimit = 16 * 1024 * 1024
 
     /// Requests on one connection. The last is answered with `Connection: close`.
     public var requestsPerConnection = 1000
