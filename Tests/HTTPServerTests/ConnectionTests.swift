@@ -114,8 +114,8 @@ struct ConnectionTests {
     func errorWhileSending() async throws {
         try await shared { port in
             let client = try RawClient(port: port)
-            client.sendIgnoringClose(Array("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 8388608\r\n\r\n".utf8))
-            for _ in 0..<128 { client.sendIgnoringClose([UInt8](repeating: 0x61, count: 64 * 1024)) }
+            try client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 8388608\r\n\r\n")
+            for _ in 0..<128 { try client.send([UInt8](repeating: 0x61, count: 64 * 1024)) }
             #expect(try client.response().status == 413)
             #expect(try client.isClosedByServer())
             #expect(!client.wasReset)
