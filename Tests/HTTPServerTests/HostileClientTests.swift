@@ -29,6 +29,27 @@ struct HostileClientTests {
         }
     }
 
+    @Test("what is asked behind answers that nobody takes any more reaches nobody else", arguments: ["/page", "/echo", "/gate"])
+    func brokenPipeline(last: String) async throws {
+        try await withServer {
+            $0.loops = 1
+            $0.outputHighWater = 8 * 1024
+        } _: { port in
+            let page = "GET /page HTTP/1.1\r\nHost: a\r\n\r\n"
+            let pipeline = Array((String(repeating: page, count: 1000) + "GET \(last) HTTP/1.1\r\nHost: a\r\n\r\n").utf8)
+            for _ in 0..<20 {
+                let broken = try RawClient(port: port)
+                broken.sendIgnoringClose(pipeline)
+                broken.reset()
+                let client = try RawClient(port: port)
+                try client.send("GET /mine HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+                #expect(try client.response().text == "GET a /mine\n")
+                #expect(try client.isClosedByServer())
+                #expect(!client.wasReset)
+            }
+        }
+    }
+
     @Test("a head that drips is ended by the deadline of the whole head")
     func slowHead() async throws {
         try await withServer {

@@ -52,6 +52,8 @@ extension Connection {
         exchange.status = status
         exchange.sent = sent
         exchange.route = exchange.route ?? canned.route
+        // The client broke off, and the exchange ended with that.
+        if phase == .closed { return }
         finishAnswer(exchange, closing: closing)
     }
 
@@ -93,7 +95,7 @@ extension Connection {
     /// After something happened outside of reading: serves what has been received meanwhile.
     func goOn() {
         if phase == .head || phase == .body { consumeHeld() }
-        if phase != .closed { settle() }
+        settle()
     }
 
     /// Answers what can not be understood, for the last time on this connection.

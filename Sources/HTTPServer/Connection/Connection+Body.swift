@@ -106,7 +106,7 @@ extension Connection {
         exchange.isPaused = false
         exchange.deadline = nil
         consumeHeld()
-        if phase != .closed { settle() }
+        settle()
     }
 
     func refuseBody(_ exchange: Exchange) {

@@ -59,7 +59,7 @@ extension Connection {
         guard isIdle else { return }
         let before = requests
         readable(.readable)
-        if phase != .closed { settle() }
+        settle()
         guard isIdle, requests == before else { return }
         if requests == 0 {
             lane.refuse(descriptor)
@@ -82,12 +82,11 @@ extension Connection {
         guard isIdle else { return }
         let now = LoopInstant.now()
         readable(.readable)
-        if phase == .closed { return }
         if isIdle, now.since(lastActive) > .seconds(1), requests > 0 {
             close()
         } else {
             isLastChance = isIdle
-            settle()
         }
+        settle()
     }
 }

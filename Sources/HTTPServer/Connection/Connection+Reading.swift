@@ -61,7 +61,8 @@ extension Connection {
             switch phase {
             case .head:
                 if lane.stage.count >= lane.configuration.outputHighWater { flush() }
-                if !pending.isEmpty { return offset }
+                // Not a request more for a client that has broken the connection off.
+                if phase == .closed || !pending.isEmpty { return offset }
                 guard let used = readHead(rest) else { return offset }
                 offset += used
             case .body:

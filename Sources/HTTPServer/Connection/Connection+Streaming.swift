@@ -74,7 +74,7 @@ extension Connection {
         } else {
             exchange.waiters.append(continuation)
         }
-        if phase != .closed { settle() }
+        settle()
     }
 
     private func endStream(_ id: UInt64, isComplete: Bool) {

@@ -31,7 +31,10 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
     let peer: PeerAddress
     /// The place in the lane's list.
     var index = 0
-    var phase = Phase.head
+    /// Once closed, it stays so: the descriptor may be somebody else's by then.
+    var phase = Phase.head {
+        didSet { if oldValue == .closed { phase = .closed } }
+    }
     var registration: Registration?
     var interest: ReadyEvents = [.readable, .peerClosed]
 
@@ -102,10 +105,11 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
         }
         if events.contains(.writable) { writePending() }
         if phase != .closed, !events.isDisjoint(with: [.readable, .peerClosed]) { readable(events) }
-        if phase != .closed { settle() }
+        settle()
     }
 
-    /// Brings what was decided to the kernel: sends what is staged, closes what is over, watches and waits for what is next.
+    /// Brings what was decided to the kernel: sends what is staged, closes what is over, watches and waits for what is next. The last
+    /// thing whenever the connection was at work, closed or not: nothing may be left in the lane's stage for the next one to send.
     func settle() {
         flush()
         if phase == .closing, pending.isEmpty { finishClosing() }
