@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -51,6 +53,11 @@ int64_t clinux_monotonic_nanoseconds(void) {
 
 int clinux_pipe(int ends[2]) {
     return pipe2(ends, O_CLOEXEC) < 0 ? -errno : 0;
+}
+
+int clinux_unsent(int descriptor) {
+    int bytes = 0;
+    return ioctl(descriptor, SIOCOUTQ, &bytes) < 0 ? 0 : bytes;
 }
 
 int clinux_accept(int listener, struct sockaddr *address, socklen_t *length) {

@@ -76,6 +76,44 @@ struct ConnectionTests {
         }
     }
 
+    @Test("a client that has closed its sending side gets the answers that it has to wait for")
+    func halfCloseBehindMany() async throws {
+        try await shared { port in
+            let client = try RawClient(port: port, receiveBuffer: 4096)
+            try client.send(String(repeating: "GET /page HTTP/1.1\r\nHost: a\r\n\r\n", count: 600))
+            client.finishSending()
+            for _ in 0..<600 { #expect(try client.response().body.count == EchoHandler.text.count) }
+            #expect(try client.isClosedByServer())
+            #expect(!client.wasReset)
+        }
+    }
+
+    @Test("a body that is read as it comes arrives whole before the end of what the client sends")
+    func halfCloseBehindBody() async throws {
+        try await shared { port in
+            for _ in 0..<5 {
+                let client = try RawClient(port: port)
+                try client.send("POST /upload HTTP/1.1\r\nHost: a\r\nContent-Length: 4194304\r\n\r\n")
+                try client.send([UInt8](repeating: 0x61, count: 4 << 20))
+                client.finishSending()
+                #expect(try client.response().text.hasPrefix("4194304 "))
+                #expect(try client.isClosedByServer())
+            }
+        }
+    }
+
+    @Test("a request behind the last answer does not cost the client that answer", arguments: ["/huge", "/stream"])
+    func requestBehindClose(path: String) async throws {
+        try await shared { port in
+            let client = try RawClient(port: port, receiveBuffer: 4096)
+            try client.send("GET \(path) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            usleep(5_000)
+            client.sendIgnoringClose(Array("GET /n HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
+            #expect(try client.response().status == 200)
+            #expect(try client.isClosedByServer())
+        }
+    }
+
     @Test("a client that closes its sending side and cancels by that is still told what comes of it")
     func halfCloseCancels() async throws {
         let (cancelled, continuation) = AsyncStream<String>.makeStream()

@@ -24,6 +24,14 @@ struct EchoHandler: HTTPHandler {
         return CannedResponse(response)
     }()
 
+    /// Changed at a time that is still to come.
+    static let tomorrow: CannedResponse = {
+        var response = ServerResponse(status: .ok, fields: [.contentType: "text/plain"], body: text)
+        response.lastModified = 253_402_300_799
+        response.acceptsRanges = true
+        return CannedResponse(response)
+    }()
+
     static let huge = CannedResponse(
         ServerResponse(status: .ok, fields: [.contentType: "text/plain"], body: [UInt8](repeating: 0x61, count: 8 << 20)))
 
@@ -42,6 +50,7 @@ struct EchoHandler: HTTPHandler {
         if head.hasTarget("/page") { return Self.page }
         if head.hasTarget("/image") { return Self.image }
         if head.hasTarget("/huge") { return Self.huge }
+        if head.hasTarget("/tomorrow") { return Self.tomorrow }
         return nil
     }
 

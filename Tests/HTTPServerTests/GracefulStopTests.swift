@@ -1,3 +1,4 @@
+import Glibc
 import HTTPServer
 import Synchronization
 import TestSupport
@@ -34,6 +35,30 @@ struct GracefulStopTests {
         #expect(try await answer.value.closes)
         await stopping.value
         #expect(server.server.openConnections == 0)
+    }
+
+    @Test("a connection whose answer was on its way ends soon after that")
+    func answerOnItsWay() async throws {
+        let server = try await TestServer.start()
+        let (arrived, arrival) = AsyncStream<Void>.makeStream()
+        let reader = Task {
+            try await offPool {
+                let client = try RawClient(port: server.port, receiveBuffer: 4096)
+                try client.send("GET /huge HTTP/1.1\r\nHost: a\r\n\r\n")
+                var byte: UInt8 = 0
+                #expect(recv(client.descriptor, &byte, 1, Int32(MSG_PEEK)) == 1)
+                arrival.yield()
+                while (try? RawClient(port: server.port)) != nil {}
+                #expect(try client.response().body.count == 8 << 20)
+                #expect(try client.isClosedByServer())
+                #expect(!client.wasReset)
+            }
+        }
+        for await _ in arrived { break }
+        let start = ContinuousClock.now
+        await server.server.shutdown(grace: .seconds(60))
+        #expect(ContinuousClock.now - start < .seconds(30))
+        try await reader.value
     }
 
     @Test("drops no request of clients that keep asking")

@@ -133,6 +133,74 @@ struct HostileClientTests {
         }
     }
 
+    @Test("a reader that is slow, and fast enough, gets all of it")
+    func steadyReader() async throws {
+        try await withServer {
+            $0.writeTimeout = .milliseconds(300)
+            $0.minimumWriteRate = 1000
+        } _: { port in
+            let slow = try RawClient(port: port)
+            try slow.send("GET /huge HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            var taken = 0
+            var buffer = [UInt8](repeating: 0, count: 16 * 1024)
+            for _ in 0..<100 {
+                taken += max(0, recv(slow.descriptor, &buffer, buffer.count, 0))
+                usleep(15_000)
+            }
+            let rest = try slow.rest().count
+            #expect(taken + rest > 8 << 20)
+            #expect(!slow.wasReset)
+        }
+    }
+
+    @Test("a body that comes in bursts is ended by the deadline of the whole body")
+    func burstsOfBody() async throws {
+        try await withServer {
+            $0.bodyTimeout = .milliseconds(400)
+            $0.minimumBodyRate = 0
+        } _: { port in
+            let client = try RawClient(port: port)
+            try client.send("POST /upload HTTP/1.1\r\nHost: a\r\nContent-Length: 60000000\r\n\r\n")
+            for _ in 0..<150 {
+                client.sendIgnoringClose([UInt8](repeating: 0x61, count: 300_000))
+                usleep(20_000)
+                if let answer = try? client.bytes(within: 0), !answer.isEmpty {
+                    #expect(String(decoding: answer, as: UTF8.self).hasPrefix("HTTP/1.1 408 "))
+                    return
+                }
+            }
+            Issue.record("the body went on")
+        }
+    }
+
+    @Test("what comes together with the head counts for the rate of a body", arguments: [true, false])
+    func rateFromTheHead(together: Bool) async throws {
+        let start = ContinuousClock.now
+        try await withServer {
+            $0.bodyRateGrace = .milliseconds(100)
+            $0.minimumBodyRate = 1000
+        } _: { port in
+            let client = try RawClient(port: port)
+            let (head, body) = ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9000\r\n\r\n", String(repeating: "a", count: 1000))
+            if together { try client.send(head + body) } else { client.send(parts: [Array(head.utf8), Array(body.utf8)]) }
+            #expect(try client.response().status == 408)
+        }
+        #expect(ContinuousClock.now - start > .milliseconds(900))
+    }
+
+    @Test("trailers are counted to the byte", arguments: [0, 1])
+    func trailers(more: Int) async throws {
+        try await withServer {
+            $0.trailerLimit = 64
+        } _: { port in
+            let line = "A: " + String(repeating: "x", count: 64 - 5 + more) + "\r\n"
+            let request = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n" + line + "\r\n"
+            let client = try RawClient(port: port)
+            try client.send(request)
+            #expect(try client.response().status == (more == 0 ? 200 : 400))
+        }
+    }
+
     @Test("others are answered within 50 ms, whatever a crowd of clients does", arguments: Crowd.allCases)
     func others(crowd: Crowd) async throws {
         try await withServer {

@@ -92,6 +92,16 @@ struct SemanticsTests {
         #expect(answer.status == status)
     }
 
+    @Test("a date that is still to come is not told, and the one that was told is the one that conditions are held against")
+    func future() async throws {
+        let told = try #require(try await ask("/tomorrow", Row(fields: [], status: 200))["last-modified"])
+        let rows = [
+            Row(fields: ["If-Modified-Since: \(told)"], status: 304), Row(fields: ["If-Unmodified-Since: \(told)"], status: 200),
+            Row(fields: ["Range: bytes=0-99", "If-Range: \(told)"], status: 206),
+        ]
+        for row in rows { #expect(try await ask("/tomorrow", row).status == row.status, "\(row.fields)") }
+    }
+
     static let ranges: [Row] =
         [
             Row(fields: ["Range: bytes=0-99"], status: 206, range: "bytes 0-99/1000", bytes: 100),

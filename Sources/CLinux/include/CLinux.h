@@ -38,5 +38,8 @@ int64_t clinux_monotonic_nanoseconds(void);
 /// pipe2 with O_CLOEXEC. Returns 0 or -errno.
 int clinux_pipe(int ends[2]);
 
+/// Bytes of a socket that the peer has not acknowledged yet (SIOCOUTQ); 0 where that is not known.
+int clinux_unsent(int descriptor);
+
 /// accept4 with SOCK_NONBLOCK and SOCK_CLOEXEC. Returns the descriptor or -errno.
 int clinux_accept(int listener, struct sockaddr *address, socklen_t *length);

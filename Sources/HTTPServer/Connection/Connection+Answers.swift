@@ -94,6 +94,7 @@ extension Connection {
 
     /// After something happened outside of reading: serves what has been received meanwhile.
     func goOn() {
+        isWaitingForTurn = false
         if phase == .head || phase == .body { consumeHeld() }
         settle()
     }

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import EventLoop
 internal import Glibc
 
@@ -16,7 +17,7 @@ extension Connection {
     /// All is sent. Where the client may still be sending, its bytes are dropped for a while: closing on them would have the kernel
     /// reset the connection, and the client lose the answer.
     func finishClosing() {
-        guard mustLinger, !peerHasClosed else {
+        guard mustLinger || hasUnread, !peerHasClosed else {
             close()
             return
         }
@@ -25,6 +26,12 @@ extension Connection {
         phase = .lingering
         lingerBudget = lane.configuration.lingerLimit
         deadline = lane.loop.now.advanced(by: lane.configuration.lingerTimeout)
+    }
+
+    /// Whether something of the client lies in the kernel that nobody is going to read.
+    private var hasUnread: Bool {
+        var byte: UInt8 = 0
+        return recv(descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) > 0
     }
 
     /// Closes at once.
@@ -77,8 +84,12 @@ extension Connection {
     }
 
     /// The server is stopping: closes what is idle, and lets the rest finish. A connection that was busy a moment ago may have a
-    /// request on its way, which gets its chance.
+    /// request on its way, which gets its chance; one whose answer is out and whose body is only read to be dropped gets none.
     func drain() {
+        if exchange?.isDiscarding == true {
+            beginClosing(lingering: true)
+            settle()
+        }
         guard isIdle else { return }
         let now = LoopInstant.now()
         readable(.readable)

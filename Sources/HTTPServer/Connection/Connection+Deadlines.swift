@@ -18,7 +18,7 @@ extension Connection {
             switch phase {
             case .head where parser == nil:
                 deadlineKind = .idle
-                deadline = now.advanced(by: isLastChance ? Self.lastChance : lane.configuration.idleTimeout)
+                deadline = now.advanced(by: isLastChance || lane.isDraining ? Self.lastChance : lane.configuration.idleTimeout)
             case .head:
                 deadlineKind = .head
                 deadline = messageBegun.advanced(by: lane.configuration.headTimeout)
@@ -38,9 +38,13 @@ extension Connection {
 
     private func firstBodyCheck(_ now: LoopInstant) -> LoopInstant {
         guard let exchange else { return now }
-        exchange.deadline = now.advanced(by: lane.configuration.bodyTimeout)
+        // The end is that of the whole body; its rate is measured anew after each pause of whoever reads it, and what came with the head
+        // counts.
+        let end = exchange.bodyEnd ?? now.advanced(by: lane.configuration.bodyTimeout)
+        exchange.rateBase = exchange.bodyEnd == nil ? 0 : exchange.received
+        exchange.bodyEnd = end
+        exchange.deadline = end
         exchange.rateBegun = now
-        exchange.rateBase = exchange.received
         return min(now.advanced(by: lane.configuration.bodyRateGrace), exchange.deadline ?? now)
     }
 
@@ -59,7 +63,7 @@ extension Connection {
         case .idle, .linger:
             close()
         case .write:
-            reset()
+            if hasTakenEnough() { updateDeadline() } else { reset() }
         case .head:
             let method = held.withUnsafeBufferPointer { parser?.readMethod(in: $0) }
             failWith(ProblemDetails(status: 408, detail: "The head of the request took too long."), method: method)
@@ -68,6 +72,11 @@ extension Connection {
             checkBody(now)
         case .handler:
             guard let exchange, exchange.status == 0 else { return }
+            // A body that is paused is not here in time either.
+            if phase == .body {
+                checkBody(now)
+                return
+            }
             abandon(exchange)
             failWith(ProblemDetails(status: 503, detail: "The answer took too long."), method: exchange.method)
             settle()

@@ -12,8 +12,9 @@ extension Connection {
         case .closing:
             if events.contains(.peerClosed) { peerIsClosing = true }
             return
-        case .body where exchange?.isPaused == true:
-            if events.contains(.peerClosed) { noticePeerClose() }
+        case .head where !pending.isEmpty || isWaitingForTurn, .body where exchange?.isPaused == true:
+            // What came before that end is still to be read.
+            if events.contains(.peerClosed) { peerIsClosing = true }
             return
         default: break
         }
@@ -55,12 +56,20 @@ extension Connection {
 
     /// Serves the requests in these bytes until one has to wait. The answer is how many bytes are used up.
     private func consume(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
-        var offset = 0
+        var (offset, servedInTurn) = (0, 0)
         while offset < bytes.count {
             let rest = UnsafeBufferPointer(rebasing: bytes[offset...])
             switch phase {
             case .head:
-                if lane.stage.count >= lane.configuration.outputHighWater { flush() }
+                if lane.stage.count >= lane.configuration.outputHighWater {
+                    servedInTurn += lane.stage.count
+                    flush()
+                    if servedInTurn >= Self.bytesPerTurn, phase != .closed {
+                        isWaitingForTurn = true
+                        lane.loop.execute { self.goOn() }
+                        return offset
+                    }
+                }
                 // Not a request more for a client that has broken the connection off.
                 if phase == .closed || !pending.isEmpty { return offset }
                 guard let used = readHead(rest) else { return offset }
@@ -127,10 +136,7 @@ extension Connection {
 
     private func noticePeerClose() {
         peerIsClosing = true
-        guard let exchange else { return }
-        if phase == .body {
-            if !exchange.isDiscarding { close() }
-        } else if exchange.cancelsOnPeerClose {
+        if let exchange, exchange.cancelsOnPeerClose {
             // What the client has lost interest in is given up. What the handler says to that still goes out: the client may have
             // closed no more than its own side. An answer that is being streamed can not be finished.
             if exchange.status == 0 { exchange.task?.cancel() } else { close() }

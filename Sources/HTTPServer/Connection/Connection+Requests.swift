@@ -45,7 +45,8 @@ extension Connection {
             exchange.announced = decoder.announced(by: rest)
             exchange.body = .chunked(decoder)
         }
-        exchange.owesContinue = framing.expectation == .continue && !exchange.isBodyDone && rest.isEmpty
+        exchange.owesContinue = framing.expectation == .continue && !exchange.isBodyDone
+        exchange.bodyHasBegun = !rest.isEmpty
         self.exchange = exchange
         phase = .body
         if let refusal = refusal(of: exchange, form, name: methodName) {
@@ -76,14 +77,24 @@ extension Connection {
         }
         if case .asterisk = form { return ServerResponse(status: .noContent, fields: allow) }
         if !exchange.isBodyDone, exchange.parser.seen & KnownField.contentEncoding.bit != 0 {
-            let coding = exchange.bytes.withUnsafeBufferPointer { exchange.parser.value(of: .contentEncoding, in: $0).string }
-            if coding.lowercased() != "identity" {
+            if exchange.bytes.withUnsafeBufferPointer({ Self.isCoded(exchange.parser, $0) }) {
                 return ProblemDetails(status: 415, detail: "Request bodies must not be coded.").response(fields: [
                     .acceptEncoding: "identity"
                 ])
             }
         }
         return nil
+    }
+
+    private static func isCoded(_ parser: HeadParser, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        var isCoded = false
+        for field in parser.fields where field.known == .contentEncoding {
+            parser.value(field, in: bytes).forEachElement(quoting: false) { element in
+                if !element.isEmpty, !element.isEqualIgnoringCase("identity") { isCoded = true }
+                return true
+            }
+        }
+        return isCoded
     }
 
     private func route(_ exchange: Exchange, path: ByteView, authority: ByteView?) {
@@ -104,7 +115,7 @@ extension Connection {
                 return
             }
             if exchange.owesContinue {
-                lane.stage.append("HTTP/1.1 100 Continue\r\n\r\n")
+                if !exchange.bodyHasBegun { lane.stage.append("HTTP/1.1 100 Continue\r\n\r\n") }
                 exchange.owesContinue = false
             }
             if exchange.isBodyDone {

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import EventLoop
 internal import Glibc
 
@@ -52,7 +53,7 @@ extension Connection {
                 close()
                 return
             }
-            noteProgress(sent)
+            handedOver += sent
             pendingBytes -= sent
             if sent < first.rest.count {
                 pending[0].rest = (first.rest.lowerBound + sent)..<first.rest.upperBound
@@ -71,19 +72,24 @@ extension Connection {
         }
     }
 
-    private func noteProgress(_ sent: Int) {
-        sipped += sent
-        let limits = lane.configuration
-        guard sent > 0, Double(sipped) >= Double(limits.minimumWriteRate) * (limits.writeTimeout / .seconds(1)) else { return }
+    private func beginMeasuring() {
         lastProgress = lane.loop.now
-        sipped = 0
+        unsentBefore = Int(clinux_unsent(descriptor))
+        handedOver = 0
+    }
+
+    /// The time for taking some of what waits is over: whether the client took enough for another. The kernel says what it has left; that
+    /// there is room again it only says when a good part of its buffer is empty.
+    func hasTakenEnough() -> Bool {
+        let taken = unsentBefore + handedOver - Int(clinux_unsent(descriptor))
+        let limits = lane.configuration
+        guard taken > 0, Double(taken) >= Double(limits.minimumWriteRate) * (limits.writeTimeout / .seconds(1)) else { return false }
+        beginMeasuring()
+        return true
     }
 
     private func hold(_ segment: Segment) {
-        if pending.isEmpty {
-            lastProgress = lane.loop.now
-            sipped = 0
-        }
+        if pending.isEmpty { beginMeasuring() }
         pending.append(segment)
         pendingBytes += segment.rest.count
     }

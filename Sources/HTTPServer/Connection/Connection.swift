@@ -23,6 +23,9 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
 
     enum DeadlineKind { case none, idle, head, body, handler, write, linger }
 
+    /// After so many bytes of answers to requests that came together, the other connections have their turn.
+    static let bytesPerTurn = 1 << 20
+
     /// How long a client that has connected may take until its first request is here, when others want its place.
     private static let newcomerTime = Duration.milliseconds(100)
 
@@ -46,13 +49,17 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
     var pending: [Segment] = []
     var pendingBytes = 0
 
+    /// There are requests left to serve, after the other connections.
+    var isWaitingForTurn = false
     var requests = 0
     let openedAt: LoopInstant
     var lastActive: LoopInstant
     var messageBegun: LoopInstant
-    /// When the client had last taken enough of what waits for it, and the bytes it has taken since.
+    /// Since when it is counted what the client takes of that which waits for it, how much the kernel had of it then, and how much the
+    /// kernel was given since.
     var lastProgress: LoopInstant
-    var sipped = 0
+    var unsentBefore = 0
+    var handedOver = 0
     var timer: TimerToken?
     var timerAt: LoopInstant
     var deadline: LoopInstant
@@ -126,7 +133,7 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
         var wanted: ReadyEvents = []
         let reads =
             switch phase {
-            case .head: pending.isEmpty
+            case .head: pending.isEmpty && !isWaitingForTurn
             case .body: !(exchange?.isPaused ?? false) && pendingBytes < lane.configuration.outputHighWater
             // Left as it is: most answers come before the client sends anything more.
             case .responding: interest.contains(.readable)

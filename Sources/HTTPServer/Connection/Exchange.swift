@@ -35,6 +35,8 @@ final class Exchange {
     var announced = 0
     /// Content bytes so far.
     var received = 0
+    /// When all of the body has to be here.
+    var bodyEnd: LoopInstant?
     /// When, and after how many bytes, watching the rate began.
     var rateBegun: LoopInstant
     var rateBase = 0
@@ -46,6 +48,8 @@ final class Exchange {
     var isDiscarding = false
     /// The client waits for 100 (Continue) before it sends the body.
     var owesContinue = false
+    /// Some of the body came together with the head.
+    var bodyHasBegun = false
     /// The consumer of the body asked for a pause.
     var isPaused = false
 

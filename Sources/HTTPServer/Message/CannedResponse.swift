@@ -38,16 +38,18 @@ public final class CannedResponse: Sendable {
     public init(_ response: ServerResponse, compressionLevel: Int?, route: String?) {
         let body: [UInt8] = if case .bytes(let bytes) = response.body { bytes } else { [] }
         let isSuccess = response.status.code == 200
-        let encoder = HeadEncoder(response)
-        self.status = response.status.code
         var template = response
         template.body = .bytes([])
+        // A date that is still to come is not told (RFC 9110, 8.8.2.1); what comes back is then held against the one that was.
+        template.lastModified = response.lastModified.map { min($0, DateStamp.currentSecond()) }
+        let encoder = HeadEncoder(template)
+        self.status = response.status.code
         self.template = template
         self.route = route
         self.closesConnection = response.closesConnection
         self.isNegotiated = response.isCompressible
         self.acceptsRanges = response.acceptsRanges && isSuccess
-        self.lastModified = response.lastModified
+        self.lastModified = template.lastModified
         let tag = response.entityTag.map { Array($0.utf8) }
         self.identity = Variant(
             head: encoder.head(length: body.count, entityTag: tag, coding: nil),

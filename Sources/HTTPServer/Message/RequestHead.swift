@@ -15,11 +15,6 @@ public struct RequestHead: ~Copyable {
         self.target = target
     }
 
-    /// Calls `body` with the path and the query as received, in origin form.
-    public func withTarget<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
-        body(target.bytes.span)
-    }
-
     /// Whether path and query are exactly these bytes.
     public func hasTarget(_ expected: StaticString) -> Bool { target.isEqual(expected) }
 

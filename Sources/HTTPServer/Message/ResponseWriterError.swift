@@ -2,6 +2,4 @@
 public enum ResponseWriterError: Error, Hashable, Sendable {
     /// More bytes than the stated length.
     case tooLong
-    /// Fewer bytes than the stated length.
-    case tooShort
 }

@@ -123,7 +123,8 @@ package struct ChunkedDecoder {
     }
 
     private mutating func isLastOfTrailers(_ byte: UInt8) throws(HTTPParseError) -> Bool {
-        if trailers.count == trailerLimit { throw .bad("The trailers are too long.") }
+        // The empty line that ends them is none of them.
+        if trailers.count == trailerLimit + 2 { throw .bad("The trailers are too long.") }
         trailers.append(byte)
         let parser = trailerParser ?? HeadParser(trailerBytes: trailerLimit, trailerFields: trailerFields)
         trailerParser = parser

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// The grammar of `host [":" port]` (RFC 9110, 7.2), narrowed to what names a host in practice.
 enum HostSyntax {
     /// Whether these bytes are a host, with or without a port. User information and an empty host are not accepted.
@@ -21,11 +23,16 @@ enum HostSyntax {
     }
 
     private static func isAddress(_ bytes: ByteView) -> Bool {
-        bytes.count >= 2 && bytes.count <= 45
-            && bytes.bytes.allSatisfy { ByteClass.of($0).contains(.hexadecimal) || $0 == .colon || $0 == 0x2E }
+        var address = in6_addr()
+        return bytes.count <= 45 && !bytes.bytes.contains(0) && inet_pton(AF_INET6, bytes.string, &address) == 1
     }
 
+    /// Of a byte that may stand in a name: no control, blank or delimiter in disguise.
     private static func isEscape(_ bytes: ByteView, at index: Int) -> Bool {
-        bytes[index] == 0x25 && bytes[index + 1]?.hexadecimalValue != nil && bytes[index + 2]?.hexadecimalValue != nil
+        guard bytes[index] == 0x25, let high = bytes[index + 1]?.hexadecimalValue, let low = bytes[index + 2]?.hexadecimalValue else {
+            return false
+        }
+        let byte = high << 4 | low
+        return byte > 0x20 && byte != 0x7F && !Array("/?#@:[]\\%".utf8).contains(byte)
     }
 }

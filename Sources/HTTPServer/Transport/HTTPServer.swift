@@ -94,9 +94,13 @@ public final class HTTPServer: Sendable {
         }
         if listener < 0 { return }
         for (lane, acceptor) in zip(lanes, acceptors) {
-            try? await lane.loop.perform { acceptor.stop() }
+            let isLast = acceptor === acceptors.last
+            // Closed right behind the last look: what the kernel takes in between is broken off.
+            try? await lane.loop.perform {
+                acceptor.stop()
+                if isLast { close(listener) }
+            }
         }
-        close(listener)
         for lane in lanes {
             lane.loop.execute {
                 lane.isDraining = true

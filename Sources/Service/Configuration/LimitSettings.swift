@@ -22,12 +22,13 @@ public struct LimitSettings: Sendable {
     public var output: ByteCount
 
     init(_ reader: inout SettingsReader) throws {
-        requestLine = try Self.size("limits.request-line", 8 << 10, from: &reader)
-        header = try Self.size("limits.header", 16 << 10, from: &reader)
+        let small = 64...1 << 20
+        requestLine = try Self.size("limits.request-line", 8 << 10, in: small, from: &reader)
+        header = try Self.size("limits.header", 16 << 10, in: small, from: &reader)
         fields = try reader.read("limits.fields", default: 100, in: 1...10_000)
-        body = try Self.size("limits.body", 64 << 10, from: &reader)
-        chunkExtensions = try Self.size("limits.chunk-extensions", 4 << 10, from: &reader)
-        trailers = try Self.size("limits.trailers", 4 << 10, from: &reader)
+        body = try Self.size("limits.body", 64 << 10, in: 64...1 << 30, from: &reader)
+        chunkExtensions = try Self.size("limits.chunk-extensions", 4 << 10, in: small, from: &reader)
+        trailers = try Self.size("limits.trailers", 4 << 10, in: small, from: &reader)
         headerDeadline = try Self.time("limits.header-deadline", .seconds(10), from: &reader)
         bodyDeadline = try Self.time("limits.body-deadline", .seconds(30), from: &reader)
         bodyRate = try reader.read("limits.body-rate", default: 240)
@@ -39,13 +40,16 @@ public struct LimitSettings: Sendable {
         connectionAge = try Self.time("limits.connection-age", .seconds(3_600), from: &reader)
         connections = try reader.read("limits.connections", default: 10_000, in: 1...1_000_000)
         connectionsPerPeer = try reader.read("limits.connections-per-peer", default: 256, in: 1...1_000_000)
-        output = try Self.size("limits.output", 256 << 10, from: &reader)
+        output = try Self.size("limits.output", 256 << 10, in: 1 << 10...1 << 30, from: &reader)
     }
 
-    private static func size(_ key: String, _ bytes: Int, from reader: inout SettingsReader) throws -> ByteCount {
-        try reader.read(
-            key, default: ByteCount(integerLiteral: bytes), allowed: "\(ByteCount.allowed), from 64 to 1GiB",
-            where: { (64...1 << 30).contains($0.bytes) })
+    private static func size(
+        _ key: String, _ bytes: Int, in range: ClosedRange<Int>, from reader: inout SettingsReader
+    ) throws -> ByteCount {
+        let ends = [range.lowerBound, range.upperBound].map { ByteCount(integerLiteral: $0).setting }
+        return try reader.read(
+            key, default: ByteCount(integerLiteral: bytes), allowed: "\(ByteCount.allowed), from \(ends[0]) to \(ends[1])",
+            where: { range.contains($0.bytes) })
     }
 
     private static func time(_ key: String, _ duration: Duration, from reader: inout SettingsReader) throws -> Duration {

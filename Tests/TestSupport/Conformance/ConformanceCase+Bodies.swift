@@ -41,7 +41,10 @@ extension ConformanceCase {
             ConformanceCase("B21", "POST /early HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n", 403),
             refused("B21", "POST /early HTTP/1.1\r\nHost: a\r\nContent-Length: 65537\r\n\r\n", 403),
             ConformanceCase("B22", post(["Content-Encoding: gzip", "Content-Length: 3"], "abc"), 415),
+            ConformanceCase("B22", post(["Content-Encoding: identity", "Content-Encoding: gzip", "Content-Length: 3"], "abc"), 415),
+            ConformanceCase("B22", post(["Content-Encoding: identity", "Content-Length: 3"], "abc"), 200, ending: "\nabc"),
             ConformanceCase("B24", get("Expect: 100-continue"), 200),
+            refused("B24", "POST /early HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\nabc", 403),
             ConformanceCase(
                 "B24", "POST / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\nabc", 200, closes: true, ending: "\nabc"),
             ConformanceCase("B26", get("Expect: foo"), 417),

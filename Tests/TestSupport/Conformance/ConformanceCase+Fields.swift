@@ -41,10 +41,15 @@ extension ConformanceCase {
         + ["Content-Type: a/b", "Authorization: x", "If-Modified-Since: x", "Range: bytes=0-1", "Expect: 100-continue"].map {
             refused("F13", get($0, $0))
         }
-        + ["a b", "a,b", "u@a", "a/p", "###", "", "a:b", "a:70000", "[::1", "[]", "[::1]x", ":80"].map {
+        + [
+            "a b", "a,b", "u@a", "a/p", "###", "", "a:b", "a:70000", "[::1", "[]", "[::1]x", ":80", "[ab]", "[1.2.3.4]", "[::::]", "a%00",
+            "a%0d%0ab", "a%2Fb",
+        ].map {
             refused("H2", "GET / HTTP/1.1\r\nHost: \($0)\r\n\r\n")
         }
-        + ["a", "a:80", "[::1]:8080", "a.", "127.0.0.1", "a_b"].map { ConformanceCase("H3", "GET / HTTP/1.1\r\nHost: \($0)\r\n\r\n", 200) }
+        + ["a", "a:80", "[::1]:8080", "[::ffff:192.0.2.1]", "a.", "127.0.0.1", "a_b", "a%C3%BC"].map {
+            ConformanceCase("H3", "GET / HTTP/1.1\r\nHost: \($0)\r\n\r\n", 200)
+        }
 }
 
 extension ConformanceCase {
