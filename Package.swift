@@ -168,7 +168,7 @@ let package = Package(
         .testTarget(
             name: "ServiceTests",
             dependencies: [
-                "Feed", "Fetch", "Images", "Service", "Storage", "Sync", "TestSupport",
+                "Feed", "Fetch", "HTTPServer", "Images", "Service", "Storage", "Sync", "TestSupport",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),

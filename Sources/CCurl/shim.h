@@ -31,9 +31,6 @@ static inline CURLcode intertwine_easy_open(CURL *easy, intertwine_curl_open val
 static inline CURLcode intertwine_easy_prereq(CURL *easy, intertwine_curl_prereq value) {
     return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, value);
 }
-static inline CURLcode intertwine_info_long(CURL *easy, CURLINFO info, long *value) {
-    return curl_easy_getinfo(easy, info, value);
-}
 static inline CURLcode intertwine_info_pointer(CURL *easy, CURLINFO info, void **value) {
     return curl_easy_getinfo(easy, info, value);
 }

@@ -13,7 +13,7 @@ struct Composition: Sendable {
         let (store, ledger, keys, pictures) = (parts.store, parts.ledger, parts.keys, parts.pictures)
         var factories = try CellFactories.standard(configuration.cells, commands: parts.registry)
         try parts.extensions.registerCells(&factories, parts.registry)
-        try configuration.kindsFile(parts.extensions).register(
+        try configuration.kindsFile(of: parts.kindsText, parts.extensions).register(
             in: &factories, commands: parts.registry, hasViewers: configuration.cells.hasViewers)
         let links = Links(
             base: configuration.server.publicURL.isEmpty ? nil : configuration.server.publicURL, image: pictures.links.href)

@@ -51,7 +51,8 @@ final class LiveComposition: Sendable {
     }
 
     private static func stamps(_ configuration: ServiceConfiguration) -> [String: FileStamp] {
-        ["feed.kinds": configuration.feed.kinds, "sources.file": configuration.sources.file].compactMapValues { FileStamp(path: $0) }
+        ["feed.kinds": configuration.feed.kinds, "sources.file": configuration.sources.file]
+            .filter { !$0.value.isEmpty }.compactMapValues { FileStamp(path: $0) }
     }
 
     private static let changeable = ["actions.", "ads.", "cells.", "events.", "feed.", "log.", "ledger.retention", "server.public-url"]

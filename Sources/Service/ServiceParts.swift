@@ -12,6 +12,8 @@ struct ServiceParts: Sendable {
     let extensions: ServiceExtensions
     /// The kinds of item that can be imported.
     let kinds: ItemKinds
+    /// The file that declares some of them, as it was at the start: a change of it is for the next start.
+    let kindsText: String?
     let feeds: DeclaredFeeds
     /// Where the store keeps the items of each section.
     let lanes: [String: Lane]
@@ -34,7 +36,8 @@ struct ServiceParts: Sendable {
         for command in extensions.commands { try registry.register(command) }
         self.registry = registry
         self.extensions = extensions
-        let file = try configuration.kindsFile(extensions)
+        kindsText = try configuration.kindsText()
+        let file = try configuration.kindsFile(of: kindsText, extensions)
         kinds = ItemKinds.standard.adding(extensions.kinds).adding(file.kinds)
         feeds = file.feeds
         lanes = try store.arrange(feeds.plans) { logger.notice("laying the store out in the sections that are configured") }

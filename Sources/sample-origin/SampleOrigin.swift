@@ -26,7 +26,11 @@ struct SampleOrigin: AsyncParsableCommand {
         signal(SIGTERM, SIG_IGN)
         let terminated = DispatchSource.makeSignalSource(signal: SIGTERM)
         await withCheckedContinuation { continuation in
-            terminated.setEventHandler { continuation.resume() }
+            terminated.setEventHandler {
+                // A second signal must not resume a second time.
+                terminated.cancel()
+                continuation.resume()
+            }
             terminated.activate()
         }
         await server.shutdown(grace: .seconds(1))

@@ -57,6 +57,23 @@ struct ImageTests {
         }
     }
 
+    @Test("the sample's origin ends in order, however often it is told to")
+    func endingOrigin() async throws {
+        try await offPool {
+            let port = try freePort()
+            let origin = try SpawnedProcess([BuiltProduct.path("sample-origin"), "--port", "\(port)", Self.pictures])
+            _ = try origin.line(containing: "listening on")
+            // A request that is under way gives the second signal its time.
+            let client = try RawClient(port: port)
+            try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\nGET /")
+            #expect(try client.response().status == 404)
+            origin.signal(SIGTERM)
+            while (try? RawClient(port: port)) != nil {}
+            origin.signal(SIGTERM)
+            #expect(origin.wait() == 0)
+        }
+    }
+
     @Test("what was not minted here is refused, and what the origin has not is a problem")
     func refusals() async throws {
         try await offPool {

@@ -65,6 +65,7 @@ struct OperatorTests {
             ("[]", "object"), ("1", "object"), (#"{"username":"A","type":"regular"}"#, "avatarUrl"),
             (user.replacing("regular", with: "odd"), "type"), (user.replacing("https:", with: "ftp:"), "avatarUrl"),
             (#"{"klass":"advertisement","# + user.dropFirst(), "klass"), (#"{"id":"other","# + user.dropFirst(), "id"),
+            (#"{"username":"B","# + user.dropFirst(), "username"), (#"{"klass":null,"# + user.dropFirst(), "klass"), ("{}", "username"),
         ])
     func invalid(body: String, named: String) async throws {
         try await offPool {

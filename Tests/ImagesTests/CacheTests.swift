@@ -147,11 +147,32 @@ struct CacheTests {
         let disk = try DiskCache(folder: folder.path, capacity: 1_000_000)
         await flush(disk)
         try FileManager.default.removeItem(atPath: folder.path + "/tmp")
+        try Data().write(to: URL(fileURLWithPath: folder.path + "/tmp"))
         disk.write(image(1))
         await flush(disk)
         #expect(disk.counts.writeFailures == 1)
         #expect(disk.counts.bytes == 0)
         #expect(await read(disk, image(1).source) == nil)
+    }
+
+    @Test("A folder that was emptied while it is in use holds pictures again", arguments: [false, true])
+    func emptied(isFolderGone: Bool) async throws {
+        let folder = TemporaryFolder()
+        let path = folder.path + "/images"
+        let disk = try DiskCache(folder: path, capacity: 1_000_000)
+        for number in 0..<3 { disk.write(image(number)) }
+        await flush(disk)
+        for name in try FileManager.default.contentsOfDirectory(atPath: path) {
+            try FileManager.default.removeItem(atPath: "\(path)/\(name)")
+        }
+        if isFolderGone { try FileManager.default.removeItem(atPath: path) }
+        #expect(await read(disk, image(1).source) == nil)
+        await flush(disk)
+        #expect(disk.counts.entries == 2 && disk.counts.damaged == 0 && !disk.holds(image(1).source))
+        disk.write(image(1))
+        await flush(disk)
+        #expect(disk.counts.writeFailures == 0)
+        #expect(await read(disk, image(1).source)?.body == image(1).body)
     }
 
     @Test("A disk that is full costs nothing but the storing, and takes pictures again once there is room")

@@ -32,6 +32,13 @@ struct FreshnessTests {
         #expect(freshness.isFresh(at: now + lifetime - 1) && !freshness.isFresh(at: now + lifetime))
     }
 
+    @Test("What came while the clock was far ahead is asked about anew once it is right")
+    func clockAhead() throws {
+        let freshness = try #require(evaluate([:]))
+        #expect(freshness.isFresh(at: now - 3_600))
+        #expect(!freshness.isFresh(at: now - 90 * 86_400))
+    }
+
     @Test(
         "What must not be stored",
         arguments: [

@@ -54,9 +54,11 @@ final class RequestBodyStream: Sendable {
         let chunk = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<[UInt8]?, any Error>) in
             let ready = state.withLock { state -> Result<[UInt8]?, any Error>? in
                 if !state.chunks.isEmpty {
-                    let chunk = state.chunks.removeFirst()
-                    state.bytes -= chunk.count
-                    return .success(chunk)
+                    // All that waits, as one: how a sender cuts its body must not decide what reading it costs.
+                    let all = state.chunks.count == 1 ? state.chunks[0] : Array(state.chunks.joined())
+                    state.chunks.removeAll(keepingCapacity: true)
+                    state.bytes = 0
+                    return .success(all)
                 }
                 switch state.outcome {
                 case .success: return .success(nil)

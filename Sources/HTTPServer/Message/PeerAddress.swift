@@ -7,10 +7,11 @@ public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
     let low: UInt64
     public let port: UInt16
 
-    /// The address without the port, for counting connections of one peer.
-    var host: Host { Host(high: high, low: low) }
+    /// The address without the port, for counting connections of one peer and remembering what is known of it.
+    public var host: Host { Host(high: high, low: low) }
 
-    struct Host: Hashable {
+    /// An address without a port.
+    public struct Host: Hashable, Sendable {
         let high: UInt64
         let low: UInt64
     }

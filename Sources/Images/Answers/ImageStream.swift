@@ -38,7 +38,7 @@ public final class ImageStream: AsyncSequence, Sendable {
 
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let stream: ImageStream
-        private var place = 0
+        private var place = Spool.Place()
 
         fileprivate init(stream: ImageStream) {
             self.stream = stream
@@ -50,8 +50,7 @@ public final class ImageStream: AsyncSequence, Sendable {
 
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(ImageFailure) -> [UInt8]? {
             do throws(ImageFailure) {
-                let chunk = try await stream.spool.chunk(at: place, for: stream.reader)
-                place += 1
+                let chunk = try await stream.spool.next(at: &place, for: stream.reader)
                 if chunk == nil { stream.leave() }
                 return chunk
             } catch {

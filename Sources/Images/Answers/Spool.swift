@@ -1,11 +1,25 @@
 internal import Synchronization
 
 /// A body as it arrives, for any number of readers who each go at their own pace, from the first byte. From any thread.
+///
+/// What arrives in crumbs is gathered: how an origin cuts its body must not decide what the body costs.
 final class Spool: Sendable {
     enum End: Sendable {
         case whole
         case failed(ImageFailure)
     }
+
+    /// How far a reader has come.
+    struct Place: Sendable {
+        fileprivate var chunk = 0
+        fileprivate var offset = 0
+    }
+
+    /// Pieces up to this many bytes are gathered, until there are so many of them.
+    private static let crumb = 4_096
+    fileprivate static let gathered = 16_384
+    /// Bytes that a chunk costs besides its content: the array's head, its place in the list.
+    private static let overhead = 64
 
     fileprivate struct State: Sendable {
         var chunks: [[UInt8]] = []
@@ -14,6 +28,8 @@ final class Spool: Sendable {
         /// Readers who were told to stop; each hears of it once.
         var cancelled: Set<UInt64> = []
         var bytes = 0
+        /// Bytes taken from the budget.
+        var cost = 0
     }
 
     private let budget: ByteBudget
@@ -24,20 +40,24 @@ final class Spool: Sendable {
     }
 
     deinit {
-        budget.give(back: state.withLock { $0.bytes })
+        budget.give(back: state.withLock { $0.cost })
     }
 
     /// False where the memory set aside for downloads does not suffice.
     func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard budget.take(bytes.count) else { return false }
-        let chunk = [UInt8](bytes)
-        let waiting = state.withLock { state in
-            state.chunks.append(chunk)
-            state.bytes += chunk.count
+        // Safe: the closure runs at once, on the thread that owns the bytes.
+        nonisolated(unsafe) let bytes = bytes
+        let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>]? in
+            let isGathered = bytes.count <= Self.crumb && state.hasRoom(for: bytes.count)
+            let cost = isGathered ? bytes.count : bytes.count + Self.overhead
+            guard budget.take(cost) else { return nil }
+            state.cost += cost
+            state.bytes += bytes.count
+            if isGathered { state.gather(bytes) } else { state.chunks.append([UInt8](bytes)) }
             return state.takeWaiting()
         }
-        waiting.forEach { $0.resume() }
-        return true
+        waiting?.forEach { $0.resume() }
+        return waiting != nil
     }
 
     func finish(_ end: End) {
@@ -51,7 +71,6 @@ final class Spool: Sendable {
     /// Everything that came, as one.
     var contents: [UInt8] {
         state.withLock { state in
-            if state.chunks.count == 1 { return state.chunks[0] }
             var all: [UInt8] = []
             all.reserveCapacity(state.bytes)
             for chunk in state.chunks { all.append(contentsOf: chunk) }
@@ -59,17 +78,19 @@ final class Spool: Sendable {
         }
     }
 
-    /// The chunk at a reader's place; waits for it. Nil at the end.
-    func chunk(at place: Int, for reader: UInt64) async throws(ImageFailure) -> [UInt8]? {
+    /// What lies behind a reader's place, up to the end of a chunk; waits for it. Nil at the end. The place moves on.
+    func next(at place: inout Place, for reader: UInt64) async throws(ImageFailure) -> [UInt8]? {
         while true {
-            enum Step { case chunk([UInt8]), end(End), wait }
-            let step = state.withLock { state -> Step in
+            enum Step { case bytes([UInt8], Place), end(End), wait }
+            let step = state.withLock { [place] state -> Step in
                 if state.cancelled.contains(reader) { return .end(.failed(ImageFailure(.cancelled))) }
-                if place < state.chunks.count { return .chunk(state.chunks[place]) }
+                if let (bytes, next) = state.bytes(behind: place) { return .bytes(bytes, next) }
                 return state.end.map { .end($0) } ?? .wait
             }
             switch step {
-            case .chunk(let chunk): return chunk
+            case .bytes(let bytes, let next):
+                place = next
+                return bytes
             case .end(.whole): return nil
             case .end(.failed(let failure)): throw failure
             case .wait: await wait(at: place, for: reader)
@@ -86,11 +107,11 @@ final class Spool: Sendable {
         waiting?.resume()
     }
 
-    private func wait(at place: Int, for reader: UInt64) async {
+    private func wait(at place: Place, for reader: UInt64) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isReady = state.withLock { state in
-                    if place < state.chunks.count || state.end != nil || state.cancelled.contains(reader) { return true }
+                    if state.reaches(beyond: place) || state.end != nil || state.cancelled.contains(reader) { return true }
                     state.waiting[reader] = continuation
                     return false
                 }
@@ -103,6 +124,35 @@ final class Spool: Sendable {
 }
 
 extension Spool.State {
+    fileprivate func hasRoom(for bytes: Int) -> Bool {
+        chunks.last.map { $0.count + bytes <= Spool.gathered } ?? false
+    }
+
+    fileprivate mutating func gather(_ bytes: UnsafeRawBufferPointer) {
+        let last = chunks.count - 1
+        // To the double, so that each byte is moved a few times at most, and never beyond what one chunk gathers.
+        if chunks[last].capacity < chunks[last].count + bytes.count {
+            chunks[last].reserveCapacity(min(2 * (chunks[last].count + bytes.count), Spool.gathered))
+        }
+        chunks[last].append(contentsOf: bytes)
+    }
+
+    fileprivate func reaches(beyond place: Spool.Place) -> Bool {
+        place.chunk < chunks.count && (place.offset < chunks[place.chunk].count || place.chunk + 1 < chunks.count)
+    }
+
+    /// The rest of the chunk at a place, or the next one, and the place behind it.
+    fileprivate func bytes(behind place: Spool.Place) -> (bytes: [UInt8], next: Spool.Place)? {
+        var place = place
+        if place.chunk < chunks.count, place.offset == chunks[place.chunk].count { place = Spool.Place(chunk: place.chunk + 1, offset: 0) }
+        guard place.chunk < chunks.count else { return nil }
+        let chunk = chunks[place.chunk]
+        // A copy where more may be gathered: a chunk that a reader shares would be copied as a whole to grow.
+        let isClosed = place.chunk + 1 < chunks.count || chunk.count >= Spool.gathered
+        let bytes = place.offset == 0 && isClosed ? chunk : Array(chunk[place.offset...])
+        return (bytes, Spool.Place(chunk: place.chunk, offset: chunk.count))
+    }
+
     fileprivate mutating func takeWaiting() -> [CheckedContinuation<Void, Never>] {
         defer { waiting.removeAll(keepingCapacity: true) }
         return Array(waiting.values)

@@ -1,4 +1,5 @@
 internal import Crypto
+public import Synchronization
 
 /// A whole picture, and what is known about it. Immutable: who holds one may serve it whatever the cache does meanwhile.
 public final class CachedImage: Sendable {
@@ -10,6 +11,8 @@ public final class CachedImage: Sendable {
     public let etag: String
     public let freshness: Freshness
     let validators: Validators
+    /// What has been made of it, to serve it with: goes when the picture goes, so that the cap on memory counts for both.
+    public let companion = Mutex<(any AnyObject & Sendable)?>(nil)
 
     /// What to ask the origin with.
     struct Validators: Sendable, Hashable {

@@ -76,7 +76,10 @@ final class DiskCache: Sendable {
         }
         guard isThere else { return done(nil) }
         reader.async {
-            guard let bytes = FileBytes.read(self.path(name)) else { return done(nil) }
+            guard let bytes = FileBytes.read(self.path(name)) else {
+                self.writer.async { self.forgetMissing(name) }
+                return done(nil)
+            }
             if let image = ImageFile.decode(bytes), image.source == source { return done(image) }
             self.writer.async { self.drop(name, isDamaged: true) }
             done(nil)
@@ -119,7 +122,8 @@ final class DiskCache: Sendable {
         makeRoom(for: room)
         state.withLock { $0.index.reserve(room) }
         let aside = "\(folder)/\(Self.temporary)/\(name)"
-        _ = mkdir("\(folder)/\(name.prefix(2))", 0o700)
+        // All three: somebody may have emptied the folder, or taken it away.
+        for part in [folder, "\(folder)/\(Self.temporary)", "\(folder)/\(name.prefix(2))"] { _ = mkdir(part, 0o700) }
         let isWritten = FileBytes.write(bytes, to: aside) && rename(aside, path(name)) == 0
         if !isWritten { unlink(aside) }
         state.withLock { state in
@@ -134,15 +138,24 @@ final class DiskCache: Sendable {
 
     /// Begins at 95 % of the cap and goes down to 85 %, so that not each picture has to push another one out.
     private func makeRoom(for room: Int) {
-        let gone = state.withLock { state -> [String] in
-            guard state.index.bytes + room > capacity / 100 * 95 else { return [] }
-            let gone = state.index.evict(downTo: capacity / 100 * 85 - room)
+        let uses = state.withLock { $0.index.bytes + room > capacity / 100 * 95 ? $0.index.uses : nil }
+        guard var uses else { return }
+        // Not under the lock: there may be half a million of them, and pictures are looked up on an event loop.
+        uses.sort { $0.used < $1.used }
+        let gone = state.withLock { [uses] state in
+            let gone = state.index.evict(uses, downTo: capacity / 100 * 85 - room)
             state.counts.evictions += gone.count
             return gone
         }
         for name in gone {
             unlink(path(name))
         }
+    }
+
+    /// On the writer's queue, where no file comes or goes meanwhile.
+    private func forgetMissing(_ name: String) {
+        guard access(path(name), F_OK) != 0, errno == ENOENT else { return }
+        state.withLock { $0.index.remove(name) }
     }
 
     private func drop(_ name: String, isDamaged: Bool) {

@@ -41,11 +41,17 @@ struct DiskIndex: Sendable {
         bytes -= room
     }
 
-    /// The least recently used entries that have to go until no more than `target` bytes are left. They are forgotten here.
-    mutating func evict(downTo target: Int) -> [String] {
-        guard bytes > target else { return [] }
+    /// Each entry with its last use, in no order.
+    var uses: [(name: String, used: Int64)] { entries.map { ($0.key, $0.value.used) } }
+
+    /// The entries that have to go until no more than `target` bytes are left, the first ones first. They are forgotten here.
+    ///
+    /// - Parameter order: some of the entries, perhaps as they were a moment ago.
+    mutating func evict(_ order: [(name: String, used: Int64)], downTo target: Int) -> [String] {
         var gone: [String] = []
-        for (name, _) in entries.sorted(by: { $0.value.used < $1.value.used }) where bytes > target {
+        for (name, _) in order {
+            guard bytes > target else { break }
+            guard entries[name] != nil else { continue }
             remove(name)
             gone.append(name)
         }

@@ -17,8 +17,8 @@ final class MemoryCache: Sendable {
         var evictions = 0
     }
 
-    /// What an entry costs besides its body, roughly: the node, the keys, the object.
-    private static let overhead = 512
+    /// What an entry costs besides its body, roughly: the node, the keys, the object, the heads of the answer that is its companion.
+    private static let overhead = 2_048
 
     let capacity: Int
     /// Larger pictures are left to the disk.

@@ -11,7 +11,8 @@ public struct Freshness: Sendable, Hashable {
     /// Until then it may be served stale where the origin fails.
     public var staleIfErrorUntil: Int64
 
-    public func isFresh(at now: Int64) -> Bool { now < freshUntil }
+    /// An answer made well after `now` came while the clock was ahead: what it says about its end is worth nothing.
+    public func isFresh(at now: Int64) -> Bool { now < freshUntil && now >= born - 86_400 }
 
     public func age(at now: Int64) -> Int64 { max(0, now - born) }
 

@@ -139,19 +139,10 @@ public struct SettingSources: Sendable {
             config: ConfigReader(provider: InMemoryProvider(values: ["filePath": ConfigValue(.string(path), isSecret: false)])))
     }
 
-    private static func keys(inFileAt path: String) throws -> [(key: String, isEmpty: Bool)] {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw ConfigurationError("\(path): the configuration file cannot be read")
-        }
-        do {
-            guard let root = try Yams.Parser(yaml: data).singleRoot() else { return [] }
-            guard let mapping = root.mapping else {
-                throw ConfigurationError("\(path): the configuration file must hold a mapping of keys")
-            }
-            return leaves(of: mapping, under: [])
-        } catch let error as YamlError {
-            throw ConfigurationError("\(path): \(error)".split(separator: "\n").prefix(2).joined(separator: " "))
-        }
+    private static func keys(inFileAt path: String) throws(ConfigurationError) -> [(key: String, isEmpty: Bool)] {
+        guard let root = try YAMLFile.node(of: YAMLFile.text(at: path), from: path) else { return [] }
+        guard let mapping = root.mapping else { throw ConfigurationError("\(path): the file must hold a mapping of keys") }
+        return leaves(of: mapping, under: [])
     }
 
     private static func leaves(of mapping: Node.Mapping, under path: [String]) -> [(key: String, isEmpty: Bool)] {

@@ -18,9 +18,19 @@ extension ServiceConfiguration {
 
     /// What the file under `feed.kinds` declares; nothing where none is named.
     func kindsFile(_ extensions: ServiceExtensions) throws(ConfigurationError) -> KindsFile {
-        guard !feed.kinds.isEmpty else { return .none }
+        try kindsFile(of: kindsText(), extensions)
+    }
+
+    /// The text of that file; nil where none is named.
+    func kindsText() throws(ConfigurationError) -> String? {
+        feed.kinds.isEmpty ? nil : try YAMLFile.text(at: feed.kinds)
+    }
+
+    /// - Parameter text: of the file, perhaps from a while ago.
+    func kindsFile(of text: String?, _ extensions: ServiceExtensions) throws(ConfigurationError) -> KindsFile {
+        guard let text else { return .none }
         return try KindsFile(
-            YAMLFile.root(at: feed.kinds), policy: FailurePolicy(rawValue: actions.onFailure.rawValue) ?? .stop,
+            YAMLFile.root(of: text, from: feed.kinds), policy: FailurePolicy(rawValue: actions.onFailure.rawValue) ?? .stop,
             besides: ItemKinds.standard.adding(extensions.kinds))
     }
 }

@@ -8,22 +8,32 @@ enum YAMLFile {
 
     /// - Throws: ``ConfigurationError`` where the file cannot be read, is too large, empty, or no YAML.
     static func root(at path: String) throws(ConfigurationError) -> YAMLPlace {
+        try root(of: text(at: path), from: path)
+    }
+
+    /// - Throws: ``ConfigurationError`` where the file cannot be read, is too large, or not UTF-8.
+    static func text(at path: String) throws(ConfigurationError) -> String {
         guard let data = FileManager.default.contents(atPath: path) else { throw ConfigurationError("\(path): the file cannot be read") }
         guard data.count <= limit else { throw ConfigurationError("\(path): the file is longer than \(limit) bytes") }
         guard let text = String(validating: data, as: UTF8.self) else { throw ConfigurationError("\(path): the file is not UTF-8") }
-        return try root(of: text, from: path)
+        return text
     }
 
     /// - Parameter path: for messages.
     static func root(of text: String, from path: String) throws(ConfigurationError) -> YAMLPlace {
-        let root: Node?
+        guard let root = try node(of: text, from: path) else { throw ConfigurationError("\(path):1: the file is empty") }
+        return YAMLPlace(file: path, node: root, line: root.mark?.line ?? 1)
+    }
+
+    /// Nil where nothing but comments stands there. What stands on a faulty line is not told: it may be a secret.
+    ///
+    /// - Parameter path: for messages.
+    static func node(of text: String, from path: String) throws(ConfigurationError) -> Node? {
         do {
-            root = try Yams.Parser(yaml: text).singleRoot()
+            return try Yams.Parser(yaml: text).singleRoot()
         } catch {
             throw ConfigurationError("\(path):\(describe(error, in: text))".replacing("\n", with: " "))
         }
-        guard let root else { throw ConfigurationError("\(path):1: the file is empty") }
-        return YAMLPlace(file: path, node: root, line: root.mark?.line ?? 1)
     }
 
     private static func describe(_ error: any Error, in text: String) -> String {

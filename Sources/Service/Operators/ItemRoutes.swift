@@ -62,29 +62,38 @@ struct ItemRoutes: Sendable {
 
     /// The item in the body; its `klass` and `id` may be left out, as the path tells them, but not be others.
     private func valid(_ body: [UInt8], _ kind: String, id: String) throws -> ValidItem {
-        let json: Any
-        do { json = try JSONSerialization.jsonObject(with: Data(body), options: .fragmentsAllowed) } catch {
+        do { _ = try JSONSerialization.jsonObject(with: Data(body), options: .fragmentsAllowed) } catch {
             throw Problem(.badRequest, .invalidBody, "The body must be JSON: one object.")
         }
-        guard var object = json as? [String: Any] else {
+        guard let object = try? JSONObject(body) else {
             throw Problem(.unprocessableContent, .invalidItem, "The body must be one JSON object.")
         }
-        guard object["klass"] == nil || object["klass"] as? String == kind else {
-            throw Problem(.unprocessableContent, .invalidItem, "The item is not valid: klass: must be \(kind) under this path.")
-        }
-        var bytes = body
-        if object["klass"] == nil || object["id"] == nil {
-            object["klass"] = object["klass"] ?? kind
-            object["id"] = object["id"] ?? id
-            bytes = Array(try JSONSerialization.data(withJSONObject: object, options: [.withoutEscapingSlashes]))
-        }
         do {
-            let item = try kinds.validate(bytes)
+            let klass = try ItemFields(object).optionalText("klass", limit: 64)
+            guard klass?.elementsEqual(kind.utf8) ?? true else {
+                throw ItemFault(field: "klass", reason: "must be \(kind) under this path")
+            }
+            let item = try kinds.validate(Self.completed(object, kind, id: id))
             guard item.id == id else { throw ItemFault(field: "id", reason: "must be the one of the path") }
             return item
         } catch let fault as ItemFault {
             throw Problem(.unprocessableContent, .invalidItem, "The item is not valid: \(fault).")
         }
+    }
+
+    /// The object's bytes as they came, with those of its first members before them that the path tells and it does not.
+    private static func completed(_ object: JSONObject, _ kind: String, id: String) -> [UInt8] {
+        let names = object.members.map { object.characters(of: $0.name) }
+        let missing = [("klass", kind), ("id", id)].filter { name, _ in !names.contains { $0.elementsEqual(name.utf8) } }
+        var bytes = Array("{".utf8)
+        for (number, (name, value)) in missing.enumerated() {
+            if number > 0 { bytes.append(UInt8(ascii: ",")) }
+            JSONText.append(name.utf8, to: &bytes)
+            bytes.append(UInt8(ascii: ":"))
+            JSONText.append(value.utf8, to: &bytes)
+        }
+        if !missing.isEmpty, !names.isEmpty { bytes.append(UInt8(ascii: ",")) }
+        return bytes + object.bytes[object.range].dropFirst()
     }
 
     private static let missing = Problem(.notFound, .unknownItem, "There is no such item.")

@@ -1,4 +1,5 @@
 internal import Crypto
+internal import Glibc
 internal import HTTPServer
 internal import HTTPTypes
 
@@ -32,10 +33,24 @@ struct OperatorAccess: Sendable {
         return "token:" + digest.prefix(4).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 
-    /// Without a token a web page in an operator's browser must not be able to write: browsers say where such a request comes from.
+    /// Without a token a web page in an operator's browser must not be able to write: browsers say where such a request comes from. Nor may
+    /// it read, by having its own name lead to the loopback address: then the request is for that name.
     private func refusalOfPage(_ request: HTTPRequest) -> Problem? {
+        if let authority = request.authority, !Self.isNumeric(authority) {
+            return Problem(.misdirectedRequest, nil, "Without a token this listener is asked by its IP address, or as localhost.")
+        }
         guard request.method != .get, request.method != .head, request.headerFields[.origin] != nil else { return nil }
         return Problem(.forbidden, nil, "Requests from web pages are not taken without a token.")
+    }
+
+    /// Whether an authority, with a port or without, is an IP address or `localhost`: what no name server has a say in.
+    private static func isNumeric(_ authority: String) -> Bool {
+        var address = in6_addr()
+        if authority.first == "[", let end = authority.lastIndex(of: "]") {
+            return inet_pton(AF_INET6, String(authority[..<end].dropFirst()), &address) == 1
+        }
+        let host = String(authority.prefix { $0 != ":" }).lowercased()
+        return host == "localhost" || inet_pton(AF_INET, host, &address) == 1
     }
 
     private static func token(in request: HTTPRequest) -> String? {

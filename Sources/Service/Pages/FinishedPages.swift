@@ -82,11 +82,13 @@ extension FinishedPages {
         return canned
     }
 
-    /// A page that was kept under another spelling of its target, or lacks a coding.
-    func page(_ key: Key, version: StoreVersion, now: Int64) -> Page? {
+    /// A page that was kept under another spelling of its target, or lacks a coding. From now on it is found under this spelling: one that
+    /// was asked for once must not keep the usual one off the short way.
+    func page(_ key: Key, target: String, version: StoreVersion, now: Int64) -> Page? {
         state.withLock { state in
             guard state.version == version, let page = state.pages[key], now < page.validUntil else { return nil }
-            return page
+            state.spell(key, target)
+            return state.pages[key]
         }
     }
 
@@ -101,6 +103,7 @@ extension FinishedPages {
             state.pages[key] = page
             state.size += page.size
             state.keys[RequestHead.hash(ofTarget: page.target)] = key
+            state.spell(key, target)
             state.makeRoom(capacity)
         }
     }
@@ -111,6 +114,16 @@ extension FinishedPages.State {
         guard self.version == version, let key = keys[hash], let page = pages[key], now < page.validUntil else { return nil }
         if !page.isWanted { pages[key]?.isWanted = true }
         return page
+    }
+
+    /// Has a page found under another target.
+    fileprivate mutating func spell(_ key: FinishedPages.Key, _ target: String) {
+        guard let old = pages[key]?.target, !old.elementsEqual(target.utf8) else { return }
+        let hash = RequestHead.hash(ofTarget: old)
+        if keys[hash] == key { keys[hash] = nil }
+        pages[key]?.target = Array(target.utf8)
+        keys[RequestHead.hash(ofTarget: Array(target.utf8))] = key
+        size += target.utf8.count - old.count
     }
 
     /// Second chance: what was asked for since the last round goes to the end of the line once.

@@ -5,21 +5,40 @@ internal import Synchronization
 /// Pictures in memory as finished answers, looked up on the event loops by the bytes of the request's target.
 ///
 /// The picture's age stands in its head, so an answer is made anew once a second for as long as someone asks.
+/// An answer belongs to its picture and goes with it: here are only the targets, so no picture stays in memory beyond the cache's cap.
 final class FinishedPictures: Sendable {
-    private static let capacity = 8_192
+    /// Bytes of all targets, with what they lead to.
+    private static let capacity = 8 << 20
+    /// What an entry costs besides its texts, roughly.
+    private static let overhead = 256
 
     private struct Entry {
         let target: [UInt8]
         let source: String
         /// Seconds since 1970-01-01 UTC after which the path is valid no more.
         let expires: Int64
-        var image: CachedImage
-        var second: Int64
-        var canned: CannedResponse
+
+        var size: Int { FinishedPictures.overhead + target.count + source.utf8.count }
+    }
+
+    private struct State {
+        var entries: [UInt64: Entry] = [:]
+        var size = 0
+    }
+
+    /// What a picture is answered with within one second.
+    private final class Answer: Sendable {
+        let second: Int64
+        let canned: CannedResponse
+
+        init(second: Int64, canned: CannedResponse) {
+            self.second = second
+            self.canned = canned
+        }
     }
 
     private let manager: ImageNetworkManager
-    private let entries = Mutex<[UInt64: Entry]>([:])
+    private let state = Mutex(State())
 
     /// Whether answers differ by the request's origin.
     private let variesByOrigin: Bool
@@ -37,28 +56,28 @@ final class FinishedPictures: Sendable {
         // A name that is no UUID is refused, whether the picture is there or not.
         guard head.withField("x-request-id", Self.isUUID) ?? true else { return nil }
         let hash = head.targetHash
-        guard let entry = entries.withLock({ $0[hash] }), head.hasTarget(entry.target), now < entry.expires else { return nil }
-        guard let image = manager.cached(entry.source) else { return nil }
-        if image === entry.image, now == entry.second { return entry.canned }
-        let canned = make(image, now: now)
-        entries.withLock { entries in
-            entries[hash]?.image = image
-            entries[hash]?.second = now
-            entries[hash]?.canned = canned
-        }
-        return canned
+        guard let entry = state.withLock({ $0.entries[hash] }), head.hasTarget(entry.target), now < entry.expires else { return nil }
+        return manager.cached(entry.source).map { answer($0, now: now) }
     }
 
-    /// Keeps the answer for a path that was found valid, where the picture lies in memory.
+    /// Keeps the path, which was found valid, where its picture lies in memory.
     func keep(path: String, source: String, expires: Int64, now: Int64) {
         guard let image = manager.cached(source) else { return }
-        let target = Array(path.utf8)
-        let entry = Entry(
-            target: target, source: source, expires: expires, image: image, second: now, canned: make(image, now: now))
-        entries.withLock { entries in
-            if entries.count >= Self.capacity { entries.removeAll(keepingCapacity: true) }
-            entries[RequestHead.hash(ofTarget: target)] = entry
+        let entry = Entry(target: Array(path.utf8), source: source, expires: expires)
+        state.withLock { state in
+            if state.size + entry.size > Self.capacity { state = State() }
+            let old = state.entries.updateValue(entry, forKey: RequestHead.hash(ofTarget: entry.target))
+            state.size += entry.size - (old?.size ?? 0)
         }
+        _ = answer(image, now: now)
+    }
+
+    /// The answer that lies with the picture, made anew where there is none for this second.
+    private func answer(_ image: CachedImage, now: Int64) -> CannedResponse {
+        if let answer = image.companion.withLock({ $0 as? Answer }), answer.second == now { return answer.canned }
+        let canned = make(image, now: now)
+        image.companion.withLock { $0 = Answer(second: now, canned: canned) }
+        return canned
     }
 
     private func make(_ image: CachedImage, now: Int64) -> CannedResponse {

@@ -63,7 +63,8 @@ struct FeedRoutes: Sendable {
         let key = FinishedPages.Key(feed, of: assembler.path)
         let version = store.version
         let needsGzip = head.headerFields[.acceptEncoding] != nil
-        if let page = pages.page(key, version: version, now: feed.now), let canned = page.canned(gzip: needsGzip) {
+        let target = head.path ?? ""
+        if let page = pages.page(key, target: target, version: version, now: feed.now), let canned = page.canned(gzip: needsGzip) {
             metrics.hit()
             return canned
         }
@@ -72,7 +73,7 @@ struct FeedRoutes: Sendable {
         metrics.count(page.omissions)
         let response = format.response(page, isShared: true)
         let canned = CannedResponse(response, compressionLevel: needsGzip ? PageFormat.compressionLevel : nil, route: route)
-        pages.keep(canned, hasGzip: needsGzip, as: key, target: head.path ?? "", version: version, validUntil: page.validUntil)
+        pages.keep(canned, hasGzip: needsGzip, as: key, target: target, version: version, validUntil: page.validUntil)
         return canned
     }
 }

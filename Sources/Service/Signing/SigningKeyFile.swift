@@ -27,9 +27,10 @@ struct SigningKeyFile {
         return key
     }
 
-    /// Writes a new key under a name of its own and links it into place, so that nobody ever reads half a key.
+    /// Writes a new key under a name of its own and links it into place, so that nobody ever reads half a key. What a process that was
+    /// killed has left is in nobody's way.
     private func create() throws {
-        let draft = "\(path).\(getpid())"
+        let draft = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 16))"
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure("cannot be written") }
         defer { unlink(draft) }

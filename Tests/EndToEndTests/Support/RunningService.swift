@@ -83,7 +83,7 @@ final class RunningService {
     static func ask(
         _ client: RawClient, _ method: String, _ path: String, fields: [String] = ["User-Agent: tests"], body: String = ""
     ) throws -> RawResponse {
-        var head = "\(method) \(path) HTTP/1.1\r\nHost: test\r\n" + fields.map { "\($0)\r\n" }.joined()
+        var head = "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n" + fields.map { "\($0)\r\n" }.joined()
         if !body.isEmpty { head += "Content-Length: \(body.utf8.count)\r\n" }
         try client.send(head + "\r\n" + body)
         return try client.response(to: method)

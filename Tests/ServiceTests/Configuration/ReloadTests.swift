@@ -35,6 +35,14 @@ struct ReloadTests {
         }
     }
 
+    private static func configuration(_ folder: String, _ more: [String: String] = [:]) async throws -> ServiceConfiguration {
+        let flags = [
+            "store.database": "\(folder)/feed.sqlite", "sources.file": "\(folder)/sources.yaml", "feed.kinds": "\(folder)/kinds.yaml",
+        ]
+        return try ServiceConfiguration(
+            try await SettingSources(flags: flags.merging(more) { $1 }, environment: [:], file: "\(folder)/empty.yaml"))
+    }
+
     @Test("the files that are read at the start alone are named once they have changed")
     func files() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID())").path
@@ -47,12 +55,7 @@ struct ReloadTests {
         try write("", to: "empty.yaml")
         try write(sources, to: "sources.yaml")
         try write(KindsFileTests.event, to: "kinds.yaml")
-        let configuration = try ServiceConfiguration(
-            try await SettingSources(
-                flags: [
-                    "store.database": "\(folder)/feed.sqlite", "sources.file": "\(folder)/sources.yaml",
-                    "feed.kinds": "\(folder)/kinds.yaml",
-                ], environment: [:], file: "\(folder)/empty.yaml"))
+        let configuration = try await Self.configuration(folder)
         let lines = Lines()
         let logger = Logger(label: "tests") { _ in Handler { lines.append($0) } }
         let parts = try ServiceParts(
@@ -66,5 +69,31 @@ struct ReloadTests {
         try write(KindsFileTests.event.replacing("max: 80", with: "max: 81"), to: "kinds.yaml")
         try live.change(to: configuration)
         #expect(lines.take() == ["settings that only a restart puts in force feed.kinds sources.file"])
+        // Nor are they read for the sake of another setting.
+        try write("kinds: [", to: "kinds.yaml")
+        try live.change(to: try await Self.configuration(folder, ["ads.per-page": "2"]))
+        #expect(live.configuration.feed.adsPerPage == 2)
+    }
+
+    @Test("files that are not configured are not told about")
+    func noFiles() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID())").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try "".write(toFile: "\(folder)/empty.yaml", atomically: true, encoding: .utf8)
+        let configuration = try ServiceConfiguration(
+            try await SettingSources(
+                flags: ["store.database": "\(folder)/feed.sqlite"], environment: [:], file: "\(folder)/empty.yaml"))
+        let lines = Lines()
+        let logger = Logger(label: "tests") { _ in Handler { lines.append($0) } }
+        let parts = try ServiceParts(
+            configuration: configuration, extensions: ServiceExtensions(), telemetry: Telemetry(configuration.log), logger: logger)
+        let live = try LiveComposition(configuration, parts: parts)
+        // The folder that the process stands in is another one now.
+        let mark = "\(FileManager.default.currentDirectoryPath)/intertwine-\(UUID())"
+        try "".write(toFile: mark, atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(atPath: mark) }
+        try live.change(to: configuration)
+        #expect(lines.take() == [])
     }
 }

@@ -50,6 +50,19 @@ struct ServiceConfigurationTests {
         #expect(try await read(flags: ["ads.\(key)": "5"]).feed.adsPerPage == 5)
     }
 
+    @Test(
+        "a mistake in the file is told with its line, and without what stands there",
+        arguments: [
+            ("admin:\n  token: hunter2: x\n", ":2: "), ("signing:\n  key: \"hunter2\n", ":"), ("admin: {token: hunter2\n", ":"),
+            ("admin:\n  token: \"\\hunter2\"\n", ":2: "), ("admin:\n  port: 1\n  token: hunter2\n  token: hunter2\n", ":4: "),
+            ("admin:\n  token: [hunter2, {a: hunter2}]\n", ""), ("hunter2\n", ""), ("admin:\n  token: !!int hunter2\n  @hunter2\n", ":3: "),
+        ])
+    func secretsInMistakes(text: String, line: String) async throws {
+        let refusal = try #require(await refusal(file: text))
+        #expect(!refusal.contains("hunter2") && refusal.contains(".yaml\(line)"), "\(refusal)")
+        #expect(!refusal.contains("\n"))
+    }
+
     @Test("a setting written in both spellings is refused")
     func bothSpellings() async throws {
         let file = await refusal(file: "ads:\n  per-page: 3\n  perPage: 3\n")

@@ -50,6 +50,22 @@ struct LogTests {
         #expect(lines.first?.hasSuffix(" plain=word") == true)
     }
 
+    @Test("nothing in a line does more to a terminal than show itself", arguments: ["text", "json"])
+    func controls(format: String) async throws {
+        let nasty = "\u{9B}31m\u{7F}\u{202E}\u{2066}\u{2028}\u{FEFF}\u{E0001} ü 漢 👍"
+        let lines = try await written(["log.format": format]) { logger, _ in
+            logger.info("a \(nasty)", metadata: ["key": "\(nasty)"])
+        }
+        let line = try #require(lines.first)
+        for scalar in nasty.unicodeScalars.prefix(9) where scalar.properties.generalCategory != .decimalNumber && scalar != "m" {
+            #expect(!line.unicodeScalars.contains(scalar), "\(scalar.value)")
+        }
+        #expect(line.contains(#"\u009b31m\u007f\u202e\u2066\u2028\ufeff\udb40\udc01 ü 漢 👍""#))
+        guard format == "json" else { return }
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: String])
+        #expect(object["key"] == nasty && object["message"] == "a \(nasty)")
+    }
+
     @Test("the level changes while loggers are about")
     func level() async throws {
         let lines = try await written(["log.level": "warning"]) { logger, control in

@@ -6,8 +6,10 @@ import Testing
 
 @Suite("Who may ask the operators' listener")
 struct OperatorAccessTests {
-    private func status(_ token: String, _ field: String?, method: HTTPRequest.Method = .get, origin: String? = nil) -> Int? {
-        var request = HTTPRequest(method: method, scheme: "http", authority: "test", path: "/")
+    private func status(
+        _ token: String, _ field: String?, method: HTTPRequest.Method = .get, origin: String? = nil, host: String? = "127.0.0.1:8081"
+    ) -> Int? {
+        var request = HTTPRequest(method: method, scheme: "http", authority: host, path: "/")
         request.headerFields[.authorization] = field
         request.headerFields[.origin] = origin
         return OperatorAccess(token: token).refusal(of: request)?.status.code
@@ -37,6 +39,19 @@ struct OperatorAccessTests {
         #expect(status("", nil) == nil)
         #expect(status("", nil, method: .put) == nil)
         #expect(status("", nil, method: .put, origin: "https://evil.example") == 403)
+    }
+
+    @Test(
+        "without a token no web page may read by having its name lead here: only addresses and localhost are answered for",
+        arguments: [
+            ("127.0.0.1:8081", nil), ("127.0.0.1", nil), ("[::1]:8081", nil), ("[::1]", nil), ("localhost:8081", nil), ("LOCALHOST", nil),
+            ("10.0.0.7", nil), (nil, nil), ("evil.example", 421), ("evil.example:8081", 421), ("127.0.0.1.evil.example", 421),
+            ("localhost.evil.example", 421), ("[evil.example]", 421), ("", 421), ("[", 421), ("]", 421), ("::1", 421), ("2130706433", 421),
+        ] as [(String?, Int?)])
+    func rebinding(host: String?, expected: Int?) {
+        #expect(status("", nil, host: host) == expected)
+        #expect(status("", nil, method: .put, host: host) == expected)
+        #expect(status("opensesame", "Bearer opensesame", host: host) == nil)
     }
 
     @Test("the name of a token does not give it away")

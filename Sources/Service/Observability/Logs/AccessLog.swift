@@ -9,7 +9,7 @@ final class AccessLog: Sendable {
     /// Buffers that are used again for every line.
     struct Scratch {
         var trace: [UInt8] = []
-        var peers: [PeerAddress: [UInt8]] = [:]
+        var peers: [PeerAddress.Host: [UInt8]] = [:]
         /// The day of the peers: hashed addresses are others the next day.
         var day: Int64 = 0
     }
@@ -71,11 +71,11 @@ final class AccessLog: Sendable {
             stripe.scratch.peers.removeAll(keepingCapacity: true)
         }
         let text: [UInt8]
-        if let known = stripe.scratch.peers[peer] {
+        if let known = stripe.scratch.peers[peer.host] {
             text = known
         } else {
             text = Array((privacy.kept(of: peer.address, now: now) ?? "").utf8)
-            stripe.scratch.peers[peer] = text
+            stripe.scratch.peers[peer.host] = text
         }
         if !text.isEmpty { line.field("peer", text: text, into: &stripe.lines) }
     }

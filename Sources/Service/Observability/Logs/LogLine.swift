@@ -15,7 +15,7 @@ struct LogLine {
             bytes += #"","level":""#.utf8
             bytes += level.utf8
             bytes += #"","message":"#.utf8
-            JSONText.append(message.utf8, to: &bytes)
+            Self.appendQuoted(message.utf8, to: &bytes)
         } else {
             stamp.append(to: &bytes)
             bytes.append(UInt8(ascii: " "))
@@ -34,7 +34,7 @@ struct LogLine {
     func field(_ name: String, text: some Collection<UInt8>, into bytes: inout [UInt8]) {
         if isJSON {
             bytes.append(UInt8(ascii: ","))
-            JSONText.append(name.utf8, to: &bytes)
+            Self.appendQuoted(name.utf8, to: &bytes)
             bytes.append(UInt8(ascii: ":"))
         } else {
             bytes.append(UInt8(ascii: " "))
@@ -73,18 +73,37 @@ struct LogLine {
 
     private func value(_ text: some Collection<UInt8>, into bytes: inout [UInt8]) {
         if isJSON {
-            JSONText.append(text, to: &bytes)
+            Self.appendQuoted(text, to: &bytes)
         } else if !text.isEmpty, text.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x3D && $0 != 0x5C }) {
             bytes.append(contentsOf: text)
         } else {
             // Quoted as JSON has it: one line stays one line, whatever a client sent.
-            JSONText.append(text, to: &bytes)
+            Self.appendQuoted(text, to: &bytes)
         }
     }
 
-    /// Text without what would end the line.
+    /// Text without what would end the line, or do more to a terminal than show itself.
     private static func appendPlain(_ text: some Collection<UInt8>, to bytes: inout [UInt8]) {
-        for byte in text { bytes.append(byte < 0x20 || byte == 0x7F ? UInt8(ascii: " ") : byte) }
+        for scalar in String(decoding: text, as: UTF8.self).unicodeScalars {
+            bytes += scalar.isUnseen ? " ".utf8 : String(scalar).utf8
+        }
+    }
+
+    /// As JSON has it, with more escapes than JSON asks for: nothing in it does more to a terminal than show itself.
+    private static func appendQuoted(_ text: some Collection<UInt8>, to bytes: inout [UInt8]) {
+        guard text.contains(where: { $0 >= 0x7F }) else { return JSONText.append(text, to: &bytes) }
+        var quoted: [UInt8] = []
+        JSONText.append(text, to: &quoted)
+        for scalar in String(decoding: quoted, as: UTF8.self).unicodeScalars {
+            guard scalar.isUnseen else {
+                bytes += String(scalar).utf8
+                continue
+            }
+            for unit in String(scalar).utf16 {
+                let digits = String(unit, radix: 16)
+                bytes += "\\u\(String(repeating: "0", count: 4 - digits.utf8.count))\(digits)".utf8
+            }
+        }
     }
 
     static func append(_ number: Int, to bytes: inout [UInt8]) {
@@ -102,6 +121,16 @@ struct LogLine {
                 rest /= 10
             }
             bytes.append(contentsOf: buffer[start...])
+        }
+    }
+}
+
+extension Unicode.Scalar {
+    /// Controls, C1 among them, marks that turn the direction of the text, and what ends a line or a paragraph.
+    fileprivate var isUnseen: Bool {
+        switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: true
+        default: false
         }
     }
 }

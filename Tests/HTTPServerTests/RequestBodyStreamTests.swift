@@ -1,0 +1,21 @@
+import Synchronization
+import Testing
+
+@testable import HTTPServer
+
+@Suite("A body between the loop and the task that reads it")
+struct RequestBodyStreamTests {
+    @Test("what waits is handed out as one, and the sender goes on")
+    func joined() async throws {
+        let resumed = Atomic(0)
+        let stream = RequestBodyStream(highWater: 1_000) { resumed.add(1, ordering: .relaxed) }
+        let goesOn = (0..<1_000).map { stream.push([UInt8(truncatingIfNeeded: $0)]) }
+        #expect(goesOn == Array(repeating: true, count: 999) + [false])
+        #expect(try await stream.next() == (0..<1_000).map { UInt8(truncatingIfNeeded: $0) })
+        #expect(resumed.load(ordering: .relaxed) == 1)
+        _ = stream.push([1, 2])
+        stream.finish(.success(()))
+        #expect(try await stream.next() == [1, 2])
+        #expect(try await stream.next() == nil)
+    }
+}
