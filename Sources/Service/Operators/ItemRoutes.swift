@@ -80,7 +80,7 @@ struct ItemRoutes: Sendable {
         }
         do {
             let item = try kinds.validate(bytes)
-            guard item.id == id else { throw ItemFault(field: "id", reason: "must be the one of the path") }
+            guard ExactText(item.id) == ExactText(id) else { throw ItemFault(field: "id", reason: "must be the one of the path") }
             return item
         } catch let fault as ItemFault {
             throw Problem(.unprocessableContent, .invalidItem, "The item is not valid: \(fault).")
