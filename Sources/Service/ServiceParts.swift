@@ -17,6 +17,7 @@ struct ServiceParts: Sendable {
     let feeds: DeclaredFeeds
     /// Where the store keeps the items of each section.
     let lanes: [String: Lane]
+    let advertisementPrefixes: [String]
     let pictures: PictureProxy
     let sources: SourcePolling
     let state = ServiceState()
@@ -40,6 +41,7 @@ struct ServiceParts: Sendable {
         let file = try configuration.kindsFile(of: kindsText, extensions)
         kinds = ItemKinds.standard.adding(extensions.kinds).adding(file.kinds)
         feeds = file.feeds
+        advertisementPrefixes = file.advertisementPrefixes
         lanes = try store.arrange(feeds.plans) { logger.notice("laying the store out in the sections that are configured") }
         pictures = try PictureProxy(configuration: configuration, keys: keys)
         sources = try SourcePolling(configuration, extensions, now: clock, logger: logger)

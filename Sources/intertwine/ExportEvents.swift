@@ -27,7 +27,7 @@ struct ExportEvents: AsyncParsableCommand {
         }
 
         var marker: Int64
-        /// RFC 3339, in UTC.
+        /// RFC 3339, in UTC, to the millisecond.
         var at: String
         var kind: String
         var cell: String
@@ -39,8 +39,7 @@ struct ExportEvents: AsyncParsableCommand {
         init(_ recorded: RecordedEvent) {
             let event = recorded.event
             marker = recorded.marker
-            at = Date(timeIntervalSince1970: Double(event.at) / 1_000).formatted(
-                .iso8601.year().month().day().timeZone(separator: .omitted).time(includingFractionalSeconds: true))
+            at = Timestamp.exactText(milliseconds: event.at)
             (kind, cell, viewer) = (event.kind.rawValue, event.cell, event.viewer)
             (verdict, address, userAgent) = (event.verdict.rawValue, event.address, event.userAgent)
         }

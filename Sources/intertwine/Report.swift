@@ -29,7 +29,8 @@ struct Report: AsyncParsableCommand {
         let first = from ?? Day(number: last.number - 29)
         guard first.number <= last.number else { throw ValidationError("--from is later than --to") }
         let ledger = try SQLiteLedger(of: configuration.store)
-        let report = try await ledger?.report(days: first.number...last.number, by: by) ?? LedgerReport(rows: [])
+        let prefixes = try configuration.advertisementPrefixes()
+        let report = try await ledger?.report(days: first.number...last.number, by: by, prefixes: prefixes) ?? LedgerReport(rows: [])
         print(format.text(of: report, by: by), terminator: "")
     }
 }

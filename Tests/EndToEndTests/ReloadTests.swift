@@ -27,6 +27,9 @@ struct ReloadTests {
             try Self.write("ads:\n  per-page: many\n", for: service)
             service.process.signal(SIGHUP)
             #expect(try service.process.line(containing: "not taken").contains("ads.per-page: 'many'"))
+            try Self.write("events:\n  token-lifetime: 153722867280912min\n", for: service)
+            service.process.signal(SIGHUP)
+            #expect(try service.process.line(containing: "events.token-lifetime: '153722867280912min'").contains("not taken"))
             #expect(try ads() == 3)
         }
     }

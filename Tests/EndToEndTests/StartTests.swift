@@ -53,6 +53,29 @@ struct StartTests {
         }
     }
 
+    @Test("it serves with every duration as long as it may be")
+    func longDurations() async throws {
+        try await offPool {
+            let keys = [
+                "server.grace", "ledger.retention", "feed.max-age", "actions.undo", "events.window", "events.token-lifetime",
+                "images.patience", "images.grace", "images.deadline", "cors.max-age",
+            ]
+            let service = try RunningService(
+                items: Items.user("u").replacing("https://pictures.example.com", with: "http://127.0.0.1") + Items.advertisements(1),
+                settings: keys.map { "\($0)=3650d" } + ["images.allowed-networks=127.0.0.0/8"])
+            let page = try service.get("/feed")
+            #expect(page.status == 200)
+            let cells = try #require(try JSON(page.text)["items"])
+            let click = try #require(cells.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
+            #expect(try service.get(click).status == 302)
+            #expect(try service.ask("POST", "/cells/user:u/selection").status == 200)
+            let picture = try #require(
+                cells.list.first { $0["id"]?.text == "user:u" }?["actions"]?["configuration"]?["bindings"]?["avatar"]?["image"]?.text)
+            _ = try service.get(picture)
+            #expect(try service.get("/healthz").status == 200)
+        }
+    }
+
     @Test("a busy port is one line that names the address")
     func busyPort() async throws {
         try await offPool {

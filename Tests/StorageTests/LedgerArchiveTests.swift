@@ -46,6 +46,21 @@ struct LedgerArchiveTests {
         #expect(try await ledger.report(days: 12...12, by: .ad).rows == [LedgerReport.Row(key: .ad("ad:1"), counts: [.click: 1])])
     }
 
+    @Test("by ad of every kind whose prefix is named, and ids that differ in their bytes are two")
+    func byPrefix() async throws {
+        let cells = ["promo:a", "promotion:b", "ad:\u{E9}", "ad:e\u{301}", "ad:e\u{301}", "x:y"]
+        for cell in cells {
+            _ = try await ledger.commit(LedgerEntry(events: [LedgerEvent(at: 20 * Self.day, kind: .click, cell: cell)]))
+        }
+        let rows = try await ledger.report(days: 20...20, by: .ad, prefixes: ["promo", "ad", "none"]).rows
+        #expect(rows.map { row in row.counts[.click] } == [2, 1, 1])
+        let keys = rows.map { row -> [UInt8] in if case .ad(let cell) = row.key { Array(cell.utf8) } else { [] } }
+        #expect(keys == ["ad:e\u{301}", "ad:\u{E9}", "promo:a"].map { Array($0.utf8) })
+        #expect(try await ledger.report(days: 20...20, by: .ad, prefixes: []).rows.isEmpty)
+        let counted = try scratch.sqlite("ledger.sqlite", "SELECT count FROM rollup_cell WHERE cell LIKE 'ad:%' AND day = 20 ORDER BY cell")
+        #expect(counted == "2\n1")
+    }
+
     @Test("by verdict")
     func byVerdict() async throws {
         #expect(
@@ -88,6 +103,20 @@ struct LedgerArchiveTests {
         #expect(try await ledger.events(after: last.marker, limit: 9).map(\.marker) == [last.marker + 7])
     }
 
+    @Test("events behind those of a clock that was ahead go too")
+    func clockAhead() async throws {
+        let now = SQLiteLedger.systemTime()
+        func record(_ count: Int, at moment: Int64) async throws {
+            let event = LedgerEvent(at: moment, kind: .click, cell: "ad:1")
+            _ = try await ledger.commit(LedgerEntry(events: Array(repeating: event, count: count)))
+        }
+        try await record(2_500, at: now + 30 * Self.day)
+        try await record(1_000, at: now - 10 * Self.day)
+        try await record(3_000, at: now - 1)
+        #expect(try await ledger.removeEvents(before: now - Self.day) == 19 + 1_000)
+        #expect(try scratch.sqlite("ledger.sqlite", "SELECT count(*), min(at) > \(now - Self.day) FROM event") == "5500|1")
+    }
+
     @Test("a ledger of the version before is taken over with what it holds")
     func versionBefore() async throws {
         try scratch.sqlite(
@@ -95,7 +124,7 @@ struct LedgerArchiveTests {
             "DROP TABLE event_marker; DELETE FROM grdb_migrations WHERE identifier LIKE '2:%'; PRAGMA user_version = 1")
         let ledger = try SQLiteLedger(path: scratch.path("ledger.sqlite"))
         #expect(try await ledger.removeEvents(before: .max) == 19)
-        #expect(try scratch.sqlite("ledger.sqlite", "SELECT last FROM event_marker; PRAGMA user_version") == "19\n2")
+        #expect(try scratch.sqlite("ledger.sqlite", "SELECT last FROM event_marker; PRAGMA user_version") == "19\n3")
     }
 
     @Test("rollups are exactly what the events add up to")

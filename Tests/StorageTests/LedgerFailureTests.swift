@@ -33,6 +33,29 @@ struct LedgerFailureTests {
         #expect(try await ledger.events(after: 0, limit: 9).map(\.event.viewer) == ["before", "after"])
     }
 
+    @Test("how long a unit waits for a locked file is bounded in all, however many groups wait before it")
+    func lockedForMany() async throws {
+        let path = scratch.path("ledger.sqlite")
+        let ledger = try SQLiteLedger(path: path, group: 1, lockTimeout: 1)
+        let other = try Program(
+            path: "/usr/bin/sqlite3", arguments: [path, "BEGIN IMMEDIATE", ".system echo locked; read line", "ROLLBACK"])
+        #expect(other.line() == "locked")
+        let start = ContinuousClock.now
+        let failures = await withTaskGroup(of: Bool.self) { group in
+            for number in 0..<12 {
+                let entry = click("\(number)")
+                group.addTask { await #expect(throws: StoreError.self) { try await ledger.commit(entry) } != nil }
+            }
+            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        // Each for itself would take twelve seconds.
+        #expect(failures == 12 && start.duration(to: .now) < .seconds(6))
+        try other.send("go on")
+        _ = try other.output()
+        _ = try await ledger.commit(click("after"))
+        #expect(try await ledger.events(after: 0, limit: 9).map(\.event.viewer) == ["after"])
+    }
+
     @Test("beyond the bound on what waits, it says that it is overloaded, and keeps the rest")
     func overloaded() async throws {
         let ledger = try SQLiteLedger(path: scratch.path("ledger.sqlite"), waiting: 8)

@@ -55,6 +55,28 @@ struct SQLiteLedgerTests {
         #expect(try await Set([first.verdicts, second.verdicts]) == [[.counted], [.duplicate]])
     }
 
+    @Test("keys that differ in their bytes are two, in one group as in several")
+    func keysAreBytes() async throws {
+        let events = ["\u{E9}", "e\u{301}"].map { click(duplicates: .init(key: $0, window: 1_000)).events }.reduce([], +)
+        #expect(try await ledger.commit(LedgerEntry(events: events)).verdicts == [.counted, .counted])
+        #expect(try await ledger.commit(LedgerEntry(events: events)).verdicts == [.duplicate, .duplicate])
+    }
+
+    @Test("an answer that is kept under the scope of the signing key before is found, read and written")
+    func formerScope() async throws {
+        func key(_ scope: String, former: String? = nil, _ fingerprint: String = "f") -> IdempotencyKey {
+            IdempotencyKey(scope: scope, formerScope: former, key: "k", fingerprint: fingerprint, expires: clock.now + 1_000)
+        }
+        var entry = click()
+        entry.idempotency = (key("old"), { _ in [1] })
+        #expect(try await ledger.commit(entry).outcome == .committed)
+        entry.idempotency = (key("new", former: "old"), { _ in [2] })
+        #expect(try await ledger.replay(of: key("new", former: "old"))?.outcome == .replayed([1]))
+        #expect(try await ledger.replay(of: key("new"))?.outcome == nil)
+        #expect(try await ledger.commit(entry).outcome == .replayed([1]))
+        #expect(try await ledger.replay(of: key("new", former: "old", "g"))?.outcome == .keyReused)
+    }
+
     @Test("what an event leaves behind and what it repeats may differ, in one group as in several", arguments: [false, true])
     func keysAndRepeats(areOneGroup: Bool) async throws {
         let named = { (viewer: String) in

@@ -6,11 +6,12 @@ import Testing
 @Suite("Viewers' lists")
 struct ViewerListTests {
     let scratch: Scratch
+    let clock = TestClock()
     let ledger: SQLiteLedger
 
     init() throws {
         scratch = try Scratch()
-        ledger = try SQLiteLedger(path: scratch.path("ledger.sqlite"))
+        ledger = try SQLiteLedger(path: scratch.path("ledger.sqlite"), now: { [clock] in clock.now })
     }
 
     private func cells(_ list: ViewerList = .saved, of viewer: String = "v", limit: Int = 100) async throws -> [String] {
@@ -25,7 +26,7 @@ struct ViewerListTests {
         _ = try await ledger.commit(LedgerEntry(changes: changes))
     }
 
-    @Test("newest first, each cell once, in pages of any size", arguments: [1, 2, 100])
+    @Test("newest first, each cell once and where it was first put, in pages of any size", arguments: [1, 2, 100])
     func order(limit: Int) async throws {
         for (number, cell) in ["a", "b", "c", "a"].enumerated() {
             try await change(.add(list: .saved, viewer: "v", cell: cell, performance: "\(number)", at: 0))
@@ -33,7 +34,7 @@ struct ViewerListTests {
         try await change(
             .add(list: .saved, viewer: "w", cell: "x", performance: "5", at: 0),
             .add(list: .dismissed, viewer: "v", cell: "y", performance: "6", at: 0))
-        #expect(try await cells(limit: limit) == ["a", "c", "b"])
+        #expect(try await cells(limit: limit) == ["c", "b", "a"])
         #expect(try await cells(.dismissed, limit: limit) == ["y"])
         #expect(try await cells(of: "nobody", limit: limit).isEmpty)
         // And back, from the last to the first.
@@ -96,12 +97,89 @@ struct ViewerListTests {
             for list in [ViewerList.saved, .dismissed] {
                 for viewer in ["v", "w"] {
                     var expected: [String] = []
-                    for performance in standing.reversed() where performance.list == list && performance.viewer == viewer {
+                    for performance in standing where performance.list == list && performance.viewer == viewer {
                         if !expected.contains(performance.cell) { expected.append(performance.cell) }
                     }
-                    #expect(try await cells(list, of: viewer, limit: 2) == expected)
+                    #expect(try await cells(list, of: viewer, limit: 2) == expected.reversed())
+                    #expect(try await ledger.allCells(on: list, of: viewer) == Set(expected.map { ExactText($0) }))
                 }
             }
         }
+    }
+
+    private func perform(_ id: String, _ cell: String = "a", until: Int64) async throws {
+        _ = try await ledger.commit(
+            LedgerEntry(
+                changes: [.add(list: .saved, viewer: "v", cell: cell, performance: "\(id).0", at: clock.now)],
+                selection: SelectionRecord(id: id, cell: cell, viewer: "v", steps: [], expires: until)))
+    }
+
+    private func takeBack(_ id: String, _ cell: String = "a") async throws -> LedgerReceipt.Outcome {
+        try await ledger.commit(
+            LedgerEntry(changes: [.remove(list: .saved, viewer: "v", cell: cell, performance: "\(id).0")], undoes: id)
+        ).outcome
+    }
+
+    private var rows: String {
+        get throws { try scratch.sqlite("ledger.sqlite", "SELECT count(*), coalesce(sum(leads), 0) FROM listing WHERE cell = 'a'") }
+    }
+
+    @Test("what is put on a list again and again can be taken back one by one, and leaves one row once it cannot")
+    func repetition() async throws {
+        let until = clock.now + 60_000
+        for number in 0..<50 { try await perform("\(number)", until: until) }
+        #expect(try rows == "50|1")
+        try await perform("b", "b", until: until)
+        #expect(try await cells() == ["b", "a"])
+        for number in (0..<49).shuffled() {
+            #expect(try await takeBack("\(number)") == .committed)
+            #expect(try await Set(cells()) == ["a", "b"])
+        }
+        // What stands was put there last, but before the other one.
+        #expect(try await cells() == ["b", "a"] && rows == "1|1")
+        for number in 50..<99 { try await perform("\(number)", until: until) }
+        #expect(try await takeBack("49") == .committed)
+        #expect(try await cells() == ["a", "b"])
+        clock.advance(60_000)
+        #expect(try await takeBack("60") == .expired)
+        // The sweep runs behind the commit, in the same queue as the next write.
+        _ = try await ledger.removeEvents(before: 0)
+        #expect(try rows == "1|1")
+        for number in 100..<150 { try await perform("\(number)", until: clock.now + 60_000) }
+        #expect(try rows == "1|1")
+        // Its row is not needed: the cell stays for good by another one.
+        #expect(try await takeBack("149") == .committed)
+        #expect(try await cells() == ["a", "b"])
+    }
+
+    @Test("all of a list is told at once, and ids that differ in their bytes are two")
+    func all() async throws {
+        let cells = (0..<6_000).map { "user:\($0)" } + ["user:\u{E9}", "user:e\u{301}"]
+        _ = try await ledger.commit(
+            LedgerEntry(changes: cells.map { .add(list: .dismissed, viewer: "v", cell: $0, performance: $0, at: 0) }))
+        #expect(try await ledger.allCells(on: .dismissed, of: "v").count == 6_002)
+        #expect(try await ledger.allCells(on: .dismissed, of: "v") == Set(cells.map { ExactText($0) }))
+        #expect(try await ledger.allCells(on: .saved, of: "v").isEmpty)
+    }
+
+    @Test("lists of a ledger of the version before are taken over")
+    func versionBefore() async throws {
+        let until = clock.now + 60_000
+        try await perform("1", until: until)
+        try await perform("2", "b", until: until)
+        try await perform("3", until: until)
+        let before = try await cells()
+        try scratch.sqlite(
+            "ledger.sqlite",
+            """
+            DROP INDEX listing_cell; DROP INDEX listing_place; DROP INDEX listing_twin;
+            ALTER TABLE listing DROP COLUMN until; ALTER TABLE listing DROP COLUMN leads;
+            CREATE INDEX listing_order ON listing (viewer, list);
+            DELETE FROM grdb_migrations WHERE identifier LIKE '3:%'; PRAGMA user_version = 2
+            """)
+        let ledger = try SQLiteLedger(path: scratch.path("ledger.sqlite"), now: { [clock] in clock.now })
+        #expect(try await ledger.cells(on: .saved, of: "v", after: nil, limit: 9).map(\.cell) == before)
+        #expect(try scratch.sqlite("ledger.sqlite", "SELECT DISTINCT until FROM listing; PRAGMA user_version") == "\(until)\n3")
+        #expect(try rows == "2|1")
     }
 }

@@ -13,10 +13,10 @@ struct CellReader {
 
     let factories: CellFactories
     let context: CellContext
-    let hidden: Set<String>
+    let hidden: Set<ExactText>
     private(set) var omissions: [FeedPage.Omission] = []
 
-    init(factories: CellFactories, context: CellContext, hidden: Set<String>) {
+    init(factories: CellFactories, context: CellContext, hidden: Set<ExactText>) {
         self.factories = factories
         self.context = context
         self.hidden = hidden
@@ -26,7 +26,7 @@ struct CellReader {
     mutating func cell(of item: FeedItem, in section: Int = 0) -> Cell? {
         do {
             let viewModel = try factories.makeViewModel(for: item, in: context)
-            guard !hidden.contains(viewModel.id) else {
+            guard hidden.isEmpty || !hidden.contains(ExactText(viewModel.id)) else {
                 omit(item, .dismissed)
                 return nil
             }

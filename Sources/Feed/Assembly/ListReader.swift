@@ -22,10 +22,10 @@ struct ListReader {
         while cells.count < count {
             let listed = try await listed(count, direction, of: mark)
             let viewModels = try await store.read { [factories, context] snapshot in
-                try factories.viewModels(of: listed.map(\.cell), in: snapshot, context: context)
+                try factories.viewModels(of: listed.map { ExactText($0.cell) }, in: snapshot, context: context)
             }
             for listed in listed where cells.count < count {
-                if let viewModel = viewModels[listed.cell] { cells.append(Cell(mark: listed.mark, viewModel: viewModel)) }
+                if let viewModel = viewModels[ExactText(listed.cell)] { cells.append(Cell(mark: listed.mark, viewModel: viewModel)) }
             }
             guard listed.count == count, let last = listed.last else { break }
             mark = last.mark

@@ -3,8 +3,8 @@ extension CellFactories {
     ///
     /// - Throws: what the snapshot throws.
     func viewModels(
-        of cells: some Sequence<String>, in snapshot: any FeedSnapshot, context: CellContext
-    ) throws -> [String: CellViewModel] {
+        of cells: some Sequence<ExactText>, in snapshot: any FeedSnapshot, context: CellContext
+    ) throws -> [ExactText: CellViewModel] {
         try viewModels(of: cells, in: snapshot) { try makeViewModel(for: $0, in: context) }
     }
 
@@ -12,8 +12,8 @@ extension CellFactories {
     ///
     /// - Throws: what the snapshot throws.
     func actingViewModels(
-        of cells: some Sequence<String>, in snapshot: any FeedSnapshot, context: CellContext
-    ) throws -> [String: CellViewModel] {
+        of cells: some Sequence<ExactText>, in snapshot: any FeedSnapshot, context: CellContext
+    ) throws -> [ExactText: CellViewModel] {
         try viewModels(of: cells, in: snapshot) { try makeActingViewModel(for: $0, in: context) }
     }
 
@@ -32,11 +32,11 @@ extension CellFactories {
     }
 
     private func viewModels(
-        of cells: some Sequence<String>, in snapshot: any FeedSnapshot, make: (FeedItem) throws -> CellViewModel
-    ) throws -> [String: CellViewModel] {
-        var viewModels: [String: CellViewModel] = [:]
+        of cells: some Sequence<ExactText>, in snapshot: any FeedSnapshot, make: (FeedItem) throws -> CellViewModel
+    ) throws -> [ExactText: CellViewModel] {
+        var viewModels: [ExactText: CellViewModel] = [:]
         for cell in cells {
-            guard let name = item(ofCell: cell), let item = try snapshot.item(kind: name.kind, id: name.id) else { continue }
+            guard let name = item(ofCell: cell.text), let item = try snapshot.item(kind: name.kind, id: name.id) else { continue }
             viewModels[cell] = try? make(item)
         }
         return viewModels

@@ -21,9 +21,12 @@ public struct CellViewModel: Sendable {
 
     /// What a client is told about a slot, or nil where it has nothing to do there.
     ///
-    /// A command that acts for a viewer is not offered where there is none.
+    /// A command that acts for a viewer is not offered where there is none; but a link stays that leads to a destination beside it: whoever
+    /// follows it gets there, and only what acts for a viewer is not done.
     public func action(in slot: CommandKey) -> Action? {
-        guard let command = commands[slot], subject.context.hasViewer || !command.needs.contains(.viewer) else { return nil }
-        return command.action(for: subject)
+        guard let command = commands[slot], let action = command.action(for: subject) else { return nil }
+        if subject.context.hasViewer || !command.needs.contains(.viewer) { return action }
+        if case .link = action, command.needs.contains(.destination) { return action }
+        return nil
     }
 }

@@ -26,7 +26,7 @@ public struct ListChanges: Sendable, Hashable {
     public private(set) var reconfigured: [Int] = []
 
     private struct Occurrence: Hashable {
-        var id: String
+        var id: ExactText
         var number: Int
     }
 
@@ -53,11 +53,12 @@ public struct ListChanges: Sendable, Hashable {
     public var count: Int { removed.count + inserted.count + moved.count + reconfigured.count }
 
     private static func occurrences(_ cells: [HeldCell]) -> [Occurrence] {
-        var numbers: [String: Int] = [:]
+        var numbers: [ExactText: Int] = [:]
         return cells.map { cell in
-            let number = numbers[cell.id, default: 0]
-            numbers[cell.id] = number + 1
-            return Occurrence(id: cell.id, number: number)
+            let id = ExactText(cell.id)
+            let number = numbers[id, default: 0]
+            numbers[id] = number + 1
+            return Occurrence(id: id, number: number)
         }
     }
 

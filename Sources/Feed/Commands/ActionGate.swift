@@ -4,16 +4,17 @@
 /// It holds within one process. Between replicas the ledger decides: one of two is committed, and both get its answer.
 actor ActionGate {
     /// Those who wait for each name that is under way.
-    private var waiting: [String: [CheckedContinuation<Void, Never>]] = [:]
+    private var waiting: [ExactText: [CheckedContinuation<Void, Never>]] = [:]
 
     /// Runs `body` alone among those with the same name.
     func run<Value: Sendable>(_ name: String, _ body: @Sendable () async throws -> Value) async rethrows -> Value {
+        let name = ExactText(name)
         await enter(name)
         defer { leave(name) }
         return try await body()
     }
 
-    private func enter(_ name: String) async {
+    private func enter(_ name: ExactText) async {
         guard waiting[name] != nil else {
             waiting[name] = []
             return
@@ -21,7 +22,7 @@ actor ActionGate {
         await withCheckedContinuation { waiting[name, default: []].append($0) }
     }
 
-    private func leave(_ name: String) {
+    private func leave(_ name: ExactText) {
         guard let next = waiting[name]?.first else {
             waiting[name] = nil
             return

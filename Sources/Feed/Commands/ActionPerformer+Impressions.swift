@@ -59,12 +59,12 @@ extension ActionPerformer {
     private func unit(
         of sightings: [Sighting], for client: ClientTrace, now: Int64
     ) async throws -> (entry: LedgerEntry, places: [Int?]) {
-        let viewModels = try await viewModels(of: Set(sightings.map(\.cell)), client: client, now: now)
+        let viewModels = try await viewModels(of: Set(sightings.map { ExactText($0.cell) }), client: client, now: now)
         var entry = LedgerEntry()
         var places: [Int?] = []
         for sighting in sightings {
             var client = client
-            guard let outcome = verdict(of: sighting, now: now), let viewModel = viewModels[sighting.cell],
+            guard let outcome = verdict(of: sighting, now: now), let viewModel = viewModels[ExactText(sighting.cell)],
                 let command = viewModel.commands[.impression]
             else {
                 places.append(nil)
@@ -72,7 +72,14 @@ extension ActionPerformer {
             }
             if client.verdict == .counted { client.verdict = outcome }
             client.token = sighting.token
-            let context = await run(command, .impression, on: viewModel, for: client, now: now)
+            var context: CommandContext
+            if client.verdict == .counted {
+                context = await run(command, .impression, on: viewModel, for: client, now: now)
+            } else {
+                // As of a click: what keeps it from counting is recorded, and runs no command.
+                context = makeContext(.impression, on: viewModel, for: client, now: now)
+                context.record(.impression)
+            }
             places.append(context.events.firstIndex { $0.kind == .impression }.map { entry.events.count + $0 })
             entry.events += context.events
             entry.changes += context.changes
@@ -82,15 +89,16 @@ extension ActionPerformer {
 
     /// Nil where the token does not vouch for the cell.
     private func verdict(of sighting: Sighting, now: Int64) -> Verdict? {
-        switch tokens.verifyImpression(sighting.token, now: now) {
-        case .valid(let token): token.cell == sighting.cell ? .counted : nil
-        case .expired(let token): token.cell == sighting.cell ? .expired : nil
+        let cell = ExactText(sighting.cell)
+        return switch tokens.verifyImpression(sighting.token, now: now) {
+        case .valid(let token): ExactText(token.cell) == cell ? .counted : nil
+        case .expired(let token): ExactText(token.cell) == cell ? .expired : nil
         case .forged: nil
         }
     }
 
     /// The cells that exist, read from one snapshot.
-    private func viewModels(of cells: Set<String>, client: ClientTrace, now: Int64) async throws -> [String: CellViewModel] {
+    private func viewModels(of cells: Set<ExactText>, client: ClientTrace, now: Int64) async throws -> [ExactText: CellViewModel] {
         let context = CellContext(links: links, tokens: tokens, now: now, hasViewer: client.viewer != nil)
         return try await store.read { [factories] snapshot in
             try factories.actingViewModels(of: cells, in: snapshot, context: context)

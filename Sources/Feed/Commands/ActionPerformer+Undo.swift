@@ -4,17 +4,46 @@ extension ActionPerformer {
     /// - Returns: what became of each command, in the order in which they were taken back.
     /// - Throws: ``ActionError``, ``StoreError``. Nothing is committed then.
     public func undo(selection id: String, for client: ClientTrace, now: Int64) async throws -> [StepResult] {
-        try await gate.run("undo\u{0}\(id)") { try await undoAlone(selection: id, for: client, now: now) }
+        try await undoInTurn(selection: id, for: client, now: now, idempotency: nil).steps
     }
 
-    private func undoAlone(selection id: String, for client: ClientTrace, now: Int64) async throws -> [StepResult] {
-        guard let record = try await ledger.selection(id: id), record.viewer == nil || record.viewer == client.viewer else {
-            throw ActionError.unknownSelection(id)
+    /// The same where the client sent an idempotency key: who repeats the request gets its answer.
+    ///
+    /// - Parameter answer: makes the bytes that are kept under the key.
+    /// - Returns: what `answer` made, now or when the key was first used.
+    /// - Throws: ``ActionError``, ``StoreError``. Nothing is committed then, and the key is not used up.
+    public func undo(
+        selection id: String, for client: ClientTrace, now: Int64, idempotency: IdempotencyKey,
+        answer: @escaping @Sendable ([StepResult]) -> [UInt8]
+    ) async throws -> [UInt8] {
+        try await gate.run(Self.turn(of: idempotency)) {
+            if let receipt = try await ledger.replay(of: idempotency), let kept = try Self.kept(of: receipt) { return kept }
+            let (steps, kept) = try await undoInTurn(selection: id, for: client, now: now, idempotency: (idempotency, answer))
+            return kept ?? answer(steps)
         }
-        let steps = try undoableSteps(of: record)
-        guard record.undoneAt == nil else { throw ActionError.alreadyUndone }
-        guard now <= record.expires else { throw ActionError.undoExpired }
+    }
 
+    /// What taking a selection back would run. Refuses what undoing would refuse; runs and writes nothing.
+    ///
+    /// - Throws: as ``undo(selection:for:now:)`` does.
+    public func simulateUndo(selection id: String, for client: ClientTrace, now: Int64) async throws -> [StepResult] {
+        try await undoable(id, for: client, now: now).steps.reversed().map { command, _ in
+            StepResult(command: command.name, outcome: .simulated)
+        }
+    }
+
+    private typealias Idempotency = (key: IdempotencyKey, answer: @Sendable ([StepResult]) -> [UInt8])
+
+    private func undoInTurn(
+        selection id: String, for client: ClientTrace, now: Int64, idempotency: Idempotency?
+    ) async throws -> (steps: [StepResult], kept: [UInt8]?) {
+        try await gate.run("undo\u{0}\(id)") { try await undoAlone(selection: id, for: client, now: now, idempotency: idempotency) }
+    }
+
+    private func undoAlone(
+        selection id: String, for client: ClientTrace, now: Int64, idempotency: Idempotency?
+    ) async throws -> (steps: [StepResult], kept: [UInt8]?) {
+        let (record, steps) = try await undoable(id, for: client, now: now)
         var context = CommandContext(
             performance: RandomID.make(), cell: record.cell, subject: nil, occurrence: .undo, client: client, now: now)
         context.record(.undo)
@@ -28,12 +57,41 @@ extension ActionPerformer {
             }
             context.steps.append(StepResult(command: command.name, outcome: .undone))
         }
-        let receipt = try await ledger.commit(LedgerEntry(events: context.events, changes: context.changes, undoes: id))
+        let done = context.steps
+        let receipt = try await ledger.commit(
+            LedgerEntry(
+                events: context.events, changes: context.changes, undoes: id,
+                idempotency: idempotency.map { idempotency in (key: idempotency.key, answer: { _ in idempotency.answer(done) }) }))
+        return (done, try Self.kept(of: receipt))
+    }
+
+    /// The answer that was kept under a key; nil where the receipt is of a fresh commit.
+    private static func kept(of receipt: LedgerReceipt) throws(ActionError) -> [UInt8]? {
         switch receipt.outcome {
-        case .committed, .replayed, .keyReused: return context.steps
-        case .alreadyUndone: throw ActionError.alreadyUndone
-        case .expired: throw ActionError.undoExpired
+        case .committed: nil
+        case .replayed(let answer): answer
+        case .keyReused: throw .keyReused
+        case .alreadyUndone: throw .alreadyUndone
+        case .expired: throw .undoExpired
         }
+    }
+
+    /// A selection that the client may take back now.
+    private func undoable(
+        _ id: String, for client: ClientTrace, now: Int64
+    ) async throws -> (record: SelectionRecord, steps: [(any UndoableCommand, [UInt8])]) {
+        guard let record = try await ledger.selection(id: id), Self.isOwner(client, of: record) else {
+            throw ActionError.unknownSelection(id)
+        }
+        let steps = try undoableSteps(of: record)
+        guard record.undoneAt == nil else { throw ActionError.alreadyUndone }
+        guard now <= record.expires else { throw ActionError.undoExpired }
+        return (record, steps)
+    }
+
+    private static func isOwner(_ client: ClientTrace, of record: SelectionRecord) -> Bool {
+        guard let owner = record.viewer else { return true }
+        return client.viewer.map { ExactText($0) == ExactText(owner) } ?? false
     }
 
     /// - Throws: ``ActionError/notUndoable(command:)`` where one cannot be taken back, or is registered no more.

@@ -18,7 +18,7 @@ final class ClickDestinations: Sendable {
     }
 
     private struct Key: Hashable {
-        var token: String
+        var token: ExactText
         var hasViewer: Bool
     }
 
@@ -28,13 +28,13 @@ final class ClickDestinations: Sendable {
     private let known = Mutex<(state: State?, destinations: [Key: Destination])>((nil, [:]))
 
     func destination(of token: String, hasViewer: Bool, at state: State) -> Destination? {
-        known.withLock { $0.state == state ? $0.destinations[Key(token: token, hasViewer: hasViewer)] : nil }
+        known.withLock { $0.state == state ? $0.destinations[Key(token: ExactText(token), hasViewer: hasViewer)] : nil }
     }
 
     func keep(_ destination: Destination, of token: String, hasViewer: Bool, at state: State) {
         known.withLock { known in
             if known.state != state || known.destinations.count >= Self.capacity { known = (state, [:]) }
-            known.destinations[Key(token: token, hasViewer: hasViewer)] = destination
+            known.destinations[Key(token: ExactText(token), hasViewer: hasViewer)] = destination
         }
     }
 }

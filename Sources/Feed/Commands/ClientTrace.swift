@@ -7,6 +7,8 @@ public struct ClientTrace: Sendable, Hashable {
     /// By what counting knows the address again: a keyed hash of the whole of it, another one every day. It is in no row of an event, only
     /// in what the ledger keeps of duplicates and rates until their time is over.
     public var addressHash: String?
+    /// What ``addressHash`` was the day before, in UTC.
+    public var formerAddressHash: String?
     public var userAgent: String?
     /// False where `DNT` or `Sec-GPC` asked for it: events are then recorded without viewer and address.
     public var leavesTrace: Bool
@@ -17,12 +19,13 @@ public struct ClientTrace: Sendable, Hashable {
     var token: String?
 
     public init(
-        viewer: String? = nil, address: String? = nil, addressHash: String? = nil, userAgent: String? = nil, leavesTrace: Bool = true,
-        verdict: Verdict = .counted, counting: CountingRules = CountingRules()
+        viewer: String? = nil, address: String? = nil, addressHash: String? = nil, formerAddressHash: String? = nil,
+        userAgent: String? = nil, leavesTrace: Bool = true, verdict: Verdict = .counted, counting: CountingRules = CountingRules()
     ) {
         self.viewer = viewer
         self.address = address
         self.addressHash = addressHash
+        self.formerAddressHash = formerAddressHash
         self.userAgent = userAgent
         self.leavesTrace = leavesTrace
         self.verdict = verdict
@@ -43,6 +46,6 @@ public struct ClientTrace: Sendable, Hashable {
     }
 
     private var identities: CountingRules.Identities {
-        CountingRules.Identities(viewer: tracedViewer, address: addressHash, userAgent: userAgent)
+        CountingRules.Identities(viewer: tracedViewer, address: addressHash, formerAddress: formerAddressHash, userAgent: userAgent)
     }
 }

@@ -17,20 +17,30 @@ public struct CountingRules: Sendable, Hashable {
     struct Identities {
         var viewer: String?
         var address: String?
+        /// What the address was known by the day before.
+        var formerAddress: String?
         var userAgent: String?
 
         /// Viewers share devices, so two of them are two people. One who named no viewer may be any of those who did on that device: what
         /// the first of them did is not counted again, whichever came first.
-        func deduplication(_ what: String, window: Int64) -> LedgerEvent.Deduplication? {
+        ///
+        /// - Parameter sinceYesterday: whether the window reaches back beyond midnight, when addresses were known by something else.
+        func deduplication(_ what: String, window: Int64, sinceYesterday: Bool) -> LedgerEvent.Deduplication? {
             // A separator that no header value holds keeps the parts apart.
             let named = viewer.map { "\(what)\u{0}v\u{0}\($0)" }
             guard let address else { return named.map { LedgerEvent.Deduplication(key: $0, window: window) } }
-            let device = "\(address)\u{0}\(userAgent ?? "")"
-            let (anonymous, anyone) = ("\(what)\u{0}d\u{0}\(device)", "\(what)\u{0}n\u{0}\(device)")
-            guard let named else {
-                return LedgerEvent.Deduplication(keys: [anonymous], repeats: [anonymous, anyone], window: window)
+            func keys(_ address: String) -> (anonymous: String, anyone: String) {
+                let device = "\(address)\u{0}\(userAgent ?? "")"
+                return ("\(what)\u{0}d\u{0}\(device)", "\(what)\u{0}n\u{0}\(device)")
             }
-            return LedgerEvent.Deduplication(keys: [named, anyone], repeats: [named, anonymous], window: window)
+            let today = keys(address)
+            let yesterday = sinceYesterday ? formerAddress.map(keys) : nil
+            guard let named else {
+                let repeats = [today.anonymous, today.anyone, yesterday?.anonymous, yesterday?.anyone].compactMap { $0 }
+                return LedgerEvent.Deduplication(keys: [today.anonymous], repeats: repeats, window: window)
+            }
+            let repeats = [named, today.anonymous, yesterday?.anonymous].compactMap { $0 }
+            return LedgerEvent.Deduplication(keys: [named, today.anyone], repeats: repeats, window: window)
         }
 
         /// An address alone: user agents are made up too easily.
@@ -45,7 +55,9 @@ public struct CountingRules: Sendable, Hashable {
             case .selection, .deselection, .dismissal, .save, .undo: (Int64(0), 0, "")
             }
         guard limit > 0 else { return }
-        event.deduplication = identities.deduplication("\(event.kind.rawValue)\u{0}\(what)", window: window)
+        let sinceMidnight = event.at % 86_400_000
+        event.deduplication = identities.deduplication(
+            "\(event.kind.rawValue)\u{0}\(what)", window: window, sinceYesterday: window > sinceMidnight)
         event.rates = identities.rates.map {
             LedgerEvent.RateLimit(key: "\(event.kind.rawValue)\u{0}\($0)", limit: limit, window: rateWindow)
         }

@@ -1,5 +1,7 @@
-/// A moment as JSON has it: RFC 3339, UTC, whole seconds.
-enum Timestamp {
+/// A moment as JSON has it: RFC 3339, UTC.
+public enum Timestamp {
+    /// In whole seconds.
+    ///
     /// - Parameter milliseconds: since 1970-01-01 UTC; moments outside the years 0 to 9999 are written as the nearest one inside.
     static func text(milliseconds: Int64) -> String {
         let seconds = min(max(floorDivide(milliseconds, 1000), -62_167_219_200), 253_402_300_799)
@@ -8,6 +10,12 @@ enum Timestamp {
         let (year, month, date) = civil(fromDays: day)
         return pad(year, 4) + "-" + pad(month, 2) + "-" + pad(date, 2) + "T" + pad(second / 3600, 2) + ":" + pad(second / 60 % 60, 2) + ":"
             + pad(second % 60, 2) + "Z"
+    }
+
+    /// The same to the millisecond: `2026-11-21T09:00:00.041Z`.
+    public static func exactText(milliseconds: Int64) -> String {
+        let moment = min(max(milliseconds, -62_167_219_200_000), 253_402_300_799_999)
+        return text(milliseconds: moment).dropLast() + "." + pad(moment - floorDivide(moment, 1000) * 1000, 3) + "Z"
     }
 
     private static func floorDivide(_ value: Int64, _ divisor: Int64) -> Int64 {

@@ -13,8 +13,14 @@ public protocol Ledger: Sendable {
     func selection(id: String) async throws -> SelectionRecord?
 
     /// The cells on one of a viewer's lists, newest first, beginning after a mark taken from an earlier answer.
+    ///
+    /// A cell stands where the oldest of its performances put it that has not been taken back: one that is put on the list again stays in
+    /// its place, and a walk along the list meets each cell once.
     func cells(on list: ViewerList, of viewer: String, after mark: Int64?, limit: Int) async throws -> [ListedCell]
 
     /// The cells before a mark, the nearest, and so the oldest of them, first.
     func cells(on list: ViewerList, of viewer: String, before mark: Int64, limit: Int) async throws -> [ListedCell]
+
+    /// All cells on one of a viewer's lists, in no order.
+    func allCells(on list: ViewerList, of viewer: String) async throws -> Set<ExactText>
 }

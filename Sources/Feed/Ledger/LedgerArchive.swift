@@ -2,8 +2,10 @@
 public protocol LedgerArchive: Sendable {
     /// Counts from rollups: the cost grows with the days and ads asked for, not with the events.
     ///
-    /// - Parameter days: days since 1970-01-01 UTC.
-    func report(days: ClosedRange<Int>, by grouping: LedgerReport.Grouping) async throws -> LedgerReport
+    /// - Parameters:
+    ///   - days: days since 1970-01-01 UTC.
+    ///   - prefixes: what the ids of advertisements' cells begin with, before the colon; for a report by advertisement.
+    func report(days: ClosedRange<Int>, by grouping: LedgerReport.Grouping, prefixes: [String]) async throws -> LedgerReport
 
     /// At most `limit` events behind a marker (0: from the start), in the order in which they were committed.
     func events(after marker: Int64, limit: Int) async throws -> [RecordedEvent]
@@ -13,4 +15,11 @@ public protocol LedgerArchive: Sendable {
     ///
     /// - Returns: how many were removed.
     func removeEvents(before moment: Int64) async throws -> Int
+}
+
+extension LedgerArchive {
+    /// The same with no advertisements but those of the kind that the product comes with.
+    public func report(days: ClosedRange<Int>, by grouping: LedgerReport.Grouping) async throws -> LedgerReport {
+        try await report(days: days, by: grouping, prefixes: ["ad"])
+    }
 }

@@ -4,6 +4,9 @@ internal import Glibc
 
 /// What is kept of a client's address: never the whole of it.
 struct AddressPrivacy: Sendable {
+    /// Milliseconds.
+    static let day: Int64 = 86_400_000
+
     let mode: EventSettings.Address
     private let key: SymmetricKey
 
@@ -34,7 +37,7 @@ struct AddressPrivacy: Sendable {
     }
 
     /// Days since 1970-01-01 UTC.
-    static func day(of now: Int64) -> Int64 { now / 86_400_000 }
+    static func day(of now: Int64) -> Int64 { now / day }
 
     /// `192.0.2.0/24`, `2001:db8:1::/48`.
     private static func truncated(_ bytes: [UInt8]) -> String {
@@ -43,7 +46,8 @@ struct AddressPrivacy: Sendable {
             : text(bytes.prefix(6) + [UInt8](repeating: 0, count: 10), AF_INET6) + "/48"
     }
 
-    private static func bytes(of text: String) -> [UInt8]? {
+    /// Four or sixteen bytes; nil where the text is no address.
+    static func bytes(of text: String) -> [UInt8]? {
         var four = [UInt8](repeating: 0, count: 4)
         if inet_pton(AF_INET, text, &four) == 1 { return four }
         var sixteen = [UInt8](repeating: 0, count: 16)

@@ -26,12 +26,16 @@ struct ClientReader: Sendable {
 
     /// The viewer that the request names, or nil.
     ///
-    /// - Throws: ``Problem`` (400) where the name is too long to be one.
+    /// - Throws: ``Problem`` (400) where the name is too long to be one, or was not UTF-8: what it said is not known then, and two that
+    ///   differ could be taken for one.
     func viewer(of request: HTTPRequest) throws(Problem) -> String? {
         guard let viewerField, let value = request.headerFields[viewerField], !value.isEmpty else { return nil }
         guard value.utf8.count <= Self.longestViewer || value.unicodeScalars.count <= Self.longestViewer else {
             throw Problem(
                 .badRequest, .invalidParameter, "\(viewerField.canonicalName) must be at most \(Self.longestViewer) characters long.")
+        }
+        guard !value.unicodeScalars.contains("\u{FFFD}") else {
+            throw Problem(.badRequest, .invalidParameter, "\(viewerField.canonicalName) must be valid UTF-8.")
         }
         return value
     }
@@ -39,25 +43,39 @@ struct ClientReader: Sendable {
     /// - Parameters:
     ///   - peer: the address at the other end of the connection.
     ///   - now: milliseconds since 1970-01-01 UTC.
+    /// - Throws: ``Problem`` (400) where the viewer's name cannot be one.
     func trace(of request: HTTPRequest, from peer: String, now: Int64) throws(Problem) -> ClientTrace {
-        let userAgent = request.headerFields[.userAgent].map { agent in
-            agent.utf8.count <= Self.longestUserAgent ? agent : String(agent.prefix(Self.longestUserAgent))
-        }
+        trace(of: request, from: peer, now: now, viewer: try viewer(of: request))
+    }
+
+    /// The same for a link that is followed whatever else the request says: a name that cannot be a viewer's is none.
+    func lenientTrace(of request: HTTPRequest, from peer: String, now: Int64) -> ClientTrace {
+        trace(of: request, from: peer, now: now, viewer: (try? viewer(of: request)) ?? nil)
+    }
+
+    private func trace(of request: HTTPRequest, from peer: String, now: Int64, viewer: String?) -> ClientTrace {
+        let userAgent = request.headerFields[.userAgent].map { $0.prefix(bytes: Self.longestUserAgent) }
         let address = addresses.trace(of: address(of: request, from: peer), now: now)
         return ClientTrace(
-            viewer: try viewer(of: request), address: address?.kept, addressHash: address?.hash, userAgent: userAgent,
-            leavesTrace: !asksForNoTrace(request), verdict: verdict(of: request, userAgent: userAgent), counting: counting)
+            viewer: viewer, address: address?.kept, addressHash: address?.hash, formerAddressHash: address?.formerHash,
+            userAgent: userAgent, leavesTrace: !asksForNoTrace(request), verdict: verdict(of: request, userAgent: userAgent),
+            counting: counting)
     }
 
     /// The client's whole address: not to be stored.
     func address(of request: HTTPRequest, from peer: String) -> String {
         guard trustsForwarded, let forwarded = request.headerFields[.xForwardedFor] else { return peer }
         // The last entry is the one that our own proxy wrote; those before it are the client's word.
-        return forwarded.split(separator: ",").last.map { $0.trimmed } ?? peer
+        guard let address = forwarded.split(separator: ",").last?.addressAlone, AddressPrivacy.bytes(of: address) != nil else {
+            return peer
+        }
+        return address
     }
 
     private func asksForNoTrace(_ request: HTTPRequest) -> Bool {
-        [HTTPField.Name.dnt, .secGPC].contains { request.headerFields[$0] == "1" }
+        [HTTPField.Name.dnt, .secGPC].contains { name in
+            request.headerFields[name]?.split(separator: ",").contains { $0.trimmed == "1" } ?? false
+        }
     }
 
     /// What the request itself says; duplicates and limits are for the ledger.
@@ -67,8 +85,26 @@ struct ClientReader: Sendable {
     }
 }
 
+extension String {
+    /// As many whole characters of UTF-8 as so many bytes hold.
+    fileprivate func prefix(bytes limit: Int) -> String {
+        guard utf8.count > limit else { return self }
+        var end = utf8.index(utf8.startIndex, offsetBy: limit)
+        while utf8[end] & 0xC0 == 0x80 { end = utf8.index(before: end) }
+        return String(self[..<end])
+    }
+}
+
 extension Substring {
     fileprivate var trimmed: String {
         String(drop { $0 == " " || $0 == "\t" }.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
+    }
+
+    /// Some proxies write the port too: `192.0.2.1:4711`, `[2001:db8::1]:4711`.
+    fileprivate var addressAlone: String {
+        let entry = trimmed
+        if entry.first == "[" { return String(entry.dropFirst().prefix { $0 != "]" }) }
+        guard let colon = entry.firstIndex(of: ":"), entry[colon...].dropFirst().firstIndex(of: ":") == nil else { return entry }
+        return String(entry[..<colon])
     }
 }

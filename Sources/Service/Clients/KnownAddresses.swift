@@ -10,6 +10,8 @@ final class KnownAddresses: Sendable {
         var kept: String?
         /// By what the address is known again, for a day.
         var hash: String
+        /// By what it was known the day before.
+        var formerHash: String?
     }
 
     /// When there are more, all are forgotten.
@@ -29,7 +31,8 @@ final class KnownAddresses: Sendable {
         let day = AddressPrivacy.day(of: now)
         if let trace = known.withLock({ $0.day == day ? $0.traces[address] : nil }) { return trace }
         guard let hash = privacy.hash(of: address, now: now) else { return nil }
-        let trace = Trace(kept: privacy.kept(of: address, now: now), hash: hash)
+        let trace = Trace(
+            kept: privacy.kept(of: address, now: now), hash: hash, formerHash: privacy.hash(of: address, now: now - AddressPrivacy.day))
         known.withLock { known in
             if known.day != day || known.traces.count >= Self.capacity { known = (day, [:]) }
             known.traces[address] = trace

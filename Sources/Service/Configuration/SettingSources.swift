@@ -71,7 +71,10 @@ public struct SettingSources: Sendable {
                 } else {
                     try value(of: name, .string, from: provider, origin) { content in
                         guard case .string(let text) = content else { return nil }
-                        return text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+                        // Nothing at all is an empty list; nothing between two commas is an element that nobody means.
+                        let elements = text.split(separator: ",", omittingEmptySubsequences: false)
+                        return elements.count == 1 && text.allSatisfy(\.isWhitespace)
+                            ? [] : elements.map { $0.trimmingCharacters(in: .whitespaces) }
                     }
                 }
             if let found { return (found, origin) }

@@ -36,11 +36,14 @@ extension Duration: SettingValue {
         ("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("ms", 1), ("s", 1_000),
     ]
 
+    /// Far beyond any sensible setting, and short enough that a moment so far away can be told in any unit.
+    private static let longest: Int64 = 3_650 * 86_400_000
+
     public init?(setting: String) {
         for (suffix, factor) in Self.units where setting.hasSuffix(suffix) {
             guard let count = Int64(setting.dropLast(suffix.count)), count >= 0 else { continue }
             let (milliseconds, overflow) = count.multipliedReportingOverflow(by: factor)
-            guard !overflow else { return nil }
+            guard !overflow, milliseconds <= Self.longest else { return nil }
             self = .milliseconds(milliseconds)
             return
         }
@@ -55,7 +58,7 @@ extension Duration: SettingValue {
         return "\(total)ms"
     }
 
-    public static var allowed: String { "a number with its unit: ms, s, min, h or d" }
+    public static var allowed: String { "a number with its unit: ms, s, min, h or d; at most 3650d" }
 
     /// Whole milliseconds; saturates far beyond any setting.
     public var milliseconds: Int64 {

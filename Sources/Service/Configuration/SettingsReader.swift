@@ -50,7 +50,7 @@ struct SettingsReader {
         let name = SettingName(key)
         names.append(name)
         let (list, origin) = try sources.list(name) ?? (fallback, .default)
-        if let wrong = list.first(where: { !isAllowed($0) }) {
+        if let wrong = list.first(where: { $0.isEmpty || !isAllowed($0) }) {
             throw ConfigurationError.invalid(key, wrong, from: origin, allowed: allowed)
         }
         settings.append(Setting(key: key, value: list.joined(separator: ","), origin: origin, isSecret: false))

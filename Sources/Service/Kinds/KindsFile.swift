@@ -47,6 +47,9 @@ struct KindsFile {
 
     var kinds: [DeclaredKind] { declared.map(\.kind) }
 
+    /// What the ids of advertisements' cells begin with, those of the kind that the product comes with among them.
+    var advertisementPrefixes: [String] { ["ad"] + kinds.filter { $0.lane == .advertisements }.map(\.prefix) }
+
     /// Registers the cells of all its kinds.
     ///
     /// - Throws: ``ConfigurationError`` with file and line where an action names a command that is unknown or cannot stand there.

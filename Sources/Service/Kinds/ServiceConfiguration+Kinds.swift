@@ -16,6 +16,13 @@ extension ServiceConfiguration {
         try kindsFile(extensions).feeds.plans
     }
 
+    /// What the ids of advertisements' cells begin with, before the colon: those that a report by advertisement is about.
+    ///
+    /// - Throws: as ``itemKinds(_:)`` does.
+    public func advertisementPrefixes(_ extensions: ServiceExtensions = ServiceExtensions()) throws(ConfigurationError) -> [String] {
+        try kindsFile(extensions).advertisementPrefixes
+    }
+
     /// What the file under `feed.kinds` declares; nothing where none is named.
     func kindsFile(_ extensions: ServiceExtensions) throws(ConfigurationError) -> KindsFile {
         try kindsFile(of: kindsText(), extensions)

@@ -74,7 +74,7 @@ struct ItemRoutes: Sendable {
                 throw ItemFault(field: "klass", reason: "must be \(kind) under this path")
             }
             let item = try kinds.validate(Self.completed(object, kind, id: id))
-            guard item.id == id else { throw ItemFault(field: "id", reason: "must be the one of the path") }
+            guard ExactText(item.id) == ExactText(id) else { throw ItemFault(field: "id", reason: "must be the one of the path") }
             return item
         } catch let fault as ItemFault {
             throw Problem(.unprocessableContent, .invalidItem, "The item is not valid: \(fault).")

@@ -10,7 +10,7 @@ struct OperatorRoutes: Sendable {
         let imports = ImportRoutes(database: database, kinds: parts.kinds, settings: settings).routes
         let pictures = PurgeRoutes(manager: parts.pictures.manager).routes
         let operations = OperationRoutes(store: parts.store, kinds: parts.kinds).routes
-        let reports = ReportRoutes(archive: parts.ledger).routes
+        let reports = ReportRoutes(archive: parts.ledger, prefixes: parts.advertisementPrefixes).routes
         return items + operations + imports + pictures + reports + ExplainRoutes(live: live).routes
             + SourceRoutes(polling: parts.sources).routes
     }

@@ -10,6 +10,8 @@ struct ReportRoutes: Sendable {
     private static let span = 30
 
     let archive: any LedgerArchive
+    /// What the ids of advertisements' cells begin with, before the colon.
+    let prefixes: [String]
 
     private struct Answer: Encodable {
         var from: String
@@ -35,7 +37,7 @@ struct ReportRoutes: Sendable {
         let last = try Self.day("to", of: request) ?? Int(request.now / Self.day)
         let first = try Self.day("from", of: request) ?? last - (Self.span - 1)
         guard first <= last else { throw Problem(.badRequest, .invalidParameter, "from must not be later than to.") }
-        let report = try await archive.report(days: first...last, by: by)
+        let report = try await archive.report(days: first...last, by: by, prefixes: prefixes)
         let rows = report.rows.map { row in
             ReportRow(grouping: by, key: Self.text(row.key), counts: row.counts, clickThroughRate: row.clickThroughRate)
         }

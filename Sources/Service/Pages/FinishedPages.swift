@@ -11,7 +11,7 @@ final class FinishedPages: Sendable {
     struct Key: Hashable, Sendable {
         /// The path of its feed.
         var feed: String
-        var cursor: String?
+        var cursor: ExactText?
         var limit: Int
         var layout: CellLayout
         var width: Int?
@@ -19,7 +19,7 @@ final class FinishedPages: Sendable {
 
         init(_ request: FeedRequest, of feed: String) {
             self.feed = feed
-            cursor = request.cursor
+            cursor = request.cursor.map { ExactText($0) }
             limit = request.limit
             layout = request.layout
             width = request.width

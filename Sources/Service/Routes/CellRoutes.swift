@@ -39,9 +39,22 @@ struct CellRoutes: Sendable {
 
     private func undo(_ request: RouteRequest) async throws -> ServerResponse {
         let client = try clients.trace(of: request.head, from: request.request.peer.address, now: request.now)
-        let undone = try await performer.undo(selection: request.parameter("id"), for: client, now: request.now)
-        return ServerResponse(
-            status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"], body: StepResult.json(undone))
+        let selection = request.parameter("id")
+        let key = try keys.key(of: request, viewer: client.viewer)
+        if try request.query.flag("simulate") {
+            return Self.answer(for: try await performer.simulateUndo(selection: selection, for: client, now: request.now)).response
+        }
+        guard let key else {
+            return Self.answer(for: try await performer.undo(selection: selection, for: client, now: request.now)).response
+        }
+        let bytes = try await performer.undo(selection: selection, for: client, now: request.now, idempotency: key) {
+            Self.answer(for: $0).bytes
+        }
+        return try StoredAnswer(bytes).response
+    }
+
+    private static func answer(for undone: [StepResult]) -> StoredAnswer {
+        StoredAnswer(status: .ok, verdict: nil, location: nil, body: StepResult.json(undone))
     }
 
     /// 303 where the client is to go elsewhere, a problem (500) where nothing could be performed, else 200.

@@ -13,7 +13,7 @@ struct ClickRoutes: Sendable {
     }
 
     private func follow(_ request: RouteRequest) async throws -> ServerResponse {
-        let client = try clients.trace(of: request.head, from: request.request.peer.address, now: request.now)
+        let client = clients.lenientTrace(of: request.head, from: request.request.peer.address, now: request.now)
         let click = try await performer.click(token: request.parameter("token"), for: client, now: request.now)
         let response = ServerResponse(status: .found, fields: [.location: click.location, .cacheControl: "no-store"])
         return verdicts.added(click.verdict, to: response)

@@ -32,6 +32,10 @@ struct EventRoutes: Sendable {
     }
 
     private func take(_ request: RouteRequest) async throws -> ServerResponse {
+        guard try !request.query.flag("simulate") else {
+            throw Problem(
+                .badRequest, .invalidParameter, "Events cannot be simulated: what they count for is known once they are recorded.")
+        }
         let events = try Self.events(in: request.request.body.bytes ?? [])
         let client = try clients.trace(of: request.head, from: request.request.peer.address, now: request.now)
         let sightings = events.map { ActionPerformer.Sighting(cell: $0.cell, token: $0.token) }

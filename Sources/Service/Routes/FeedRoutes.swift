@@ -4,9 +4,6 @@ internal import HTTPTypes
 
 /// `GET /feed`, `GET /feeds/{name}` and `GET /feeds/{name}/sections/{section}`: pages of cells; and under each, `/changes`.
 struct FeedRoutes: Sendable {
-    /// Dismissed cells that a viewer's feed leaves out: the latest so many.
-    static let hiddenLimit = 5_000
-
     let feeds: FeedCatalogue
     let store: any FeedStore
     let ledger: any Ledger
@@ -51,9 +48,8 @@ struct FeedRoutes: Sendable {
     }
 
     func add(_ viewer: String, to feed: inout FeedRequest) async throws {
-        let hidden = try await ledger.cells(on: .dismissed, of: viewer, after: nil, limit: Self.hiddenLimit)
         feed.hasViewer = true
-        feed.hidden = Set(hidden.map(\.cell))
+        feed.hidden = try await ledger.allCells(on: .dismissed, of: viewer)
     }
 
     /// A page that is the same for everyone, kept for the next who asks.

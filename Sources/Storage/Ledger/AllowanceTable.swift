@@ -21,7 +21,7 @@ struct AllowanceTable {
         case began
     }
 
-    private var known: [String: Allowance] = [:]
+    private var known: [ExactText: Allowance] = [:]
     private let find: SQLStatement
     private let insert: SQLStatement
     private let update: SQLStatement
@@ -36,13 +36,13 @@ struct AllowanceTable {
 
     mutating func verdict(on event: LedgerEvent) throws -> Verdict {
         if let duplicates = event.deduplication {
-            for key in duplicates.repeats where try used("d:" + key, at: event.at) > 0 { return .duplicate }
+            for key in duplicates.repeats where try used(ExactText("d:" + key), at: event.at) > 0 { return .duplicate }
         }
-        for rate in event.rates where try used("r:" + rate.key, at: event.at) >= rate.limit { return .limited }
+        for rate in event.rates where try used(ExactText("r:" + rate.key), at: event.at) >= rate.limit { return .limited }
         if let duplicates = event.deduplication {
-            for key in duplicates.keys { begin("d:" + key, at: event.at, window: duplicates.window) }
+            for key in duplicates.keys { begin(ExactText("d:" + key), at: event.at, window: duplicates.window) }
         }
-        for rate in event.rates { use("r:" + rate.key, at: event.at, window: rate.window) }
+        for rate in event.rates { use(ExactText("r:" + rate.key), at: event.at, window: rate.window) }
         return .counted
     }
 
@@ -57,7 +57,7 @@ struct AllowanceTable {
                 statement = insert
                 statement.bind(2, allowance.until)
             }
-            statement.bind(1, key)
+            statement.bind(1, key.text)
             statement.bind(3, allowance.used)
             try statement.run()
         }
@@ -69,13 +69,13 @@ struct AllowanceTable {
         known.removeAll(keepingCapacity: true)
     }
 
-    private mutating func used(_ key: String, at moment: Int64) throws -> Int64 {
+    private mutating func used(_ key: ExactText, at moment: Int64) throws -> Int64 {
         let allowance: Allowance
         if let known = known[key] {
             allowance = known
         } else {
             defer { find.reset() }
-            find.bind(1, key)
+            find.bind(1, key.text)
             allowance = try find.step() ? Allowance(until: find.integer(0), used: find.integer(1)) : Allowance(until: .min, used: 0)
             known[key] = allowance
         }
@@ -83,7 +83,7 @@ struct AllowanceTable {
     }
 
     /// To be called after ``used(_:at:)``.
-    private mutating func use(_ key: String, at moment: Int64, window: Int64) {
+    private mutating func use(_ key: ExactText, at moment: Int64, window: Int64) {
         if let allowance = known[key], allowance.until > moment {
             known[key] = Allowance(
                 until: allowance.until, used: allowance.used &+ 1, change: allowance.change == .began ? .began : .used)
@@ -92,7 +92,7 @@ struct AllowanceTable {
         }
     }
 
-    private mutating func begin(_ key: String, at moment: Int64, window: Int64) {
+    private mutating func begin(_ key: ExactText, at moment: Int64, window: Int64) {
         let (until, isEndless) = moment.addingReportingOverflow(window)
         known[key] = Allowance(until: isEndless ? .max : until, used: 1, change: .began)
     }

@@ -1,6 +1,7 @@
 import Dispatch
 import Feed
 import GRDB
+import GRDBSQLite
 import Synchronization
 
 /// One transaction for all units that are waiting: those that arrived while the disk was busy with the group before.
@@ -12,12 +13,15 @@ final class GroupCommit: @unchecked Sendable {
         var waiting = 4_096
         /// Units in one transaction, which bounds how long the first of them waits for the last.
         var group = 512
+        /// How long a unit waits in all for a file that another process keeps locked.
+        var patience = Duration.seconds(2)
     }
 
     /// A class: an entry is a good many strings, and stays where it is from its arrival to its end.
     private final class Unit: Sendable {
         let entry: LedgerEntry
         let continuation: CheckedContinuation<LedgerReceipt, any Error>
+        let arrival = ContinuousClock.now
 
         init(_ entry: LedgerEntry, _ continuation: CheckedContinuation<LedgerReceipt, any Error>) {
             self.entry = entry
@@ -76,7 +80,11 @@ final class GroupCommit: @unchecked Sendable {
     func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             queue.async { [self] in
-                continuation.resume(with: Result { try pool.write(body) })
+                continuation.resume(
+                    with: Result {
+                        pool.writeWithoutTransaction { Self.wait($0, atMost: limits.patience) }
+                        return try pool.write(body)
+                    })
             }
         }
     }
@@ -106,7 +114,11 @@ final class GroupCommit: @unchecked Sendable {
     private func commit(_ group: [Unit]) {
         let now = now()
         do {
-            let receipts = try pool.writeWithoutTransaction { _ in try transaction.commit(group.count, now: now) { group[$0].entry } }
+            let receipts = try pool.writeWithoutTransaction { database in
+                // The first has waited longest.
+                Self.wait(database, atMost: limits.patience - (group.first?.arrival.duration(to: .now) ?? .zero))
+                return try transaction.commit(group.count, now: now) { group[$0].entry }
+            }
             state.withLock { state in
                 state.statistics.commits += 1
                 state.statistics.units += group.count
@@ -116,12 +128,33 @@ final class GroupCommit: @unchecked Sendable {
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT && group.count > 1 {
             // One unit cannot be written: its neighbours can, each in a transaction of its own.
             for unit in group { commit([unit]) }
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+            postpone(group, error)
         } catch {
-            let error = (error as? DatabaseError).map(StoreError.init) ?? error
-            state.withLock { $0.statistics.failed += group.count }
-            for unit in group { unit.continuation.resume(throwing: error) }
+            fail(group, (error as? DatabaseError).map(StoreError.init) ?? error)
         }
         sweepIfLate(after: group.count)
+    }
+
+    private func fail(_ units: [Unit], _ error: any Error) {
+        state.withLock { $0.statistics.failed += units.count }
+        for unit in units { unit.continuation.resume(throwing: error) }
+    }
+
+    /// The file stayed locked until the time of the first unit was over; those whose time is not go on waiting, before all others.
+    private func postpone(_ group: [Unit], _ error: DatabaseError) {
+        let end = ContinuousClock.now
+        let late = group.prefix { $0.arrival.duration(to: end) >= limits.patience }
+        fail(Array(late), StoreError(error))
+        state.withLock { $0.waiting.insert(contentsOf: group[late.endIndex...], at: 0) }
+    }
+
+    /// How long the next transaction may wait for the lock. Zero or less: it is tried once.
+    private static func wait(_ database: Database, atMost patience: Duration) {
+        let (seconds, attoseconds) = max(patience, .zero).components
+        // Rounded up, so that a unit's time is over when the wait for it is.
+        let milliseconds = Int32(clamping: seconds * 1_000 + attoseconds / 1_000_000_000_000_000 + 1)
+        sqlite3_busy_timeout(database.sqliteConnection, patience > .zero ? milliseconds : 0)
     }
 
     /// Under a load that never pauses, what expires must go all the same.
@@ -129,10 +162,15 @@ final class GroupCommit: @unchecked Sendable {
         if sweeper.isLate(after: units) { sweep(isBrief: true) }
     }
 
+    private func sweepOnce(at moment: Int64) throws -> Bool {
+        pool.writeWithoutTransaction { Self.wait($0, atMost: .zero) }
+        return try pool.write { try sweeper.sweep($0, now: moment) }
+    }
+
     private func sweep(isBrief: Bool = false) {
         let moment = now()
         guard sweeper.isDue(moment) else { return }
         // What fails here is tried again with the next sweep; commits report the state of the disk.
-        while let more = try? pool.write({ try sweeper.sweep($0, now: moment) }), more, !isBrief, state.withLock({ !$0.isRunning }) {}
+        while let more = try? sweepOnce(at: moment), more, !isBrief, state.withLock({ !$0.isRunning }) {}
     }
 }

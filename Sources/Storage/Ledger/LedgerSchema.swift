@@ -7,7 +7,7 @@ import GRDB
 enum LedgerSchema {
     /// "INTL".
     static let applicationID: Int32 = 0x494E_544C
-    static let version: Int32 = 2
+    static let version: Int32 = 3
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -16,6 +16,7 @@ enum LedgerSchema {
             try database.execute(sql: viewers)
         }
         migrator.registerMigration("2: last marker") { try $0.execute(sql: markers) }
+        migrator.registerMigration("3: places of listed cells") { try $0.execute(sql: places) }
         return migrator
     }
 
@@ -74,6 +75,19 @@ enum LedgerSchema {
         CREATE TABLE event_marker (
             only INTEGER PRIMARY KEY CHECK (only = 1), last INTEGER NOT NULL
         );
+        """
+
+    /// What is on a list is read by places, one for each cell, however often the cell was put there.
+    private static let places = """
+        ALTER TABLE listing ADD COLUMN until INTEGER NOT NULL DEFAULT 0;    -- the performance can be taken back before it
+        ALTER TABLE listing ADD COLUMN leads INTEGER NOT NULL DEFAULT 0;    -- 1 for the oldest of its cell, which gives the cell its place
+        UPDATE listing SET until = coalesce(
+            (SELECT expires FROM selection WHERE id = substr(performance, 1, instr(performance, '.') - 1)), 0);
+        UPDATE listing SET leads = 1 WHERE mark IN (SELECT min(mark) FROM listing GROUP BY viewer, list, cell);
+        DROP INDEX listing_order;
+        CREATE INDEX listing_cell ON listing (viewer, list, cell);
+        CREATE INDEX listing_place ON listing (viewer, list, mark, cell) WHERE leads = 1;
+        CREATE INDEX listing_twin ON listing (until) WHERE leads = 0;
         """
 
     /// To be run before events are removed, in the same transaction.

@@ -31,6 +31,14 @@ struct LedgerSweeper {
         var removed = 0
         for sql in [
             "DELETE FROM allowance WHERE key IN (SELECT key FROM allowance WHERE until <= ?1 ORDER BY until LIMIT ?2)",
+            // What put a cell on a list once more, and can be taken back no more, where that holds of the first one too.
+            """
+            DELETE FROM listing WHERE mark IN (
+                SELECT mark FROM listing AS twin INDEXED BY listing_twin WHERE leads = 0 AND until <= ?1 AND (
+                    SELECT until FROM listing AS first INDEXED BY listing_cell
+                    WHERE first.viewer = twin.viewer AND first.list = twin.list AND first.cell = twin.cell ORDER BY mark LIMIT 1) <= ?1
+                ORDER BY until LIMIT ?2)
+            """,
             "DELETE FROM idempotency WHERE (scope, key) IN (SELECT scope, key FROM idempotency WHERE expires <= ?1 ORDER BY expires LIMIT ?2)",
         ] {
             try database.cachedStatement(sql: sql).execute(arguments: [now, Self.batch])

@@ -12,10 +12,9 @@ final class LedgerWriter {
     private let insertStep: SQLStatement
     private let findSelection: SQLStatement
     private let markUndone: SQLStatement
-    private let findKey: SQLStatement
+    private let answers: KeptAnswers
     private let insertKey: SQLStatement
-    private let addListing: SQLStatement
-    private let removeListing: SQLStatement
+    private let listings: ListingTable
     private var allowances: AllowanceTable
     private var rollups: Rollups
 
@@ -29,23 +28,20 @@ final class LedgerWriter {
         insertStep = try SQLStatement(database, "INSERT INTO selection_step (selection, number, command, undo) VALUES (?, ?, ?, ?)")
         findSelection = try SQLStatement(database, "SELECT expires, undone_at FROM selection WHERE id = ?")
         markUndone = try SQLStatement(database, "UPDATE selection SET undone_at = ?2 WHERE id = ?1")
-        findKey = try SQLStatement(database, "SELECT fingerprint, answer FROM idempotency WHERE scope = ? AND key = ? AND expires > ?")
+        answers = try KeptAnswers(database)
         insertKey = try SQLStatement(
             database, "INSERT OR REPLACE INTO idempotency (scope, key, fingerprint, answer, expires) VALUES (?, ?, ?, ?, ?)")
-        addListing = try SQLStatement(
-            database, "INSERT OR IGNORE INTO listing (viewer, list, cell, performance, at) VALUES (?, ?, ?, ?, ?)")
-        removeListing = try SQLStatement(
-            database, "DELETE FROM listing WHERE viewer = ? AND list = ? AND cell = ? AND performance = ?")
+        listings = try ListingTable(database)
         allowances = try AllowanceTable(database)
         rollups = try Rollups(database)
     }
 
     /// Writes all of a unit, or nothing where its receipt says so. The rollups follow with ``finishGroup()``.
     func write(_ entry: LedgerEntry, now: Int64) throws -> LedgerReceipt {
-        if let key = entry.idempotency?.key, let outcome = try outcome(of: key, now: now) { return LedgerReceipt(outcome: outcome) }
+        if let key = entry.idempotency?.key, let outcome = try answers.outcome(of: key, now: now) { return LedgerReceipt(outcome: outcome) }
         if let id = entry.undoes, let outcome = try undo(id, now: now) { return LedgerReceipt(outcome: outcome) }
         if let selection = entry.selection { try insert(selection) }
-        for change in entry.changes { try apply(change) }
+        for change in entry.changes { try listings.apply(change, until: entry.selection?.expires ?? now, now: now) }
         var verdicts: [Verdict] = []
         for event in entry.events { verdicts.append(try append(event)) }
         if let (key, answer) = entry.idempotency { try insert(key, answer: answer(verdicts)) }
@@ -62,15 +58,6 @@ final class LedgerWriter {
     func discardGroup() {
         allowances.discard()
         rollups.discard()
-    }
-
-    private func outcome(of key: IdempotencyKey, now: Int64) throws -> LedgerReceipt.Outcome? {
-        defer { findKey.reset() }
-        findKey.bind(1, key.scope)
-        findKey.bind(2, key.key)
-        findKey.bind(3, now)
-        guard try findKey.step() else { return nil }
-        return findKey.text(0) == key.fingerprint ? .replayed(findKey.bytes(1)) : .keyReused
     }
 
     private func insert(_ key: IdempotencyKey, answer: [UInt8]) throws {
@@ -107,24 +94,6 @@ final class LedgerWriter {
             insertStep.bind(3, step.command)
             insertStep.bind(4, blob: step.undo)
             try insertStep.run()
-        }
-    }
-
-    private func apply(_ change: ViewerChange) throws {
-        switch change {
-        case .add(let list, let viewer, let cell, let performance, let at):
-            addListing.bind(1, viewer)
-            addListing.bind(2, list.rawValue)
-            addListing.bind(3, cell)
-            addListing.bind(4, performance)
-            addListing.bind(5, at)
-            try addListing.run()
-        case .remove(let list, let viewer, let cell, let performance):
-            removeListing.bind(1, viewer)
-            removeListing.bind(2, list.rawValue)
-            removeListing.bind(3, cell)
-            removeListing.bind(4, performance)
-            try removeListing.run()
         }
     }
 

@@ -5,7 +5,8 @@ import GRDB
 struct Rollups {
     private struct Key: Hashable {
         var day: Int64
-        var cell: String
+        /// Empty for all of a day.
+        var cell: ExactText
         var kind: LedgerEvent.Kind
         var verdict: Verdict
     }
@@ -30,13 +31,13 @@ struct Rollups {
     }
 
     mutating func count(_ event: LedgerEvent, as verdict: Verdict) {
-        counts[Key(day: Self.day(of: event.at), cell: event.cell, kind: event.kind, verdict: verdict), default: 0] += 1
+        counts[Key(day: Self.day(of: event.at), cell: ExactText(event.cell), kind: event.kind, verdict: verdict), default: 0] += 1
     }
 
     mutating func write() throws {
         var days: [Key: Int64] = [:]
         for (key, count) in counts {
-            addToCell.bind(5, key.cell)
+            addToCell.bind(5, key.cell.text)
             try Self.add(count, under: key, by: addToCell)
             days[Key(day: key.day, cell: "", kind: key.kind, verdict: key.verdict), default: 0] += count
         }

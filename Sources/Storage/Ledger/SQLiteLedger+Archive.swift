@@ -2,12 +2,22 @@ public import Feed
 import GRDB
 
 extension SQLiteLedger: LedgerArchive {
-    public func report(days: ClosedRange<Int>, by grouping: LedgerReport.Grouping) async throws -> LedgerReport {
+    public func report(
+        days: ClosedRange<Int>, by grouping: LedgerReport.Grouping, prefixes: [String]
+    ) async throws -> LedgerReport {
         try await read { database in
-            let statement = try SQLStatement(database, Self.query(grouping))
+            let statement = try SQLStatement(database, Self.query(grouping, prefixes: prefixes.count))
             defer { statement.reset() }
             statement.bind(1, Int64(days.lowerBound))
             statement.bind(2, Int64(days.upperBound))
+            if grouping == .ad {
+                for (prefix, index) in zip(prefixes, stride(from: Int32(3), to: .max, by: 2)) {
+                    statement.bind(index, prefix + ":")
+                    statement.bind(index + 1, prefix + ";")
+                }
+            }
+            // Texts that Swift takes for equal are two groups to the database.
+            var group: ExactText?
             var rows: [LedgerReport.Row] = []
             while try statement.step() {
                 let key: LedgerReport.Key
@@ -16,7 +26,10 @@ extension SQLiteLedger: LedgerArchive {
                 case .ad: key = .ad(statement.text(0))
                 case .verdict: key = .verdict(Verdict(rawValue: statement.text(0)) ?? .unknown)
                 }
-                if rows.last?.key != key { rows.append(LedgerReport.Row(key: key, counts: [:])) }
+                if ExactText(statement.text(0)) != group {
+                    group = ExactText(statement.text(0))
+                    rows.append(LedgerReport.Row(key: key, counts: [:]))
+                }
                 guard let kind = LedgerEvent.Kind(rawValue: statement.text(1)) else { continue }
                 rows[rows.count - 1].counts[kind] = Int(statement.integer(2))
             }
@@ -27,8 +40,9 @@ extension SQLiteLedger: LedgerArchive {
         }
     }
 
-    private static func query(_ grouping: LedgerReport.Grouping) -> String {
-        switch grouping {
+    private static func query(_ grouping: LedgerReport.Grouping, prefixes: Int) -> String {
+        let places = (0..<prefixes).map { "(?\($0 * 2 + 3), ?\($0 * 2 + 4))" }.joined(separator: ", ")
+        return switch grouping {
         case .day:
             """
             SELECT day, kind, sum(count) FROM rollup_day WHERE day BETWEEN ?1 AND ?2 AND verdict = 'counted'
@@ -37,11 +51,12 @@ extension SQLiteLedger: LedgerArchive {
         case .verdict:
             "SELECT verdict, kind, sum(count) FROM rollup_day WHERE day BETWEEN ?1 AND ?2 GROUP BY verdict, kind ORDER BY verdict"
         case .ad:
-            // Day by day, as each day's ads stand together: the cells of other kinds are never passed.
+            // Day by day and prefix by prefix, as the ads of each stand together: the cells of other kinds are never passed.
             """
-            WITH days AS (SELECT DISTINCT day FROM rollup_day WHERE day BETWEEN ?1 AND ?2)
-            SELECT cell, kind, sum(count) FROM days CROSS JOIN rollup_cell AS rollup
-            ON rollup.day = days.day AND rollup.verdict = 'counted' AND rollup.cell >= 'ad:' AND rollup.cell < 'ad;'
+            WITH days AS (SELECT DISTINCT day FROM rollup_day WHERE day BETWEEN ?1 AND ?2),
+            prefixes (first, beyond) AS (\(prefixes == 0 ? "SELECT NULL, NULL" : "VALUES " + places))
+            SELECT cell, kind, sum(count) FROM days CROSS JOIN prefixes CROSS JOIN rollup_cell AS rollup
+            ON rollup.day = days.day AND rollup.verdict = 'counted' AND rollup.cell >= prefixes.first AND rollup.cell < prefixes.beyond
             GROUP BY cell, kind ORDER BY cell
             """
         }
@@ -73,17 +88,14 @@ extension SQLiteLedger: LedgerArchive {
 
     public func removeEvents(before moment: Int64) async throws -> Int {
         var total = 0
+        var walked: Int64 = 0
         while true {
-            let removed = try await StoreError.wrapping {
-                try await commits.write { database in
-                    try database.execute(sql: LedgerSchema.keepMarker)
-                    try database.execute(
-                        sql: "DELETE FROM event WHERE at < ? AND id IN (SELECT id FROM event ORDER BY id LIMIT 2000)", arguments: [moment])
-                    return database.changesCount
-                }
-            }
-            guard removed > 0 else { return total }
-            total += removed
+            let (window, now) = (EventWindow(after: walked), now())
+            guard let swept = try await StoreError.wrapping({ try await commits.write { try window.remove(before: moment, now: now, $0) } })
+            else { return total }
+            total += swept.removed
+            walked = swept.last
+            guard swept.removed > 0 || swept.isAhead else { return total }
             try Task.checkCancellation()
         }
     }

@@ -29,7 +29,21 @@ extension SQLiteLedger {
         try await cells(on: list, of: viewer, "mark > ?3", mark, order: "mark", limit: limit)
     }
 
-    /// A cell stands where its newest performance put it. The cost is that of the page, however long the list.
+    /// In one pass over an index that holds all it needs.
+    public func allCells(on list: ViewerList, of viewer: String) async throws -> Set<ExactText> {
+        try await read { database in
+            let statement = try SQLStatement(
+                database, "SELECT cell FROM listing INDEXED BY listing_place WHERE viewer = ?1 AND list = ?2 AND leads = 1")
+            defer { statement.reset() }
+            statement.bind(1, viewer)
+            statement.bind(2, list.rawValue)
+            var cells: Set<ExactText> = []
+            while try statement.step() { cells.insert(ExactText(statement.text(0))) }
+            return cells
+        }
+    }
+
+    /// The cost is that of the page, however long the list, and however often a cell was put on it.
     private func cells(
         on list: ViewerList, of viewer: String, _ side: String, _ mark: Int64, order: String, limit: Int
     ) async throws -> [ListedCell] {
@@ -37,10 +51,8 @@ extension SQLiteLedger {
             let statement = try SQLStatement(
                 database,
                 """
-                SELECT cell, mark FROM listing AS this INDEXED BY listing_order
-                WHERE viewer = ?1 AND list = ?2 AND \(side) AND NOT EXISTS (
-                    SELECT 1 FROM listing AS newer INDEXED BY listing_performance
-                    WHERE newer.viewer = ?1 AND newer.list = ?2 AND newer.cell = this.cell AND newer.mark > this.mark)
+                SELECT cell, mark FROM listing INDEXED BY listing_place
+                WHERE viewer = ?1 AND list = ?2 AND leads = 1 AND \(side)
                 ORDER BY \(order) LIMIT ?4
                 """)
             defer { statement.reset() }

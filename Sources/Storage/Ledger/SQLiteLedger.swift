@@ -6,14 +6,14 @@ import GRDB
 public final class SQLiteLedger: Ledger {
     let pool: DatabasePool
     let commits: GroupCommit
-    private let now: @Sendable () -> Int64
+    let now: @Sendable () -> Int64
 
     /// Opens the ledger, and makes it where there is none.
     ///
     /// - Parameters:
     ///   - waiting: units that may wait for the disk; one more is refused as `StoreError.overloaded`.
     ///   - group: units that share one transaction at most, which bounds how long the first of them waits for the last.
-    ///   - lockTimeout: seconds to wait while another process keeps the file locked; then the group fails as `StoreError.unavailable`.
+    ///   - lockTimeout: seconds that a unit waits in all while another process keeps the file locked; it then fails as `StoreError.unavailable`.
     ///   - now: milliseconds since 1970-01-01 UTC.
     /// - Throws: `StoreError.unusable` with one line that names the file and the reason; the file is then as it was.
     public init(
@@ -21,6 +21,7 @@ public final class SQLiteLedger: Ledger {
         now: @escaping @Sendable () -> Int64 = SQLiteLedger.systemTime
     ) throws(StoreError) {
         self.now = now
+        let limits = GroupCommit.Limits(waiting: waiting, group: max(1, group), patience: .seconds(lockTimeout))
         pool = try LedgerSchema.file(path).open(Self.configuration(lockTimeout))
         do {
             try pool.writeWithoutTransaction { database in
@@ -28,7 +29,7 @@ public final class SQLiteLedger: Ledger {
                 // it: every 16 MiB, so that fewer than one commit in a hundred waits for that.
                 try database.execute(sql: "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000")
             }
-            commits = try GroupCommit(pool, limits: GroupCommit.Limits(waiting: waiting, group: max(1, group)), now: now)
+            commits = try GroupCommit(pool, limits: limits, now: now)
         } catch let error as DatabaseError {
             throw StoreError(error)
         } catch {
@@ -61,14 +62,7 @@ public final class SQLiteLedger: Ledger {
     public func replay(of key: IdempotencyKey) async throws -> LedgerReceipt? {
         let now = now()
         return try await read { database in
-            let statement = try SQLStatement(
-                database, "SELECT fingerprint, answer FROM idempotency WHERE scope = ? AND key = ? AND expires > ?")
-            defer { statement.reset() }
-            statement.bind(1, key.scope)
-            statement.bind(2, key.key)
-            statement.bind(3, now)
-            guard try statement.step() else { return nil }
-            return LedgerReceipt(outcome: statement.text(0) == key.fingerprint ? .replayed(statement.bytes(1)) : .keyReused)
+            try KeptAnswers(database).outcome(of: key, now: now).map { LedgerReceipt(outcome: $0) }
         }
     }
 

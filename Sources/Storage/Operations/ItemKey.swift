@@ -1,7 +1,7 @@
 public import Feed
 
 /// What tells one item from all others.
-public struct ItemKey: Sendable, Hashable {
+public struct ItemKey: Sendable {
     public var kind: String
     public var id: String
 
@@ -12,6 +12,17 @@ public struct ItemKey: Sendable, Hashable {
 
     public init(_ item: ValidItem) {
         self.init(kind: item.kind, id: item.id)
+    }
+}
+
+extension ItemKey: Hashable {
+    public static func == (one: ItemKey, other: ItemKey) -> Bool {
+        one.kind == other.kind && ExactText(one.id) == ExactText(other.id)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(kind)
+        hasher.combine(ExactText(id))
     }
 }
 

@@ -112,7 +112,7 @@ struct FeedWalkTests {
         for index in 0..<300 { fixture.store.put(Fixture.broken("b\(index)", at: 2500 + Int64(index))) }
         fixture.store.put(Fixture.broken("tail", at: 90_000))
         fixture.store.put(Fixture.advertisement("bad", at: 500, variant: "video"), in: .advertisements)
-        let hidden: Set = ["user:u4", "user:u9", "ad:0"]
+        let hidden: Set<ExactText> = ["user:u4", "user:u9", "ad:0"]
         var pages = [try await fixture.page(limit: limit, hidden: hidden)]
         while let next = pages.last?.next { pages.append(try await fixture.page(Fixture.cursor(in: next), limit: limit, hidden: hidden)) }
         #expect(pages.flatMap(\.contentIDs) == [0, 1, 2, 3, 5, 6, 7, 8].map { "user:u\($0)" })

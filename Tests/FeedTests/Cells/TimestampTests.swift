@@ -15,6 +15,13 @@ struct TimestampTests {
             let seconds = (Double(moment) / 1000).rounded(.down)
             #expect(Timestamp.text(milliseconds: moment) == style.format(Date(timeIntervalSince1970: seconds)))
         }
+        for moment in [0, 41, 999, -1, 1_795_285_041_543, 951_782_400_001] as [Int64] {
+            let text = Timestamp.exactText(milliseconds: moment)
+            #expect(text.dropLast(5) == Timestamp.text(milliseconds: moment).dropLast())
+            #expect(text.suffix(4) == String(String(1_000 + (moment % 1_000 + 1_000) % 1_000).dropFirst()) + "Z")
+        }
+        #expect(Timestamp.exactText(milliseconds: 1_795_285_041_543) == "2026-11-21T18:17:21.543Z")
+        #expect(Timestamp.exactText(milliseconds: .max) == "9999-12-31T23:59:59.999Z")
         #expect(Timestamp.text(milliseconds: .max) == "9999-12-31T23:59:59Z")
         #expect(Timestamp.text(milliseconds: .min) == "0000-01-01T00:00:00Z")
     }

@@ -73,6 +73,40 @@ struct ActionPerformerTests {
         await #expect(throws: ActionError.alreadyUndone) { try await fixture.performer().undo(selection: id, for: ann, now: now + 2) }
     }
 
+    @Test("a simulated undo tells what would be taken back, refuses what an undo would, and takes nothing back")
+    func simulatedUndo() async throws {
+        let fixture = try Fixture(users: 1)
+        let id = try #require(try await perform(fixture, .dismissal).selection)
+        let performer = fixture.performer()
+        let steps = try await performer.simulateUndo(selection: id, for: ann, now: now + 1)
+        #expect(steps.map(\.command) == ["dismiss", "analytics"] && steps.allSatisfy { $0.outcome == .simulated })
+        #expect(fixture.ledger.commits == 1 && fixture.ledger.listed(.dismissed, "ann") == ["user:u0"])
+        await #expect(throws: ActionError.unknownSelection(id)) {
+            try await performer.simulateUndo(selection: id, for: ClientTrace(), now: now)
+        }
+        _ = try await performer.undo(selection: id, for: ann, now: now + 1)
+        await #expect(throws: ActionError.alreadyUndone) { try await performer.simulateUndo(selection: id, for: ann, now: now + 2) }
+    }
+
+    @Test("an undo under an idempotency key is answered again as before, and runs once")
+    func repeatedUndo() async throws {
+        let fixture = try Fixture(users: 1)
+        let id = try #require(try await perform(fixture, .dismissal).selection)
+        let performer = fixture.performer()
+        @Sendable func undo(_ fingerprint: String = "f") async throws -> [UInt8] {
+            let key = IdempotencyKey(scope: "ann", key: "k", fingerprint: fingerprint, expires: .max)
+            return try await performer.undo(selection: id, for: ann, now: now + 1, idempotency: key, answer: StepResult.json)
+        }
+        let answers = try await withThrowingTaskGroup(of: [UInt8].self) { group in
+            for _ in 0..<8 { group.addTask { try await undo() } }
+            return try await group.reduce(into: Set()) { $0.insert($1) }
+        }
+        #expect(answers.count == 1)
+        #expect(fixture.ledger.events.map(\.kind) == [.dismissal, .undo])
+        await #expect(throws: ActionError.keyReused) { try await undo("g") }
+        await #expect(throws: ActionError.alreadyUndone) { try await performer.undo(selection: id, for: ann, now: now + 1) }
+    }
+
     @Test("undo is refused after its time, to other viewers, and for what never was")
     func undoRefused() async throws {
         let fixture = try Fixture(users: 1)

@@ -1,6 +1,7 @@
-import Feed
 import TestSupport
 import Testing
+
+@testable import Feed
 
 @Suite("Clicks and impressions")
 struct ClickAndImpressionTests {
@@ -79,6 +80,51 @@ struct ClickAndImpressionTests {
         let click = try await fixture.performer().click(token: token(fixture), for: client, now: now)
         #expect(click.location == "https://shop.example/0" && click.verdict == .counted)
         #expect(fixture.ledger.events.map(\.kind) == [.click])
+    }
+
+    @Test("an impression that does not count is recorded, and runs no command", arguments: [Verdict.bot, .prefetch])
+    func uncountedImpression(verdict: Verdict) async throws {
+        var configuration = CellConfiguration()
+        configuration.advertisementCommands[.impression] = ["analytics", "save"]
+        let fixture = try Fixture(advertisements: 1, configuration: configuration)
+        let token = fixture.tokens.impression(cell: "ad:0", slot: 0, now: now)
+        let sighting = ActionPerformer.Sighting(cell: "ad:0", token: token)
+        let robot = ClientTrace(viewer: "ann", userAgent: "bot", verdict: verdict)
+        #expect(try await fixture.performer().impressions([sighting], for: robot, now: now) == [verdict == .bot ? .bot : .prefetch])
+        #expect(fixture.ledger.events.map(\.kind) == [.impression] && fixture.ledger.listed(.saved, "ann").isEmpty)
+        let late = now + 26 * 3_600_000
+        _ = try await fixture.performer().impressions([sighting], for: ClientTrace(viewer: "ann", userAgent: "test"), now: late)
+        #expect(fixture.ledger.events.map(\.kind) == [.impression, .impression] && fixture.ledger.listed(.saved, "ann").isEmpty)
+        _ = try await fixture.performer().impressions([sighting], for: ClientTrace(viewer: "ann", userAgent: "test"), now: now)
+        #expect(fixture.ledger.listed(.saved, "ann") == ["ad:0"])
+    }
+
+    @Test("a link stays where a command beside it needs a viewer and there is none")
+    func linkWithoutViewer() async throws {
+        var configuration = CellConfiguration()
+        configuration.advertisementCommands[.selection] = ["analytics", "save", "clickthrough"]
+        let fixture = try Fixture(users: 1, advertisements: 1, configuration: configuration)
+        let click = try await fixture.performer().click(token: token(fixture), for: client, now: now)
+        #expect(click.location == "https://shop.example/0" && click.verdict == .counted)
+        let user = try #require(try await fixture.page().entries.first { $0.adSlot == nil }?.viewModel)
+        #expect(user.action(in: .dismissal) == nil)
+    }
+
+    @Test("what counting knew an address by yesterday is looked for while the window reaches beyond midnight")
+    func midnight() {
+        let day: Int64 = 86_400_000
+        var event = LedgerEvent(at: 20_000 * day + 1_000, kind: .click, cell: "ad:1")
+        let rules = CountingRules()
+        func repeats(viewer: String? = nil) -> [String] {
+            let identities = CountingRules.Identities(viewer: viewer, address: "today", formerAddress: "yesterday", userAgent: "a")
+            rules.apply(to: &event, identities: identities, token: nil)
+            return event.deduplication?.repeats ?? []
+        }
+        #expect(repeats().filter { $0.contains("yesterday") }.count == 2 && repeats().count == 4)
+        #expect(repeats(viewer: "ann").filter { $0.contains("yesterday") }.count == 1)
+        #expect(event.deduplication?.keys.contains { $0.contains("yesterday") } == false)
+        event.at += rules.clickWindow
+        #expect(repeats().count == 2)
     }
 
     @Test("a token for a cell that leads nowhere is gone")

@@ -41,7 +41,7 @@ struct Fixture: Sendable {
             store: store, ledger: ledger, factories: factories, registry: registry, links: links, tokens: tokens, undoWindow: 600_000)
     }
 
-    func page(_ cursor: String? = nil, limit: Int = 20, hidden: Set<String> = []) async throws -> FeedPage {
+    func page(_ cursor: String? = nil, limit: Int = 20, hidden: Set<ExactText> = []) async throws -> FeedPage {
         try await assembler().page(
             FeedRequest(cursor: cursor, limit: limit, now: Self.now, hasViewer: !hidden.isEmpty, hidden: hidden))
     }

@@ -52,10 +52,61 @@ struct ClientReaderTests {
         #expect(try trace("::ffff:203.0.113.1").addressHash == hash)
         #expect(try trace("203.0.113.1", now: Self.day - 1).addressHash == hash)
         #expect(try trace("203.0.113.1", now: Self.day).addressHash != hash)
-        #expect(try trace("nonsense").addressHash == nil)
+        #expect(try trace("nonsense").addressHash == reader.trace(of: request(), from: "127.0.0.1", now: 0).addressHash)
         // More addresses than are remembered.
         for number in 0..<5_000 { _ = try trace("10.0.\(number / 256).\(number % 256)") }
         #expect(try trace("203.0.113.1").addressHash == hash)
+    }
+
+    @Test("yesterday's hash of an address comes with today's")
+    func yesterday() async throws {
+        let reader = try await reader()
+        func trace(_ now: Int64) throws -> ClientTrace { try reader.trace(of: request(), from: "203.0.113.1", now: now) }
+        let (before, after) = (try trace(5 * Self.day - 1), try trace(5 * Self.day))
+        #expect(before.addressHash != nil && after.formerAddressHash == before.addressHash)
+        #expect(after.addressHash != before.addressHash && after.formerAddressHash != before.formerAddressHash)
+    }
+
+    @Test(
+        "an address may stand with its port, and what is no address is left out for the peer",
+        arguments: [
+            ("198.51.100.9:1234", "198.51.100.9"), ("[2001:db8::1]:443", "2001:db8::1"), ("[2001:db8::1]", "2001:db8::1"),
+            ("2001:db8::1", "2001:db8::1"), ("unknown", "192.0.2.1"), ("", "192.0.2.1"), ("_hidden:80", "192.0.2.1"), ("[", "192.0.2.1"),
+            ("1.2.3.4, 198.51.100.9 ", "198.51.100.9"), ("1.2.3.4,", "1.2.3.4"), ("::ffff:198.51.100.9", "::ffff:198.51.100.9"),
+        ])
+    func forwarded(field: String, address: String) async throws {
+        let reader = try await reader(["events.trust-forwarded": "true"])
+        #expect(try reader.address(of: request([("X-Forwarded-For", field)]), from: "192.0.2.1") == address)
+    }
+
+    @Test(
+        "who asks for no trace leaves none, however often it is said",
+        arguments: [("DNT", "1", false), ("DNT", "1, 1", false), ("Sec-GPC", "0 ,1", false), ("DNT", "0", true), ("DNT", "11", true)])
+    func noTrace(name: String, value: String, leavesTrace: Bool) async throws {
+        #expect(try await reader().trace(of: request([(name, value)]), from: "192.0.2.1", now: 0).leavesTrace == leavesTrace)
+    }
+
+    @Test(
+        "a name that cannot be a viewer's is refused, and none where a link is followed",
+        arguments: [String(repeating: "v", count: 257), "Jos\u{FFFD}"])
+    func viewerThatIsNone(name: String) async throws {
+        let reader = try await reader()
+        let request = try request([("X-Viewer-ID", name)])
+        #expect(throws: Problem.self) { try reader.trace(of: request, from: "192.0.2.1", now: 0) }
+        #expect(reader.lenientTrace(of: request, from: "192.0.2.1", now: 0).viewer == nil)
+        #expect(try reader.lenientTrace(of: self.request([("X-Viewer-ID", "ann")]), from: "192.0.2.1", now: 0).viewer == "ann")
+    }
+
+    @Test("user agents are cut to 256 bytes, between characters of UTF-8")
+    func longUserAgent() async throws {
+        let reader = try await reader()
+        for (agent, bytes) in [
+            ("a" + String(repeating: "\u{301}", count: 7_000), 255), (String(repeating: "b", count: 300), 256), ("short", 5),
+            (String(repeating: "\u{1F600}", count: 64), 256), ("x" + String(repeating: "\u{1F600}", count: 64), 253),
+        ] {
+            let kept = try reader.trace(of: request([("User-Agent", agent)]), from: "192.0.2.1", now: 0).userAgent
+            #expect(kept?.utf8.count == bytes && agent.utf8.starts(with: (kept ?? "?").utf8))
+        }
     }
 
     @Test("where no field names viewers, there are none")

@@ -114,6 +114,24 @@ struct ServiceConfigurationTests {
         #expect(refusal?.contains("\n") == false)
     }
 
+    @Test("no duration is too long to reckon with", arguments: ["3651d", "153722867280912min", "9223372036854775807ms"])
+    func longDurations(text: String) async throws {
+        let defaults = try await read().settings
+        let durations = defaults.filter { Duration(setting: $0.value) != nil }.map(\.key)
+        #expect(durations.count > 15 && durations.contains("events.token-lifetime"))
+        for key in durations {
+            #expect(await refusal(flags: [key: text])?.contains("\(key): '\(text)'") == true, "\(key)")
+        }
+        #expect(try await read(flags: ["events.token-lifetime": "3650d"]).events.tokenLifetime == .seconds(3_650 * 86_400))
+    }
+
+    @Test("an element of a list that is empty stops the start", arguments: ["analytics,,present", ",", "analytics,", " ,analytics"])
+    func emptyElement(text: String) async throws {
+        #expect(await refusal(flags: ["actions.user.selection": text])?.hasPrefix("actions.user.selection: ''") == true)
+        #expect(await refusal(file: "actions:\n  user:\n    selection: [analytics, '']\n")?.hasPrefix("actions.user.selection: ''") == true)
+        #expect(try await read(flags: ["actions.user.dismissal": ""]).actions.userDismissal.isEmpty)
+    }
+
     @Test("an empty field name means that there are no viewers, and so no commands for one")
     func withoutViewers() async throws {
         let cells = try await read(flags: ["events.viewer-header": ""]).cells

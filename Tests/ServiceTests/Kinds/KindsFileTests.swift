@@ -49,6 +49,13 @@ struct KindsFileTests {
         }
     }
 
+    @Test("the kinds that stand among advertisements are those of a report by advertisement")
+    func advertisementPrefixes() throws {
+        let ad = Self.event.replacing("  event:\n", with: "  promotion:\n    lane: advertisements\n    prefix: promo\n")
+        #expect(try Self.file(ad).advertisementPrefixes == ["ad", "promo"])
+        #expect(try Self.file(Self.event).advertisementPrefixes == ["ad"])
+    }
+
     @Test("say what a declaration in Swift says")
     func reads() throws {
         let kind = try #require(try Self.file(Self.event).kinds.first)

@@ -17,7 +17,9 @@ struct LedgerRetentionTests {
             self.asked = asked
         }
 
-        func report(days: ClosedRange<Int>, by grouping: LedgerReport.Grouping) async throws -> LedgerReport { LedgerReport(rows: []) }
+        func report(days: ClosedRange<Int>, by grouping: LedgerReport.Grouping, prefixes: [String]) async throws -> LedgerReport {
+            LedgerReport(rows: [])
+        }
 
         func events(after marker: Int64, limit: Int) async throws -> [RecordedEvent] { [] }
 

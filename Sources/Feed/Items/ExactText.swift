@@ -1,0 +1,28 @@
+/// A text that equals another only where their bytes do: an item's or a cell's id, a viewer, a key of the ledger, a token.
+///
+/// Swift's own texts are equal where Unicode calls them canonically equivalent: `é` as one scalar and as two, the Kelvin sign and `K`.
+/// Whoever gives out ids means bytes by them, and so do SQLite and signatures.
+public struct ExactText: Sendable {
+    public let text: String
+
+    public init(_ text: String) {
+        self.text = text
+    }
+}
+
+extension ExactText: Hashable {
+    public static func == (one: ExactText, other: ExactText) -> Bool {
+        one.text.utf8.elementsEqual(other.text.utf8)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        var text = text
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+}
+
+extension ExactText: ExpressibleByStringLiteral {
+    public init(stringLiteral text: String) {
+        self.init(text)
+    }
+}

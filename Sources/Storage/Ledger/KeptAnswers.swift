@@ -1,0 +1,23 @@
+import Feed
+import GRDB
+
+/// The answers that are kept under idempotency keys.
+struct KeptAnswers {
+    private let find: SQLStatement
+
+    init(_ database: Database) throws {
+        find = try SQLStatement(
+            database, "SELECT fingerprint, answer FROM idempotency WHERE scope IN (?1, ?2) AND key = ?3 AND expires > ?4")
+    }
+
+    /// What a request with the key comes to, or nil where the key is new.
+    func outcome(of key: IdempotencyKey, now: Int64) throws -> LedgerReceipt.Outcome? {
+        defer { find.reset() }
+        find.bind(1, key.scope)
+        find.bind(2, key.formerScope)
+        find.bind(3, key.key)
+        find.bind(4, now)
+        guard try find.step() else { return nil }
+        return find.text(0) == key.fingerprint ? .replayed(find.bytes(1)) : .keyReused
+    }
+}

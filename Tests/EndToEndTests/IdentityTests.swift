@@ -1,0 +1,127 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Who and what is meant, from outside")
+struct IdentityTests {
+    private static let (composed, decomposed) = ("%C3%A9", "e%CC%81")
+    private static let agent = "User-Agent: tests"
+
+    private static func viewer(_ name: String) -> [String] { [agent, "X-Viewer-ID: \(name)"] }
+
+    private static func ids(_ service: RunningService, _ path: String, _ fields: [String]) throws -> [[UInt8]] {
+        try JSON(try service.get(path, fields: fields).text)["items"]?.list.compactMap { $0["id"]?.text }.map { Array($0.utf8) } ?? []
+    }
+
+    private static func undo(_ answer: RawResponse) throws -> String {
+        try #require(try JSON(answer.text)["undo"]?["href"]?.text)
+    }
+
+    @Test("ids and viewers that differ in their bytes are two: hidden, saved, undone and counted each for itself")
+    func bytes() async throws {
+        try await offPool {
+            let items = ["\u{E9}", "e\u{301}"].map { Items.user("x").replacing(#""id":"x""#, with: #""id":"\#($0)""#) }
+            let service = try RunningService(items: items.joined(), settings: ["actions.user.selection=analytics,save"])
+            let (one, other) = (Array("user:\u{E9}".utf8), Array("user:e\u{301}".utf8))
+            let ann = Self.viewer("ann")
+            #expect(try Self.ids(service, "/feed", ann) == [one, other])
+            for id in [Self.composed, Self.decomposed] {
+                #expect(try service.ask("POST", "/cells/user:\(id)/selection", fields: ann).status == 200)
+            }
+            #expect(try Self.ids(service, "/saved", ann) == [other, one])
+            #expect(try service.ask("POST", "/cells/user:\(Self.composed)/dismissal", fields: ann).status == 200)
+            #expect(try Self.ids(service, "/feed", ann) == [other])
+
+            let (eve, twin) = (Self.viewer("\u{E9}"), Self.viewer("e\u{301}"))
+            let undo = try Self.undo(try service.ask("POST", "/cells/user:\(Self.composed)/dismissal", fields: eve))
+            #expect(try service.ask("DELETE", undo, fields: twin).status == 404)
+            #expect(try service.ask("DELETE", undo, fields: eve).status == 200)
+            #expect(try Self.ids(service, "/feed", eve).count == 2)
+        }
+    }
+
+    @Test("all that a viewer has dismissed stays hidden, however much it is")
+    func manyDismissed() async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.users(5_010))
+            let ledger = "\(service.folder)/intertwine.ledger.sqlite"
+            // As one dismissal does, and so often as no client would be let.
+            #expect(try service.ask("POST", "/cells/user:u0/dismissal", fields: Self.viewer("ann")).status == 200)
+            let rows = try SpawnedProcess([
+                "/usr/bin/sqlite3", "-cmd", ".timeout 5000", ledger,
+                """
+                INSERT INTO listing (viewer, list, cell, performance, at, until, leads)
+                WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 5004)
+                SELECT viewer, list, 'user:u' || n, 'p' || n, at, until, leads FROM listing, number
+                """,
+            ])
+            #expect(rows.wait() == 0)
+            let left = (5_005..<5_010).map { Array("user:u\($0)".utf8) }
+            #expect(try Self.ids(service, "/feed?limit=10", Self.viewer("ann")) == left)
+            #expect(try Self.ids(service, "/feed?limit=10", Self.viewer("bob")).count == 10)
+        }
+    }
+
+    @Test("a viewer's name that is not UTF-8 or too long is refused, but keeps nobody from following a link")
+    func viewerThatIsNone() async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.user("u") + Items.advertisements(1))
+            let page = try JSON(try service.get("/feed").text)
+            let click = try #require(page["items"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
+            for name in [[0x4A, 0xE9] as [UInt8], [UInt8](repeating: 0x76, count: 257)] {
+                func status(_ method: String, _ path: String) throws -> Int {
+                    let client = try RawClient(port: service.port)
+                    let head = "\(method) \(path) HTTP/1.1\r\nHost: test\r\nUser-Agent: tests\r\nConnection: close\r\nX-Viewer-ID: "
+                    try client.send(Array(head.utf8) + name + Array("\r\n\r\n".utf8))
+                    return try client.response(to: method).status
+                }
+                #expect(try status("POST", "/cells/user:u/selection") == 400)
+                #expect(try status("GET", "/saved") == 400)
+                #expect(try status("GET", click) == 302)
+            }
+            let rows = try service.events()
+            #expect(rows.count == 2 && rows.allSatisfy { $0["viewer"]?.isNull == true })
+        }
+    }
+
+    @Test("a key's answer outlives the signing key under which it was kept")
+    func rotation() async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.user("u"))
+            let (first, second) = (String(repeating: "ab", count: 32), String(repeating: "cd", count: 32))
+            func restart(_ settings: String) throws {
+                try settings.write(toFile: service.configurationFile, atomically: true, encoding: .utf8)
+                try service.killAndRestart()
+            }
+            func select(_ cell: String = "u") throws -> RawResponse {
+                try service.ask("POST", "/cells/user:\(cell)/selection", fields: Self.viewer("ann") + ["Idempotency-Key: k"])
+            }
+            try restart("signing:\n  key: \(first)\n")
+            let before = try select()
+            try restart("signing:\n  key: \(second)\n  previous-key: \(first)\n")
+            let after = try select()
+            #expect(before.status == 200 && after.status == 200 && before.body == after.body)
+            #expect(try service.events().count == 1)
+        }
+    }
+
+    @Test("an undo can be simulated and repeated under a key; events cannot be simulated")
+    func undo() async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.user("u"))
+            let ann = Self.viewer("ann")
+            let undo = try Self.undo(try service.ask("POST", "/cells/user:u/dismissal", fields: ann))
+            let simulated = try service.ask("DELETE", "\(undo)?simulate=true", fields: ann)
+            #expect(simulated.status == 200)
+            #expect(try JSON(simulated.text)["commands"]?.list.compactMap { $0["outcome"]?.text } == ["simulated", "simulated"])
+            #expect(try service.ask("DELETE", "\(undo)?simulate=perhaps", fields: ann).status == 400)
+            #expect(try Self.ids(service, "/feed", ann).isEmpty)
+            let answers = try (0..<2).map { _ in try service.ask("DELETE", undo, fields: ann + ["Idempotency-Key: k"]) }
+            #expect(answers.map(\.status) == [200, 200] && answers[0].body == answers[1].body)
+            #expect(try service.ask("DELETE", undo, fields: ann + ["Idempotency-Key: other"]).status == 409)
+            #expect(try service.ask("DELETE", "\(undo)?simulate=true", fields: ann).status == 409)
+            #expect(try service.ask("POST", "/events?simulate=true", body: "[]").status == 400)
+            #expect(try service.events().compactMap { $0["kind"]?.text } == ["dismissal", "undo"])
+        }
+    }
+}
