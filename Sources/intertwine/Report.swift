@@ -30,7 +30,7 @@ struct Report: AsyncParsableCommand {
         guard first.number <= last.number else { throw ValidationError("--from is later than --to") }
         let ledger = try SQLiteLedger(of: configuration.store)
         let report = try await ledger?.report(days: first.number...last.number, by: by) ?? LedgerReport(rows: [])
-        print(format.text(of: report, by: by), terminator: "")
+        try Output.put(format.text(of: report, by: by).utf8)
     }
 }
 

@@ -36,8 +36,8 @@ struct Serve: AsyncParsableCommand {
         let service = try FeedService.build(configuration: configuration, telemetry: telemetry, logger: telemetry.logger)
         let source = ConfigurationSource(file: options.file) { [self] in try await read() }
         try await service.run(reloading: source) { addresses in
-            for (name, address) in addresses.sorted(by: { $0.key > $1.key }) { print("\(name): listening on http://\(address)") }
-            Output.flush()
+            // Whoever reads this may be gone, too.
+            for (name, address) in addresses.sorted(by: { $0.key > $1.key }) { try? Output.say("\(name): listening on http://\(address)") }
         }
     }
 }
