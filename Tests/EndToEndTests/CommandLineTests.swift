@@ -20,6 +20,34 @@ struct CommandLineTests {
         return (process.wait(), process.lines)
     }
 
+    @Test("the configuration may come through a pipe; it is then read once")
+    func pipes() async throws {
+        try await offPool {
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            let checked = try Self.shell("printf 'ads: {per-page: 4}' | \"$0\" check-config --config /dev/stdin")
+            #expect(checked.code == 0 && checked.lines.contains("ads.per-page=4  # /dev/stdin"), "\(checked.lines)")
+            let arguments = ["serve", "--config", "/dev/fd/3", "--port", "0", "--admin-port", "0", "--database", "\(folder)/x.sqlite"]
+            let service = try SpawnedProcess(
+                ["/bin/sh", "-c", "exec \"$0\" \"$@\" 3<<END\nads:\n  per-page: 3\nEND\n", BuiltProduct.path("intertwine")] + arguments)
+            _ = try service.line(containing: "service: listening on")
+            service.signal(SIGHUP)
+            #expect(try service.line(containing: "not taken").contains("/dev/fd/3: the configuration came from a pipe"))
+            service.signal(SIGTERM)
+            while try service.nextLine() != nil {}
+            #expect(service.wait() == 0)
+        }
+    }
+
+    @Test("an empty INTERTWINE_CONFIG is none")
+    func emptyVariable() async throws {
+        try await offPool {
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            let result = try Command.run(
+                ["check-config", "--database", "\(folder)/x.sqlite"], environment: ["INTERTWINE_CONFIG": ""])
+            #expect(result.code == 0, "\(result.lines)")
+        }
+    }
+
     @Test("output that cannot be written is one line and code 1")
     func fullOutput() async throws {
         try await offPool {
@@ -36,4 +64,16 @@ struct CommandLineTests {
         }
     }
 
+    @Test("a database that is no file is refused before anything is made", arguments: [":memory:", "file:x.sqlite"])
+    func noFile(name: String) async throws {
+        try await offPool {
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            let items = "\(folder)/items.ndjson"
+            try Items.user("a").write(toFile: items, atomically: true, encoding: .utf8)
+            let result = try Self.shell("cd '\(folder)' && \"$0\" \"$@\"", ["import", "--config", "/dev/null", "--database", name, items])
+            #expect(result.code == 1 && result.lines.count == 1, "\(result.lines)")
+            #expect(result.lines.first?.contains("store.database: '\(name)'") == true)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["items.ndjson"])
+        }
+    }
 }
