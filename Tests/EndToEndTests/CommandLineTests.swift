@@ -20,6 +20,24 @@ struct CommandLineTests {
         return (process.wait(), process.lines)
     }
 
+    @Test("check-config refuses what the service would not start with, with the setting's name")
+    func checkConfig() async throws {
+        try await offPool {
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            for (setting, words) in [
+                ("actions.user.selection=fly", "actions.user.selection: unknown command 'fly'"),
+                ("events.viewer-header=", "needs a viewer"), ("feed.kinds=/nonexistent.yaml", "feed.kinds: /nonexistent.yaml"),
+                ("sources.file=/nonexistent.yaml", "sources.file: /nonexistent.yaml"),
+            ] {
+                let result = try Command.run(["check-config"] + options + ["--set", setting])
+                #expect(result.code == 1 && result.lines.count == 1 && result.lines[0].contains(words), "\(result.lines)")
+                let served = try Command.run(["serve", "--port", "0", "--admin-port", "0"] + options + ["--set", setting])
+                #expect(served.code == 1 && served.lines == result.lines, "\(served.lines)")
+            }
+            #expect(try Command.run(["check-config"] + options).code == 0)
+        }
+    }
+
     @Test("the configuration may come through a pipe; it is then read once")
     func pipes() async throws {
         try await offPool {

@@ -20,7 +20,7 @@ extension ServiceConfiguration {
     func kindsFile(_ extensions: ServiceExtensions) throws(ConfigurationError) -> KindsFile {
         guard !feed.kinds.isEmpty else { return .none }
         return try KindsFile(
-            YAMLFile.root(at: feed.kinds), policy: FailurePolicy(rawValue: actions.onFailure.rawValue) ?? .stop,
+            YAMLFile.root(at: feed.kinds, of: "feed.kinds"), policy: FailurePolicy(rawValue: actions.onFailure.rawValue) ?? .stop,
             besides: ItemKinds.standard.adding(extensions.kinds))
     }
 }

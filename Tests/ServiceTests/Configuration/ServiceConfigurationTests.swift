@@ -105,6 +105,22 @@ struct ServiceConfigurationTests {
         #expect(configuration.server.host == "127.0.0.1")
     }
 
+    @Test(
+        "a command that cannot stand where it is wanted is told with the setting that wants it",
+        arguments: [
+            ("actions.user.selection", "fly", "actions.user.selection: unknown command 'fly'"),
+            ("actions.user.selection", "clickthrough", "actions.user.selection: command 'clickthrough'"),
+            ("actions.advertisement.dismissal", "hide", "actions.advertisement.dismissal: unknown command 'hide'"),
+            ("events.viewer-header", "", "actions."), ("feed.kinds", "/nonexistent.yaml", "feed.kinds: /nonexistent.yaml: "),
+        ])
+    func cells(key: String, value: String, message: String) async throws {
+        let configuration = try await read(flags: [key: value])
+        let error = #expect(throws: ConfigurationError.self) { try configuration.checkCells() }
+        #expect(error?.description.hasPrefix(message) == true, "\(error?.description ?? "accepted")")
+        if value.isEmpty { #expect(error?.description.hasSuffix("events.viewer-header is empty") == true) }
+        try await read().checkCells()
+    }
+
     @Test("a setting written in both spellings is refused")
     func bothSpellings() async throws {
         let file = await refusal(file: "ads:\n  per-page: 3\n  perPage: 3\n")
