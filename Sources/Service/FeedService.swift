@@ -87,8 +87,25 @@ public struct FeedService: Sendable {
         if let reloading { services.insert(ConfigurationReloader(source: reloading, live: live, logger: logger), at: 0) }
         let group = ServiceGroup(
             configuration: .init(services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
-        try await group.run()
+        let end: Result<Void, any Error>
+        do {
+            end = .success(try await group.run())
+        } catch {
+            end = .failure(error)
+        }
         await parts.pictures.shutDown()
+        await completeFiles()
         parts.telemetry.sink.flush()
+        try end.get()
+    }
+
+    /// Nothing writes any more: each database is to be one whole file, for whoever copies it.
+    private func completeFiles() async {
+        do {
+            try await parts.ledger.completeFile()
+            try await parts.store.completeFile()
+        } catch {
+            logger.notice("a database keeps its -wal file, which belongs to it", metadata: ["error": "\(error)"])
+        }
     }
 }

@@ -10,8 +10,8 @@ struct CheckConfig: AsyncParsableCommand {
 
     func run() async throws {
         let configuration = try await options.configuration()
-        for setting in configuration.settings + (try configuration.sourceSettings()) {
-            print("\(setting.key)=\(setting.shown)  # \(setting.origin)")
-        }
+        let settings = configuration.settings + (try configuration.sourceSettings())
+        try configuration.checkCells()
+        try Output.put(settings.map { "\($0.key)=\($0.shown)  # \($0.origin)\n" }.joined().utf8)
     }
 }

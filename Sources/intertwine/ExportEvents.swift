@@ -72,11 +72,7 @@ struct ExportEvents: AsyncParsableCommand {
                 lines += try encoder.encode(Row(event))
                 lines.append(0x0A)
             }
-            do {
-                try FileHandle.standardOutput.write(contentsOf: lines)
-            } catch {
-                throw Refusal("standard output cannot be written: \(error.localizedDescription)")
-            }
+            try Output.put(lines)
             marker = last.marker
         }
     }

@@ -13,6 +13,6 @@ struct ImageURL: AsyncParsableCommand {
     var url: String
 
     func run() async throws {
-        print(try ImageAddress.mint(url, configuration: try await options.configuration()))
+        try Output.say(try ImageAddress.mint(url, configuration: try await options.configuration()))
     }
 }

@@ -52,7 +52,7 @@ struct Import: AsyncParsableCommand {
         }
         let summary = try importer.commit()
         Output.write(progress.end)
-        print("added \(summary.added), replaced \(summary.replaced), skipped \(summary.skipped)")
+        try Output.say("added \(summary.added), replaced \(summary.replaced), skipped \(summary.skipped)")
     }
 
     private struct Opened {

@@ -1,11 +1,24 @@
+import Foundation
 import Glibc
 
 /// Standard output and error, for people and for pipes.
 enum Output {
     static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-    static func flush() {
-        fflush(nil)
+    /// To standard output, all of it.
+    ///
+    /// - Throws: ``Refusal`` where standard output takes no more.
+    static func put(_ bytes: some Sequence<UInt8>) throws {
+        do {
+            try FileHandle.standardOutput.write(contentsOf: Data(bytes))
+        } catch {
+            throw Refusal("standard output cannot be written: \(error.localizedDescription)")
+        }
+    }
+
+    /// A line to standard output.
+    static func say(_ line: String) throws {
+        try put("\(line)\n".utf8)
     }
 
     /// One line to standard error.

@@ -31,7 +31,7 @@ struct Report: AsyncParsableCommand {
         let ledger = try SQLiteLedger(of: configuration.store)
         let prefixes = try configuration.advertisementPrefixes()
         let report = try await ledger?.report(days: first.number...last.number, by: by, prefixes: prefixes) ?? LedgerReport(rows: [])
-        print(format.text(of: report, by: by), terminator: "")
+        try Output.put(format.text(of: report, by: by).utf8)
     }
 }
 

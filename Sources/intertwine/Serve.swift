@@ -34,10 +34,14 @@ struct Serve: AsyncParsableCommand {
         LoggingSystem.bootstrap { _ in telemetry.logHandler }
         MetricsSystem.bootstrap(telemetry.registry)
         let service = try FeedService.build(configuration: configuration, telemetry: telemetry, logger: telemetry.logger)
-        let source = ConfigurationSource(file: options.file) { [self] in try await read() }
+        let isReadOnce = options.isReadOnce
+        let source = ConfigurationSource(file: options.file) { [self] in
+            if isReadOnce { throw ConfigurationError("\(options.file): the configuration came from a pipe, which is read once") }
+            return try await read()
+        }
         try await service.run(reloading: source) { addresses in
-            for (name, address) in addresses.sorted(by: { $0.key > $1.key }) { print("\(name): listening on http://\(address)") }
-            Output.flush()
+            // Whoever reads this may be gone, too.
+            for (name, address) in addresses.sorted(by: { $0.key > $1.key }) { try? Output.say("\(name): listening on http://\(address)") }
         }
     }
 }

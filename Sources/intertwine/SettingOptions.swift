@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Glibc
 import Service
 
 /// The options that say where settings come from; the same for every subcommand.
@@ -15,7 +16,13 @@ struct SettingOptions: ParsableArguments {
 
     /// The configuration file that is read, whether it is there or not.
     var file: String {
-        config ?? ProcessInfo.processInfo.environment["INTERTWINE_CONFIG"] ?? SettingSources.defaultFile
+        config ?? SettingSources.file(in: ProcessInfo.processInfo.environment) ?? SettingSources.defaultFile
+    }
+
+    /// Whether the file is a pipe: to be read again, it would have to be written again.
+    var isReadOnce: Bool {
+        var status = stat()
+        return stat(file, &status) == 0 && [S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT)
     }
 
     /// - Parameter flags: of the subcommand, by key.

@@ -36,7 +36,7 @@ struct SyncCommand: AsyncParsableCommand {
         }
         Output.write(progress.end)
         let changes = outcome.changes ?? SourceChanges()
-        print(
+        try Output.say(
             "added \(changes.added), changed \(changes.changed), removed \(changes.removed), unchanged \(changes.unchanged), "
                 + "skipped \(outcome.skipped)")
     }

@@ -23,6 +23,14 @@ public final class SpawnedProcess {
         posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
         posix_spawn_file_actions_adddup2(&actions, ends[1], 2)
         defer { posix_spawn_file_actions_destroy(&actions) }
+        // Threads of Dispatch block most signals, and a program inherits what the thread that starts it blocks.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var blocked = sigset_t()
+        sigemptyset(&blocked)
+        posix_spawnattr_setsigmask(&attributes, &blocked)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         let merged = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         let words = arguments.map { strdup($0) } + [nil]
         let variables = merged.map { strdup("\($0)=\($1)") } + [nil]
@@ -31,7 +39,7 @@ public final class SpawnedProcess {
             for variable in variables { free(variable) }
         }
         var child: pid_t = 0
-        let result = posix_spawn(&child, arguments.first ?? "", &actions, nil, words, variables)
+        let result = posix_spawn(&child, arguments.first ?? "", &actions, &attributes, words, variables)
         close(ends[1])
         identifier = child
         if result != 0 {

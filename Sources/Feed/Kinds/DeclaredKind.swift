@@ -64,9 +64,9 @@ public struct DeclaredKind: ItemKind {
             case .text, .date, .url, .image: body.append(field.name, value)
             }
         }
-        guard let id = try fields.optionalIdentifier("id", limit: Self.idLimit) ?? substitute else {
-            throw ItemFault(field: "id", reason: "is missing")
-        }
+        let given = try fields.optionalIdentifier("id", limit: Self.idLimit)
+        guard let id = given ?? substitute else { throw ItemFault(field: "id", reason: "is missing") }
+        if given == nil, let idField { _ = try ItemFields.identifier(id, in: idField.name) }
         guard id.count <= Self.idLimit else { throw ItemFault(field: idField?.name, reason: "is longer than \(Self.idLimit) bytes") }
         return ValidItem(kind: name, lane: lane, id: String(decoding: id, as: UTF8.self), variant: variant, body: body.finish())
     }

@@ -9,22 +9,24 @@ public struct SettingSources: Sendable {
     /// The file that is read when neither a flag nor the environment names one, if it is there.
     public static let defaultFile = "Config/intertwine.yaml"
 
-    private let providers: [(origin: SettingOrigin, provider: any ConfigProvider)]
+    private let providers: [(origin: SettingOrigin, provider: any ConfigSnapshot)]
     /// Every key that is written down somewhere: what nobody reads of these is a mistake.
     private let written: [WrittenKey]
+    /// The file's keys without a value: as good as taken out.
+    private let emptied: Set<SettingName>
     private let environmentVariables: [String]
 
     /// - Parameters:
     ///   - flags: values by canonical key, from the command line.
-    ///   - file: the configuration file; nil for `INTERTWINE_CONFIG`, or else ``defaultFile`` if it exists.
+    ///   - file: the configuration file, which may be a pipe; nil for `INTERTWINE_CONFIG`, or else ``defaultFile`` if it exists.
     /// - Throws: ``ConfigurationError`` where the file is missing, cannot be read or is no YAML mapping.
     public init(
         flags: [String: String] = [:], environment: [String: String]? = nil, file: String? = nil
     ) async throws {
         let environment = environment ?? ProcessInfo.processInfo.environment
-        let named = file ?? environment["INTERTWINE_CONFIG"]
+        let named = file ?? Self.file(in: environment)
         let path = named ?? Self.defaultFile
-        var providers: [(SettingOrigin, any ConfigProvider)] = [
+        var providers: [(SettingOrigin, any ConfigSnapshot)] = [
             (
                 .flag,
                 InMemoryProvider(
@@ -33,17 +35,20 @@ public struct SettingSources: Sendable {
                         flags.map {
                             (AbsoluteConfigKey(SettingName(spelled: $0.key).components), ConfigValue(.string($0.value), isSecret: false))
                         },
-                        uniquingKeysWith: { _, last in last }))
+                        uniquingKeysWith: { _, last in last })
+                ).snapshot()
             ),
-            (.environment, EnvironmentVariablesProvider(environmentVariables: environment).prefixKeys(with: "intertwine")),
+            (.environment, EnvironmentVariablesProvider(environmentVariables: environment).prefixKeys(with: "intertwine").snapshot()),
         ]
         var written = flags.keys.map { WrittenKey(spelled: $0, origin: .flag) }
         if named != nil || FileManager.default.fileExists(atPath: path) {
-            let keys = try Self.keys(inFileAt: path)
+            let bytes = try ConfigurationFile.bytes(at: path)
+            let keys = try Self.keys(in: bytes, of: path)
             // A file with comments alone is a valid one, but not to the provider.
             if !keys.isEmpty {
                 do {
-                    providers.append((.file(path), try await Self.provider(forFileAt: path)))
+                    providers.append(
+                        (.file(path), try YAMLSnapshot(data: bytes.span.bytes, providerName: path, parsingOptions: .default)))
                 } catch {
                     throw ConfigurationError("\(path): \(error)".replacing("\n", with: " "))
                 }
@@ -53,7 +58,13 @@ public struct SettingSources: Sendable {
         try Self.refuseRepeated(written)
         self.providers = providers
         self.written = written
+        emptied = Set(written.filter(\.isEmpty).map(\.name))
         environmentVariables = environment.keys.filter { $0.hasPrefix(SettingName.environmentPrefix) && $0 != "INTERTWINE_CONFIG" }.sorted()
+    }
+
+    /// The file that the environment names; nil where it names none, or nothing.
+    public static func file(in environment: [String: String]) -> String? {
+        environment["INTERTWINE_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
     }
 
     /// The strongest value under a key, as text.
@@ -85,8 +96,8 @@ public struct SettingSources: Sendable {
     /// Throws for the first key that is written somewhere and not among `known`.
     func refuseUnknown(besides known: [SettingName]) throws {
         let names = Set(known)
-        for key in written where !names.contains(key.name) {
-            guard known.contains(where: { $0.key.hasPrefix(key.name.key + ".") }) else {
+        for key in written where !names.contains(key.name) || !key.isRead {
+            guard key.isRead, known.contains(where: { $0.key.hasPrefix(key.name.key + ".") }) else {
                 throw ConfigurationError.unknown(key.spelled, from: key.origin, known: Self.neighbours(of: key.name, among: known))
             }
             // A section whose keys have all been taken out leaves every default.
@@ -116,9 +127,10 @@ public struct SettingSources: Sendable {
     }
 
     private func value<Value>(
-        of name: SettingName, _ type: ConfigType, from provider: any ConfigProvider, _ origin: SettingOrigin,
+        of name: SettingName, _ type: ConfigType, from provider: any ConfigSnapshot, _ origin: SettingOrigin,
         _ extract: (ConfigContent) -> Value?
     ) throws -> Value? {
+        if case .file = origin, emptied.contains(name) { return nil }
         for components in Set([name.components, name.camelCaseComponents]) {
             do {
                 if let value = try provider.value(forKey: AbsoluteConfigKey(components), type: type).value { return extract(value.content) }
@@ -137,13 +149,9 @@ public struct SettingSources: Sendable {
         return siblings.isEmpty ? Set(known.compactMap(\.components.first)).sorted() : siblings.sorted()
     }
 
-    private static func provider(forFileAt path: String) async throws -> FileProvider<YAMLSnapshot> {
-        try await FileProvider(
-            config: ConfigReader(provider: InMemoryProvider(values: ["filePath": ConfigValue(.string(path), isSecret: false)])))
-    }
-
-    private static func keys(inFileAt path: String) throws(ConfigurationError) -> [(key: String, isEmpty: Bool)] {
-        guard let root = try YAMLFile.node(of: YAMLFile.text(at: path), from: path) else { return [] }
+    private static func keys(in bytes: [UInt8], of path: String) throws(ConfigurationError) -> [(key: String, isEmpty: Bool)] {
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw ConfigurationError("\(path): the file is not UTF-8") }
+        guard let root = try YAMLFile.node(of: text, from: path) else { return [] }
         guard let mapping = root.mapping else { throw ConfigurationError("\(path): the file must hold a mapping of keys") }
         return leaves(of: mapping, under: [])
     }

@@ -6,7 +6,10 @@ public struct StoreSettings: Sendable {
     public var database: String
 
     init(_ reader: inout SettingsReader) throws {
-        database = try reader.read("store.database", default: "data/intertwine.sqlite", allowed: "a file's path", where: { !$0.isEmpty })
+        // SQLite takes some names for something else than a file, and the ledger is to be found beside it.
+        database = try reader.read(
+            "store.database", default: "data/intertwine.sqlite", allowed: "a file's path, neither :memory: nor a file: URL",
+            where: { !$0.isEmpty && $0 != ":memory:" && !$0.lowercased().hasPrefix("file:") })
     }
 
     /// `intertwine.sqlite` keeps its ledger in `intertwine.ledger.sqlite`: a long import never makes a click wait.

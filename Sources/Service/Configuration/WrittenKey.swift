@@ -12,4 +12,10 @@ struct WrittenKey {
         self.origin = origin
         self.isEmpty = isEmpty
     }
+
+    /// Whether it is spelled as settings are looked up: a flag is taken in any spelling, a file's key in kebab-case or in camelCase.
+    var isRead: Bool {
+        guard case .file = origin else { return true }
+        return spelled == name.key || spelled == name.camelCaseComponents.joined(separator: ".")
+    }
 }

@@ -30,7 +30,7 @@ extension ServiceConfiguration {
 
     /// The text of that file; nil where none is named.
     func kindsText() throws(ConfigurationError) -> String? {
-        feed.kinds.isEmpty ? nil : try YAMLFile.text(at: feed.kinds)
+        feed.kinds.isEmpty ? nil : try YAMLFile.text(at: feed.kinds, of: "feed.kinds")
     }
 
     /// - Parameter text: of the file, perhaps from a while ago.

@@ -6,16 +6,19 @@ enum YAMLFile {
     /// Bytes. No file that a person writes comes near it.
     static let limit = 1 << 20
 
+    /// - Parameter key: of the setting that names the file, for messages.
     /// - Throws: ``ConfigurationError`` where the file cannot be read, is too large, empty, or no YAML.
-    static func root(at path: String) throws(ConfigurationError) -> YAMLPlace {
-        try root(of: text(at: path), from: path)
+    static func root(at path: String, of key: String? = nil) throws(ConfigurationError) -> YAMLPlace {
+        try root(of: text(at: path, of: key), from: path)
     }
 
+    /// - Parameter key: of the setting that names the file, for messages.
     /// - Throws: ``ConfigurationError`` where the file cannot be read, is too large, or not UTF-8.
-    static func text(at path: String) throws(ConfigurationError) -> String {
-        guard let data = FileManager.default.contents(atPath: path) else { throw ConfigurationError("\(path): the file cannot be read") }
-        guard data.count <= limit else { throw ConfigurationError("\(path): the file is longer than \(limit) bytes") }
-        guard let text = String(validating: data, as: UTF8.self) else { throw ConfigurationError("\(path): the file is not UTF-8") }
+    static func text(at path: String, of key: String? = nil) throws(ConfigurationError) -> String {
+        let fault = { (reason: String) in ConfigurationError("\(key.map { "\($0): " } ?? "")\(path): the file \(reason)") }
+        guard let data = FileManager.default.contents(atPath: path) else { throw fault("cannot be read") }
+        guard data.count <= limit else { throw fault("is longer than \(limit) bytes") }
+        guard let text = String(validating: data, as: UTF8.self) else { throw fault("is not UTF-8") }
         return text
     }
 

@@ -1,3 +1,4 @@
+internal import Feed
 internal import HTTPTypes
 
 /// The parameters of a query, as `name=value` pairs. Parameters that nobody asks for are ignored.
@@ -7,7 +8,7 @@ struct Query: Sendable {
     init(_ text: Substring) {
         pairs = text.split(separator: "&").map { pair in
             let end = pair.firstIndex(of: "=") ?? pair.endIndex
-            return (pair[..<end], pair[end...].dropFirst())
+            return (PercentEncoding.decode(pair[..<end]).map { Substring($0) } ?? pair[..<end], pair[end...].dropFirst())
         }
     }
 
@@ -28,11 +29,15 @@ struct Query: Sendable {
     ///
     /// - Throws: ``Problem`` (400), one for all that no page can have given out.
     func cursor() throws(Problem) -> String? {
+        let cursor: String?
         do {
-            return try text("cursor")
+            cursor = try text("cursor")
         } catch {
             throw Problem(.badRequest, .invalidCursor, error.detail)
         }
+        // Pages that are kept are found by text, to which some characters beyond ASCII are the same as a letter.
+        guard cursor?.utf8.allSatisfy({ $0 < 0x80 }) != false else { throw Problem(FeedError.cursor(.invalid)) }
+        return cursor
     }
 
     /// - Throws: ``Problem`` (400) where the value is anything but digits, or not within the range.

@@ -14,7 +14,7 @@ extension ServiceConfiguration {
     ) throws(ConfigurationError) -> [RemoteSource] {
         guard !sources.file.isEmpty else { return [] }
         return try SourcesFile(
-            YAMLFile.root(at: sources.file), kinds: try itemKinds(extensions), settings: sources,
+            YAMLFile.root(at: sources.file, of: "sources.file"), kinds: try itemKinds(extensions), settings: sources,
             environment: environment ?? ProcessInfo.processInfo.environment
         ).sources
     }

@@ -49,6 +49,13 @@ public final class SQLiteStore: FeedStore {
 
     public var version: StoreVersion { commits.version }
 
+    /// Makes the file alone hold everything; without it, part of that may stand in the `-wal` file beside it.
+    ///
+    /// - Throws: `StoreError.unavailable` where another process is in the way.
+    public func completeFile() async throws {
+        try await StoreError.wrapping { try pool.completeFile() }
+    }
+
     public func read<Value: Sendable>(_ body: @escaping @Sendable (any FeedSnapshot) throws -> Value) async throws -> Value {
         try await StoreError.wrapping { try readHere(body) }
     }

@@ -89,6 +89,15 @@ final class GroupCommit: @unchecked Sendable {
         }
     }
 
+    /// Completes the file, behind the groups that are waiting.
+    func completeFile() async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { [self] in
+                continuation.resume(with: Result { try pool.completeFile() })
+            }
+        }
+    }
+
     /// Writes group after group until nobody waits.
     private func drain() {
         while let group = next() { commit(group) }

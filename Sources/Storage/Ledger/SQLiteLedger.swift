@@ -59,6 +59,13 @@ public final class SQLiteLedger: Ledger {
 
     public var statistics: LedgerStatistics { commits.statistics }
 
+    /// Makes the file alone hold everything that is committed by then; without it, part of that may stand in the `-wal` file beside it.
+    ///
+    /// - Throws: `StoreError.unavailable` where another process is in the way.
+    public func completeFile() async throws {
+        try await StoreError.wrapping { try await commits.completeFile() }
+    }
+
     public func replay(of key: IdempotencyKey) async throws -> LedgerReceipt? {
         let now = now()
         return try await read { database in

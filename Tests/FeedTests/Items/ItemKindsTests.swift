@@ -49,6 +49,17 @@ struct ItemKindsTests {
         #expect(try ItemKinds.standard.validate(Self.text(Self.user, ["id": id])).id == "Tongue Twister")
     }
 
+    @Test("a username may hold a line break unless it is the id", arguments: [nil, "null", #""tt""#])
+    func usernameAsID(_ id: String?) throws {
+        let text = Self.text(Self.user, ["id": id, "username": #""a\nb""#])
+        if id == #""tt""# {
+            #expect(try ItemKinds.standard.validate(text).id == "tt")
+        } else {
+            let error = #expect(throws: ItemFault.self) { try ItemKinds.standard.validate(text) }
+            #expect(error == ItemFault(field: "username", reason: "contains a control character, which an id must not have"))
+        }
+    }
+
     @Test("a background may be missing or null", arguments: [nil, "null"])
     func missingBackground(_ value: String?) throws {
         let item = try ItemKinds.standard.validate(Self.text(Self.user, ["backgroundUrl": value]))
@@ -58,7 +69,8 @@ struct ItemKindsTests {
     @Test(
         "an id that is a number is the same as its decimal form",
         arguments: [
-            ("1", "1"), (#""1""#, "1"), ("-7", "-7"), ("-0", "0"), ("123456789012345678901234567890", "123456789012345678901234567890"),
+            ("1", "1"), (#""1""#, "1"), ("1.0", "1"), ("-0.00", "0"), ("-7", "-7"), ("-0", "0"),
+            ("123456789012345678901234567890", "123456789012345678901234567890"),
         ])
     func numericID(_ id: String, _ expected: String) throws {
         #expect(try ItemKinds.standard.validate(Self.text(Self.ad, ["id": id])).id == expected)
@@ -80,6 +92,10 @@ struct ItemKindsTests {
             (user, "username", #""""#, "username: is empty"), (user, "username", "[]", "username: must be a string, is an array"),
             (user, "username", #""a\u0000b""#, "username: contains a NUL character"),
             (user, "id", "{}", "id: must be a string, is an object"),
+            (user, "id", #""a\tb""#, "id: contains a control character, which an id must not have"),
+            (ad, "id", #""\u007f""#, "id: contains a control character, which an id must not have"),
+            (ad, "id", "1.01", #"id: must be a whole number or a string, is "1.01""#),
+            (ad, "id", "1.0e2", #"id: must be a whole number or a string, is "1.0e2""#),
             (user, "id", "1.5", #"id: must be a whole number or a string, is "1.5""#), (user, "avatarUrl", nil, "avatarUrl: is missing"),
             (user, "type", nil, "type: is missing"),
             (user, "type", #""Regular""#, #"type: must be one of regular, featured, is "Regular""#),

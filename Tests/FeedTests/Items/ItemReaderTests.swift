@@ -101,6 +101,17 @@ struct ItemReaderTests {
         #expect(read("[\(user("a"))]\nx") == ["a", "2: something follows the end of the array"])
     }
 
+    @Test(
+        "an item that ends the array before its time costs no other",
+        arguments: [
+            #"{"klass":"user","tags": "a", {"b":[1,"x"]}]}"#, #"{"klass":"user","tags":["a"]]}"#, "{}]", "]", "{}] {}", "{}]}",
+        ])
+    func endsEarly(_ broken: String) {
+        let found = read("[\([user("a"), broken, user("b"), user("c")].joined(separator: ",\n"))]")
+        #expect(found.filter { !$0.contains(":") } == ["a", "b", "c"], "\(found)")
+        #expect(found.contains { $0.hasPrefix("2: ") })
+    }
+
     @Test("an item that is too long is let go, and the next is taken", arguments: [true, false])
     func tooLong(isArray: Bool) {
         let giant = user("giant", #","x":"\#(String(repeating: "{,[ ", count: 400_000))""#)

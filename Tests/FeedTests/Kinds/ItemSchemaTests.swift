@@ -13,7 +13,8 @@ struct ItemSchemaTests {
     static let strings = [
         "", "a", "regular", "featured", "image", "user", "event", "é", "🏳️‍🌈", String(repeating: "x", count: 80),
         String(repeating: "é", count: 81),
-        String(repeating: "x", count: 513), "a\u{0}b", "line\nbreak", "1", "https://a.example/b.png", "http://a", "HTTPS://A:65535?x#y",
+        String(repeating: "x", count: 513), "a\u{0}b", "line\nbreak", "a\u{1F}", "\u{7F}", "\u{80}", "1", "https://a.example/b.png",
+        "http://a", "HTTPS://A:65535?x#y",
         "https://a:65536/", "https://a:/", "https://a:00080/", "https://[::1]/", "https://[]/", "https://[x]/", "https://u@a/",
         "https://a/@u",
         "https://a /", "https://a/\"", "https://a/é", "https:///x", "ftp://a/", "//a/", "https://a\\b/", "https://a/\n", "https://a[b]/",
@@ -24,7 +25,7 @@ struct ItemSchemaTests {
         "2026-05-01T19:00:00", "2026-05-01T19:00:00+24:00", "2026-05-01\n",
     ]
     static let literals = [
-        "null", "true", "false", "0", "-0", "1", "7", "999.5", "1000", "1000.01", "-1", "1e2", "1e999", "[]", "{}", #"["a"]"#,
+        "null", "true", "false", "0", "-0", "1.0", "1", "7", "999.5", "1000", "1000.01", "-1", "1e2", "1e999", "[]", "{}", #"["a"]"#,
     ]
 
     /// An item whose fields are taken from the lists above, most of them as they should be.
@@ -78,6 +79,26 @@ struct ItemSchemaTests {
             #expect(value.isValid(under: schema) == isValid, "\(json)")
         }
         #expect(counts.values.allSatisfy { $0 > 300 }, "\(counts)")
+    }
+
+    @Test("a text that stands for the id is held to what an id may be", arguments: [(0, "username"), (2, "username")])
+    func substitutes(kind index: Int, field: String) throws {
+        let kind = Self.kinds[index]
+        let schema = try SchemaValue(kind.schema())
+        var good = Self.good
+        good["klass"] = "\"\(kind.name)\""
+        if case .list(let types)? = schema["properties"]?["type"]?["enum"], case .text(let type)? = types.first {
+            good["type"] = "\"\(type)\""
+        }
+        for (id, text, isValid) in [
+            (nil, #""a\tb""#, false), ("null", #""\u007f""#, false), (#""7""#, #""a\tb""#, true), ("7", #""a\tb""#, true),
+            (nil, #""a b""#, true),
+        ] {
+            (good["id"], good[field]) = (id, text)
+            let json = "{" + good.map { "\"\($0)\":\($1)" }.joined(separator: ",") + "}"
+            #expect(((try? ItemKinds([kind]).validate(Array(json.utf8))) != nil) == isValid, "\(json)")
+            #expect(try SchemaValue(json.utf8).isValid(under: schema) == isValid, "\(json)")
+        }
     }
 
     @Test("every kind has one, those of others included")

@@ -63,6 +63,77 @@ struct ServiceConfigurationTests {
         #expect(!refusal.contains("\n"))
     }
 
+    @Test(
+        "a key that is spelled in any other way is refused in a file: nothing would read it",
+        arguments: [
+            ("Ads:\n  per-page: 5\n", "Ads.per-page"), ("ads:\n  PerPage: 5\n", "ads.PerPage"), ("ads: {Per-Page: 5}\n", "ads.Per-Page"),
+            ("images:\n  downloads-perHost: 3\n", "images.downloads-perHost"), ("Server:\n", "Server"),
+            ("signing:\n  Key: abc\n", "signing.Key"), ("Server: {Port: 99999}\n", "Server.Port"),
+        ])
+    func otherSpellings(file: String, key: String) async {
+        let refusal = await refusal(file: file)
+        #expect(refusal?.hasPrefix("\(key): unknown key") == true, "\(refusal ?? "accepted")")
+    }
+
+    @Test("a key without a value leaves the default, a list's too; the empty text is a value", arguments: ["", " ~", " null", " NULL"])
+    func keysWithoutValue(null: String) async throws {
+        let file = """
+            store:
+              database:\(null)
+            events:
+              viewerHeader:\(null)
+            actions:
+              user:
+                selection:\(null)
+            server:
+              port:\(null)
+            """
+        let configuration = try await read(file: file)
+        #expect(configuration.store.database == "data/intertwine.sqlite")
+        #expect(configuration.events.viewerHeader == "X-Viewer-ID")
+        #expect(configuration.actions.userSelection == ["analytics", "present"])
+        #expect(configuration.settings.first { $0.key == "server.port" }?.origin == .default)
+        #expect(try await read(file: "events: {viewer-header: \"\"}\n").events.viewerHeader == "")
+        #expect(try await read(file: "store: {database: \"null\"}\n").store.database == "null")
+        #expect(try await read(environment: ["INTERTWINE_SERVER_PORT": "1"], file: file).server.port == 1)
+    }
+
+    @Test("a database that is no file is refused", arguments: [":memory:", "file:x.sqlite", "FILE:///tmp/x.sqlite", ""])
+    func noFile(path: String) async {
+        #expect(await refusal(flags: ["store.database": path])?.hasPrefix("store.database: '\(path)' (flag) is not allowed") == true)
+    }
+
+    @Test("devices and links to them are files; a folder and an endless one are none")
+    func devices() async throws {
+        #expect(try ServiceConfiguration(try await SettingSources(environment: [:], file: "/dev/null")).server.port == 8080)
+        #expect(try ServiceConfiguration(try await SettingSources(environment: ["INTERTWINE_CONFIG": "/dev/null"])).server.port == 8080)
+        for path in ["/dev/zero", "/tmp"] {
+            await #expect(throws: ConfigurationError.self) { try await SettingSources(environment: [:], file: path) }
+        }
+    }
+
+    @Test("an empty INTERTWINE_CONFIG names no file")
+    func emptyVariable() async throws {
+        let configuration = try ServiceConfiguration(try await SettingSources(environment: ["INTERTWINE_CONFIG": ""]))
+        #expect(configuration.server.host == "127.0.0.1")
+    }
+
+    @Test(
+        "a command that cannot stand where it is wanted is told with the setting that wants it",
+        arguments: [
+            ("actions.user.selection", "fly", "actions.user.selection: unknown command 'fly'"),
+            ("actions.user.selection", "clickthrough", "actions.user.selection: command 'clickthrough'"),
+            ("actions.advertisement.dismissal", "hide", "actions.advertisement.dismissal: unknown command 'hide'"),
+            ("events.viewer-header", "", "actions."), ("feed.kinds", "/nonexistent.yaml", "feed.kinds: /nonexistent.yaml: "),
+        ])
+    func cells(key: String, value: String, message: String) async throws {
+        let configuration = try await read(flags: [key: value])
+        let error = #expect(throws: ConfigurationError.self) { try configuration.checkCells() }
+        #expect(error?.description.hasPrefix(message) == true, "\(error?.description ?? "accepted")")
+        if value.isEmpty { #expect(error?.description.hasSuffix("events.viewer-header is empty") == true) }
+        try await read().checkCells()
+    }
+
     @Test("a setting written in both spellings is refused")
     func bothSpellings() async throws {
         let file = await refusal(file: "ads:\n  per-page: 3\n  perPage: 3\n")

@@ -54,15 +54,30 @@ public struct ItemFields: Sendable {
         return url
     }
 
-    /// An id: a string, or a whole number, which is kept in its decimal form, so that `1` and `"1"` are the same.
+    /// An id: a string, or a whole number, which is kept in its decimal form, so that `1`, `1.0` and `"1"` are the same.
     public func optionalIdentifier(_ field: String, limit: Int) throws(ItemFault) -> ArraySlice<UInt8>? {
-        guard let token = try token(field), token.kind == .number else { return try optionalText(field, limit: limit) }
-        let digits = object.bytes[token.range]
-        guard digits.allSatisfy({ $0 &- UInt8(ascii: "0") <= 9 || $0 == UInt8(ascii: "-") }) else {
-            throw ItemFault(field: field, reason: "must be a whole number or a string, is \(ItemFault.quoted(digits))")
+        guard let token = try token(field), token.kind == .number else {
+            guard let text = try optionalText(field, limit: limit) else { return nil }
+            return try Self.identifier(text, in: field)
+        }
+        let number = object.bytes[token.range]
+        let digits = number.prefix { $0 != UInt8(ascii: ".") }
+        let fraction = number[digits.endIndex...].dropFirst()
+        guard digits.allSatisfy({ $0 &- UInt8(ascii: "0") <= 9 || $0 == UInt8(ascii: "-") }),
+            fraction.allSatisfy({ $0 == UInt8(ascii: "0") })
+        else {
+            throw ItemFault(field: field, reason: "must be a whole number or a string, is \(ItemFault.quoted(number))")
         }
         guard digits.count <= limit else { throw ItemFault(field: field, reason: "is longer than \(limit) bytes") }
         return digits.elementsEqual("-0".utf8) ? digits.dropFirst() : digits
+    }
+
+    /// A text that is to be an id: whoever answers requests refuses paths with control characters in them, escaped or not.
+    static func identifier(_ text: ArraySlice<UInt8>, in field: String) throws(ItemFault) -> ArraySlice<UInt8> {
+        guard !text.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+            throw ItemFault(field: field, reason: "contains a control character, which an id must not have")
+        }
+        return text
     }
 
     /// One of the values that a field may have.

@@ -22,7 +22,8 @@ public struct UserKind: ItemKind {
 
     public func validate(_ fields: ItemFields) throws(ItemFault) -> ValidItem {
         let username = try fields.text("username", limit: Self.nameLimit)
-        let id = try fields.optionalIdentifier("id", limit: Self.nameLimit) ?? username
+        let given = try fields.optionalIdentifier("id", limit: Self.nameLimit)
+        let id = if let given { given } else { try ItemFields.identifier(username, in: "username") }
         let variant = try fields.choice("type", of: User.Variant.self)
         var body = ItemBody()
         body.append("username", username)
@@ -39,6 +40,7 @@ public struct UserKind: ItemKind {
         document.add("username", .text(maximum: Self.nameLimit), isRequired: true)
         document.add("avatarUrl", .url, isRequired: true)
         document.add("backgroundUrl", .url)
+        document.addSubstitute(forIdentifier: "username")
         return document.bytes
     }
 }

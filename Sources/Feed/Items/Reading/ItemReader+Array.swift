@@ -82,7 +82,8 @@ extension ItemReader {
             state = .finished
             return nil
         }
-        state = .finished
+        // A broken item can end the array before its time: what looks like an item behind it is one.
+        state = buffer[position] == UInt8(ascii: "{") ? .arrayItem(isFirst: false) : .resynchronising(ItemResynchroniser())
         return bad(ItemFault(reason: "something follows the end of the array"))
     }
 

@@ -5,6 +5,7 @@ extension DeclaredKind {
         document.add("id", .identifier(limit: Self.idLimit), isRequired: idField == nil)
         if !declaration.variants.isEmpty { document.add("type", .choice(declaration.variants), isRequired: true) }
         for field in declaration.fields { document.add(field.name, field.schema, isRequired: field.isRequired) }
+        if let idField { document.addSubstitute(forIdentifier: idField.name) }
         return document.bytes
     }
 }

@@ -30,11 +30,14 @@ struct FieldSchema {
         FieldSchema(members: [.init("enum", .list(words.map { .text($0) }))])
     }
 
+    /// What an id must not have in it: control characters.
+    static let identifierPattern = "^[^\\u0000-\\u001F\\u007F]*$"
+
     /// A string, or a whole number, which is the same as its decimal digits.
     static func identifier(limit: Int) -> FieldSchema {
         FieldSchema(members: [
             .init("type", .list([.text("string"), .text("integer")])), .init("minLength", .integer(1)),
-            .init("maxLength", .integer(Int64(limit))), .init("pattern", .text("^[^\\u0000]*$")),
+            .init("maxLength", .integer(Int64(limit))), .init("pattern", .text(identifierPattern)),
         ])
     }
 

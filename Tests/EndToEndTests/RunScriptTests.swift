@@ -1,0 +1,52 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// `make run`, with the programs that this build made.
+@Suite("The script that starts the sample, from outside")
+struct RunScriptTests {
+    private static func start(_ variables: [String: String], in folder: String) throws -> SpawnedProcess {
+        // The script asks the build where the programs are.
+        let tools = "\(folder)/tools"
+        try FileManager.default.createDirectory(atPath: tools, withIntermediateDirectories: true)
+        let products = URL(fileURLWithPath: BuiltProduct.path("intertwine")).deletingLastPathComponent().path
+        try "#!/bin/sh\necho '\(products)'\n".write(toFile: "\(tools)/swift", atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: "\(tools)/swift")
+        let script = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Config/run").standardized.path
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        return try SpawnedProcess([script], environment: variables.merging(["PATH": "\(tools):\(path)"]) { $1 })
+    }
+
+    @Test("a store without items gets the sample, whether its file is there or not", arguments: [true, false])
+    func emptyStore(isThere: Bool) async throws {
+        try await offPool {
+            let service = try RunningService()
+            service.process.signal(SIGTERM)
+            #expect(service.process.wait() == 0)
+            let database = isThere ? service.database : "\(service.folder)/new/intertwine.sqlite"
+            let script = try Self.start(
+                ["PORT": "\(freePort())", "ADMIN_PORT": "\(freePort())", "DATABASE": database], in: service.folder)
+            _ = try script.line(containing: "Try:", timeout: 60_000)
+            #expect(try script.line(containing: "curl -i").contains("/click/"))
+            #expect(script.lines.contains("added 376, replaced 0, skipped 0"), "\(script.lines)")
+            script.signal(SIGTERM)
+            while try script.nextLine() != nil {}
+            #expect(script.wait() == 0)
+        }
+    }
+
+    @Test("a port that is taken is one line, and nothing is tried on whoever has it", arguments: ["PORT", "ADMIN_PORT"])
+    func takenPort(name: String) async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.users(1))
+            var variables = try ["PORT": "\(freePort())", "ADMIN_PORT": "\(freePort())", "DATABASE": "\(service.folder)/new/x.sqlite"]
+            variables[name] = "\(service.port)"
+            let script = try Self.start(variables, in: service.folder)
+            while try script.nextLine() != nil {}
+            #expect(script.wait() != 0)
+            #expect(script.lines.count == 1 && script.lines[0].contains("127.0.0.1:\(service.port)"), "\(script.lines)")
+            #expect(!FileManager.default.fileExists(atPath: "\(service.folder)/new"))
+        }
+    }
+}

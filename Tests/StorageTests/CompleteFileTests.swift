@@ -1,0 +1,67 @@
+import Feed
+import Foundation
+import GRDB
+import Storage
+import Testing
+
+@Suite("Completing the files of databases")
+struct CompleteFileTests {
+    private let scratch: Scratch
+
+    init() throws {
+        scratch = try Scratch()
+    }
+
+    /// What a copy of the file alone answers, while the store is still open.
+    private func copied(_ name: String, _ sql: String) throws -> String {
+        let copy = "copy-\(UUID()).sqlite"
+        try FileManager.default.copyItem(atPath: scratch.path(name), toPath: scratch.path(copy))
+        return try scratch.sqlite(copy, sql)
+    }
+
+    @Test("the items' file alone holds everything once it is completed, and goes on being written to")
+    func items() async throws {
+        let store = try SQLiteStore(path: scratch.path("items.sqlite"))
+        for round in 1...2 {
+            _ = try await store.put(user("u\(round)"))
+            try await store.completeFile()
+            #expect(try copied("items.sqlite", "SELECT count(*) FROM item") == "\(round)")
+            #expect(try await store.ids().count == round)
+        }
+    }
+
+    @Test("so does the ledger's, with all that was committed before")
+    func ledger() async throws {
+        let ledger = try SQLiteLedger(path: scratch.path("ledger.sqlite"))
+        try await withThrowingTaskGroup { group in
+            for number in 0..<20 {
+                group.addTask {
+                    let event = LedgerEvent(at: Int64(number), kind: .click, cell: "ad:\(number)", verdict: .counted)
+                    _ = try await ledger.commit(LedgerEntry(events: [event]))
+                }
+            }
+            try await group.waitForAll()
+        }
+        try await ledger.completeFile()
+        #expect(try copied("ledger.sqlite", "SELECT count(*) FROM event") == "20")
+        _ = try await ledger.commit(LedgerEntry(events: [LedgerEvent(at: 1, kind: .click, cell: "ad:1", verdict: .counted)]))
+    }
+
+    @Test("a reader in the way is told of, and nothing is lost")
+    func busy() async throws {
+        let store = try SQLiteStore(path: scratch.path("items.sqlite"))
+        _ = try await store.put(user("a"))
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let reader = try DatabaseQueue(path: scratch.path("items.sqlite"), configuration: configuration)
+        try reader.inDatabase { database in
+            try database.execute(sql: "BEGIN")
+            #expect(try Int.fetchOne(database, sql: "SELECT count(*) FROM item") == 1)
+        }
+        _ = try await store.put(user("b"))
+        await #expect(throws: StoreError.self) { try await store.completeFile() }
+        try reader.inDatabase { try $0.execute(sql: "COMMIT") }
+        try await store.completeFile()
+        #expect(try copied("items.sqlite", "SELECT count(*) FROM item") == "2")
+    }
+}
