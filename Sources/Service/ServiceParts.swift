@@ -39,7 +39,7 @@ struct ServiceParts: Sendable {
         feeds = file.feeds
         lanes = try store.arrange(feeds.plans) { logger.notice("laying the store out in the sections that are configured") }
         pictures = try PictureProxy(configuration: configuration, keys: keys)
-        sources = try SourcePolling(configuration, extensions, now: clock, logger: logger)
+        sources = try SourcePolling(configuration, extensions, into: store, now: clock, logger: logger)
         self.telemetry = telemetry
         pageMetrics = PageMetrics(registry: telemetry.registry)
         self.logger = logger
