@@ -11,10 +11,8 @@ struct Composition: Sendable {
     /// - Throws: where the configuration names cells or commands that there are not.
     init(_ configuration: ServiceConfiguration, parts: ServiceParts) throws {
         let (store, ledger, keys, pictures) = (parts.store, parts.ledger, parts.keys, parts.pictures)
-        var factories = try CellFactories.standard(configuration.cells, commands: parts.registry)
-        try parts.extensions.registerCells(&factories, parts.registry)
-        try configuration.kindsFile(parts.extensions).register(
-            in: &factories, commands: parts.registry, hasViewers: configuration.cells.hasViewers)
+        let factories = try configuration.cellFactories(
+            configuration.kindsFile(parts.extensions), parts.extensions, commands: parts.registry)
         let links = Links(
             base: configuration.server.publicURL.isEmpty ? nil : configuration.server.publicURL, image: pictures.links.href)
         let tokens = CellTokens(keys: keys, lifetime: configuration.events.tokenLifetime.milliseconds)

@@ -13,7 +13,7 @@ struct ServiceParts: Sendable {
     /// The kinds of item that can be imported.
     let kinds: ItemKinds
     let feeds: DeclaredFeeds
-    /// Where the store keeps the items of each section.
+    /// Where the store keeps the items of each section, from ``arrange()`` on.
     let lanes: [String: Lane]
     let pictures: PictureProxy
     let sources: SourcePolling
@@ -37,11 +37,21 @@ struct ServiceParts: Sendable {
         let file = try configuration.kindsFile(extensions)
         kinds = ItemKinds.standard.adding(extensions.kinds).adding(file.kinds)
         feeds = file.feeds
-        lanes = try store.arrange(feeds.plans) { logger.notice("laying the store out in the sections that are configured") }
+        lanes = try store.lanes(feeds.plans)
         pictures = try PictureProxy(configuration: configuration, keys: keys)
         sources = try SourcePolling(configuration, extensions, into: store, now: clock, logger: logger)
         self.telemetry = telemetry
         pageMetrics = PageMetrics(registry: telemetry.registry)
         self.logger = logger
+    }
+
+    /// Lays the store out as the feeds want it: the first thing that a start writes, when nothing is left that can stop it.
+    ///
+    /// - Throws: `StoreError`, also where another process has just laid it out for other sections.
+    func arrange() throws {
+        let arranged = try store.arrange(feeds.plans) { logger.notice("laying the store out in the sections that are configured") }
+        guard lanes.allSatisfy({ arranged[$0.key] == $0.value }) else {
+            throw StoreError.unavailable("another process has just laid the store out for other sections")
+        }
     }
 }

@@ -111,6 +111,19 @@ struct SectionStoreTests {
         #expect(try list().isEmpty)
     }
 
+    @Test("where the sections will stand is known before anything is written")
+    func lanes() async throws {
+        _ = try await store.put(event("a"))
+        _ = try store.arrange([SectionPlan("old", kinds: ["x"])])
+        let version = store.version
+        let plans = [SectionPlan("main"), SectionPlan("one", kinds: ["event"]), SectionPlan("old"), SectionPlan("two", kinds: ["user"])]
+        let lanes = try store.lanes(plans)
+        #expect(store.version == version)
+        #expect(try await store.ids() == ["a"])
+        #expect(try store.arrange(plans) == lanes)
+        #expect(try store.lanes(plans) == lanes && lanes.count == 4)
+    }
+
     @Test("a file of the version before there were sections is taken over as it is")
     func migrates() async throws {
         try scratch.sqlite(
