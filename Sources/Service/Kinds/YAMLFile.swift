@@ -18,12 +18,17 @@ enum YAMLFile {
     static func root(of text: String, from path: String) throws(ConfigurationError) -> YAMLPlace {
         let root: Node?
         do {
-            root = try Yams.Parser(yaml: text).singleRoot()
+            root = try Yams.Parser(yaml: withoutMark(text)).singleRoot()
         } catch {
             throw ConfigurationError("\(path):\(describe(error, in: text))".replacing("\n", with: " "))
         }
         guard let root else { throw ConfigurationError("\(path):1: the file is empty") }
         return YAMLPlace(file: path, node: root, line: root.mark?.line ?? 1)
+    }
+
+    /// YAML 1.2 §5.2 lets a byte order mark begin a document; the parser does not.
+    private static func withoutMark(_ text: String) -> String {
+        text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
     }
 
     private static func describe(_ error: any Error, in text: String) -> String {
