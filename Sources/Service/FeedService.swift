@@ -76,11 +76,12 @@ public struct FeedService: Sendable {
     /// - Parameters:
     ///   - reloading: where the configuration comes from; read again on SIGHUP and when its file changes. Nil for never.
     ///   - started: called once with the address of each listener, by name.
-    /// - Throws: where an address cannot be listened on.
+    /// - Throws: where an address cannot be listened on, or the store not laid out.
     public func run(
         reloading: ConfigurationSource? = nil, started: @escaping @Sendable ([String: String]) -> Void = { _ in }
     ) async throws {
-        let listeners = Listeners(servers: servers, state: parts.state, grace: configuration.server.grace, started: started)
+        let listeners = try await Listeners(
+            servers: servers, state: parts.state, grace: configuration.server.grace, prepare: parts.arrange, started: started)
         let retention = LedgerRetention(
             archive: parts.ledger, retention: { live.configuration.ledger.retention }, now: parts.clock, logger: logger)
         var services: [any ServiceLifecycle.Service] = [retention, parts.sources, listeners]

@@ -7,10 +7,40 @@ struct Listeners: ServiceLifecycle.Service {
     let state: ServiceState
     let grace: Duration
     let started: @Sendable ([String: String]) -> Void
+    /// Of each listener, by name.
+    private let addresses: [String: String]
+
+    /// Binds them all, has the rest prepared, and lets them answer.
+    ///
+    /// - Parameters:
+    ///   - prepare: called when everything is bound, before anything is answered.
+    ///   - started: called with the address of each listener, by name, when signals are heeded.
+    /// - Throws: where an address cannot be listened on, or what `prepare` throws.
+    init(
+        servers: [(name: String, server: HTTPServer)], state: ServiceState, grace: Duration, prepare: () throws -> Void,
+        started: @escaping @Sendable ([String: String]) -> Void
+    ) async throws {
+        self.servers = servers
+        self.state = state
+        self.grace = grace
+        self.started = started
+        addresses = try await Self.start(servers[...], prepare)
+    }
+
+    private static func start(
+        _ servers: ArraySlice<(name: String, server: HTTPServer)>, _ prepare: () throws -> Void
+    ) async throws -> [String: String] {
+        guard let (name, server) = servers.first else {
+            try prepare()
+            return [:]
+        }
+        var addresses: [String: String] = [:]
+        let address = try await server.start { addresses = try await start(servers.dropFirst(), prepare) }
+        addresses[name] = address.description
+        return addresses
+    }
 
     func run() async throws {
-        var addresses: [String: String] = [:]
-        for (name, server) in servers { addresses[name] = try await server.start().description }
         started(addresses)
         try? await gracefulShutdown()
         state.drain()

@@ -15,7 +15,7 @@ struct ServiceParts: Sendable {
     /// The file that declares some of them, as it was at the start: a change of it is for the next start.
     let kindsText: String?
     let feeds: DeclaredFeeds
-    /// Where the store keeps the items of each section.
+    /// Where the store keeps the items of each section, from ``arrange()`` on.
     let lanes: [String: Lane]
     let advertisementPrefixes: [String]
     let pictures: PictureProxy
@@ -42,11 +42,21 @@ struct ServiceParts: Sendable {
         kinds = ItemKinds.standard.adding(extensions.kinds).adding(file.kinds)
         feeds = file.feeds
         advertisementPrefixes = file.advertisementPrefixes
-        lanes = try store.arrange(feeds.plans) { logger.notice("laying the store out in the sections that are configured") }
+        lanes = try store.lanes(feeds.plans)
         pictures = try PictureProxy(configuration: configuration, keys: keys)
-        sources = try SourcePolling(configuration, extensions, now: clock, logger: logger)
+        sources = try SourcePolling(configuration, extensions, into: store, now: clock, logger: logger)
         self.telemetry = telemetry
         pageMetrics = PageMetrics(registry: telemetry.registry)
         self.logger = logger
+    }
+
+    /// Lays the store out as the feeds want it: the first thing that a start writes, when nothing is left that can stop it.
+    ///
+    /// - Throws: `StoreError`, also where another process has just laid it out for other sections.
+    func arrange() throws {
+        let arranged = try store.arrange(feeds.plans) { logger.notice("laying the store out in the sections that are configured") }
+        guard lanes.allSatisfy({ arranged[$0.key] == $0.value }) else {
+            throw StoreError.unavailable("another process has just laid the store out for other sections")
+        }
     }
 }

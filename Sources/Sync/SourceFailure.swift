@@ -43,6 +43,7 @@ public enum SourceFailure: Error, Sendable, CustomStringConvertible {
         case .item: .item
         case .tooMuch: .limit
         case .changing: .changing
+        case .refused(.busy): .busy
         case .refused: .refused
         case .store: .store
         }
@@ -50,6 +51,8 @@ public enum SourceFailure: Error, Sendable, CustomStringConvertible {
 
     public enum Cause: String, Sendable, CaseIterable {
         case fetch, status, document, item, limit, changing, refused, store
+        /// Nothing is wrong: somebody else synchronises the same source just now.
+        case busy
     }
 
     /// How long the origin asks to be left alone; nil where it says nothing.

@@ -1,3 +1,4 @@
+internal import Feed
 internal import Fetch
 
 /// The pages of the last snapshot that was applied: what asks the origin whether anything is new. Kept by whoever polls; without it everything
@@ -7,6 +8,8 @@ public struct SourceMemory: Sendable, Hashable {
     /// Good and skipped items of that snapshot.
     var items = 0
     var skipped = 0
+    /// The store's, when what the source brought was last seen to be all there.
+    var version: StoreVersion?
 
     public init() {}
 

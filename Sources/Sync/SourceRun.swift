@@ -1,4 +1,4 @@
-internal import Feed
+public import Feed
 public import Fetch
 internal import Storage
 
@@ -13,28 +13,33 @@ public struct SourceRun: Sendable {
     let database: String
     let report: @Sendable (BadSourceItem) -> Void
     let told: @Sendable (SourceProgress) -> Void
+    let version: @Sendable () -> StoreVersion?
 
     /// - Parameters:
     ///   - transfers: whose address policy holds for the source and for wherever it leads.
     ///   - database: the store's file.
     ///   - report: told of each item that is left out under `BadItemPolicy.skip`. From any thread.
     ///   - told: told how far it is, often. From any thread.
+    ///   - version: the store's; where it is what it was, nobody can have touched what the source brought. Nil has it looked through each time.
     public init(
         _ source: RemoteSource, transfers: Transfers, database: String, report: @escaping @Sendable (BadSourceItem) -> Void = { _ in },
-        told: @escaping @Sendable (SourceProgress) -> Void = { _ in }
+        told: @escaping @Sendable (SourceProgress) -> Void = { _ in }, version: @escaping @Sendable () -> StoreVersion? = { nil }
     ) {
         self.source = source
         self.transfers = transfers
         self.database = database
         self.report = report
         self.told = told
+        self.version = version
     }
 
     /// - Parameter memory: of the last synchronisation, brought up to date; an empty one makes everything be read and compared.
     /// - Throws: ``SourceFailure``, or `CancellationError` where the task is cancelled.
     public func run(_ memory: inout SourceMemory) async throws -> SourceOutcome {
         do {
-            return try await synchronise(&memory)
+            let outcome = try await synchronise(&memory)
+            SourceRecord(of: outcome).save(source.name, beside: database)
+            return outcome
         } catch let error as SnapshotRefusal {
             throw SourceFailure.refused(error)
         } catch let error as StoreError {
@@ -49,7 +54,11 @@ public struct SourceRun: Sendable {
             do {
                 guard let read = try await readAll(stage, ifChangedSince: mayAsk ? memory.pages.first : nil) else {
                     // The first page is as it was; the others have to say so too.
-                    if try await areUnchanged(memory.pages.dropFirst(), from: 2) { return unchanged(memory) }
+                    if try await areUnchanged(memory.pages.dropFirst(), from: 2), try await isInStep(stage, &memory) {
+                        await stage.discard()
+                        return unchanged(memory)
+                    }
+                    await stage.discard()
                     mayAsk = false
                     continue
                 }
@@ -64,7 +73,7 @@ public struct SourceRun: Sendable {
                 let isKnown = !memory.pages.isEmpty && memory.pages.map(\.digest) == read.pages.map(\.digest)
                 var outcome = SourceOutcome(
                     pages: read.pages.count, items: read.progress.items, skipped: read.progress.skipped, bytes: read.progress.bytes)
-                if isKnown {
+                if isKnown, try await isInStep(stage, &memory) {
                     await stage.discard()
                 } else {
                     outcome.changes = try await stage.apply(told)
@@ -80,6 +89,17 @@ public struct SourceRun: Sendable {
             }
         }
         throw SourceFailure.changing(attempts: Self.attempts)
+    }
+
+    /// Whether the store has what the source brought last, as far as nobody else's writing says anything: a list that is what it was is then
+    /// nothing to compare.
+    private func isInStep(_ stage: SourceStage, _ memory: inout SourceMemory) async throws -> Bool {
+        // Read first: what is written meanwhile is looked at the next time.
+        let version = version()
+        if let version, version == memory.version { return true }
+        guard try await stage.isInStep() else { return false }
+        memory.version = version
+        return true
     }
 
     private func unchanged(_ memory: SourceMemory) -> SourceOutcome {

@@ -33,9 +33,7 @@ final class SourceStage: @unchecked Sendable {
 
     func beginPage() async throws {
         try await perform { stage in
-            if stage.snapshot == nil {
-                stage.snapshot = try SourceSnapshot(of: stage.source.name, kind: stage.source.kind, into: stage.database)
-            }
+            _ = try stage.opened()
             stage.reader = RemotePageReader(
                 kind: stage.source.kind, fields: stage.source.fields, items: stage.source.items, cursor: stage.source.next.pointer)
             stage.hash = SHA256()
@@ -78,6 +76,18 @@ final class SourceStage: @unchecked Sendable {
         } onCancel: {
             isCancelled.store(true, ordering: .relaxed)
         }
+    }
+
+    /// Whether nobody else has touched what the source brought last.
+    func isInStep() async throws -> Bool {
+        try await perform { try $0.opened().isInStep() }
+    }
+
+    private func opened() throws -> SourceSnapshot {
+        if let snapshot { return snapshot }
+        let opened = try SourceSnapshot(of: source.name, kind: source.kind, into: database)
+        snapshot = opened
+        return opened
     }
 
     func discard() async {

@@ -131,6 +131,36 @@ struct SourceTests {
         }
     }
 
+    @Test("what an operator changed comes back with the next time, wished for or not; the last success outlives the process")
+    func restores() async throws {
+        try await offPool {
+            let folder = try Self.folder()
+            let api = try Api()
+            defer { api.origin.stop() }
+            let service = try RunningService(settings: [RunningService.tokenSetting] + api.settings(in: folder, every: "1h"))
+            let first = try Self.wait(service) { $0["items"]?.number == Api.count && $0["state"]?.text == "waiting" }
+            let user = Items.user("s3").trimmingCharacters(in: .newlines)
+            #expect(try service.admin("POST", "/admin/operations", body: #"[{"update":\#(user)},{"remove":"user:s4"}]"#).status == 200)
+            #expect(try service.admin("POST", "/admin/sources/people/sync").status == 202)
+            let second = try Self.wait(service) { $0["lastChange"]?["changed"]?.number == 1 && $0["state"]?.text == "waiting" }
+            #expect(second["lastChange"]?["added"]?.number == 1)
+            #expect(try Self.versions(service) == ["v1"])
+
+            #expect(try service.admin("POST", "/admin/operations", body: #"[{"update":\#(user)}]"#).status == 200)
+            let options = ["--config", service.configurationFile, "--database", service.database]
+            let settings = try api.settings(in: folder, every: "1h").flatMap { ["--set", $0] }
+            let result = try Command.run(["sync"] + options + settings + ["people"])
+            #expect(result.lines.last == "added 0, changed 1, removed 0, unchanged 59, skipped 0", "\(result.lines)")
+            #expect(try Self.versions(service) == ["v1"])
+
+            api.setFailing(true)
+            try service.killAndRestart()
+            let failing = try Self.wait(service) { ($0["failures"]?.number ?? 0) >= 1 }
+            #expect(failing["items"]?.number == Api.count && failing["lastSuccess"]?.text != nil)
+            #expect((failing["lastSuccess"]?.text ?? "") >= (first["lastSuccess"]?.text ?? "9"))
+        }
+    }
+
     @Test("intertwine sync works beside a running service, whose readers see one version or the next and nothing between")
     func command() async throws {
         try await offPool {

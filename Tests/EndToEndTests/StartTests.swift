@@ -90,6 +90,63 @@ struct StartTests {
         }
     }
 
+    private static let sections = """
+        kinds:
+          club:
+            fields: {name: {type: text, required: true}, site: {type: url, required: true}}
+            destination: site
+            cells: {collection: {identifier: ClubCell, size: 300x160, bind: {name: {text: name}}}}
+            actions: {selection: [analytics, clickthrough]}
+        sections:
+          people: {kinds: [user]}
+        feeds:
+          main: [main, people]
+
+        """
+
+    @Test("a start that fails writes nothing: whoever serves the store goes on as before, and import and schema refuse the same file")
+    func nothingWritten() async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.users(3))
+            let (kinds, sources) = ("\(service.folder)/kinds.yaml", "\(service.folder)/sources.yaml")
+            let common = ["--config", "\(service.folder)/empty.yaml", "--database", service.database, "--set", "feed.kinds=\(kinds)"]
+            let serve = ["serve", "--port", "0", "--admin-port", "0"] + common
+            let tag = try #require(try service.get("/feed")["etag"])
+            func expectRefusal(_ arguments: [String], _ words: String) throws {
+                let result = try Command.run(arguments)
+                #expect(result.code != 0 && result.lines.count == 1 && result.lines[0].contains(words), "\(words): \(result.lines)")
+                #expect(try service.get("/feed", fields: ["User-Agent: tests", "If-None-Match: \(tag)"]).status == 304, "\(words)")
+            }
+            let file = "\(service.folder)/club.ndjson"
+            try #"{"klass":"club","id":"c","name":"Club","site":"https://example.com/"}"#.write(
+                toFile: file, atomically: true, encoding: .utf8)
+            for (old, new, words) in [
+                ("[analytics, clickthrough]", "[nope]", "kinds.yaml:6: unknown command 'nope'"),
+                ("destination: site\n", "destination: site\n    prefix: user\n", "kinds.yaml:5:"),
+                ("    destination: site\n", "", "kinds.yaml:5:"),
+            ] {
+                try Self.sections.replacing(old, with: new).write(toFile: kinds, atomically: true, encoding: .utf8)
+                for arguments in [serve, ["import"] + common + [file], ["schema", "club"] + common.suffix(2)] {
+                    try expectRefusal(arguments, words)
+                }
+            }
+            try Self.sections.write(toFile: kinds, atomically: true, encoding: .utf8)
+            try "sources: 5\n".write(toFile: sources, atomically: true, encoding: .utf8)
+            try expectRefusal(serve + ["--set", "sources.file=\(sources)"], "sources.yaml:1:")
+            try expectRefusal(serve + ["--set", "events.viewer-header="], "'dismiss'")
+            try expectRefusal(["serve", "--port", "\(service.port)", "--admin-port", "0"] + common, "in use")
+            try expectRefusal(["serve", "--port", "0", "--admin-port", "\(service.adminPort)"] + common, "in use")
+            // Where nothing is wrong, the start lays the store out before it answers.
+            let other = try SpawnedProcess([BuiltProduct.path("intertwine")] + serve)
+            let line = try other.line(containing: "service: listening on")
+            let port = try #require(line.split(separator: ":").last.flatMap { UInt16($0) })
+            let page = try RunningService.ask(RawClient(port: port), "GET", "/feed")
+            #expect(try JSON(page.text)["page"]?["sections"]?.list.compactMap(\.text) == ["people"])
+            other.signal(SIGTERM)
+            #expect(other.wait() == 0)
+        }
+    }
+
     @Test("SIGTERM and SIGINT end it with code 0, and answers under way still arrive", arguments: [SIGTERM, SIGINT])
     func stopping(signal: Int32) async throws {
         try await offPool {

@@ -105,6 +105,61 @@ struct SourceSnapshotTests {
         #expect(try await store.ids(.advertisements) == ["a"])
     }
 
+    @Test("write over again what somebody else wrote over it, and say so")
+    func restores() async throws {
+        let store = try SQLiteStore(path: path)
+        try apply(["a", "b!", "c"])
+        #expect(try isInStep())
+        let version = store.version
+        _ = try await store.put(user("x"))
+        #expect(try isInStep())
+        _ = try await store.put(user("b", avatar: "https://example.com/other.png"))
+        #expect(try !isInStep())
+        #expect(store.version != version)
+        expect(try apply(["a", "b!", "c"]), 0, 1, 0, 2)
+        #expect(try isInStep())
+        #expect(try await store.read { try $0.item(kind: "user", id: "b") }?.body == user("b").body)
+        _ = try await store.remove(kind: "user", id: "c")
+        #expect(try !isInStep())
+        expect(try apply(["a", "b!", "c"]), 1, 0, 0, 2)
+        #expect(try await store.ids() == ["a", "b", "x", "c"])
+        #expect(try isInStep("nobody"))
+    }
+
+    private func isInStep(_ source: String = "people") throws -> Bool {
+        let snapshot = try SourceSnapshot(of: source, kind: UserKind(), into: path)
+        defer { snapshot.discard() }
+        return try snapshot.isInStep()
+    }
+
+    @Test("of two sources do not fight for an item that both list, each in its own way")
+    func peace() async throws {
+        let store = try SQLiteStore(path: path)
+        try apply(["a", "b"], of: "one")
+        try apply(["a!", "c"], of: "two")
+        #expect(try isInStep("one") && isInStep("two"))
+        let version = store.version
+        expect(try apply(["a", "b"], of: "one"), 0, 0, 0, 2)
+        expect(try apply(["a!", "c"], of: "two"), 0, 0, 0, 2)
+        #expect(store.version == version)
+        _ = try await store.put(user("a", avatar: "https://example.com/other.png"))
+        #expect(try !isInStep("one") && !isInStep("two"))
+        expect(try apply(["a", "b"], of: "one"), 0, 1, 0, 1)
+        #expect(try isInStep("one") && isInStep("two"))
+    }
+
+    @Test("count for the share what would be removed, not what is let go")
+    func share() async throws {
+        let store = try SQLiteStore(path: path)
+        _ = try await store.put(user("mine"))
+        try apply(["mine!", "edited", "shared", "gone", "a"])
+        try apply(["shared"], of: "other")
+        _ = try await store.put(user("edited", variant: "featured"))
+        #expect(throws: SnapshotRefusal.tooManyGone(1, of: 5, share: 0.1)) { try apply(["a"], removing: 0.1) }
+        expect(try apply(["a"], removing: 0.2), 0, 0, 1, 1, released: 3)
+        #expect(try await store.ids() == ["mine", "edited", "shared", "a"])
+    }
+
     @Test("name what occurs twice, and keep the first")
     func twice() async throws {
         let snapshot = try SourceSnapshot(of: "people", kind: UserKind(), into: path)
@@ -118,8 +173,8 @@ struct SourceSnapshotTests {
     @Test("are collected by one at a time for each source, and leave no file behind")
     func exclusive() throws {
         let first = try SourceSnapshot(of: "people", kind: UserKind(), into: path)
-        let error = #expect(throws: StoreError.self) { try SourceSnapshot(of: "people", kind: UserKind(), into: path) }
-        #expect(error == .unavailable("the source people is being synchronised already"))
+        let error = #expect(throws: SnapshotRefusal.self) { try SourceSnapshot(of: "people", kind: UserKind(), into: path) }
+        #expect(error == .busy("people") && error?.description == "the source people is being synchronised already")
         let other = try SourceSnapshot(of: "others", kind: UserKind(), into: path)
         first.discard()
         other.discard()

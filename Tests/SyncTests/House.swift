@@ -55,6 +55,8 @@ final class House: Sendable {
             skipped.append(bad.description)
         } told: { [steps] in
             steps.append($0)
+        } version: { [store] in
+            store.version
         }
         var memory = memory.withLock { $0 }
         let outcome = try await run.run(&memory)

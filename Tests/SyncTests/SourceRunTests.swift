@@ -63,6 +63,72 @@ struct SourceRunTests {
         await house.stop()
     }
 
+    @Test(
+        "what others changed or removed comes back though nothing is new at the origin, and nothing is asked for twice",
+        arguments: [true, false])
+    func restores(hasValidators: Bool) async throws {
+        let api = try Api(Self.nine) {
+            $0.hasValidators = hasValidators
+            $0.perPage = 5
+        }
+        defer { api.origin.stop() }
+        let house = try House(api.origin)
+        try await house.run()
+        let item = try UserKind().validate(ItemFields(Array(Api.user("u2", version: 99).utf8)))
+        _ = try await house.store.put(item)
+        _ = try await house.store.remove(kind: "user", id: "u9")
+        let outcome = try await house.run()
+        #expect([outcome.changes?.added, outcome.changes?.changed, outcome.changes?.unchanged] == [1, 1, 7])
+        #expect(Set(try await house.users().map(\.name)) == ["v1"])
+        // An item of somebody else's makes the store another one, and is nothing to restore.
+        _ = try await house.store.put(UserKind().validate(ItemFields(Array(Api.user("mine", version: 7).utf8))))
+        for _ in 0..<2 {
+            let (version, requests) = (house.store.version, api.origin.requests.count)
+            #expect(try await house.run().changes == nil)
+            #expect(house.store.version == version)
+            #expect(api.origin.requests.count == requests + (hasValidators ? 2 : 3))
+        }
+        await house.stop()
+    }
+
+    @Test("while another process synchronises the same source it is busy, which is told apart from a fault")
+    func busy() async throws {
+        let api = try Api(Self.nine)
+        defer { api.origin.stop() }
+        let house = try House(api.origin)
+        let other = try SourceSnapshot(of: "people", kind: UserKind(), into: house.database)
+        do {
+            try await house.run()
+            Issue.record("there are two at once")
+        } catch let failure as SourceFailure {
+            #expect(failure.cause == .busy && "\(failure)" == "the source people is being synchronised already")
+        }
+        other.discard()
+        #expect(try await house.run().items == 9)
+        await house.stop()
+    }
+
+    @Test("the last success is kept beside the store, also where nothing was new, and a failure leaves it")
+    func record() async throws {
+        let api = try Api(Self.nine)
+        defer { api.origin.stop() }
+        let house = try House(api.origin)
+        let started = Int64(Date.now.timeIntervalSince1970 * 1_000)
+        #expect(SourceRecord(of: "people", beside: house.database) == nil)
+        try await house.run()
+        let first = try #require(SourceRecord(of: "people", beside: house.database))
+        #expect(first.items == 9 && first.pages == 5 && first.skipped == 0 && first.lastSuccess >= started)
+        try await house.run()
+        let second = try #require(SourceRecord(of: "people", beside: house.database))
+        #expect(second.items == 9 && second.lastSuccess >= first.lastSuccess)
+        api.publish([])
+        _ = try await house.failure()
+        #expect(SourceRecord(of: "people", beside: house.database) == second)
+        try Data("rubbish".utf8).write(to: URL(fileURLWithPath: house.database + ".synced-people"))
+        #expect(SourceRecord(of: "people", beside: house.database) == nil)
+        await house.stop()
+    }
+
     @Test("304 for the first page alone is not believed: a change on another one is found")
     func lastPageChanged() async throws {
         let api = try Api(Self.nine) { $0.perPage = 8 }

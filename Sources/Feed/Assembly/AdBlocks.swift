@@ -49,8 +49,16 @@ struct AdBlocks {
         }
         var advertisements = advertisements
         var cells = try advertisements.next(wanted.reduce(0, +), cursor?.direction ?? .forward, of: cursor?.rotation)[...]
-        rotation = (cells.first?.place.item.position ?? cursor?.rotation, cells.last?.place.item.position ?? cursor?.rotation)
         omissions += advertisements.omissions
+        if let first = cells.first, let last = cells.last {
+            rotation = (first.place.item.position, last.place.item.position)
+        } else if let mark = cursor?.rotation {
+            // A page without any stands between two of the rotation. A mark is the one beside the gap that is met already: going on it stays,
+            // going back it is the one at the other side.
+            let direction = cursor?.direction ?? .forward
+            let other = try advertisements.next(1, direction, of: mark).first?.place.item.position ?? mark
+            rotation = direction == .forward ? (other, mark) : (mark, other)
+        }
         for (index, count) in zip(blocks.indices, wanted) {
             blocks[index].cells = Array(cells.prefix(count))
             cells = cells.dropFirst(count)
@@ -77,15 +85,17 @@ struct AdBlocks {
             isHere = !hasMet && lies(midpoint, after: content.before)
             hasMetAdvertisements = hasMet || isHere
         }
-        guard isHere, !blocks.isEmpty else { return }
+        let candidates = blocks.indices.filter { blocks[$0].placement.supply == .onceAtMidpoint }
+        guard isHere, let last = candidates.last else { return }
         let index =
             midpoint.map { midpoint in
                 content.cells.firstIndex { !source.precedes($0.place, midpoint) } ?? content.cells.count
             } ?? content.cells.count / 2
-        let place = blocks.firstIndex { $0.content.contains(index) } ?? blocks.count - 1
+        // Where the item at the middle has gone, the next one may be of a section that has none.
+        let place = candidates.first { blocks[$0].content.upperBound > index } ?? last
         var advertisements = advertisements
         blocks[place].cells = try advertisements.all()
-        blocks[place].midpoint = index - blocks[place].content.lowerBound
+        blocks[place].midpoint = min(max(index - blocks[place].content.lowerBound, 0), blocks[place].content.count)
         omissions += advertisements.omissions
     }
 

@@ -13,7 +13,8 @@ public struct FeedAssembler: Sendable {
     public let path: String
     let digest: UInt64
     private let signer: Signer
-    private let midpoint = FeedMidpoint()
+    /// For each layout, with the forms that it leaves out and that do not count.
+    private let midpoints: [CellLayout: (midpoint: FeedMidpoint, hidden: Set<ItemForm>)]
     private let logger: Logger
 
     /// - Parameters:
@@ -35,6 +36,12 @@ public struct FeedAssembler: Sendable {
         self.logger = logger
         digest = PageCursor.digest(ofFeed: source.scope.isEmpty ? name : "\(name)\u{0}\(source.scope)")
         signer = keys.signer(for: .cursor)
+        let shared = FeedMidpoint()
+        midpoints = Dictionary(
+            uniqueKeysWithValues: CellLayout.allCases.map { layout in
+                let hidden = factories.unshownForms(in: layout)
+                return (layout, (hidden.isEmpty ? shared : FeedMidpoint(), hidden))
+            })
     }
 
     /// One page.
@@ -89,7 +96,7 @@ public struct FeedAssembler: Sendable {
         try blocks.rotate(cursor: cursor, advertisements: advertisements)
         let sections = sectionsAroundMidpoint
         if !sections.isEmpty {
-            let midpoint = try cursor?.midpoint ?? midpoint(of: sections, at: version, in: snapshot)
+            let midpoint = try cursor?.midpoint ?? midpoint(of: sections, request.layout, at: version, in: snapshot)
             try blocks.put(at: midpoint, among: content, cursor: cursor, advertisements: advertisements)
         }
         var headers = reader
@@ -105,15 +112,18 @@ public struct FeedAssembler: Sendable {
             following: next)
     }
 
-    private func midpoint(of sections: [Int], at version: StoreVersion, in snapshot: any FeedSnapshot) throws -> FeedPlace? {
-        try midpoint.place(at: version) {
-            try source.midpoint(of: sections, in: snapshot)
+    private func midpoint(
+        of sections: [Int], _ layout: CellLayout, at version: StoreVersion, in snapshot: any FeedSnapshot
+    ) throws -> FeedPlace? {
+        guard let (midpoint, hidden) = midpoints[layout] else { return nil }
+        return try midpoint.place(at: version) {
+            try source.midpoint(of: sections, without: hidden, in: snapshot)
         } aside: {
-            Task.detached(priority: .background) { [store, source, midpoint] in
+            Task.detached(priority: .background) { [store, source] in
                 let version = store.version
                 do {
                     try await store.read { snapshot in
-                        midpoint.renew(at: version) { try source.midpoint(of: sections, in: snapshot) }
+                        midpoint.renew(at: version) { try source.midpoint(of: sections, without: hidden, in: snapshot) }
                     }
                 } catch {
                     midpoint.renew(at: version) { throw error }

@@ -69,7 +69,11 @@ final class FeedMidpoint: Sendable {
 
 extension DataSource {
     /// The place of the item in the middle of some sections; nil where they are empty.
-    func midpoint(of sections: [Int], in snapshot: any FeedSnapshot) throws -> FeedPlace? {
+    ///
+    /// - Parameter hidden: forms that do not count. Where there are some, the sections are walked: nothing else knows which of their items
+    ///   have them.
+    func midpoint(of sections: [Int], without hidden: Set<ItemForm>, in snapshot: any FeedSnapshot) throws -> FeedPlace? {
+        guard hidden.isEmpty else { return try walkToMidpoint(of: sections, without: hidden, in: snapshot) }
         let counts = try sections.map { try itemCount(in: $0, of: snapshot) }
         var index = counts.reduce(0, +) / 2
         for (section, count) in zip(sections, counts) {
@@ -77,5 +81,36 @@ extension DataSource {
             index -= count
         }
         return nil
+    }
+
+    private func walkToMidpoint(of sections: [Int], without hidden: Set<ItemForm>, in snapshot: any FeedSnapshot) throws -> FeedPlace? {
+        var count = 0
+        try walk(sections, in: snapshot) { item, _ in
+            if !hidden.contains(ItemForm(kind: item.kind, variant: item.variant)) { count += 1 }
+            return true
+        }
+        var rest = count / 2
+        var middle: FeedPlace?
+        try walk(sections, in: snapshot) { item, section in
+            guard !hidden.contains(ItemForm(kind: item.kind, variant: item.variant)) else { return true }
+            if rest == 0 { middle = FeedPlace(section: section, item: item.place) }
+            rest -= 1
+            return middle == nil
+        }
+        return middle
+    }
+
+    /// - Parameter visit: false ends the walk.
+    private func walk(_ sections: [Int], in snapshot: any FeedSnapshot, _ visit: (FeedItem, Int) -> Bool) throws {
+        let batch = 500
+        for section in sections {
+            var place: ItemPlace?
+            while true {
+                let items = try items(in: section, .forward, of: place, limit: batch, from: snapshot)
+                for item in items where !visit(item, section) { return }
+                guard items.count == batch, let last = items.last else { break }
+                place = last.place
+            }
+        }
     }
 }

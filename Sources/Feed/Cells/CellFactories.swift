@@ -9,6 +9,8 @@ public struct CellFactories: Sendable {
     private var kinds: [String: String] = [:]
     private var lanes: [String: Lane] = [:]
     private var advertisements: [CellLayout: [ItemForm]] = [:]
+    /// All that are known, whether or not a layout shows them.
+    private var content: Set<ItemForm> = []
 
     public init() {}
 
@@ -30,7 +32,17 @@ public struct CellFactories: Sendable {
         prefixes[form.kind] = prefix
         kinds[prefix] = form.kind
         lanes[form.kind] = lane
-        if lane == .advertisements { advertisements[layout, default: []].append(form) }
+        if lane == .advertisements { advertisements[layout, default: []].append(form) } else { note(form) }
+    }
+
+    /// Makes a form of content known that may not be shown in any layout.
+    mutating func note(_ form: ItemForm) {
+        content.insert(form)
+    }
+
+    /// The forms of content that are known and that a layout does not show.
+    func unshownForms(in layout: CellLayout) -> Set<ItemForm> {
+        content.filter { self[$0, layout] == nil }
     }
 
     public subscript(form: ItemForm, layout: CellLayout = .collection) -> (any CellViewModelFactory)? {

@@ -22,6 +22,8 @@ struct JSONWriter {
     mutating func write(_ value: Double) {
         if let whole = Int64(exactly: value) {
             write(whole)
+        } else if value.magnitude >= 0x1p63, value.magnitude < 1e21, let whole = Int128(exactly: value) {
+            bytes.append(contentsOf: String(whole).utf8)
         } else if value.isFinite {
             bytes.append(contentsOf: value.description.utf8)
         } else {

@@ -11,6 +11,7 @@ extension CellFactories {
         if kind.destination != nil { offers.insert(.destination) }
         let plan = try Self.plan(of: kind, registry: registry, offers: offers)
         let variants = kind.declaration.variants.isEmpty ? [""] : kind.declaration.variants
+        if kind.lane != .advertisements { for variant in variants { note(ItemForm(kind: kind.name, variant: variant)) } }
         for layout in CellLayout.allCases {
             for variant in variants {
                 let cells = (kind.cells[layout] ?? []).compactMap { $0.narrowed(to: variant) }

@@ -5,8 +5,10 @@ public struct SortField: Sendable, Hashable {
         /// By the Unicode code points of the first ``SortField/textLimit`` characters.
         case text
         case number
-        /// By the moment that is meant, whatever the offset; a date without a time is its midnight in UTC. To the millisecond.
-        case date
+        /// By the moment that is meant, to the nanosecond and whatever the offset; a date without a time is its midnight in UTC.
+        ///
+        /// The raw value names the key in indices and cursors: those of another key must not be taken for it.
+        case date = "moment"
     }
 
     /// Characters of a text that count. Texts that begin alike stand in the order of their positions.

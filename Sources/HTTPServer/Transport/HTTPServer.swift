@@ -30,15 +30,22 @@ public final class HTTPServer: Sendable {
 
     /// Binds and begins to answer. Called once.
     ///
+    /// - Parameter prepare: called when the address is bound, before the first connection is accepted. What it throws ends the start.
     /// - Returns: the address that was bound, with the port the kernel chose where it was asked to.
     /// - Throws: ``HTTPServerError`` where the address is unknown or taken, or the process has no descriptor left.
-    public func start() async throws -> PeerAddress {
+    public func start(prepare: () async throws -> Void = {}) async throws -> PeerAddress {
         let wasStarted = state.withLock { state in
             defer { state.isStarted = true }
             return state.isStarted
         }
         if wasStarted { throw HTTPServerError.cannotListen("one address twice") }
         let (listener, bound) = try ListeningSocket.open(configuration)
+        do {
+            try await prepare()
+        } catch {
+            close(listener)
+            throw error
+        }
         var lanes: [Lane] = []
         do {
             for number in 0..<(configuration.loops ?? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))) {

@@ -6,7 +6,7 @@ extension ServiceConfiguration {
     ///
     /// - Throws: ``ConfigurationError`` with file and line where that file is wrong.
     public func itemKinds(_ extensions: ServiceExtensions = ServiceExtensions()) throws(ConfigurationError) -> ItemKinds {
-        ItemKinds.standard.adding(extensions.kinds).adding(try kindsFile(extensions).kinds)
+        ItemKinds.standard.adding(extensions.kinds).adding(try checkedKindsFile(extensions).kinds)
     }
 
     /// How a store is to be laid out for the feeds that the same file declares.
@@ -21,6 +21,14 @@ extension ServiceConfiguration {
     /// - Throws: as ``itemKinds(_:)`` does.
     public func advertisementPrefixes(_ extensions: ServiceExtensions = ServiceExtensions()) throws(ConfigurationError) -> [String] {
         try kindsFile(extensions).advertisementPrefixes
+    }
+
+    /// The same file, looked through as a start does: what its actions and cells name must be there.
+    private func checkedKindsFile(_ extensions: ServiceExtensions) throws(ConfigurationError) -> KindsFile {
+        let file = try kindsFile(extensions)
+        guard !feed.kinds.isEmpty else { return file }
+        do { try checkCells(extensions) } catch { throw error as? ConfigurationError ?? ConfigurationError("\(error)") }
+        return file
     }
 
     /// What the file under `feed.kinds` declares; nothing where none is named.

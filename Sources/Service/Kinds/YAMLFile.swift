@@ -33,10 +33,15 @@ enum YAMLFile {
     /// - Parameter path: for messages.
     static func node(of text: String, from path: String) throws(ConfigurationError) -> Node? {
         do {
-            return try Yams.Parser(yaml: text).singleRoot()
+            return try Yams.Parser(yaml: withoutMark(text)).singleRoot()
         } catch {
             throw ConfigurationError("\(path):\(describe(error, in: text))".replacing("\n", with: " "))
         }
+    }
+
+    /// YAML 1.2 §5.2 lets a byte order mark begin a document; the parser does not.
+    private static func withoutMark(_ text: String) -> String {
+        text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
     }
 
     private static func describe(_ error: any Error, in text: String) -> String {

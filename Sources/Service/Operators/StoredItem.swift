@@ -17,7 +17,8 @@ struct StoredItem: Sendable, Hashable {
     /// - Parameter body: a JSON object.
     private static func json(kind: String, id: String, variant: String, body: [UInt8]) -> [UInt8] {
         var bytes: [UInt8] = []
-        for (name, value) in [("{\"klass\":", kind), (",\"id\":", id), (",\"type\":", variant)] {
+        let members = [("{\"klass\":", kind), (",\"id\":", id)] + (variant.isEmpty ? [] : [(",\"type\":", variant)])
+        for (name, value) in members {
             bytes += name.utf8
             JSONText.append(value.utf8, to: &bytes)
         }

@@ -10,21 +10,31 @@ internal import Sync
 struct SourcePolling: ServiceLifecycle.Service {
     let sources: [RemoteSource]
     let board: SourceBoard
+    private let store: SQLiteStore
     private let database: String
     private let policy: AddressPolicy
     /// Milliseconds since 1970-01-01 UTC.
     private let now: @Sendable () -> Int64
     private let logger: Logger
 
-    init(_ configuration: ServiceConfiguration, _ extensions: ServiceExtensions, now: @escaping @Sendable () -> Int64, logger: Logger)
-        throws
-    {
+    init(
+        _ configuration: ServiceConfiguration, _ extensions: ServiceExtensions, into store: SQLiteStore,
+        now: @escaping @Sendable () -> Int64, logger: Logger
+    ) throws {
         sources = try configuration.remoteSources(extensions)
         board = SourceBoard(sources.map(\.name), now: now())
+        self.store = store
         database = configuration.store.database
         policy = configuration.sources.policy
         self.now = now
         self.logger = logger
+        for source in sources { recall(source.name) }
+    }
+
+    /// What was known of a source before this service began, or that another process has found out since.
+    private func recall(_ name: String) {
+        guard let record = SourceRecord(of: name, beside: database) else { return }
+        board.update(name) { $0.recall(record) }
     }
 
     func run() async throws {
@@ -43,6 +53,9 @@ struct SourcePolling: ServiceLifecycle.Service {
         loop.stop()
     }
 
+    /// How long to wait, at most, for another process that synchronises the same source.
+    private static let courtesy = Duration.seconds(5)
+
     private func watch(_ source: RemoteSource, _ transfers: Transfers) async {
         let backoff = Backoff(interval: source.interval)
         var memory = SourceMemory()
@@ -50,6 +63,7 @@ struct SourcePolling: ServiceLifecycle.Service {
             let wait = await synchronise(source, transfers, backoff, &memory)
             // Whoever wishes wants everything compared, not to hear that nothing is new.
             if await board.rest(source.name, for: wait) { memory = SourceMemory() }
+            recall(source.name)
         }
     }
 
@@ -63,6 +77,8 @@ struct SourcePolling: ServiceLifecycle.Service {
             logger.debug("item of a source left out", metadata: ["source": "\(name)", "item": "\(bad)"])
         } told: { progress in
             board.update(name) { $0.progress = progress }
+        } version: { [store] in
+            store.version
         }
         do {
             let outcome = try await run.run(&memory)
@@ -82,6 +98,11 @@ struct SourcePolling: ServiceLifecycle.Service {
             return .zero
         } catch {
             let failure = error as? SourceFailure
+            if failure?.cause == .busy {
+                let wait = min(source.interval, Self.courtesy) * Double.random(in: 0.5...1)
+                board.update(name) { $0.postpone(to: now() + wait.milliseconds) }
+                return wait
+            }
             let count = (board[name]?.failures ?? 0) + 1
             let wait = backoff.delay(after: count, requested: failure?.retryAfter, chance: .random(in: 0...1))
             board.update(name) {

@@ -69,6 +69,19 @@ struct SourceState: Sendable {
         attempts[cause, default: 0] += 1
     }
 
+    /// Somebody else has the source in hand: neither a success nor a failure.
+    mutating func postpone(to next: Int64) {
+        end(next)
+        attempts[SourceFailure.Cause.busy.rawValue, default: 0] += 1
+    }
+
+    /// What another run has found out, in this process or in another one, unless more is known here.
+    mutating func recall(_ record: SourceRecord) {
+        guard record.lastSuccess > lastSuccess ?? .min else { return }
+        lastSuccess = record.lastSuccess
+        (items, skipped, pages) = (record.items, record.skipped, record.pages)
+    }
+
     private mutating func end(_ next: Int64) {
         isRunning = false
         nextAttempt = next

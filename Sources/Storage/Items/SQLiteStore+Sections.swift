@@ -3,6 +3,17 @@ import GRDB
 import Synchronization
 
 extension SQLiteStore {
+    /// The lane that each section has, or will have once ``arrange(_:willWrite:)`` has been called. Writes nothing.
+    ///
+    /// - Throws: `StoreError.unavailable`
+    public func lanes(_ sections: [SectionPlan]) throws(StoreError) -> [String: Lane] {
+        do {
+            return try pool.read { try SectionTable($0).lanes(with: sections) }
+        } catch {
+            throw (error as? DatabaseError).map(StoreError.init) ?? .unavailable("\(error)")
+        }
+    }
+
     /// Lays the items out in sections, all in one transaction: those of a kind that stood in another section until now move to the end
     /// of their new one, in their order; those of a kind that no section takes any more go to the end of the main one.
     ///

@@ -18,8 +18,21 @@ struct SectionIndex: Hashable {
         return switch field.comparison {
         case .text: "ifnull(substr(\(value), 1, \(SortField.textLimit)), '')"
         case .number: "ifnull(CAST(\(value) AS REAL), 0.0)"
-        case .date: "ifnull(julianday(\(value)), 0.0)"
+        case .date: moment(value)
         }
+    }
+
+    /// Seconds since a day before the year 0000 and nanoseconds, both of a fixed number of digits.
+    ///
+    /// SQLite's own dates end with the year 9999 in UTC, know offsets of up to 14 hours and no more than milliseconds; so they are asked for
+    /// the seconds of the local time alone. The blank keeps a text such as `now` from meaning what it means to them.
+    private static func moment(_ value: String) -> String {
+        let (local, clock) = ("strftime('%s', substr(\(value), 1, 19) || ' ')", "substr(\(value), 11)")
+        let sign = "CASE substr(\(clock), -6, 1) WHEN '+' THEN -1 WHEN '-' THEN 1 ELSE 0 END"
+        let offset = "(substr(\(value), -5, 2) * 3600 + substr(\(value), -2) * 60)"
+        // What follows the fraction ends the number.
+        let fraction = "substr(printf('%.9f', CAST('0' || substr(\(value), 20) AS REAL)), 2, 10)"
+        return "printf('%012d', \(local) + \(sign) * \(offset) + 62167305600) || \(fraction)"
     }
 
     static func names(in database: Database) throws -> Set<String> {
@@ -43,7 +56,8 @@ extension SortField {
     var leastKey: SortKey {
         switch comparison {
         case .text: .text([])
-        case .number, .date: .number(0)
+        case .number: .number(0)
+        case .date: .text(Array("000000000000.000000000".utf8))
         }
     }
 }
@@ -59,8 +73,8 @@ extension SQLStatement {
     /// The value of ``SectionIndex/expression(_:)``.
     func key(_ column: Int32, _ field: SortField) -> SortKey {
         switch field.comparison {
-        case .text: .text(bytes(column))
-        case .number, .date: .number(number(column))
+        case .text, .date: .text(bytes(column))
+        case .number: .number(number(column))
         }
     }
 }

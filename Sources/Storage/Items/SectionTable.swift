@@ -37,6 +37,17 @@ struct SectionTable: Equatable {
         try isArranged(sections) && Set(indices(sections).map(\.name)) == SectionIndex.names(in: database)
     }
 
+    /// The lane that each section has, or gets when the file is laid out.
+    func lanes(with sections: [SectionPlan]) -> [String: Lane] {
+        var table = self
+        for section in sections { table.lanes[section.name] = table.lanes[section.name] ?? table.nextLane }
+        return table.lanes
+    }
+
+    private var nextLane: Lane {
+        Lane(rawValue: max(Self.firstNumber, (lanes.values.map(\.rawValue).max() ?? 0) + 1))
+    }
+
     private func indices(_ sections: [SectionPlan]) -> Set<SectionIndex> {
         var indices: Set<SectionIndex> = []
         for section in sections {
@@ -76,8 +87,7 @@ struct SectionTable: Equatable {
 
     private mutating func lane(of name: String, in database: Database) throws -> Lane {
         if let lane = lanes[name] { return lane }
-        let last = lanes.values.map(\.rawValue).max() ?? 0
-        let lane = Lane(rawValue: max(Self.firstNumber, last + 1))
+        let lane = nextLane
         try database.execute(sql: "INSERT INTO section (number, name) VALUES (?, ?)", arguments: [lane.rawValue, name])
         lanes[name] = lane
         return lane

@@ -45,20 +45,42 @@ struct SnapshotMerge {
                 SELECT kind, id, digest, adopted FROM source_item
                 WHERE source = ? AND NOT (kind = ? AND EXISTS (SELECT 1 FROM staging.staged WHERE staged.id = source_item.id))
                 """, arguments: [source, kind.name])
-        let gone = try Int.fetchOne(database, sql: "SELECT count(*) FROM staging.gone") ?? 0
+        let gone = try countRemovable()
         guard gone > 0 else { return }
         let all = try Int.fetchOne(database, sql: "SELECT count(*) FROM source_item WHERE source = ?", arguments: [source]) ?? 0
         guard Double(gone) <= Double(all) * share else { throw SnapshotRefusal.tooManyGone(gone, of: all, share: share) }
+    }
+
+    /// How many of those that are gone ``removeGone()`` will remove.
+    private func countRemovable() throws -> Int {
+        let rows = try SQLStatement(
+            database,
+            """
+            SELECT g.digest, i.variant, i.body FROM staging.gone AS g JOIN item AS i ON i.kind = g.kind AND i.id = g.id
+            WHERE g.adopted = 0 AND NOT EXISTS (
+                SELECT 1 FROM source_item AS o
+                WHERE o.source IN (SELECT number FROM source WHERE number <> ?) AND o.kind = g.kind AND o.id = g.id
+            )
+            """)
+        defer { rows.reset() }
+        rows.bind(1, source)
+        var count = 0
+        while try rows.step() {
+            if ItemDigest(variant: rows.text(1), body: rows.bytes(2)).stored == rows.integer(0) { count += 1 }
+        }
+        return count
     }
 
     private mutating func put(_ step: (Int) throws -> Void) throws {
         let rows = try SQLStatement(
             database,
             """
-            SELECT t.id, t.variant, t.body, t.digest, s.digest, EXISTS (SELECT 1 FROM item WHERE kind = ?1 AND id = t.id)
+            SELECT t.id, t.variant, t.body, t.digest, s.digest, i.id IS NOT NULL, i.variant = t.variant AND i.body = t.body
             FROM staging.staged AS t LEFT JOIN source_item AS s ON s.source = ?2 AND s.kind = ?1 AND s.id = t.id
+            LEFT JOIN item AS i ON i.kind = ?1 AND i.id = t.id
             ORDER BY t.place
             """)
+        let origins = try ItemOrigins(database, besides: source)
         defer { rows.reset() }
         rows.bind(1, kind.name)
         rows.bind(2, source)
@@ -67,11 +89,16 @@ struct SnapshotMerge {
             done += 1
             if done % Self.stride == 0 { try step(done) }
             let isThere = rows.integer(5) == 1
-            if isThere, !rows.isNull(4), rows.integer(4) == rows.integer(3) {
-                changes.unchanged += 1
-                continue
-            }
             let id = rows.text(0)
+            if isThere, !rows.isNull(4), rows.integer(4) == rows.integer(3) {
+                // What somebody else wrote over it is written over again, but for another source: of two that list an id, the one that
+                // changed it last has it, and neither fights for it.
+                let isAsBrought = try rows.integer(6) == 1 || origins.hasBrought(kind: kind.name, id: id)
+                if isAsBrought {
+                    changes.unchanged += 1
+                    continue
+                }
+            }
             let change = try writer.put(
                 ValidItem(kind: kind.name, lane: kind.lane, id: id, variant: rows.text(1), body: rows.bytes(2)))
             if change == .added { changes.added += 1 } else { changes.changed += 1 }

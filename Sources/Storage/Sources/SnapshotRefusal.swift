@@ -5,9 +5,13 @@ public enum SnapshotRefusal: Error, Sendable, Hashable, CustomStringConvertible 
     /// It lacks more of the items that the source brought before than may go at once.
     case tooManyGone(Int, of: Int, share: Double)
 
+    /// The source of that name is being synchronised elsewhere.
+    case busy(String)
+
     public var description: String {
         switch self {
         case .empty: "the list is empty"
+        case .busy(let source): "the source \(source) is being synchronised already"
         case .tooManyGone(let gone, let all, let share):
             "\(gone) of \(all) items would be removed, more than the share of \(share) that may go at once"
         }

@@ -6,7 +6,7 @@ import GRDB
 /// Memory stays bounded by SQLite's caches, however long the list. Whoever reads the store sees nothing of it before ``apply(removing:step:)``
 /// returns, and all of it from then on. Not `Sendable`: one caller at a time, and its calls block.
 public final class SourceSnapshot {
-    private let source: String
+    let source: String
     private let kind: any ItemKind
     private let file: StagingFile
     private var pool: DatabasePool?
@@ -17,8 +17,8 @@ public final class SourceSnapshot {
     ///   - source: the source's name, which is part of a file's name.
     ///   - kind: of all its items.
     ///   - path: the store, made where there is none.
-    /// - Throws: `StoreError.unavailable` while the same source is being synchronised elsewhere, in whichever process.
-    public init(of source: String, kind: any ItemKind, into path: String) throws(StoreError) {
+    /// - Throws: ``SnapshotRefusal/busy(_:)`` while the same source is being synchronised elsewhere, in whichever process; `StoreError`.
+    public init(of source: String, kind: any ItemKind, into path: String) throws {
         self.source = source
         self.kind = kind
         let file = try StagingFile(of: source, beside: path)
@@ -121,6 +121,16 @@ public final class SourceSnapshot {
     /// Lets everything go that was collected.
     public func discard() {
         close()
+    }
+
+    /// In a connection that sees what is committed: the snapshot's own transaction may have begun long ago.
+    func reading<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        guard let pool else { throw StoreError.unavailable("the snapshot is over") }
+        do {
+            return try pool.read(body)
+        } catch let error as DatabaseError {
+            throw StoreError(error)
+        }
     }
 
     private func writing<Value>(_ body: (Database) throws -> Value) throws -> Value {

@@ -7,16 +7,16 @@ struct StagingFile {
     let path: String
     private let descriptor: Int32
 
-    /// - Throws: ``StoreError/unavailable(_:)`` while the same source is being synchronised elsewhere; ``StoreError/unusable(_:)``.
-    init(of source: String, beside database: String) throws(StoreError) {
+    /// - Throws: ``SnapshotRefusal/busy(_:)`` while the same source is being synchronised elsewhere; `StoreError.unusable`.
+    init(of source: String, beside database: String) throws {
         let path = "\(database).source-\(source)"
         self.path = path
         while true {
             let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-            guard descriptor >= 0 else { throw .unusable("\(path): cannot be written: \(String(cString: strerror(errno)))") }
+            guard descriptor >= 0 else { throw StoreError.unusable("\(path): cannot be written: \(String(cString: strerror(errno)))") }
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                 close(descriptor)
-                throw .unavailable("the source \(source) is being synchronised already")
+                throw SnapshotRefusal.busy(source)
             }
             var facts = stat()
             // The one before may have removed the file between the two calls.

@@ -120,6 +120,74 @@ struct SectionTests {
         #expect(try await fixture.page().ids == ["user:s0", "user:s1", "user:o0", "ad:0", "ad:1", "user:o1"])
     }
 
+    @Test("pages without advertisements keep the rotation's place: the walk back meets the same as the walk there", arguments: [1, 2, 3])
+    func rotationAcrossGaps(limit: Int) async throws {
+        for (quiet, loud) in [(0, 1), (1, 0)] {
+            for advertisements in [1, 2, 4] {
+                var fixture = try fixture(stars: 3, others: 3, advertisements: advertisements)
+                let none = MidpointPlacement(scope: .page(advertisements: 0))
+                var sections = [FeedSection("stars", lane: Self.stars), FeedSection("others", lane: Self.others)]
+                sections[quiet].placement = none
+                // A third section that has some again, whichever of the others has none.
+                sections.append(FeedSection("nobody", lane: Lane(rawValue: 9)))
+                fixture.store.put(Fixture.user("n0", at: 1), in: Lane(rawValue: 9))
+                fixture.store.put(Fixture.user("n1", at: 2), in: Lane(rawValue: 9))
+                fixture.source = SectionedDataSource(sections)
+                let pages = try await fixture.walk(limit: limit)
+                var backward = [try #require(pages.last)]
+                while let previous = backward.last?.previous {
+                    backward.append(try await fixture.page(Fixture.cursor(in: previous), limit: limit))
+                }
+                #expect(backward.reversed().map(\.ids) == pages.map(\.ids), "\(loud) \(advertisements)")
+                // And forward again, from the start that was reached by going back.
+                var again = [try #require(backward.last)]
+                while let next = again.last?.next { again.append(try await fixture.page(Fixture.cursor(in: next), limit: limit)) }
+                #expect(again.map(\.ids) == pages.map(\.ids), "\(loud) \(advertisements)")
+            }
+        }
+    }
+
+    @Test("a section without advertisements has none either where all stand at the middle of the feed", arguments: [1, 2, 100])
+    func quietSection(limit: Int) async throws {
+        var fixture = try fixture(stars: 3, others: 3, advertisements: 2, placement: MidpointPlacement(scope: .feed))
+        let quiet = MidpointPlacement(scope: .page(advertisements: 0))
+        fixture.source = SectionedDataSource([
+            FeedSection("stars", lane: Self.stars), FeedSection("others", lane: Self.others, placement: quiet),
+        ])
+        let first = try await fixture.page(limit: 1)
+        // The item at the middle goes, and so does the one behind it: what comes next has no advertisements.
+        fixture.store.delete(kind: "user", id: "s1")
+        fixture.store.delete(kind: "user", id: "s2")
+        let rest = try await fixture.walk(from: first.next.flatMap(Fixture.cursor), limit: limit).flatMap(\.ids)
+        #expect(rest == ["user:o0", "user:o1", "user:o2"])
+        fixture.store.delete(kind: "user", id: "s0")
+        #expect(try await fixture.walk(limit: limit).flatMap(\.ids) == ["user:o0", "user:o1", "user:o2"])
+    }
+
+    @Test("the middle of the feed is that of what the layout shows")
+    func midpointOfShown() async throws {
+        var fixture = try fixture(stars: 4, others: 6, advertisements: 1, placement: MidpointPlacement(scope: .feed))
+        let cell = CellDeclaration(
+            "C", size: SizeRule(CellSize(width: 1, height: 1)), conditions: [FieldCondition("type", .anyOf(["x"]))],
+            bindings: [BindingDeclaration("part", .text, "title")])
+        let kind = try DeclaredKind(
+            KindDeclaration(
+                name: "thing", variants: ["x", "y"], fields: [FieldDeclaration("title", .text, isRequired: true)],
+                cells: [.collection: [cell]]))
+        try fixture.factories.register(kind)
+        for number in 0..<1_200 {
+            let body = Array(#"{"title":"t"}"#.utf8)
+            fixture.store.put(
+                FeedItem(kind: "thing", id: "\(number)", variant: "xy".map(String.init)[number / 600], position: Int64(number), body: body),
+                in: Lane(rawValue: 9))
+        }
+        let collection = try await fixture.walk(limit: 100).flatMap(\.entries).map(\.viewModel.id)
+        let table = try await fixture.assembler().page(FeedRequest(limit: 100, now: Fixture.now, layout: .table)).ids
+        // Of 610 that the one layout shows, and 10 that the other one does.
+        #expect(collection.filter { !$0.hasPrefix("section:") }.firstIndex(of: "ad:0") == 305)
+        #expect(table.filter { !$0.hasPrefix("section:") }.firstIndex(of: "ad:0") == 5)
+    }
+
     @Test(
         "without content there are advertisements alone where the feed shows them alone, and nothing otherwise",
         arguments: [

@@ -143,6 +143,13 @@ struct KindsFileTests {
         #expect(refusal.contains(fault.words) && !refusal.contains("\n"), "\(refusal)")
     }
 
+    @Test("a byte order mark in front is no fault, and no line")
+    func mark() throws {
+        // A second key at the margin: the mark must not take the place of a character in front of the first.
+        #expect(Self.fault("\u{FEFF}" + Self.event + "\nfeeds: {main: [main]}") == nil)
+        #expect(Self.fault("\u{FEFF}" + Self.event.replacing("types:", with: "tpyes:"))?.hasPrefix("kinds.yaml:10: ") == true)
+    }
+
     @Test("a kind that stands there twice is told at its second place")
     func duplicates() {
         let second = Self.event.split(separator: "\n").dropFirst().joined(separator: "\n")

@@ -41,4 +41,11 @@ struct PreconditionTests {
         }
         #expect(status == one.status)
     }
+
+    @Test("an item without a type has no such member, in whatever its body says")
+    func untyped() {
+        let item = ValidItem(kind: "event", lane: .content, id: "1", variant: "", body: Array(#"{"a":1}"#.utf8))
+        #expect(String(decoding: StoredItem(item).json, as: UTF8.self) == #"{"klass":"event","id":"1","a":1}"#)
+        #expect(String(decoding: Self.stored.json, as: UTF8.self) == #"{"klass":"user","id":"a","type":"regular"}"#)
+    }
 }

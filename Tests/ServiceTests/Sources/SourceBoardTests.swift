@@ -1,3 +1,4 @@
+import Foundation
 import Storage
 import Sync
 import Testing
@@ -19,6 +20,24 @@ struct SourceBoardTests {
         let cancelled = Task { await board.rest("b", for: .seconds(3_600)) }
         cancelled.cancel()
         #expect(await !cancelled.value)
+    }
+
+    @Test("somebody else at work is neither a success nor a failure, and what a record knows better counts")
+    func others() throws {
+        var state = SourceState(since: 1_000)
+        state.fail("no", cause: "fetch", next: 2_000)
+        state.begin(at: 2_000)
+        state.postpone(to: 3_000)
+        #expect(!state.isRunning && state.failures == 1 && state.lastError == "no" && state.nextAttempt == 3_000)
+        #expect(state.attempts == ["fetch": 1, "busy": 1])
+        func record(_ time: Int, items: Int) throws -> SourceRecord {
+            let text = #"{"lastSuccess":\#(time),"items":\#(items),"skipped":2,"pages":3}"#
+            return try JSONDecoder().decode(SourceRecord.self, from: Data(text.utf8))
+        }
+        state.recall(try record(500, items: 7))
+        #expect(state.lastSuccess == 500 && state.items == 7 && state.skipped == 2 && state.pages == 3 && state.lag(at: 4_000) == 3_500)
+        state.recall(try record(400, items: 8))
+        #expect(state.lastSuccess == 500 && state.items == 7)
     }
 
     @Test("the state tells lag, failures in a row and what was changed; a failure leaves the last success")

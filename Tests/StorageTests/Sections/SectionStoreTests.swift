@@ -104,11 +104,40 @@ struct SectionStoreTests {
         let starts = try #require(SortField("starts", .date))
         let price = try #require(SortField("price", .number))
         _ = try store.arrange([SectionPlan("events", kinds: ["event"], fields: [starts, price])])
-        #expect(try list() == "section_order_2_date_starts\nsection_order_2_number_price")
+        #expect(try list() == "section_order_2_moment_starts\nsection_order_2_number_price")
         _ = try store.arrange([SectionPlan("events", kinds: ["event"], fields: [price]), SectionPlan("main", fields: [starts])])
-        #expect(try list() == "section_order_0_date_starts\nsection_order_2_number_price")
+        #expect(try list() == "section_order_0_moment_starts\nsection_order_2_number_price")
         _ = try store.arrange([])
         #expect(try list().isEmpty)
+    }
+
+    @Test("an index of another key under the old name makes room for the one of today")
+    func formerIndex() async throws {
+        let starts = try #require(SortField("starts", .date))
+        let plans = [SectionPlan("events", kinds: ["event"], fields: [starts])]
+        _ = try store.arrange(plans)
+        try scratch.sqlite(
+            "items.sqlite",
+            """
+            DROP INDEX section_order_2_moment_starts;
+            CREATE INDEX section_order_2_date_starts ON item (ifnull(julianday(json_extract(body, '$."starts"')), 0.0), position) WHERE lane = 2
+            """)
+        _ = try store.arrange(plans)
+        let names = try scratch.sqlite("items.sqlite", "SELECT name FROM sqlite_schema WHERE name LIKE 'section_order%'")
+        #expect(names == "section_order_2_moment_starts")
+    }
+
+    @Test("where the sections will stand is known before anything is written")
+    func lanes() async throws {
+        _ = try await store.put(event("a"))
+        _ = try store.arrange([SectionPlan("old", kinds: ["x"])])
+        let version = store.version
+        let plans = [SectionPlan("main"), SectionPlan("one", kinds: ["event"]), SectionPlan("old"), SectionPlan("two", kinds: ["user"])]
+        let lanes = try store.lanes(plans)
+        #expect(store.version == version)
+        #expect(try await store.ids() == ["a"])
+        #expect(try store.arrange(plans) == lanes)
+        #expect(try store.lanes(plans) == lanes && lanes.count == 4)
     }
 
     @Test("a file of the version before there were sections is taken over as it is")

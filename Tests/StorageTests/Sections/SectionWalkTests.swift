@@ -66,7 +66,7 @@ struct SectionWalkTests {
         let field = try #require(SortField("f", comparison))
         let store = try SQLiteStore(path: scratch.path("items.sqlite"))
         let lane = try #require(try store.arrange([SectionPlan("events", kinds: ["event"], fields: [field])])["events"])
-        let place = ItemPlace(key: comparison == .text ? .text([65]) : .number(1), position: 5)
+        let place = ItemPlace(key: comparison == .number ? .number(1) : .text([65]), position: 5)
         for direction in [PageDirection.forward, .backward] {
             for place in [nil, place] {
                 let statements = try await store.statements {
@@ -83,6 +83,45 @@ struct SectionWalkTests {
                 }
             }
         }
+    }
+
+    @Test("orders dates by the moment that they mean, to the nanosecond, from the first year to the last, with any offset")
+    func moments() async throws {
+        let ordered = [
+            "0000-01-01T00:00:00+23:59", "0000-01-01", "1969-12-31T23:59:59.999999999Z", "1970-01-01T00:00:00Z",
+            "2026-05-01T01:00:00+14:30", "2026-05-01T23:59:00+23:59", "2026-05-01T00:00:00.0007Z", "2026-05-01T00:00:00.00070001Z",
+            "2026-05-01T00:00:00.0009Z",
+            "2026-05-01T00:00:00.999999999Z", "2026-04-30T23:00:01-01:00", "2026-05-02",
+            "9999-12-31T20:00:00+00:00", "9999-12-31T23:59:59.9999Z", "9999-12-31T20:00:00-05:00", "9999-12-31T23:59:59.1-23:59",
+        ]
+        let scratch = try Scratch()
+        let store = try SQLiteStore(path: scratch.path("items.sqlite"))
+        let field = try #require(SortField("starts", .date))
+        let lane = try #require(try store.arrange([SectionPlan("events", kinds: ["event"], fields: [field])])["events"])
+        var random = SeededRandom(seed: 3)
+        // What was stored under another declaration stands first, whatever it is: SQLite's dates know the last two.
+        let others = [#"{}"#, #"{"starts":null}"#, #"{"starts":"someday"}"#, #"{"starts":"now"}"#]
+        let bodies = ordered.map { #"{"starts":"\#($0)"}"# } + others
+        for body in bodies.shuffled(using: &random) {
+            _ = try await store.put(ValidItem(kind: "event", lane: .content, id: body, variant: "", body: Array(body.utf8)))
+        }
+        let read = { (direction: PageDirection) in
+            try await store.read { snapshot in
+                var ids: [String] = []
+                var place: ItemPlace?
+                while let item = try snapshot.items(in: lane, by: field, direction, of: place, limit: 1).first {
+                    ids.append(item.id)
+                    place = item.place
+                }
+                return ids
+            }
+        }
+        let forward = try await read(.forward)
+        #expect(Set(forward.prefix(others.count)) == Set(others))
+        #expect(forward.dropFirst(others.count).elementsEqual(ordered.map { #"{"starts":"\#($0)"}"# }))
+        #expect(try await read(.backward) == forward.reversed())
+        let least = try await store.read { try $0.items(in: lane, by: field, .forward, of: ItemPlace(position: 0), limit: 99).count }
+        #expect(least == bodies.count)
     }
 
     @Test("reads on, sorting, where the file is laid out without the index")

@@ -7,8 +7,8 @@ enum NumberText {
         let text = String(decoding: text, as: UTF8.self)
         if let whole = Int64(text) { return (String(whole), Double(whole)) }
         guard let value = Double(text), value.isFinite else { return nil }
-        // Beyond 2^53 a double names several whole numbers, and its own spelling says so.
-        if let whole = Int64(exactly: value), whole.magnitude < 1 << 53 { return (String(whole), value) }
+        // As JavaScript spells them, and as a whole number that is written without an exponent is kept.
+        if value.magnitude < 1e21, let whole = Int128(exactly: value) { return (String(whole), value) }
         return (value.description, value)
     }
 }

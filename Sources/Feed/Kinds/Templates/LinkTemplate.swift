@@ -2,7 +2,8 @@
 struct LinkTemplate: Sendable {
     private let template: TextTemplate
 
-    /// - Throws: ``KindFault`` where the template does not begin with a whole `https://host/` (or http): no field may say where a link leads.
+    /// - Throws: ``KindFault`` where the template does not begin with a whole `https://host/` (or http): no field may say where a link leads;
+    ///   or where it comes to no link, whatever the fields hold.
     init(_ source: String, reading known: [(name: String, reference: FieldReference)]) throws(KindFault) {
         let literal = source.firstRange(of: "{{").map { source[..<$0.lowerBound] } ?? source[...]
         let start = Array(literal.utf8)[...]
@@ -11,6 +12,9 @@ struct LinkTemplate: Sendable {
             throw KindFault([], "a link's template must begin with http:// or https://, a host and a slash, before its first field")
         }
         template = try TextTemplate(source, for: .link, reading: known)
+        for sample in template.samples {
+            if let fault = ItemURL.fault(in: Array(sample.utf8)[...]) { throw KindFault([], "a link from this template \(fault)") }
+        }
     }
 
     /// - Throws: ``ItemFault`` where a field is not what the kind declares, or the link becomes none, or too long.

@@ -35,6 +35,11 @@ struct TextTemplate: Sendable {
         self.place = place
     }
 
+    /// What the template comes to in each case, with a plain letter for every value.
+    var samples: [String] {
+        skeletons.map { $0.text(filledWith: fields.map { _ in "x" }) }
+    }
+
     /// - Throws: ``ItemFault`` where a field is not what the kind declares.
     func text(of values: FieldValues) throws(ItemFault) -> String {
         var texts: [String] = []
