@@ -14,7 +14,7 @@ public final class Resolver: Sendable {
     public struct Configuration: Sendable {
         public var threads = 16
         /// A lookup that takes longer is stuck: its thread is no longer one of the ``threads``, so that others get theirs.
-        public var patience: Duration = .milliseconds(500)
+        public var patience: Duration = .milliseconds(200)
         /// Threads with the stuck ones.
         public var mostThreads = 64
         /// Names that wait for a thread; one more is refused with `resolveFailed`.

@@ -38,10 +38,10 @@ final class DiskCache: Sendable {
     private let mostPending: Int
 
     /// Makes the folder where it is missing, and reads in the background what it holds.
-    /// - Parameter budget: what is on its way counts there, and takes a quarter of it at most.
+    /// - Parameter budget: what is on its way counts there, and takes half of it at most.
     init(folder: String, capacity: Int, budget: ByteBudget = ByteBudget(limit: 128 << 20)) throws(DiskCacheError) {
         self.budget = budget
-        mostPending = budget.limit / 4
+        mostPending = budget.limit / 2
         self.folder = folder
         self.capacity = capacity
         for part in [folder, "\(folder)/\(Self.temporary)"] where mkdir(part, 0o700) != 0 && errno != EEXIST {
