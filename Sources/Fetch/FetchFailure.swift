@@ -13,6 +13,8 @@ public enum FetchFailure: String, Error, Sendable, Hashable, CaseIterable {
     case hostNotFound = "host-not-found"
     case resolveFailed = "resolve-failed"
     case resolveTimeout = "resolve-timeout"
+    /// Other names kept the resolver so long that this one's lookup was never begun.
+    case resolverBusy = "resolver-busy"
     case connectFailed = "connect-failed"
     case connectTimeout = "connect-timeout"
     case tlsFailed = "tls-failed"

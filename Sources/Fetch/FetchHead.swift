@@ -4,6 +4,8 @@ public struct FetchHead: Sendable {
     public let headers: FetchHeaders
     /// Where the answer came from, after redirects.
     public let url: FetchURL
+    /// The heads of the redirects that led there, in order.
+    public var redirects: [FetchHead] = []
 
     /// The declared length in bytes; nil where there is none, or none that can be trusted: no number, or several that differ.
     public var contentLength: Int? {

@@ -90,7 +90,7 @@ public struct ImageFailure: Error, Sendable, Hashable {
         case .malformedURL, .schemeDenied, .userinfoDenied, .portDenied, .hostDenied, .addressDenied, .downgradeDenied: 403
         case .resolveTimeout, .connectTimeout, .headTimeout, .totalTimeout, .tooSlow: 504
         case .cancelled: 499
-        case .shuttingDown: 503
+        case .shuttingDown, .resolverBusy: 503
         case .internalError: 500
         default: 502
         }
@@ -104,14 +104,14 @@ public struct ImageFailure: Error, Sendable, Hashable {
         case .upstream(404), .upstream(410): return .seconds(300)
         case .upstream(401), .upstream(403): return .seconds(60)
         case .upstream(429): return .seconds(min(max(retryAfter ?? 10, 1), 600))
-        case .upstream: return Self.growing(strikes)
+        case .upstream: return max(Self.growing(strikes), .seconds(min(max(retryAfter ?? 0, 0), 600)))
         case .fetch(let failure): return Self.remembered(failure, strikes)
         }
     }
 
     private static func remembered(_ failure: FetchFailure, _ strikes: Int) -> Duration? {
         switch failure {
-        case .cancelled, .shuttingDown, .internalError: nil
+        case .cancelled, .shuttingDown, .internalError, .resolverBusy: nil
         case .hostNotFound, .resolveFailed, .resolveTimeout: .seconds(30)
         case .connectFailed, .connectTimeout, .tlsFailed, .headTimeout, .totalTimeout, .tooSlow, .connectionLost, .truncated,
             .protocolError:
@@ -124,6 +124,9 @@ public struct ImageFailure: Error, Sendable, Hashable {
     private static func growing(_ strikes: Int) -> Duration {
         .seconds(min(120, 10 << min(max(strikes - 1, 0), 4)))
     }
+
+    /// Whether a stale picture may stand in (RFC 5861 section 4): the origin, the way there or we ourselves failed, and nobody was refused.
+    var permitsStale: Bool { [500, 502, 503, 504].contains(status) }
 
     /// Whether the origin's host is to blame; nil where it says nothing about the host.
     var blamesHost: Bool? {

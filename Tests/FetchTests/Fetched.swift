@@ -9,6 +9,7 @@ final class Fetched: FetchDelegate {
         case stage(FetchStage)
         case head(FetchHead)
         case bytes([UInt8])
+        case repeated
         case ended(FetchFailure?, at: ContinuousClock.Instant)
     }
 
@@ -24,6 +25,8 @@ final class Fetched: FetchDelegate {
     var id: FetchID? { identifier.withLock { $0 } }
 
     func fetch(_ id: FetchID, reached stage: FetchStage) { log.append(.stage(stage)) }
+
+    func fetchRepeats(_ id: FetchID) { log.append(.repeated) }
 
     func fetch(_ id: FetchID, received head: FetchHead) -> Bool {
         log.append(.head(head))
@@ -62,6 +65,8 @@ final class Fetched: FetchDelegate {
     var body: [UInt8] {
         log.events.flatMap { event -> [UInt8] in if case .bytes(let bytes) = event { bytes } else { [] } }
     }
+
+    var repeats: Int { log.events.count { if case .repeated = $0 { true } else { false } } }
 
     var endings: Int { log.events.count { if case .ended = $0 { true } else { false } } }
 }

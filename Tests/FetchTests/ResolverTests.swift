@@ -42,6 +42,7 @@ struct ResolverTests {
         var configuration = Resolver.Configuration()
         configuration.threads = 2
         configuration.queue = 3
+        configuration.patience = .seconds(100)
         let resolver = Resolver(configuration: configuration) { server.lookup($0) }
         let answers = EventLog<String>()
         var tickets: [Resolver.Ticket?] = []
@@ -57,6 +58,28 @@ struct ResolverTests {
         await answers.wait { $0.count == 4 }
         #expect(Set(answers.events) == ["a", "b", "c", "e"])
         #expect(Set(server.asked.events) == ["a", "b", "c", "e"])
+    }
+
+    @Test("Lookups that are stuck keep their threads and not those of others, up to a bound; who never had a turn is told apart")
+    func stuck() async {
+        let server = NameServer()
+        var configuration = Resolver.Configuration()
+        configuration.threads = 2
+        configuration.mostThreads = 4
+        configuration.patience = .zero
+        let resolver = Resolver(configuration: configuration) { server.lookup($0) }
+        let answers = EventLog<String>()
+        var tickets: [Resolver.Ticket] = []
+        for (number, host) in ["a", "b", "c", "d", "e"].enumerated() {
+            if let ticket = resolver.resolve(host, then: { _ in answers.append(host) }) { tickets.append(ticket) }
+            await server.asked.wait { $0.count == min(number + 1, 4) }
+        }
+        #expect(resolver.busyThreads == 4)
+        #expect(resolver.leave(tickets[4]))
+        #expect(!resolver.leave(tickets[0]))
+        server.release()
+        await answers.wait { $0.count == 3 }
+        #expect(Set(answers.events) == ["b", "c", "d"])
     }
 
     @Test("An answer is remembered for its time")

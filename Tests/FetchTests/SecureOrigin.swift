@@ -8,7 +8,8 @@ final class SecureOrigin {
     private let folder: String
     private let server: Process
 
-    init() throws {
+    /// - Parameter dialogue: where requests are to be read and answers to be written, byte for byte; without it the server answers by itself.
+    init(dialogue: (requests: Pipe, answers: Pipe)? = nil) throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("secure-origin-\(UUID())").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         certificate = folder + "/certificate.pem"
@@ -22,14 +23,14 @@ final class SecureOrigin {
         maker.waitUntilExit()
         // Below the ports that the kernel hands out, so that no other test's origin gets it in between.
         var candidate = UInt16.random(in: 20_000..<32_000)
-        var server = Self.server(on: candidate, folder)
+        var server = Self.server(on: candidate, folder, dialogue)
         try server.run()
         while !Self.listens(on: candidate) {
             if server.isRunning {
                 usleep(5_000)
             } else {
                 candidate = UInt16.random(in: 20_000..<32_000)
-                server = Self.server(on: candidate, folder)
+                server = Self.server(on: candidate, folder, dialogue)
                 try server.run()
             }
         }
@@ -37,17 +38,16 @@ final class SecureOrigin {
         self.server = server
     }
 
-    private static func server(on port: UInt16, _ folder: String) -> Process {
+    private static func server(on port: UInt16, _ folder: String, _ dialogue: (requests: Pipe, answers: Pipe)?) -> Process {
         let server = Process()
         server.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
         server.arguments =
             [
-                "s_server", "-accept", "127.0.0.1:\(port)", "-cert", folder + "/certificate.pem", "-key", folder + "/key.pem", "-www",
-                "-quiet",
-            ]
-        server.standardOutput = FileHandle.nullDevice
+                "s_server", "-accept", "127.0.0.1:\(port)", "-cert", folder + "/certificate.pem", "-key", folder + "/key.pem", "-quiet",
+            ] + (dialogue == nil ? ["-www"] : [])
+        server.standardOutput = dialogue?.requests ?? FileHandle.nullDevice
         server.standardError = FileHandle.nullDevice
-        server.standardInput = FileHandle.nullDevice
+        server.standardInput = dialogue?.answers ?? FileHandle.nullDevice
         return server
     }
 

@@ -50,12 +50,12 @@ struct AdmissionTests {
         #expect(order == [6, 4, 5, 3, 7])
     }
 
-    @Test("What is hurried goes next, the last hurried first, and keeps its patience")
+    @Test("What is hurried goes next, the last hurried first, and keeps its patience where it was in view before")
     func hurried() {
         var admission = admission(running: 1, perHost: 1, waiting: 10)
         for id in 1...5 { _ = admission.enter(id, origin: "a", priority: .visible, now: now) }
         _ = admission.enter(6, origin: "a", priority: .prefetch, now: now)
-        for id in [3, 6, 2, 1, 99] { admission.hurry(id) }
+        for id in [3, 6, 2, 1, 99] { admission.hurry(id, now: now) }
         #expect(admission.nextExpiry == now.advanced(by: .seconds(2)))
         var order: [Int] = []
         var running = 1
@@ -97,8 +97,11 @@ struct AdmissionTests {
         _ = admission.enter(2, origin: "a", priority: .prefetch, now: now)
         _ = admission.enter(3, origin: "a", priority: .near, now: now.advanced(by: .seconds(1)))
         #expect(admission.nextExpiry == now.advanced(by: .seconds(2)))
-        admission.setPriority(.visible, of: 2)
         #expect(admission.expire(now: now.advanced(by: .milliseconds(2_500))) == [2])
+        admission.setPriority(.visible, of: 3, now: now.advanced(by: .milliseconds(2_500)))
+        #expect(admission.nextExpiry == now.advanced(by: .milliseconds(4_500)))
+        _ = admission.enter(4, origin: "a", priority: .near, now: now.advanced(by: .milliseconds(2_000)))
+        #expect(admission.nextExpiry == now.advanced(by: .milliseconds(4_000)))
         admission.leave(1)
         #expect(admission.next() == 3)
     }

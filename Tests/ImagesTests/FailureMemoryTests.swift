@@ -19,6 +19,7 @@ struct FailureMemoryTests {
             (ImageFailure(.fetch(.addressDenied)), 3_600),
             (ImageFailure(.fetch(.headTimeout)), 10), (ImageFailure(.fetch(.bodyTooLarge)), 3_600), (ImageFailure(.typeDenied), 3_600),
             (ImageFailure(.upstream(status: 429), retryAfter: 77), 77), (ImageFailure(.upstream(status: 429), retryAfter: 99_999), 600),
+            (ImageFailure(.upstream(status: 503), retryAfter: 120), 120), (ImageFailure(.upstream(status: 503), retryAfter: 2), 10),
         ])
     func times(_ failure: ImageFailure, _ seconds: Int) {
         var cache = NegativeCache()
@@ -29,7 +30,9 @@ struct FailureMemoryTests {
 
     @Test(
         "Our own troubles are not the source's",
-        arguments: [ImageFailure(.overloaded), ImageFailure(.cancelled), ImageFailure(.hostResting)])
+        arguments: [
+            ImageFailure(.overloaded), ImageFailure(.cancelled), ImageFailure(.hostResting), ImageFailure(.fetch(.resolverBusy)),
+        ])
     func own(_ failure: ImageFailure) {
         var cache = NegativeCache()
         cache.record(failure, for: "x", now: start)

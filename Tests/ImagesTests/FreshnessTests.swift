@@ -1,6 +1,6 @@
-import Fetch
 import Testing
 
+@testable import Fetch
 @testable import Images
 
 @Suite("How long an answer may be used (RFC 9111, RFC 5861)")
@@ -17,7 +17,8 @@ struct FreshnessTests {
             (["Cache-Control": "max-age=1000"], 1_000), (["Cache-Control": "s-maxage=2000, max-age=1000"], 2_000),
             (["Cache-Control": "max-age=1000", "Expires": "Sun, 06 Nov 1994 18:49:37 GMT"], 1_000),
             (["Date": "Sun, 06 Nov 1994 08:49:37 GMT", "Expires": "Sun, 06 Nov 1994 09:49:37 GMT"], 3_600),
-            (["Expires": "0"], 300), (["Cache-Control": "max-age=5"], 300),
+            (["Expires": "0"], 0), (["Expires": "Sun, 06 Nov 1994 08:00:00 GMT", "Pragma": "no-cache"], 0),
+            (["Cache-Control": "max-age=5"], 300),
             (["Cache-Control": "max-age=99999999999999999999"], 30 * 86_400),
             (["Cache-Control": "max-age=nonsense"], 0), (["Cache-Control": "max-age=0, must-revalidate"], 0),
             (["Cache-Control": "s-maxage=0, max-age=1000"], 0), (["Cache-Control": "max-age=5, proxy-revalidate"], 5),
@@ -71,6 +72,27 @@ struct FreshnessTests {
         #expect(declared.staleWhileRevalidateUntil == now + 10)
         let shared = try #require(evaluate(["Cache-Control": "s-maxage=0"]))
         #expect(shared.staleWhileRevalidateUntil == now && shared.staleIfErrorUntil == now)
+    }
+
+    @Test("What has expired on arrival is asked about each time")
+    func expired() throws {
+        let expired = try #require(evaluate(["Expires": "Sun, 06 Nov 1994 08:00:00 GMT"]))
+        #expect(expired.staleWhileRevalidateUntil == now && expired.staleIfErrorUntil == now + 7 * 86_400)
+    }
+
+    @Test(
+        "A redirect bounds the lifetime of what it leads to",
+        arguments: [
+            (302, ["Cache-Control": "no-store"], nil), (302, ["Cache-Control": "private"], nil), (302, ["Cache-Control": "no-cache"], 0),
+            (302, ["Cache-Control": "max-age=1000"], 1_000), (307, [:], 300), (301, [:], 20_000),
+            (301, ["Cache-Control": "max-age=400"], 400), (302, ["Cache-Control": "max-age=99999"], 20_000),
+        ] as [(Int, KeyValuePairs<String, String>, Int64?)])
+    func redirects(_ status: Int, _ fields: KeyValuePairs<String, String>, _ lifetime: Int64?) throws {
+        let (from, to) = (try FetchURL("http://a.example/"), try FetchURL("http://b.example/"))
+        var head = FetchHead(status: 200, headers: FetchHeaders(["Cache-Control": "max-age=20000"]), url: to)
+        head.redirects = [FetchHead(status: status, headers: FetchHeaders(fields), url: from)]
+        let freshness = Freshness(head, head.headers, asked: now, received: now, policy: FreshnessPolicy())
+        #expect(freshness.map { $0.freshUntil - now } == lifetime)
     }
 
     @Test("Only pictures are stored", arguments: [206, 301, 404, 500])

@@ -97,7 +97,10 @@ struct RefusalTests {
         "A few bytes that would be gigabytes once drawn",
         arguments: [
             ("png", Frames.png(20_000, 20_000), "too-many-pixels"), ("jpeg", Frames.jpeg(6_400, 6_400, 0xc2), "too-many-pixels"),
-            ("gif", Frames.gif(65_535, 65_535), "too-many-pixels"), ("webp", Frames.webpExtended(16_777_216, 1), "too-many-pixels"),
+            ("gif", Frames.gif(65_535, 65_535), "too-many-pixels"), ("gif", Frames.gif(1, 1, frame: (60_000, 60_000)), "too-many-pixels"),
+            ("avif", Frames.avif((20_000, 20_000)), "too-many-pixels"),
+            ("jpeg", Frames.jpeg(11_000, 11_000, before: [0, 0, 0xff, 1, 0xff, 0xd0]), "too-many-pixels"),
+            ("webp", Frames.webpExtended(16_777_216, 1), "too-many-pixels"),
             ("png", Frames.png(0, 0), "type-mismatch"),
         ])
     func bombs(_ kind: String, _ body: [UInt8], _ code: String) async throws {

@@ -13,6 +13,10 @@ public final class Resolver: Sendable {
 
     public struct Configuration: Sendable {
         public var threads = 16
+        /// A lookup that takes longer is stuck: its thread is no longer one of the ``threads``, so that others get theirs.
+        public var patience: Duration = .milliseconds(200)
+        /// Threads with the stuck ones.
+        public var mostThreads = 64
         /// Names that wait for a thread; one more is refused with `resolveFailed`.
         public var queue = 1_024
         public var positive: Duration = .seconds(60)
@@ -34,6 +38,8 @@ public final class Resolver: Sendable {
         var waiting: [String: [(number: UInt64, call: @Sendable (Answer) -> Void)]] = [:]
         var queue: [String] = []
         var threads = 0
+        /// When each lookup under way was begun.
+        var begun: [String: LoopInstant] = [:]
         var next: UInt64 = 0
     }
 
@@ -62,31 +68,49 @@ public final class Resolver: Sendable {
             let ticket = Ticket(host: host, number: state.next)
             guard isFirst else { return .wait(ticket, spawn: false) }
             state.queue.append(host)
-            guard state.threads < configuration.threads else { return .wait(ticket, spawn: false) }
-            state.threads += 1
-            return .wait(ticket, spawn: true)
+            return .wait(ticket, spawn: takeThread(&state, now))
         }
         switch step {
         case .now(let answer):
             call(answer)
             return nil
         case .wait(let ticket, let spawn):
-            if spawn, !DetachedThread.start({ self.work() }) {
-                threadMissing()
-            }
+            if spawn { startThread() }
             return ticket
         }
     }
 
+    /// Whether one more thread may work; it then counts.
+    private func takeThread(_ state: inout State, _ now: LoopInstant) -> Bool {
+        guard !state.queue.isEmpty, state.threads < configuration.mostThreads, hasRoom(for: 1, state, now) else { return false }
+        state.threads += 1
+        return true
+    }
+
+    private func hasRoom(for more: Int, _ state: State, _ now: LoopInstant) -> Bool {
+        let stuck = state.begun.values.count { now.since($0) >= configuration.patience }
+        return state.threads - stuck + more <= configuration.threads
+    }
+
+    private func startThread() {
+        if !DetachedThread.start({ self.work() }) { threadMissing() }
+    }
+
     /// Forgets one who waits. A lookup that nobody waits for any more is not begun; one that was begun goes on by itself.
-    func leave(_ ticket: Ticket) {
-        state.withLock { state in
+    /// - Returns: whether the lookup was still to be begun.
+    @discardableResult
+    func leave(_ ticket: Ticket) -> Bool {
+        let (wasQueued, spawn) = state.withLock { state in
             state.waiting[ticket.host]?.removeAll { $0.number == ticket.number }
-            if state.waiting[ticket.host]?.isEmpty == true, let place = state.queue.firstIndex(of: ticket.host) {
+            let place = state.queue.firstIndex(of: ticket.host)
+            if let place, state.waiting[ticket.host]?.isEmpty == true {
                 state.queue.remove(at: place)
                 state.waiting[ticket.host] = nil
             }
+            return (place != nil, takeThread(&state, .now()))
         }
+        if spawn { startThread() }
+        return wasQueued
     }
 
     private func work() {
@@ -100,11 +124,14 @@ public final class Resolver: Sendable {
 
     private func nextHost() -> String? {
         state.withLock { state in
-            if state.queue.isEmpty {
+            let now = LoopInstant.now()
+            if state.queue.isEmpty || !hasRoom(for: 0, state, now) {
                 state.threads -= 1
                 return nil
             }
-            return state.queue.removeFirst()
+            let host = state.queue.removeFirst()
+            state.begun[host] = now
+            return host
         }
     }
 
@@ -117,6 +144,7 @@ public final class Resolver: Sendable {
                     for host in Array(state.cache.keys.prefix(max(1, configuration.remembered / 10))) { state.cache[host] = nil }
                 }
             }
+            state.begun[host] = nil
             let isGood = (try? answer.get())?.isEmpty == false
             state.cache[host] = (answer, now.advanced(by: isGood ? configuration.positive : configuration.negative))
             return state.waiting.removeValue(forKey: host)?.map(\.call) ?? []

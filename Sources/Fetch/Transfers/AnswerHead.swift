@@ -30,9 +30,24 @@ struct AnswerHead {
         if status == 0 { return statusLine(rest) }
         guard let colon = rest.firstIndex(of: UInt8(ascii: ":")), colon > rest.startIndex else { return .failed(.protocolError) }
         let name = String(decoding: rest[..<colon], as: UTF8.self)
-        let value = rest[(colon + 1)...].trimmed
-        headers.append(name, String(decoding: value, as: UTF8.self))
+        if let value = Self.text(rest[(colon + 1)...].trimmed, of: name.lowercased()) { headers.append(name, value) }
         return .more
+    }
+
+    /// Values may be in any encoding (RFC 9110 section 5.5), where a text has one. Bytes that have to come back as they were cannot be
+    /// repaired: a reference is written as an ASCII one with the same bytes, and a validator that would never match is none.
+    private static func text(_ value: Slice<UnsafeRawBufferPointer>, of name: String) -> String? {
+        if let text = String(validating: value, as: UTF8.self) { return text }
+        switch name {
+        case "etag", "last-modified": return nil
+        case "location":
+            let digits = Array("0123456789ABCDEF".utf8)
+            let bytes = value.flatMap { byte -> [UInt8] in
+                byte < 0x80 ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+            return String(decoding: bytes, as: UTF8.self)
+        default: return String(decoding: value, as: UTF8.self)
+        }
     }
 
     /// `HTTP/1.1 200 OK`, of which only the number matters.

@@ -25,10 +25,10 @@ extension Transfer {
                 return transfer.openSocket(address)
             })
         easy.check(
-            intertwine_easy_prereq(easy.handle) { context, remote, _, _, _ in
-                guard let transfer = Transfer.from(context), let remote, transfer.connected(to: String(cString: remote)) else {
-                    return CURL_PREREQFUNC_ABORT
-                }
+            intertwine_easy_prereq(easy.handle) { context, remote, _, remotePort, localPort in
+                guard let transfer = Transfer.from(context), let remote,
+                    transfer.connected(to: String(cString: remote), UInt16(clamping: remotePort), from: UInt16(clamping: localPort))
+                else { return CURL_PREREQFUNC_ABORT }
                 return CURL_PREREQFUNC_OK
             })
     }
@@ -56,6 +56,7 @@ extension Transfer {
         // The kernel doubles the number it is given.
         var window = Int32(clamping: request.limits.receiveWindow / 2)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &window, socklen_t(MemoryLayout<Int32>.size))
+        opened.append(descriptor)
         return descriptor
     }
 }

@@ -7,12 +7,25 @@ final class Transfer {
     let request: FetchRequest
     let policy: AddressPolicy
     let delegate: any FetchDelegate
+    let sockets: OpenSockets
     let started = LoopInstant.now()
 
     var url: FetchURL
     var hops = 0
+    /// Where a redirect leads and the delegate does not want to go yet.
+    var heldAt: FetchURL?
     var easy: CurlEasy?
     var ticket: Resolver.Ticket?
+    /// Where this hop's host may be looked for.
+    var addresses: [IPAddress] = []
+    /// This hop's request goes out on a connection of its own: the one that curl had kept is not to be trusted.
+    private(set) var wantsNewConnection = false
+    /// The hop is to be begun once more.
+    private(set) var isToRepeat = false
+    /// How often this hop's request has gone out.
+    private var requests = 0
+    /// The sockets that curl has asked for since; none where it uses a connection that it has kept.
+    var opened: [Int32] = []
     /// Told on the loop when the time of the current stage is over.
     var deadline: OneShotTimer?
     private(set) var stage = FetchStage.resolving
@@ -20,15 +33,18 @@ final class Transfer {
     var answer = AnswerHead()
     /// Where this hop's answer points to.
     private(set) var redirect: String?
+    /// The redirects that led here.
+    private var passed: [FetchHead] = []
     private var bodyBytes = 0
     /// Why a callback stopped curl; curl itself only knows that one did.
     private(set) var stopped: FetchFailure?
     private(set) var sawDeniedAddress = false
 
-    init(id: FetchID, request: FetchRequest, policy: AddressPolicy, delegate: any FetchDelegate) {
+    init(id: FetchID, request: FetchRequest, policy: AddressPolicy, sockets: OpenSockets, delegate: any FetchDelegate) {
         self.id = id
         self.request = request
         self.policy = policy
+        self.sockets = sockets
         self.delegate = delegate
         url = request.url
     }
@@ -49,6 +65,17 @@ final class Transfer {
         redirect = nil
         stopped = nil
         bodyBytes = 0
+        requests = 0
+        opened = []
+        wantsNewConnection = false
+        answer.beginMessage()
+    }
+
+    /// The same hop again, from the connection on.
+    func beginAgain() {
+        isToRepeat = false
+        opened = []
+        wantsNewConnection = true
         answer.beginMessage()
     }
 
@@ -60,11 +87,30 @@ final class Transfer {
     }
 
     /// The connection stands, new or used again, and the request goes out when this returns true.
-    func connected(to remote: String) -> Bool {
+    func connected(to remote: String, _ remotePort: UInt16, from localPort: UInt16) -> Bool {
         guard permits(IPAddress(remote)) else { return false }
+        // curl repeats by itself what was lost on a kept connection, as often as it has such connections.
+        guard requests < 2 else { return stop(.connectionLost) }
+        if opened.isEmpty {
+            isToRepeat = requests > 0 || isSpoiled(remotePort, localPort)
+            if isToRepeat { return false }
+        } else {
+            sockets.keep(opened, localPort: localPort)
+            opened = []
+        }
+        requests += 1
         enter(.headers)
-        deadline?.arm(after: min(request.limits.head, remaining))
+        if requests == 1 {
+            deadline?.arm(after: min(request.limits.head, remaining))
+        } else {
+            delegate.fetchRepeats(id)
+        }
         return true
+    }
+
+    private func isSpoiled(_ remotePort: UInt16, _ localPort: UInt16) -> Bool {
+        guard let easy else { return true }
+        return sockets.condition(of: easy.handle, localPort: localPort, remotePort: remotePort) == .spoiled
     }
 
     func received(headerLine line: UnsafeRawBufferPointer) -> Bool {
@@ -73,11 +119,12 @@ final class Transfer {
         case .failed(let failure): return stop(failure)
         case .complete(let status, let headers):
             deadline?.disarm()
-            let head = FetchHead(status: status, headers: headers, url: url)
+            let head = FetchHead(status: status, headers: headers, url: url, redirects: passed)
             guard head.hasSoundLength else { return stop(.protocolError) }
             easy?.limitSlowness(request.limits)
             if (301...303).contains(status) || status == 307 || status == 308, let location = headers["location"] {
                 redirect = location
+                passed.append(FetchHead(status: status, headers: headers, url: url))
                 return true
             }
             if let length = head.contentLength, length > request.limits.bodyBytes { return stop(.bodyTooLarge) }
@@ -112,7 +159,8 @@ final class Transfer {
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM: return .tlsFailed
         case CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR: return .connectionLost
         case CURLE_PARTIAL_FILE: return .truncated
-        case CURLE_OUT_OF_MEMORY: return .internalError
+        // What curl says to a line that is longer than it takes.
+        case CURLE_OUT_OF_MEMORY: return stage == .headers && !answer.isComplete ? .headTooLarge : .internalError
         default: return .protocolError
         }
     }

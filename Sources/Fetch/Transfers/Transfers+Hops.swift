@@ -10,7 +10,10 @@ extension Transfers {
             return end(transfer.id, error)
         }
         transfer.beginHop(to: url)
-        if let address = url.address { return connect(transfer, to: [address]) }
+        if let address = url.address {
+            transfer.addresses = [address]
+            return connect(transfer)
+        }
         transfer.enter(.resolving)
         transfer.deadline?.arm(after: min(transfer.request.limits.resolve, transfer.remaining))
         let id = transfer.id
@@ -19,6 +22,13 @@ extension Transfers {
             guard let transfers = self else { return }
             transfers.loop.execute { transfers.assumeIsolated { $0.resolved(id, hop, answer) } }
         }
+    }
+
+    /// Goes on where the delegate held a fetch.
+    func goOn(_ id: FetchID) {
+        guard let transfer = transfers[id], let next = transfer.heldAt else { return }
+        transfer.heldAt = nil
+        openHop(transfer, to: next)
     }
 
     private func resolved(_ id: FetchID, _ hop: Int, _ answer: Resolver.Answer) {
@@ -30,11 +40,12 @@ extension Transfers {
         case .success(let addresses):
             let permitted = addresses.filter { policy.permits($0) }
             if permitted.isEmpty { return end(id, .addressDenied) }
-            connect(transfer, to: permitted)
+            transfer.addresses = permitted
+            connect(transfer)
         }
     }
 
-    private func connect(_ transfer: Transfer, to addresses: [IPAddress]) {
+    private func connect(_ transfer: Transfer) {
         transfer.enter(.connecting)
         guard transfer.remaining > .zero else { return end(transfer.id, .totalTimeout) }
         do throws(FetchFailure) {
@@ -43,8 +54,10 @@ extension Transfers {
             transfer.attach(easy)
             easy.limit(transfer.request.limits, total: transfer.remaining)
             if transfer.request.acceptsCompression { easy.set(CURLOPT_ACCEPT_ENCODING, "gzip") }
+            if transfer.wantsNewConnection { easy.set(CURLOPT_FRESH_CONNECT, 1) }
             try easy.prepare(
-                transfer.url, addresses: addresses, headers: transfer.request.fields(for: transfer.url), certificates: certificates)
+                transfer.url, addresses: transfer.addresses, headers: transfer.request.fields(for: transfer.url), certificates: certificates
+            )
             guard curl_multi_add_handle(multi.handle, easy.handle) == CURLM_OK else { throw .internalError }
             transfer.easy = easy
         } catch {
@@ -67,6 +80,11 @@ extension Transfers {
     }
 
     private func finishHop(_ transfer: Transfer, _ code: CURLcode) {
+        if transfer.isToRepeat, code == CURLE_ABORTED_BY_CALLBACK {
+            closeHop(transfer)
+            transfer.beginAgain()
+            return connect(transfer)
+        }
         guard let location = transfer.redirect, transfer.stopped == nil else {
             return end(transfer.id, transfer.failure(for: code))
         }
@@ -77,6 +95,11 @@ extension Transfers {
         do throws(FetchFailure) {
             let next = try transfer.url.resolving(location)
             if transfer.url.isSecure, !next.isSecure { throw .downgradeDenied }
+            try policy.check(next)
+            guard transfer.delegate.fetch(transfer.id, redirectedTo: next) else {
+                transfer.heldAt = next
+                return
+            }
             openHop(transfer, to: next)
         } catch {
             end(transfer.id, error)

@@ -16,6 +16,7 @@ public actor Transfers {
     var timer: OneShotTimer?
     var watches: [Int32: SocketWatch] = [:]
     var transfers: [FetchID: Transfer] = [:]
+    private let sockets = OpenSockets()
     /// One of curl's calls is on the stack, or may be.
     var isInCurl = false
     private var isShutDown = false
@@ -48,6 +49,11 @@ public actor Transfers {
         loop.execute { self.assumeIsolated { $0.end(id, .cancelled) } }
     }
 
+    /// Lets a fetch go on that its delegate holds at a redirect. From any thread.
+    public nonisolated func proceed(_ id: FetchID) {
+        loop.execute { self.assumeIsolated { $0.goOn(id) } }
+    }
+
     /// Stops reading a fetch's body, or goes on. At once, except when called by a delegate that curl is just calling.
     public func setPaused(_ isPaused: Bool, _ id: FetchID) {
         if isInCurl {
@@ -78,7 +84,7 @@ public actor Transfers {
 
     private func begin(_ id: FetchID, _ request: FetchRequest, _ delegate: any FetchDelegate) {
         guard !isShutDown else { return delegate.fetchEnded(id, .shuttingDown) }
-        let transfer = Transfer(id: id, request: request, policy: policy, delegate: delegate)
+        let transfer = Transfer(id: id, request: request, policy: policy, sockets: sockets, delegate: delegate)
         transfer.deadline = OneShotTimer(on: loop) { [weak self] in
             self?.assumeIsolated { $0.stageTimedOut(id) }
         }
@@ -89,7 +95,11 @@ public actor Transfers {
     private func stageTimedOut(_ id: FetchID) {
         guard let transfer = transfers[id] else { return }
         let isTotal = transfer.remaining <= .zero
-        end(id, isTotal ? .totalTimeout : transfer.stage == .resolving ? .resolveTimeout : .headTimeout)
+        guard transfer.stage == .resolving, let ticket = transfer.ticket else { return end(id, isTotal ? .totalTimeout : .headTimeout) }
+        transfer.ticket = nil
+        // A name that never had its turn has done nothing wrong.
+        if resolver.leave(ticket) { return end(id, .resolverBusy) }
+        end(id, isTotal ? .totalTimeout : .resolveTimeout)
     }
 
     /// The one way out of the table.

@@ -5,6 +5,7 @@ struct PictureHead: Sendable {
     /// Nil where the origin forbids storing it.
     var freshness: Freshness?
     let validators: CachedImage.Validators
+    let terms: CachedImage.Terms
     /// Whether the end of the body can be told from a lost connection.
     let isDelimited: Bool
 }

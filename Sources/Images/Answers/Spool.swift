@@ -68,6 +68,19 @@ final class Spool: Sendable {
         waiting.forEach { $0.resume() }
     }
 
+    /// Ends it for those who have not read all of it, and gives its memory back.
+    func cutOff(_ failure: ImageFailure) {
+        let (bytes, waiting) = state.withLock { state in
+            let bytes = state.bytes
+            state.chunks = []
+            state.bytes = 0
+            state.end = .failed(failure)
+            return (bytes, state.takeWaiting())
+        }
+        budget.give(back: bytes)
+        waiting.forEach { $0.resume() }
+    }
+
     /// Everything that came, as one.
     var contents: [UInt8] {
         state.withLock { state in

@@ -21,11 +21,12 @@ final class DiskCache: Sendable {
     private struct State: Sendable {
         var index = DiskIndex()
         var counts = Counts()
-        /// Pictures on their way to the disk; more than a few and the disk is too slow for what comes in.
-        var writing = 0
+        /// Pictures on their way to the disk, the last of each name; they are found like those that are there.
+        var pending: [String: CachedImage] = [:]
+        /// Bytes of all that are on their way; more than a few and the disk is too slow for what comes in.
+        var pendingBytes = 0
     }
 
-    private static let mostWriting = 64
     private static let temporary = "tmp"
 
     private let folder: String
@@ -33,9 +34,14 @@ final class DiskCache: Sendable {
     private let writer = DispatchQueue(label: "intertwine.images.disk.write", qos: .utility)
     private let reader = DispatchQueue(label: "intertwine.images.disk.read")
     private let state = Mutex(State())
+    private let budget: ByteBudget
+    private let mostPending: Int
 
     /// Makes the folder where it is missing, and reads in the background what it holds.
-    init(folder: String, capacity: Int) throws(DiskCacheError) {
+    /// - Parameter budget: what is on its way counts there, and takes half of it at most.
+    init(folder: String, capacity: Int, budget: ByteBudget = ByteBudget(limit: 128 << 20)) throws(DiskCacheError) {
+        self.budget = budget
+        mostPending = budget.limit / 2
         self.folder = folder
         self.capacity = capacity
         for part in [folder, "\(folder)/\(Self.temporary)"] where mkdir(part, 0o700) != 0 && errno != EEXIST {
@@ -57,6 +63,7 @@ final class DiskCache: Sendable {
     /// Whether a picture of so many bytes is kept, with what is written beside it.
     func takes(_ bytes: Int) -> Bool {
         DiskIndex.room(for: bytes) + DiskIndex.room(for: ImageFile.besideBody) <= Self.largest(capacity)
+            && state.withLock { $0.pendingBytes == 0 || $0.pendingBytes + bytes <= mostPending }
     }
 
     /// One picture must not push out most of the others.
@@ -64,16 +71,17 @@ final class DiskCache: Sendable {
 
     func holds(_ source: String) -> Bool {
         let name = Self.name(source)
-        return state.withLock { $0.index.entries[name] != nil }
+        return state.withLock { $0.pending[name] != nil || $0.index.entries[name] != nil }
     }
 
-    /// - Parameter done: called on a queue of the cache's own; nil where there is no such picture, or no whole one.
+    /// - Parameter done: called at once or on a queue of the cache's own; nil where there is no such picture, or no whole one.
     func read(_ source: String, done: @escaping @Sendable (CachedImage?) -> Void) {
         let name = Self.name(source)
-        let isThere = state.withLock { state in
+        let (pending, isThere) = state.withLock { state in
             state.index.touch(name)
-            return state.index.entries[name] != nil
+            return (state.pending[name], state.index.entries[name] != nil)
         }
+        if let pending { return done(pending) }
         guard isThere else { return done(nil) }
         reader.async {
             guard let bytes = FileBytes.read(self.path(name)) else {
@@ -87,25 +95,36 @@ final class DiskCache: Sendable {
     }
 
     func write(_ image: CachedImage) {
+        let name = Self.name(image.source)
+        let bytes = image.body.count
         let mayWrite = state.withLock { state in
-            guard state.writing < Self.mostWriting else {
+            guard state.pendingBytes == 0 || state.pendingBytes + bytes <= mostPending, budget.take(bytes) else {
                 state.counts.writeFailures += 1
                 return false
             }
-            state.writing += 1
+            state.pendingBytes += bytes
+            state.pending[name] = image
             return true
         }
         guard mayWrite else { return }
         writer.async {
-            self.store(image)
-            self.state.withLock { $0.writing -= 1 }
+            // Removed or replaced meanwhile: what was asked for last counts.
+            if self.state.withLock({ $0.pending[name] === image }) { self.store(image) }
+            self.state.withLock { state in
+                state.pendingBytes -= bytes
+                if state.pending[name] === image { state.pending[name] = nil }
+            }
+            self.budget.give(back: bytes)
         }
     }
 
     func remove(_ source: String) {
         let name = Self.name(source)
         // From here on nobody finds it; the file itself follows, in order with what is being written.
-        state.withLock { $0.index.remove(name) }
+        state.withLock { state in
+            state.index.remove(name)
+            state.pending[name] = nil
+        }
         writer.async { self.drop(name, isDamaged: false) }
     }
 
@@ -128,9 +147,9 @@ final class DiskCache: Sendable {
         if !isWritten { unlink(aside) }
         state.withLock { state in
             state.index.release(room)
-            if isWritten {
+            if isWritten, state.pending[name] === image {
                 state.index.insert(name, bytes: room)
-            } else {
+            } else if !isWritten {
                 state.counts.writeFailures += 1
             }
         }

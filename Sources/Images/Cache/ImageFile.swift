@@ -4,7 +4,7 @@ internal import Crypto
 ///
 /// A file that was torn by a crash, bitten by the disk, or written by another version does not decode. There is then no picture, never a wrong one.
 enum ImageFile {
-    private static let mark = Array("ITWPIC01".utf8)
+    private static let mark = Array("ITWPIC02".utf8)
 
     /// Bytes that are written beside a body, mostly: a URL, tags, dates.
     static let besideBody = 4_096
@@ -16,7 +16,11 @@ enum ImageFile {
         for number in [freshness.born, freshness.freshUntil, freshness.staleWhileRevalidateUntil, freshness.staleIfErrorUntil] {
             facts.append(UInt64(bitPattern: number))
         }
-        for text in [image.source, image.etag, image.validators.etag, image.validators.lastModified] {
+        let (validators, terms) = (image.validators, image.terms)
+        for text in [
+            image.source, image.etag, validators.etag, validators.lastModified, validators.location, terms.cacheControl, terms.expires,
+            terms.vary,
+        ] {
             facts.append(text)
         }
         var bytes = mark
@@ -40,11 +44,13 @@ enum ImageFile {
         guard let kind = reader.byte().flatMap(MediaKind.init(rawValue:)), let born = reader.number(), let fresh = reader.number(),
             let revalidate = reader.number(), let error = reader.number(), case let source?? = reader.text(),
             case let etag?? = reader.text(),
-            let originTag = reader.text(), let modified = reader.text()
+            let originTag = reader.text(), let modified = reader.text(), let location = reader.text(),
+            let control = reader.text(), let expires = reader.text(), let vary = reader.text()
         else { return nil }
         return CachedImage(
             source: source, kind: kind, body: Array(reader.rest), etag: etag,
             freshness: Freshness(born: born, freshUntil: fresh, staleWhileRevalidateUntil: revalidate, staleIfErrorUntil: error),
-            validators: CachedImage.Validators(etag: originTag, lastModified: modified))
+            validators: CachedImage.Validators(etag: originTag, lastModified: modified, location: location),
+            terms: CachedImage.Terms(cacheControl: control, expires: expires, vary: vary))
     }
 }

@@ -26,7 +26,7 @@ struct Admission<ID: Hashable & Sendable>: Sendable {
         var priority: ImagePriority
         /// Larger where somebody asked for it, or looked at it, more recently.
         var rank: UInt64
-        let until: LoopInstant
+        var until: LoopInstant
     }
 
     let limits: Limits
@@ -73,15 +73,21 @@ struct Admission<ID: Hashable & Sendable>: Sendable {
         }
     }
 
-    mutating func setPriority(_ priority: ImagePriority, of id: ID) {
-        if let place = waiting.firstIndex(where: { $0.id == id }) { waiting[place].priority = priority }
+    /// Who is wanted more urgently than before waits from now on. Ask ``next()`` after this.
+    mutating func setPriority(_ priority: ImagePriority, of id: ID, now: LoopInstant) {
+        if let place = waiting.firstIndex(where: { $0.id == id }) { setPriority(priority, at: place, now) }
+    }
+
+    private mutating func setPriority(_ priority: ImagePriority, at place: Int, _ now: LoopInstant) {
+        if priority > waiting[place].priority { waiting[place].until = now.advanced(by: limits.patience) }
+        waiting[place].priority = priority
     }
 
     /// Somebody looks at it now: it goes before all that wait, as the newest of those in view does.
-    mutating func hurry(_ id: ID) {
+    mutating func hurry(_ id: ID, now: LoopInstant) {
         guard let place = waiting.firstIndex(where: { $0.id == id }) else { return }
         lastRank += 1
-        waiting[place].priority = .visible
+        setPriority(.visible, at: place, now)
         waiting[place].rank = lastRank
     }
 
@@ -117,7 +123,7 @@ struct Admission<ID: Hashable & Sendable>: Sendable {
     }
 
     /// When to call ``expire(now:)`` next.
-    var nextExpiry: LoopInstant? { waiting.first?.until }
+    var nextExpiry: LoopInstant? { waiting.lazy.map(\.until).min() }
 
     private func mayStart(origin: String, isPrefetch: Bool) -> Bool {
         let there = perOrigin[origin] ?? (0, 0)

@@ -20,6 +20,13 @@ final class Download {
     var stale: CachedImage?
     var fetch: FetchID?
     var attempts = 0
+    /// Where redirects have led it.
+    var hop: FetchURL
+    /// It waits for its turn there.
+    var isHeld = false
+    /// The origin's answer to our conditions was for another picture than ours: it is asked once more, without any.
+    var isRefuted = false
+    var asksPlainly = false
     /// When the first attempt left: all of them together have the time of one.
     var departure: LoopInstant?
     /// Seconds since 1970 when the request left.
@@ -49,6 +56,7 @@ final class Download {
         self.number = number
         self.source = source
         self.url = url
+        hop = url
         self.flight = flight
         self.spool = spool
     }
@@ -56,9 +64,6 @@ final class Download {
     /// Whether the stale picture may stand in for an answer that failed this way.
     func standIn(for failure: ImageFailure, now: Int64) -> CachedImage? {
         guard let stale, !isPurged, now < stale.freshness.staleIfErrorUntil else { return nil }
-        switch failure.reason {
-        case .overloaded, .queueTimeout, .hostResting, .buffersFull: return stale
-        default: return failure.blamesHost == true ? stale : nil
-        }
+        return failure.permitsStale ? stale : nil
     }
 }

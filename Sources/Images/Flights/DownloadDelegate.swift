@@ -15,6 +15,16 @@ final class DownloadDelegate: FetchDelegate {
         flights?.assumeIsolated { $0.reached(stage, number) }
     }
 
+    func fetchRepeats(_ id: FetchID) {
+        let number = number
+        flights?.assumeIsolated { $0.repeated(number) }
+    }
+
+    func fetch(_ id: FetchID, redirectedTo url: FetchURL) -> Bool {
+        let number = number
+        return flights?.assumeIsolated { $0.redirected(to: url, number) } ?? true
+    }
+
     func fetch(_ id: FetchID, received head: FetchHead) -> Bool {
         let number = number
         return flights?.assumeIsolated { $0.received(head, number) } ?? false

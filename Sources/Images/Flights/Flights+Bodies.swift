@@ -13,7 +13,7 @@ extension Flights {
         if download.confirmed != nil { return true }
         download.flight.receive(bytes.count)
         metrics.bytesReceived += bytes.count
-        guard download.spool.append(bytes) else { return stop(download, ImageFailure(.buffersFull, retryAfter: 1)) }
+        guard keep(bytes, in: download.spool) else { return stop(download, ImageFailure(.buffersFull, retryAfter: 1)) }
         if download.frame != nil {
             download.frame?.take(bytes)
         } else {
@@ -30,6 +30,22 @@ extension Flights {
         if case .size(let size)? = download.frame?.finding, let fault = size.fault { return stop(download, ImageFailure(fault)) }
         if !download.isAnnounced { announceOrHold(download) }
         return true
+    }
+
+    /// Where the memory set aside is in use, those that are over give theirs back, the oldest first: who still reads one of them has had
+    /// more time than anybody.
+    private func keep(_ bytes: UnsafeRawBufferPointer, in spool: Spool) -> Bool {
+        while !spool.append(bytes) {
+            guard !lingering.isEmpty else { return false }
+            lingering.removeFirst().spool?.cutOff(ImageFailure(.buffersFull, retryAfter: 1))
+        }
+        return true
+    }
+
+    /// Its download is over, and somebody has not read all of it.
+    func linger(_ download: Download) {
+        lingering.removeAll { $0.spool == nil }
+        if download.isAnnounced, !download.waiters.isEmpty { lingering.append(LingeringSpool(spool: download.spool)) }
     }
 
     func announce(_ download: Download) {

@@ -12,7 +12,7 @@ extension Flights {
         if let reply = download.waiters[waiter]?.reply { refuse(ImageFailure(.cancelled), .bypass, reply) }
         forget(waiter)
         let commands = download.flight.leave(waiter)
-        admission.setPriority(download.flight.priority, of: download.number)
+        admission.setPriority(download.flight.priority, of: download.number, now: .now())
         perform(commands, download)
         yieldPlaces()
     }
@@ -38,8 +38,9 @@ extension Flights {
         for waiter in visible.reversed().compactMap({ named[$0] }).joined() {
             guard let download = homes[waiter] else { continue }
             download.flight.setPriority(.visible, of: waiter)
-            admission.hurry(download.number)
+            admission.hurry(download.number, now: .now())
         }
+        startWaiting()
         let waiters = gone.reduce(0) { $0 + (named[$1]?.count ?? 0) }
         for id in gone {
             _ = cancel(id)
@@ -83,7 +84,7 @@ extension Flights {
                 metrics.aborted[stage.rawValue, default: 0] += 1
                 metrics.bytesWastedAfterCancel += download.flight.receivedForNobody
                 metrics.bytesThrownAway += download.flight.received
-                breaker.record(download.url.authority, isGood: nil, now: .now())
+                breaker.record(download.hop.authority, isGood: nil, now: .now())
                 drop(download)
             }
         }
@@ -99,6 +100,7 @@ extension Flights {
     /// Out of the tables, out of the queue, off the wire. What its transfer still says is heard by nobody.
     func drop(_ download: Download) {
         byNumber[download.number] = nil
+        linger(download)
         abandoned.remove(download.number)
         if bySource[download.source] === download { bySource[download.source] = nil }
         download.grace?.disarm()

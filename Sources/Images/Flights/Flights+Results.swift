@@ -34,6 +34,7 @@ extension Flights {
 
     func complete(_ download: Download, _ head: PictureHead) {
         record(download, "ok", isGood: true)
+        if !download.isPurged { negative.forget(download.source) }
         let kept = keep(download, head)
         if let kept, !download.isAnnounced {
             _ = download.flight.reach(.stored)
@@ -56,7 +57,8 @@ extension Flights {
             download.head?.freshness = nil
             return nil
         }
-        let image = CachedImage(source: download.source, kind: head.kind, body: body, freshness: freshness, validators: head.validators)
+        let image = CachedImage(
+            source: download.source, kind: head.kind, body: body, freshness: freshness, validators: head.validators, terms: head.terms)
         memory.insert(image)
         disk?.write(image)
         return image
@@ -65,6 +67,7 @@ extension Flights {
     func confirm(_ download: Download, _ image: CachedImage) {
         record(download, "not-modified", isGood: true)
         if !download.isPurged {
+            negative.forget(download.source)
             memory.insert(image)
             disk?.write(image)
         }
@@ -129,7 +132,7 @@ extension Flights {
 
     private func record(_ download: Download, _ result: String, isGood: Bool?) {
         metrics.upstream[result, default: 0] += 1
-        breaker.record(download.url.authority, isGood: isGood, now: .now())
+        breaker.record(download.hop.authority, isGood: isGood, now: .now())
     }
 
     func snapshot() -> ImageMetrics {

@@ -41,30 +41,58 @@ extension Flights {
 
     private func queue(_ download: Download) {
         guard dismissOnlyIfCached(download) else { return drop(download) }
-        let origin = download.url.authority
+        if let failure = negative.failure(for: download.source, now: .now()) { return fail(download, failure, .negative) }
+        if admit(download) { launch(download) }
+    }
+
+    /// Whether it may go to the host of its hop now. If not it waits for that, or has failed.
+    private func admit(_ download: Download) -> Bool {
+        let origin = download.hop.authority
         let now = LoopInstant.now()
-        if let failure = negative.failure(for: download.source, now: now) { return fail(download, failure, .negative) }
         if case .open(let until) = breaker.ask(origin, now: now) {
             let seconds = Int(until.since(now).components.seconds) + 1
-            return fail(download, ImageFailure(.hostResting, retryAfter: seconds), .bypass)
+            fail(download, ImageFailure(.hostResting, retryAfter: seconds), .bypass)
+            return false
         }
         let (verdict, displaced) = admission.enter(download.number, origin: origin, priority: download.flight.priority, now: now)
         if let displaced, let other = byNumber[displaced] { fail(other, ImageFailure(.overloaded, retryAfter: 1)) }
         switch verdict {
-        case .start: launch(download)
+        case .start: return true
         case .wait:
             _ = download.flight.reach(.queued)
             watchQueue()
             yieldPlaces()
         case .refuse: fail(download, ImageFailure(.overloaded, retryAfter: 1))
         }
+        return false
+    }
+
+    /// The host that redirects has done its part, and gives its place back; the next one is asked like any other.
+    /// - Returns: false where it has to wait.
+    func redirected(to url: FetchURL, _ number: UInt64) -> Bool {
+        guard let download = byNumber[number] else { return true }
+        guard url.authority != download.hop.authority else { return true }
+        breaker.record(download.hop.authority, isGood: true, now: .now())
+        download.hop = url
+        admission.leave(number)
+        download.isHeld = true
+        let mayGo = admit(download)
+        if mayGo { download.isHeld = false }
+        startWaiting()
+        return mayGo
     }
 
     /// Starts what may start now that somebody has left.
     func startWaiting() {
         while let number = admission.next() {
-            if let download = byNumber[number] { launch(download) } else { admission.leave(number) }
+            if let download = byNumber[number] { start(download) } else { admission.leave(number) }
         }
+    }
+
+    private func start(_ download: Download) {
+        guard download.isHeld, let fetch = download.fetch else { return launch(download) }
+        download.isHeld = false
+        transfers.proceed(fetch)
     }
 
     private func watchQueue() {
@@ -85,25 +113,24 @@ extension Flights {
         watchQueue()
     }
 
-    func launch(_ download: Download) {
-        download.attempts += 1
+    func launch(_ download: Download, isAnotherAttempt: Bool = true) {
+        if isAnotherAttempt { download.attempts += 1 }
+        download.hop = download.url
+        download.isHeld = false
         download.asked = configuration.clock()
-        var headers = FetchHeaders([
+        let headers = FetchHeaders([
             "Accept": "image/avif,image/webp,image/png,image/jpeg,image/gif",
             "Accept-Encoding": "identity",
             "User-Agent": configuration.userAgent,
             "Via": "1.1 \(ImageNetworkManager.viaName)",
         ])
-        if let validators = download.stale?.validators {
-            if let etag = validators.etag { headers.append("If-None-Match", etag) }
-            if let modified = validators.lastModified { headers.append("If-Modified-Since", modified) }
-        }
         let now = LoopInstant.now()
         let departure = download.departure ?? now
         download.departure = departure
         var limits = configuration.limits
         limits.total = max(.milliseconds(1), limits.total - now.since(departure))
-        let request = FetchRequest(download.url, headers: headers, limits: limits)
+        var request = FetchRequest(download.url, headers: headers, limits: limits)
+        if !download.asksPlainly { request.conditions = download.stale?.validators.conditions }
         download.fetch = transfers.start(request, delegate: DownloadDelegate(self, download.number))
     }
 }

@@ -16,17 +16,16 @@ extension Flights {
     func received(_ head: FetchHead, _ number: UInt64) -> Bool {
         guard let download = byNumber[number] else { return false }
         let now = configuration.clock()
-        let freshness = Freshness(
-            status: head.status, headers: head.headers, asked: download.asked, received: now, policy: configuration.freshness)
-        let validators = CachedImage.Validators(etag: head.headers["etag"], lastModified: head.headers["last-modified"])
-        if head.status == 304, let stale = download.stale {
-            download.confirmed = stale.refreshed(freshness ?? Freshness(now: now), validators: validators)
-            return true
+        if head.status == 304, !download.asksPlainly, let stale = download.stale, stale.validators.conditions?.url == head.url {
+            return confirmed(download, stale, head, now)
         }
         guard head.status == 200 else {
-            let wait = head.headers["retry-after"].flatMap { Int($0) }
-            return stop(download, ImageFailure(.upstream(status: head.status), retryAfter: wait.map { min(max($0, 1), 600) }))
+            let wait = head.headers["retry-after"].flatMap { Self.seconds($0, now: now) }
+            return stop(download, ImageFailure(.upstream(status: head.status), retryAfter: wait))
         }
+        let freshness = Freshness(head, head.headers, asked: download.asked, received: now, policy: configuration.freshness)
+        let validators = CachedImage.Validators(
+            etag: head.headers["etag"], lastModified: head.headers["last-modified"], location: head.url.text)
         guard let kind = head.headers["content-type"].flatMap(MediaKind.init(contentType:)) else {
             return stop(download, ImageFailure(.typeDenied))
         }
@@ -36,15 +35,47 @@ extension Flights {
         let isChunked = head.headers["transfer-encoding"] != nil
         download.head = PictureHead(
             kind: kind, length: isChunked ? nil : head.contentLength, freshness: freshness, validators: validators,
-            isDelimited: isChunked || head.contentLength != nil)
+            terms: CachedImage.Terms(head.headers), isDelimited: isChunked || head.contentLength != nil)
         download.flight.expect(download.head?.length)
         perform(download.flight.reach(.body), download)
         return true
     }
 
+    /// What a 304 says counts for the fields that it has, and the others stay as they are (RFC 9111 sections 3.2 and 4.3.4).
+    private func confirmed(_ download: Download, _ stale: CachedImage, _ head: FetchHead, _ now: Int64) -> Bool {
+        let validators = CachedImage.Validators(etag: head.headers["etag"], lastModified: head.headers["last-modified"])
+        guard !validators.contradict(stale.validators) else {
+            download.isRefuted = true
+            return false
+        }
+        let terms = stale.terms.updated(by: head.headers)
+        let lastModified = validators.lastModified ?? stale.validators.lastModified
+        let headers = terms.headers(beside: head.headers, lastModified: lastModified)
+        let freshness = Freshness(head, headers, asked: download.asked, received: now, policy: configuration.freshness)
+        download.confirmed = stale.refreshed(freshness ?? Freshness(now: now), validators: validators, terms: terms)
+        return true
+    }
+
+    /// A `Retry-After` field (RFC 9110 section 10.2.3): seconds, or a date. Within ten minutes.
+    private static func seconds(_ field: String, now: Int64) -> Int? {
+        guard let wait = Int64(field) ?? HTTPDate.parse(field).map({ $0 - now }) else { return nil }
+        return Int(min(max(wait, 1), 600))
+    }
+
+    /// The transfers have made the one second attempt themselves.
+    func repeated(_ number: UInt64) {
+        guard let download = byNumber[number] else { return }
+        download.attempts += 1
+        metrics.retries += 1
+    }
+
     func ended(_ failure: FetchFailure?, _ number: UInt64) {
         guard let download = byNumber[number] else { return }
         download.fetch = nil
+        if download.isRefuted, !download.asksPlainly {
+            download.asksPlainly = true
+            return launch(download, isAnotherAttempt: false)
+        }
         if let failure = download.verdict ?? failure.map({ ImageFailure(.fetch($0)) }) { return failed(download, failure) }
         if let confirmed = download.confirmed { return confirm(download, confirmed) }
         guard download.frame != nil, let head = download.head else { return fail(download, ImageFailure(.typeMismatch)) }

@@ -13,6 +13,8 @@ actor Flights {
     let memory: MemoryCache
     let disk: DiskCache?
     let budget: ByteBudget
+    /// Downloads that are over and still being read, the oldest first.
+    var lingering: [LingeringSpool] = []
 
     var bySource: [String: Download] = [:]
     var byNumber: [UInt64: Download] = [:]
@@ -32,13 +34,13 @@ actor Flights {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-    init(_ configuration: ImageConfiguration, transfers: Transfers, memory: MemoryCache, disk: DiskCache?) {
+    init(_ configuration: ImageConfiguration, transfers: Transfers, memory: MemoryCache, disk: DiskCache?, budget: ByteBudget) {
         self.configuration = configuration
         self.transfers = transfers
         self.memory = memory
         self.disk = disk
         loop = transfers.loop
-        budget = ByteBudget(limit: configuration.bufferBytes)
+        self.budget = budget
         var limits = Admission<UInt64>.Limits()
         limits.running = configuration.downloads
         limits.perHost = configuration.downloadsPerHost
@@ -58,8 +60,9 @@ actor Flights {
         }
         if let download = bySource[request.source], let commands = download.flight.join(ticket.number, request.priority) {
             add(ticket.number, request, to: download, isCollapsed: true, reply)
-            admission.setPriority(download.flight.priority, of: download.number)
-            return perform(commands, download)
+            admission.setPriority(download.flight.priority, of: download.number, now: .now())
+            perform(commands, download)
+            return startWaiting()
         }
         do throws(FetchFailure) {
             let download = try makeDownload(request.source, stale: remembered, isOwned: false)

@@ -38,7 +38,7 @@ public struct Freshness: Sendable, Hashable {
         let forbidsStale =
             mustAsk || control.has("must-revalidate") || control.has("proxy-revalidate") || control.seconds("s-maxage") == 0
         // Who says that it must not be used without asking means it.
-        let shortest = forbidsStale || declared == 0 ? 0 : policy.shortest
+        let shortest = forbidsStale || explicit == 0 ? 0 : policy.shortest
         let lifetime: Int64
         if mustAsk {
             lifetime = 0
@@ -51,11 +51,30 @@ public struct Freshness: Sendable, Hashable {
         }
         // A lifetime that the policy lengthened counts from now: an old answer would otherwise be stale on arrival, each time.
         freshUntil = mustAsk ? received : max(born + lifetime, received + min(lifetime, shortest))
-        let silently = declared == 0 ? 0 : policy.staleWhileRevalidate
+        let silently = explicit == 0 ? 0 : policy.staleWhileRevalidate
         let whileRevalidating = forbidsStale ? 0 : control.seconds("stale-while-revalidate") ?? silently
         let ifError = forbidsStale ? 0 : control.seconds("stale-if-error") ?? policy.staleIfError
         staleWhileRevalidateUntil = freshUntil + whileRevalidating
         staleIfErrorUntil = freshUntil + ifError
+    }
+
+    /// The same for the end of a chain of redirects: who may not use one of them any longer does not get there.
+    /// - Parameter headers: the answer's own, or what they are together with those of the answer that it confirms.
+    init?(_ head: FetchHead, _ headers: FetchHeaders, asked: Int64, received: Int64, policy: FreshnessPolicy) {
+        self.init(status: head.status, headers: headers, asked: asked, received: received, policy: policy)
+        for redirect in head.redirects {
+            var policy = policy
+            // A temporary one that says nothing holds for this once (RFC 9110 section 15.4.3), or for as long as all do; a permanent one for good.
+            let isPermanent = redirect.status == 301 || redirect.status == 308
+            policy.silent = isPermanent ? policy.longest : policy.shortest
+            policy.heuristic = policy.silent
+            guard let bound = Freshness(status: 200, headers: redirect.headers, asked: asked, received: received, policy: policy) else {
+                return nil
+            }
+            freshUntil = min(freshUntil, bound.freshUntil)
+            staleWhileRevalidateUntil = min(staleWhileRevalidateUntil, bound.staleWhileRevalidateUntil)
+            staleIfErrorUntil = min(staleIfErrorUntil, bound.staleIfErrorUntil)
+        }
     }
 
     /// Already stale, and of no use as such: each request asks the origin.

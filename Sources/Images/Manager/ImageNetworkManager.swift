@@ -20,16 +20,23 @@ public final class ImageNetworkManager: Sendable {
         self.configuration = configuration
         self.transfers = transfers
         memory = MemoryCache(capacity: configuration.memoryBytes, largest: configuration.largestInMemory)
-        let disk = try configuration.folder.map { try DiskCache(folder: $0, capacity: configuration.diskBytes) }
-        flights = Flights(configuration, transfers: transfers, memory: memory, disk: disk)
+        let budget = ByteBudget(limit: configuration.bufferBytes)
+        let disk = try configuration.folder.map { try DiskCache(folder: $0, capacity: configuration.diskBytes, budget: budget) }
+        flights = Flights(configuration, transfers: transfers, memory: memory, disk: disk, budget: budget)
     }
 
     /// The fresh picture in memory, at once and without copying. From any thread.
     ///
     /// Who answers from it without asking again may do so until its `freshness` is over, or until the next ``purge(_:)``.
     public func cached(_ source: String) -> CachedImage? {
-        guard let image = memory.image(source), image.freshness.isFresh(at: configuration.clock()) else { return nil }
+        guard let image = peek(source) else { return nil }
         memoryHits.add(1, ordering: .relaxed)
+        return image
+    }
+
+    /// The same for who does not answer a request with it: it is not counted as a hit.
+    public func peek(_ source: String) -> CachedImage? {
+        guard let image = memory.image(source), image.freshness.isFresh(at: configuration.clock()) else { return nil }
         return image
     }
 

@@ -1,6 +1,6 @@
 /// Finds a picture's size in its first bytes, as they come, and keeps no more of them than it needs. Pure.
 ///
-/// What does not follow its format up to there is none of its business: such a picture has no size that a decoder could take memory for.
+/// What does not follow its format up to there is none of its business, as long as decoders give it up too.
 struct FrameReader: Sendable {
     enum Finding: Sendable, Hashable {
         /// The size lies further on.
@@ -14,6 +14,7 @@ struct FrameReader: Sendable {
     private var bytes: [UInt8] = []
     /// How many of the next bytes do not matter.
     private var skipping: Int
+    private var gif = GIFBlocks()
 
     init(_ kind: MediaKind) {
         self.kind = kind
@@ -28,10 +29,13 @@ struct FrameReader: Sendable {
         bytes.append(contentsOf: more.dropFirst(skipped))
         switch kind {
         case .png: finding = readPNG()
-        case .gif: finding = readGIF()
+        case .gif:
+            var blocks = gif
+            finding = pass { blocks.read($0) }
+            gif = blocks
         case .webp: finding = WebPFrame.read(bytes)
-        case .jpeg: finding = readJPEG()
-        case .avif: finding = .unreadable
+        case .jpeg: finding = pass { JPEGSegment($0).step }
+        case .avif: finding = pass(AVIFBoxes.read)
         }
         if finding != .unclear { bytes = [] }
     }
@@ -44,25 +48,35 @@ struct FrameReader: Sendable {
         return .size(FrameSize(width: number(16..<20), height: number(20..<24)))
     }
 
-    /// GIF89a section 18, the logical screen. An empty one is left to the frames.
-    private func readGIF() -> Finding {
-        guard bytes.count >= 10 else { return .unclear }
-        let (width, height) = (Int(bytes[6]) | Int(bytes[7]) << 8, Int(bytes[8]) | Int(bytes[9]) << 8)
-        return width > 0 && height > 0 ? .size(FrameSize(width: width, height: height)) : .unreadable
+    /// What a part of a format says of the place that it stands at.
+    enum Step: Sendable, Hashable {
+        case found(Finding)
+        /// So many bytes are of no interest, at least one.
+        case pass(Int)
     }
 
-    private mutating func readJPEG() -> Finding {
+    /// Goes from part to part, and keeps none that is passed.
+    private mutating func pass(_ read: (ArraySlice<UInt8>) -> Step) -> Finding {
         var rest = bytes[...]
         defer { bytes = Array(rest) }
         while true {
-            switch JPEGSegment(rest) {
-            case .unclear: return .unclear
-            case .unreadable: return .unreadable
-            case .frame(let size): return .size(size)
-            case .other(let length):
+            switch read(rest) {
+            case .found(let finding): return finding
+            case .pass(let length):
                 skipping = max(0, length - rest.count)
                 rest = rest.dropFirst(length)
             }
+        }
+    }
+}
+
+extension JPEGSegment {
+    fileprivate var step: FrameReader.Step {
+        switch self {
+        case .unclear: .found(.unclear)
+        case .unreadable: .found(.unreadable)
+        case .frame(let size): .found(.size(size))
+        case .other(let length): .pass(length)
         }
     }
 }

@@ -2,7 +2,7 @@
 enum JPEGSegment: Hashable {
     /// More bytes are needed to tell.
     case unclear
-    /// No marker that may come before the frame.
+    /// The picture's data or its end come before any frame.
     case unreadable
     case frame(FrameSize)
     /// Something else, of so many bytes with its marker.
@@ -12,15 +12,20 @@ enum JPEGSegment: Hashable {
     init(_ bytes: ArraySlice<UInt8>) {
         func byte(_ place: Int) -> UInt8 { bytes[bytes.startIndex + place] }
         func number(_ place: Int) -> Int { Int(byte(place)) << 8 | Int(byte(place + 1)) }
-        guard bytes.count >= 2 else {
-            self = bytes.first.map { $0 == 0xff } ?? true ? .unclear : .unreadable
+        // Decoders pass over what is no marker (libjpeg's `next_marker`), and so must who wants to see the frame that they see.
+        let junk = bytes.prefix { $0 != 0xff }.count
+        guard junk == 0 else {
+            self = .other(length: junk)
             return
         }
-        guard byte(0) == 0xff else {
-            self = .unreadable
+        guard bytes.count >= 2 else {
+            self = .unclear
             return
         }
         switch byte(1) {
+        case 0x00, 0x01, 0xd0...0xd7:
+            // No marker, or one that stands alone.
+            self = .other(length: 2)
         case 0xff:
             // A marker may be preceded by any number of these.
             self = .other(length: 1)
@@ -37,7 +42,7 @@ enum JPEGSegment: Hashable {
                 self = .unclear
                 return
             }
-            self = number(2) >= 2 ? .other(length: 2 + number(2)) : .unreadable
+            self = .other(length: 2 + max(2, number(2)))
         default: self = .unreadable
         }
     }
