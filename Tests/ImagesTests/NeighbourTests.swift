@@ -65,7 +65,8 @@ struct NeighbourTests {
             #expect(got.body == body && got.failure == nil)
         }
         #expect(try await Got(slow).failure?.reason == .buffersFull)
-        while await house.manager.metrics().bufferBytes > 0 { await Task.yield() }
+        // What a body took from the budget comes back once, whoever gave it back.
+        while await house.manager.metrics().bufferBytes != 0 { await Task.yield() }
         await house.stop()
     }
 

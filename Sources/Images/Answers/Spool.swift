@@ -70,14 +70,15 @@ final class Spool: Sendable {
 
     /// Ends it for those who have not read all of it, and gives its memory back.
     func cutOff(_ failure: ImageFailure) {
-        let (bytes, waiting) = state.withLock { state in
-            let bytes = state.bytes
+        let (cost, waiting) = state.withLock { state in
+            let cost = state.cost
             state.chunks = []
             state.bytes = 0
+            state.cost = 0
             state.end = .failed(failure)
-            return (bytes, state.takeWaiting())
+            return (cost, state.takeWaiting())
         }
-        budget.give(back: bytes)
+        budget.give(back: cost)
         waiting.forEach { $0.resume() }
     }
 

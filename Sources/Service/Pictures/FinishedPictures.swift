@@ -62,7 +62,7 @@ final class FinishedPictures: Sendable {
 
     /// Keeps the path, which was found valid, where its picture lies in memory.
     func keep(path: String, source: String, expires: Int64, now: Int64) {
-        guard let image = manager.cached(source) else { return }
+        guard let image = manager.peek(source) else { return }
         let entry = Entry(target: Array(path.utf8), source: source, expires: expires)
         state.withLock { state in
             if state.size + entry.size > Self.capacity { state = State() }
