@@ -1,21 +1,18 @@
 """What the page has to do, one function for each; a case gets a browser, a relay before the service, and the service."""
 import json
-import sys
+import re
 import time
+import urllib.request
 from pathlib import Path
 
 from selenium.webdriver.common.keys import Keys
 
-from browser import Browser
+from page import ids, loaded, to_the_end
 from relay import Relay
 from service import Service
 
 WATCH = (Path(__file__).parent / "watch.js").read_text()
 USER = 'article[data-id^="user:"]'
-
-
-def all():
-    return [(name, case) for name, case in vars(sys.modules[__name__]).items() if name.startswith("it_")]
 
 
 def it_shows_the_first_page_within_300_ms(browser, relay, service):
@@ -28,33 +25,18 @@ def it_shows_the_first_page_within_300_ms(browser, relay, service):
     assert min(times) < 300, f"never within 300 ms: {times}"
 
 
-def it_scrolls_to_the_end_and_shows_every_cell_at_its_size(browser, relay, service):
-    expected = service.cells()
-    browser.open(relay.url)
-    to_the_end(browser)
-    shown = browser.script(
-        "return Array.from(document.querySelectorAll('.cell'), (cell) => [cell.dataset.id, cell.offsetWidth, cell.offsetHeight])")
-    assert shown == [[cell["id"], cell["size"]["width"], cell["size"]["height"]] for cell in expected], "other cells than the feed's"
-    assert f"{len(expected)} cells" in browser.text("#end")
-    names = browser.script(
-        "return Array.from(document.querySelectorAll('.cell'),"
-        " (cell) => document.getElementById(cell.getAttribute('aria-labelledby')).textContent)")
-    assert all_true(names), "a cell without a name"
-    assert browser.console() == [], browser.console()
+def it_preloads_the_modules_that_it_needs(browser, relay, service):
+    def read(path):
+        with urllib.request.urlopen(service.base_url + path) as answer:
+            return answer.read().decode()
 
-
-def it_shifts_nothing_while_pictures_load(browser, relay, service):
-    held = time.monotonic() + 1.5
-    relay.hold = lambda exchange: exchange.path.startswith("/images/") and time.monotonic() < held
-    browser.tool("Page.addScriptToEvaluateOnNewDocument", source=WATCH)
-    browser.open(relay.url, cells=20)
-    for y in (0, 700, 1400, 2100):
-        browser.script("scrollTo({top: arguments[0], behavior: 'instant'})", y)
-        browser.wait(lambda: loaded(browser), "the pictures in sight")
-    to_the_end(browser)
-    shift, worst = browser.script("return [watched.shift, watched.worst]")
-    assert shift == 0, f"layout shift of {shift}: {worst}"
-    assert browser.console() == [], browser.console()
+    needed, unread = set(), ["main.mjs"]
+    while unread:
+        imported = set(re.findall(r'^import [^"]*from "\./([^"]+)"', read("/viewer/" + unread.pop()), re.MULTILINE)) - needed
+        needed |= imported
+        unread += imported
+    preloaded = re.findall(r'<link rel="modulepreload" href="viewer/([^"]+)">', read("/"))
+    assert sorted(preloaded) == sorted(needed), set(preloaded) ^ needed
 
 
 def it_zooms_a_user_and_deselects_when_the_zoom_closes(browser, relay, service):
@@ -108,36 +90,15 @@ def it_dismisses_and_undoes(browser, relay, service):
     assert browser.console() == [], browser.console()
 
 
-def it_cancels_the_pictures_of_cells_that_leave(browser, relay, service):
-    if service.origin:
-        # A service of its own, whose cache knows no picture yet.
-        with Service() as fresh, Relay(fresh.base_url) as before:
-            fresh.origin.delay = 8
-            cancels(browser, before, fresh)
-    else:
-        relay.hold = lambda exchange: exchange.method == "GET" and exchange.path.startswith("/images/")
-        cancels(browser, relay, service)
-
-
-def cancels(browser, relay, service):
-    try:
-        browser.open(relay.url, cells=20)
-        browser.wait(lambda: len(relay.passed("GET", "/images/")) >= 4, "requests for pictures")
-        gone = {exchange.headers["X-Request-ID"]: exchange for exchange in relay.passed("GET", "/images/")}
-        cut = service.origin.cut if service.origin else 0
-        browser.script("scrollTo({top: document.body.scrollHeight, behavior: 'instant'})")
-        names = browser.wait(lambda: cancelled(relay) >= set(gone) and cancelled(relay), "the cancellations")
-        assert names <= {e.headers.get("X-Request-ID") for e in relay.passed("GET", "/images/")}
-        browser.wait(lambda: all_true(e.left or e.status == 499 for e in gone.values()), "the requests to end")
-        if service.origin:
-            browser.wait(lambda: service.origin.cut > cut, "the origin to see its readers leave")
-            assert all_true(e.status in (204, 404) for e in relay.passed("DELETE", "/images/requests/") if e.status)
-    finally:
-        relay.hold = None
-        if service.origin:
-            service.origin.delay = 0
-    browser.wait(lambda: loaded(browser), "the pictures that are in sight now")
-    assert browser.console() == [], browser.console()
+def it_follows_its_own_origin_where_the_service_has_another_name(browser, relay, service):
+    if service.origin is None:
+        return
+    with Service(settings=["server.public-url=https://feed.example.com"]) as other:
+        browser.open(other.base_url, cells=20)
+        to_the_end(browser)
+        browser.wait(lambda: loaded(browser), "the pictures in sight")
+        assert browser.find('article[data-id^="ad:"] a.cell-face').get_attribute("href").startswith("https://feed.example.com/click/")
+        assert browser.console() == [], browser.console()
 
 
 def it_shows_a_placeholder_for_an_unknown_identifier(browser, relay, service):
@@ -170,26 +131,6 @@ def it_survives_a_server_that_goes_and_comes_back(browser, relay, service):
     to_the_end(browser)
     assert browser.count() > cells
     browser.wait(lambda: loaded(browser), "the pictures in sight")
-
-
-def it_reports_what_was_seen_for_a_second(browser, relay, service):
-    browser.open(relay.url, cells=20)
-    # The second one: no part of it is in sight at the top.
-    advertisement = "const cell = document.querySelectorAll('article[data-id^=\"ad:\"]')[1];"
-    browser.wait(lambda: browser.script(f"{advertisement} return cell"), "a second one")
-    token = browser.script(f"{advertisement} scrollTo({{top: cell.offsetTop - 200, behavior: 'instant'}}); return cell.dataset.id")
-    time.sleep(0.4)
-    browser.script("scrollTo({top: 0, behavior: 'instant'})")
-    # Longer than what was seen waits for more to be told with it.
-    time.sleep(2.5)
-    assert not [event for event in events(relay) if event["cell"] == token], "counted after less than a second"
-    browser.script(f"{advertisement} scrollTo({{top: cell.offsetTop - 200, behavior: 'instant'}})")
-    time.sleep(1.3)
-    # Leaving the page sends what is waiting.
-    browser.driver.get("about:blank")
-    browser.wait(lambda: [event for event in events(relay) if event["cell"] == token], "the impression")
-    assert len([event for event in events(relay) if event["cell"] == token]) == 1
-    browser.wait(lambda: relay.passed("POST", "/events")[0].status == 202, "202")
 
 
 def it_can_be_walked_by_keyboard(browser, relay, service):
@@ -242,17 +183,6 @@ def it_inspects_a_cell(browser, relay, service):
     browser.wait(lambda: "selection" in browser.text(".requests") and "deselection" in browser.text(".requests"), "the new requests")
 
 
-def it_fits_a_phone_and_keeps_still_where_asked(browser, relay, service):
-    with Browser(390, 844) as phone:
-        phone.tool("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
-        phone.open(relay.url, cells=20)
-        assert phone.script("return document.documentElement.scrollWidth") == 390
-        phone.click(".cell:nth-child(2) [data-tool=inspect]")
-        assert phone.script("return document.documentElement.scrollWidth") == 390
-        assert phone.script("return document.getAnimations().length") == 0
-        assert phone.console() == [], phone.console()
-
-
 def it_needs_no_more_than_a_strict_policy(browser, relay, service):
     browser.open(relay.url)
     policy = browser.script("return fetch('/').then((answer) => answer.headers.get('content-security-policy'))")
@@ -278,38 +208,3 @@ def it_can_be_switched_off(browser, relay, service):
         browser.driver.get(before.url)
         browser.driver.get(before.url + "viewer/main.mjs")
         assert [exchange.status for exchange in before.exchanges if exchange.path in ("/", "/viewer/main.mjs")] == [404, 404]
-
-
-def to_the_end(browser):
-    def reached():
-        browser.script("scrollTo({top: document.body.scrollHeight, behavior: 'instant'})")
-        return browser.find("#end:not([hidden])")
-
-    browser.wait(reached, "the end of the feed", seconds=60)
-
-
-def ids(browser):
-    return browser.script("return Array.from(document.querySelectorAll('.cell'), (cell) => cell.dataset.id)")
-
-
-def loaded(browser):
-    """Whether every picture in sight is there."""
-    return browser.script(
-        "return Array.from(document.querySelectorAll('.picture')).every((picture) => {"
-        "  const { top, bottom } = picture.getBoundingClientRect();"
-        "  const isOutOfSight = bottom < 0 || top > innerHeight;"
-        "  const isUnbound = picture.matches('.snapshot-background:not([data-state])');"
-        "  return isOutOfSight || isUnbound || picture.dataset.state === 'shown'; })")
-
-
-def cancelled(relay):
-    return {exchange.path.rsplit("/", 1)[1] for exchange in relay.passed("DELETE", "/images/requests/")}
-
-
-def events(relay):
-    return [event for exchange in relay.passed("POST", "/events") for event in json.loads(exchange.body)]
-
-
-def all_true(values):
-    values = list(values)
-    return bool(values) and not [value for value in values if not value]

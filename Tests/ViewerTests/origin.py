@@ -14,6 +14,8 @@ class Origin:
         # Seconds before an answer, and how many readers did not wait for theirs.
         self.delay = 0
         self.cut = 0
+        # Whether answers begin at once and then come in drops.
+        self.drips = False
         origin = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -32,7 +34,16 @@ class Origin:
                     time.sleep(0.01)
                 picture = (PICTURES / Path(urlsplit(self.path).path).name).read_bytes()
                 head = b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nCache-Control: max-age=60\r\nContent-Length: %d\r\n\r\n"
-                self.wfile.write(head % len(picture) + picture)
+                sent = 600 if origin.drips else len(picture)
+                self.wfile.write(head % len(picture) + picture[:sent])
+                while sent < len(picture):
+                    time.sleep(0.1)
+                    if self.has_left():
+                        self.close_connection = True
+                        return
+                    end = sent + 40 if origin.drips else len(picture)
+                    self.wfile.write(picture[sent:end])
+                    sent = end
 
             def has_left(self):
                 try:

@@ -58,7 +58,9 @@ export class CellView {
         request.abort();
         continue;
       }
-      // The server stops the request by its name first; closing the connection is for servers that did not.
+      // The server stops the request by its name first, and may break off an answer that has begun; closing the connection is for
+      // servers that did not.
+      request.isGivenUp = true;
       const stop = () => request.abort();
       this.performer.perform("cancellation", this, { values: { request: request.id } }).then(stop, stop);
     }

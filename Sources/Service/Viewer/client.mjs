@@ -1,5 +1,5 @@
 // Every request but those for pictures goes through here: it names the viewer, watches the connection, and keeps the journal.
-import { resolve } from "./elements.mjs";
+import { resolveHere } from "./elements.mjs";
 
 /** The server could not be reached, or said that it cannot serve now. */
 export class Unavailable extends Error {}
@@ -19,7 +19,7 @@ export class Client {
    * Throws `Unavailable` where there is no answer, or one of 502, 503 or 504.
    */
   async send(href, { method = "GET", headers = {}, body, owner, slot, keepalive = false, fetch = window.fetch.bind(window) } = {}) {
-    const url = resolve(href);
+    const url = resolveHere(href);
     if (url === null) throw new TypeError(`Not a link to follow: ${href}`);
     const sent = { ...headers, [this.identity.header]: this.identity.viewer };
     if (body !== undefined) sent["Content-Type"] = "application/json";

@@ -60,3 +60,14 @@ export function resolve(href) {
     return null;
   }
 }
+
+/**
+ * An href of the service as the page may ask for it: the service may call itself by another name than the page was opened under, and
+ * the page asks nobody but its own origin.
+ */
+export function resolveHere(href) {
+  const url = resolve(href);
+  if (url === null) return null;
+  const { pathname, search } = new URL(url);
+  return `${location.origin}${pathname}${search}`;
+}

@@ -1,7 +1,7 @@
 // Asks for pictures: each request has a name of its own, by which the server can be told to stop, and only a few are under way
 // at once. Browsers open six connections to a host; what is left over is for the feed, for actions, and for cancelling.
 import { backgroundFetch } from "./background-fetch.mjs";
-import { resolve, uuid } from "./elements.mjs";
+import { resolveHere, uuid } from "./elements.mjs";
 
 const simultaneous = 4;
 
@@ -10,6 +10,8 @@ class ImageRequest {
   id = uuid();
   controller = new AbortController();
   isSent = false;
+  /** Whether nobody waits for it any more: however it ends from then on, that says nothing about the server. */
+  isGivenUp = false;
 
   constructor(href, owner) {
     this.href = href;
@@ -17,12 +19,9 @@ class ImageRequest {
     this.answer = new Promise((answer, fail) => Object.assign(this, { succeed: answer, fail }));
   }
 
-  get isCancelled() {
-    return this.controller.signal.aborted;
-  }
-
   /** Stops it on this side: a request that waits is never sent, the connection of one under way is closed. */
   abort() {
+    this.isGivenUp = true;
     this.controller.abort();
   }
 }
@@ -56,7 +55,7 @@ export class ImageRequests {
     if (this.#underWay >= simultaneous) return;
     const request = this.#waiting.shift();
     if (request === undefined) return;
-    if (request.isCancelled) {
+    if (request.isGivenUp) {
       request.fail(new ImageFailure("cancelled before it was sent"));
       this.#next();
       return;
@@ -73,20 +72,21 @@ export class ImageRequests {
     }
   }
 
-  async #load({ id, href, owner, controller }) {
+  async #load(request) {
+    const { id, href, owner, controller } = request;
     const headers = { "X-Request-ID": id };
     const entry = this.journal.begin(owner, { slot: "configuration", method: "GET", href, sent: headers });
-    const url = resolve(href);
-    if (url === null || new URL(url).origin !== location.origin) {
-      entry.ended("not allowed: pictures come through the image proxy");
-      throw new ImageFailure("another origin");
+    const url = resolveHere(href);
+    if (url === null) {
+      entry.ended("no link to follow");
+      throw new ImageFailure("no link");
     }
     let response;
     try {
       response = await backgroundFetch(url, { headers, signal: controller.signal });
     } catch (error) {
-      entry.ended(controller.signal.aborted ? "cancelled" : "no answer");
-      if (controller.signal.aborted) throw new ImageFailure("cancelled");
+      entry.ended(request.isGivenUp ? "cancelled" : "no answer");
+      if (request.isGivenUp) throw new ImageFailure("cancelled");
       this.connection.lost();
       throw new ImageFailure("no answer", { isConnection: true, cause: error });
     }

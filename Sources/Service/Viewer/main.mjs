@@ -56,7 +56,7 @@ const feed = new FeedView({
 const toast = new Toast(find("toasts"));
 const interactions = new Interactions({ performer, feed, toast, announce }).registerScreen("ImageZoom", imageZoom(requests));
 const inspector = new Inspector({ panel: find("inspector"), journal });
-new Impressions({ client, connection, feed });
+new Impressions({ client, connection, feed, bar: document.querySelector(".bar"), panel: find("inspector") });
 connectionBanner({ connection, banner: find("banner"), announce, toast });
 
 const inspect = (element) => inspector.toggle(feed.view(element));

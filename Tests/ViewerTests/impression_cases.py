@@ -1,0 +1,69 @@
+"""What counts as seen."""
+import time
+
+from selenium.webdriver.common.keys import Keys
+
+from page import advertisements, events
+
+
+def it_reports_what_was_seen_for_a_second(browser, relay, service):
+    browser.open(relay.url, cells=20)
+    # The second one: no part of it is in sight at the top.
+    advertisement = "const cell = document.querySelectorAll('article[data-id^=\"ad:\"]')[1];"
+    browser.wait(lambda: browser.script(f"{advertisement} return cell"), "a second one")
+    token = browser.script(f"{advertisement} scrollTo({{top: cell.offsetTop - 200, behavior: 'instant'}}); return cell.dataset.id")
+    time.sleep(0.4)
+    browser.script("scrollTo({top: 0, behavior: 'instant'})")
+    # Longer than what was seen waits for more to be told with it.
+    time.sleep(2.5)
+    assert not [event for event in events(relay) if event["cell"] == token], "counted after less than a second"
+    browser.script(f"{advertisement} scrollTo({{top: cell.offsetTop - 200, behavior: 'instant'}})")
+    time.sleep(1.6)
+    # Leaving the page sends what is waiting.
+    browser.driver.get("about:blank")
+    browser.wait(lambda: [event for event in events(relay) if event["cell"] == token], "the impression")
+    assert len([event for event in events(relay) if event["cell"] == token]) == 1
+    browser.wait(lambda: relay.passed("POST", "/events")[0].status == 202, "202")
+
+
+def it_counts_no_cell_that_left_while_the_page_was_busy(browser, relay, service):
+    leave = """
+        const [done] = arguments;
+        const cell = document.querySelectorAll('article[data-id^="ad:"]')[1];
+        const show = (share) => {
+          const { top, height } = cell.getBoundingClientRect();
+          scrollTo({ top: scrollY + top - innerHeight + height * share, behavior: "instant" });
+        };
+        show(0.55);
+        setTimeout(() => {
+          show(0.05);
+          for (const until = performance.now() + 250; performance.now() < until;);
+          done(cell.dataset.id);
+        }, 880);"""
+    for _ in range(3):
+        browser.open(relay.url, cells=20)
+        browser.wait(lambda: len(advertisements(browser)) > 1, "a second one")
+        token = browser.driver.execute_async_script(leave)
+        time.sleep(0.3)
+        browser.driver.get("about:blank")
+        time.sleep(0.3)
+        assert not [event for event in events(relay) if event["cell"] == token], "counted though it had left"
+
+
+def it_counts_nothing_that_is_covered(browser, relay, service):
+    browser.open(relay.url, cells=20)
+    browser.wait(lambda: len(advertisements(browser)) > 1, "a second one")
+    token = browser.script(
+        "const cell = document.querySelectorAll('article[data-id^=\"ad:\"]')[1]; const { top, height } = cell.getBoundingClientRect();"
+        "scrollTo({top: scrollY + top + height * 0.45, behavior: 'instant'}); return cell.dataset.id")
+    time.sleep(1.5)
+    center = "document.querySelectorAll('article[data-id^=\"ad:\"]')[1].scrollIntoView({block: 'center', behavior: 'instant'})"
+    browser.press("?")
+    browser.script(center)
+    time.sleep(1.5)
+    # Leaving the sight of the page sends what is waiting.
+    browser.script("dispatchEvent(new PageTransitionEvent('pagehide'))")
+    time.sleep(0.5)
+    assert not [event for event in events(relay) if event["cell"] == token], "counted under the bar or a dialog"
+    browser.press(Keys.ESCAPE)
+    browser.wait(lambda: [event for event in events(relay) if event["cell"] == token], "the impression once it can be seen")

@@ -1,0 +1,92 @@
+"""Where cells stand, how large they are, and what they are called."""
+import time
+from pathlib import Path
+
+from browser import Browser
+from page import all_true, loaded, to_the_end
+
+WATCH = (Path(__file__).parent / "watch.js").read_text()
+
+
+def it_scrolls_to_the_end_and_shows_every_cell_at_its_size(browser, relay, service):
+    expected = service.cells()
+    browser.open(relay.url)
+    to_the_end(browser)
+    shown = browser.script(
+        "return Array.from(document.querySelectorAll('.cell'), (cell) => [cell.dataset.id, cell.offsetWidth, cell.offsetHeight])")
+    assert shown == [[cell["id"], cell["size"]["width"], cell["size"]["height"]] for cell in expected], "other cells than the feed's"
+    assert f"{len(expected)} cells" in browser.text("#end")
+    assert browser.console() == [], browser.console()
+
+
+def it_names_every_cell_near_or_far(browser, relay, service):
+    browser.open(relay.url, cells=40)
+    nodes = [node for node in browser.tool("Accessibility.getFullAXTree")["nodes"] if not node["ignored"]]
+    named = {role: [node["name"]["value"] for node in nodes if node["role"]["value"] == role] for role in ("article", "button")}
+    assert len(named["article"]) >= 40
+    for role, names in named.items():
+        assert all_true(names), f"{role}s without a name: {len([name for name in names if not name])} of {len(names)}"
+
+
+def it_shifts_nothing_while_pictures_load(browser, relay, service):
+    held = time.monotonic() + 1.5
+    relay.hold = lambda exchange: exchange.path.startswith("/images/") and time.monotonic() < held
+    browser.tool("Page.addScriptToEvaluateOnNewDocument", source=WATCH)
+    browser.open(relay.url, cells=20)
+    for y in (0, 700, 1400, 2100):
+        browser.script("scrollTo({top: arguments[0], behavior: 'instant'})", y)
+        browser.wait(lambda: loaded(browser), "the pictures in sight")
+    to_the_end(browser)
+    shift, worst = browser.script("return [watched.shift, watched.worst]")
+    assert shift == 0, f"layout shift of {shift}: {worst}"
+    assert browser.console() == [], browser.console()
+
+
+def it_fits_a_phone_and_keeps_still_where_asked(browser, relay, service):
+    with Browser(390, 844) as phone:
+        phone.tool("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
+        phone.open(relay.url, cells=20)
+        assert phone.script("return document.documentElement.scrollWidth") == 390
+        phone.click(".cell:nth-child(2) [data-tool=inspect]")
+        assert phone.script("return document.documentElement.scrollWidth") == 390
+        assert phone.script("return document.getAnimations().length") == 0
+        assert phone.console() == [], phone.console()
+    with Browser(320, 640) as narrow:
+        narrow.open(relay.url, cells=8)
+        edges = narrow.script("return [document.documentElement.scrollWidth, document.querySelector('#help-button').getBoundingClientRect().right]")
+        assert edges[0] == 320 and edges[1] <= 320, edges
+
+
+def it_gives_every_cell_its_size_and_lets_wide_ones_spoil_nothing(browser, relay, service):
+    others = [("Odd", 320, 60), ("Wide", 700, 120), ("Wider", 1500, 80)]
+
+    def alter(page):
+        page["items"][1:1] = [
+            {"id": f"x:{number}", "identifier": identifier, "size": {"width": width, "height": height}, "actions": {}}
+            for number, (identifier, width, height) in enumerate(others)]
+        title = {"type": "bind", "bindings": {"title": {"text": "A section with a title that is longer than its header is wide"}}}
+        page["items"].insert(0, {
+            "id": "section:x", "identifier": "SectionHeaderCollectionReusableView", "size": {"width": 320, "height": 50},
+            "actions": {"configuration": title}})
+
+    relay.alter_feed(alter)
+    for width in (1600, 1280, 1000, 800, 700, 390):
+        with Browser(width, 860) as window:
+            window.open(relay.url, cells=24)
+            sizes = {cell["id"]: cell["size"] for e in relay.passed("GET", "/feed") if e.status for cell in e.json["items"]}
+            shown = window.script(
+                "return Array.from(document.querySelectorAll('.cell'), (cell) => {"
+                "  const { left, right } = cell.getBoundingClientRect();"
+                "  return [cell.dataset.id, left, right, cell.offsetWidth, cell.offsetHeight]; }).slice(0, 24)")
+            # The page has margins of 24 points, or 16 on a phone.
+            room = width - (48 if width > 640 else 32)
+            for name, left, right, *size in shown:
+                wanted = [min(sizes[name]["width"], room), sizes[name]["height"]]
+                assert size == wanted, f"{name} at {width}: {size}, not {wanted}"
+                assert 0 <= left and right <= width, f"{name} at {width}: from {left} to {right}"
+            # Every other cell stands in one of the columns that there would be without them.
+            columns = max(1, min(4, (room + 20) // 320))
+            first = (width - (columns * 320 - 20)) / 2
+            expected = {round(first + column * 320) for column in range(columns)}
+            stand = {round(left) for name, left, _, *size in shown if not name.startswith("x:") and size[0] >= 300}
+            assert stand <= expected, f"at {width}: {stand}, not {expected}"

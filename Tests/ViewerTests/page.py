@@ -1,0 +1,41 @@
+"""What the cases ask of the page and of what has passed, again and again."""
+import json
+
+
+def to_the_end(browser):
+    def reached():
+        browser.script("scrollTo({top: document.body.scrollHeight, behavior: 'instant'})")
+        return browser.find("#end:not([hidden])")
+
+    browser.wait(reached, "the end of the feed", seconds=60)
+
+
+def advertisements(browser):
+    return [name for name in ids(browser) if name.startswith("ad:")]
+
+
+def ids(browser):
+    return browser.script("return Array.from(document.querySelectorAll('.cell'), (cell) => cell.dataset.id)")
+
+
+def loaded(browser):
+    """Whether every picture in sight is there."""
+    return browser.script(
+        "return Array.from(document.querySelectorAll('.picture')).every((picture) => {"
+        "  const { top, bottom } = picture.getBoundingClientRect();"
+        "  const isOutOfSight = bottom < 0 || top > innerHeight;"
+        "  const isUnbound = picture.matches('.snapshot-background:not([data-state])');"
+        "  return isOutOfSight || isUnbound || picture.dataset.state === 'shown'; })")
+
+
+def cancelled(relay):
+    return {exchange.path.rsplit("/", 1)[1] for exchange in relay.passed("DELETE", "/images/requests/")}
+
+
+def events(relay):
+    return [event for exchange in relay.passed("POST", "/events") for event in json.loads(exchange.body)]
+
+
+def all_true(values):
+    values = list(values)
+    return bool(values) and not [value for value in values if not value]
