@@ -107,6 +107,12 @@ struct OperatorImportTests {
             for method in ["GET", "HEAD", "OPTIONS"] { _ = try ask(method, "/admin/reports/moon", "Origin: https://evil.example.com", "") }
             // What is not HTTP has no method and no path to write down.
             #expect(try Self.audited(service).compactMap { $0["status"]?.number } == Array(statuses.dropLast()))
+            let (notAllowed, missing) = ("refused: Method Not Allowed", "refused: Not Found")
+            #expect(
+                try Self.audited(service).compactMap { $0["outcome"]?.text } == [
+                    "refused: Forbidden", "refused: Content Too Large", "refused: Unsupported Media Type", "refused: Expectation Failed",
+                    notAllowed, notAllowed, missing, notAllowed,
+                ])
             let guarded = try RunningService(settings: [RunningService.tokenSetting])
             #expect(try guarded.admin("PUT", "/admin/users/x", fields: [], body: "{}").status == 401)
             #expect(try Self.audited(guarded).isEmpty)
@@ -134,6 +140,19 @@ struct OperatorImportTests {
             service.process.signal(SIGTERM)
             while try service.process.nextLine() != nil {}
             #expect(!service.process.lines.contains { $0.contains("request failed") })
+        }
+    }
+
+    @Test("an import that comes too slowly is in the audit log as what its client was told")
+    func slowAudit() async throws {
+        try await offPool {
+            let service = try RunningService(settings: ["admin.import-deadline=1s"])
+            let client = try RawClient(port: service.adminPort)
+            try client.send("POST /admin/items HTTP/1.1\r\nHost: a\r\nContent-Length: 500\r\n\r\n{")
+            #expect(try client.response(to: "POST").status == 408)
+            try Self.wait { try !Self.audited(service).isEmpty }
+            let entry = try #require(try Self.audited(service).first)
+            #expect(entry["status"]?.number == 408 && entry["outcome"]?.text == "The body of the request took too long.")
         }
     }
 

@@ -125,10 +125,12 @@ extension Connection {
     }
 
     /// Lets go of the handler: its task is cancelled, and whatever it still says is not heard.
-    func abandon(_ exchange: Exchange) {
+    ///
+    /// - Parameter reason: what it is told of the body, if it is still at that.
+    func abandon(_ exchange: Exchange, because reason: RequestBodyError = .incomplete) {
+        exchange.stream?.finish(.failure(reason))
         exchange.task?.cancel()
         exchange.task = nil
-        exchange.stream?.finish(.failure(.incomplete))
         exchange.stream = nil
         let waiters = exchange.waiters
         exchange.waiters = []

@@ -93,7 +93,7 @@ extension Connection {
             return
         }
         let isAnswered = exchange.isDiscarding || exchange.streamFraming != nil
-        abandon(exchange)
+        abandon(exchange, because: .tooSlow)
         if isAnswered {
             close()
         } else {

@@ -50,7 +50,9 @@ struct GuardedHandler: HTTPHandler {
     /// On the event loop, so it does not wait for the disk: nothing was changed.
     private func recordRefusal(of request: HTTPRequest, _ status: HTTPResponse.Status) {
         do {
-            try audit.append(entry(request, status, "refused: \(status.reasonPhrase)"), waitsForDisk: false)
+            // A status that was made of its number alone has no phrase of its own.
+            let reason = ProblemDetails(status: status.code, detail: "").title
+            try audit.append(entry(request, status, "refused: \(reason)"), waitsForDisk: false)
         } catch {
             logger.error("audit log cannot be written", metadata: ["error": "\(error)"])
         }

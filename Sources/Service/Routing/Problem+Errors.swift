@@ -12,6 +12,7 @@ extension Problem {
         case let error as ActionError: self.init(error)
         case let error as StoreError: self.init(error)
         case RequestBodyError.tooLarge: self.init(.contentTooLarge, nil, "The body is too long.")
+        case RequestBodyError.tooSlow: self.init(.requestTimeout, nil, "The body of the request took too long.")
         case RequestBodyError.incomplete: self.init(.badRequest, nil, "The body broke off.")
         case is CancellationError: self.init(.serviceUnavailable, nil, "The request was given up.", fields: [.retryAfter: "1"])
         default: self.init(.internalServerError, nil, "Something went wrong here.")
