@@ -47,7 +47,7 @@ public struct FeedService: Sendable {
                 requests: requests, connections: counted.map { ConnectionMetrics(registry: $0, listener: listener) }, log: accessLog)
         }
         let publicServer = try HTTPServer(
-            configuration: configuration.publicServer, handler: Self.publicHandler(live.table, configuration, parts),
+            configuration: configuration.publicServer, handler: Self.publicHandler(live, configuration, parts),
             observer: observer("service"))
         let adminServer = try HTTPServer(
             configuration: configuration.adminServer,
@@ -62,13 +62,11 @@ public struct FeedService: Sendable {
     }
 
     private static func publicHandler(
-        _ table: RouteTable, _ configuration: ServiceConfiguration, _ parts: ServiceParts
+        _ live: LiveComposition, _ configuration: ServiceConfiguration, _ parts: ServiceParts
     ) -> any HTTPHandler {
-        let router = Router(table, clock: parts.clock, logger: parts.logger)
-        guard let policy = CrossOriginPolicy(configuration.crossOrigin, viewerHeader: configuration.events.viewerHeader) else {
-            return router
-        }
-        return CrossOriginHandler(policy: policy, router: router)
+        let router = Router(live.table, clock: parts.clock, logger: parts.logger)
+        guard let policy = CrossOriginPolicy(configuration.crossOrigin) else { return router }
+        return CrossOriginHandler(policy: policy, viewerHeader: { live.configuration.events.viewerHeader }, router: router)
     }
 
     /// Serves until the process is told to stop by SIGTERM or SIGINT, then finishes what is under way.

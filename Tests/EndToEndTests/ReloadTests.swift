@@ -50,6 +50,22 @@ struct ReloadTests {
         }
     }
 
+    @Test("when the field that names the viewer changes, preflights change with it")
+    func preflights() async throws {
+        try await offPool {
+            let service = try RunningService(settings: ["cors.origins=https://app.example.com"])
+            func allowed() throws -> [Substring] {
+                let fields = ["Origin: https://app.example.com", "Access-Control-Request-Method: POST"]
+                return try service.ask("OPTIONS", "/events", fields: fields)["access-control-allow-headers"]?.split(separator: ", ") ?? []
+            }
+            #expect(try allowed().contains("X-Viewer-ID"))
+            try Self.write("events:\n  viewer-header: X-Member\n", for: service)
+            service.process.signal(SIGHUP)
+            _ = try service.process.line(containing: "configuration read again")
+            #expect(try allowed().contains("X-Member") && !allowed().contains("X-Viewer-ID"))
+        }
+    }
+
     @Test("a change under load drops no request")
     func underLoad() async throws {
         try await offPool {

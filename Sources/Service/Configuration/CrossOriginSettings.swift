@@ -23,12 +23,21 @@ public struct CrossOriginSettings: Sendable {
         maxAge = try reader.read("cors.max-age", default: .seconds(600))
     }
 
-    /// An origin's serialization (RFC 6454 section 6.2): scheme, host and port, and nothing after them.
+    /// An origin's serialization (RFC 6454 section 6.2): scheme, host and port, and nothing after them; without the port that is the
+    /// scheme's own, because browsers leave that out.
     private static func isOrigin(_ text: String) -> Bool {
         if text == anyOrigin { return true }
-        guard let scheme = ["https://", "http://"].first(where: { text.hasPrefix($0) }) else { return false }
-        let authority = text.utf8.dropFirst(scheme.utf8.count)
-        let plain = Array("abcdefghijklmnopqrstuvwxyz0123456789.-:[]_".utf8)
-        return !authority.isEmpty && authority.allSatisfy { plain.contains($0) }
+        let schemes: [(prefix: String, port: UInt16)] = [("https://", 443), ("http://", 80)]
+        guard let scheme = schemes.first(where: { text.hasPrefix($0.prefix) }) else { return false }
+        let authority = text.dropFirst(scheme.prefix.count)
+        // The colons of an IPv6 address stand in brackets.
+        let end = authority.lastIndex(of: "]").map { authority.index(after: $0) } ?? authority.firstIndex(of: ":") ?? authority.endIndex
+        let (host, rest) = (authority[..<end], authority[end...])
+        let isAddress = host.hasPrefix("[") && host.hasSuffix("]")
+        let plain = Array((isAddress ? "abcdef0123456789.:[]" : "abcdefghijklmnopqrstuvwxyz0123456789.-_").utf8)
+        guard !host.isEmpty, host.utf8.allSatisfy({ plain.contains($0) }) else { return false }
+        if rest.isEmpty { return true }
+        guard rest.hasPrefix(":"), let port = UInt16(rest.dropFirst()) else { return false }
+        return port != 0 && port != scheme.port && rest.dropFirst() == String(port)
     }
 }

@@ -4,6 +4,8 @@ internal import HTTPTypes
 /// Stands before the router where other origins are allowed: answers preflights, and adds to answers what browsers ask for.
 struct CrossOriginHandler: HTTPHandler {
     let policy: CrossOriginPolicy
+    /// The field that names the viewer; it may change while the service runs.
+    let viewerHeader: @Sendable () -> String
     let router: Router
 
     /// A finished answer is passed on as it is where the request has no origin; it names `Origin` in `Vary` already.
@@ -17,7 +19,7 @@ struct CrossOriginHandler: HTTPHandler {
     func plan(for request: HTTPRequest, peer: PeerAddress) -> RequestPlan {
         let origin = request.headerFields[.origin]
         if request.method == .options, let origin, request.headerFields[.accessControlRequestMethod] != nil,
-            let fields = policy.preflight(for: origin, methods: router.methods(at: request.path ?? ""))
+            let fields = policy.preflight(for: origin, methods: router.methods(at: request.path ?? ""), viewerHeader: viewerHeader())
         {
             return .answer(ServerResponse(status: .noContent, fields: fields))
         }

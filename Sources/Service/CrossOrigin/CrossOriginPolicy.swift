@@ -19,16 +19,14 @@ struct CrossOriginPolicy: Sendable {
     private let allowsAny: Bool
     private let credentials: Bool
     private let maxAge: Int64
-    private let allowedFields: String
 
     /// Nil where no origin is configured: then answers say nothing of origins.
-    init?(_ settings: CrossOriginSettings, viewerHeader: String) {
+    init?(_ settings: CrossOriginSettings) {
         guard !settings.origins.isEmpty else { return nil }
         origins = Set(settings.origins)
         allowsAny = settings.origins.contains(CrossOriginSettings.anyOrigin)
         credentials = settings.credentials && !allowsAny
         maxAge = settings.maxAge.milliseconds / 1_000
-        allowedFields = (Self.requestFields + (viewerHeader.isEmpty ? [] : [viewerHeader])).joined(separator: ", ")
     }
 
     /// What an answer carries for a request of this origin, or of none. One that is not allowed is told nothing.
@@ -40,13 +38,15 @@ struct CrossOriginPolicy: Sendable {
 
     /// The answer to a preflight; nil where the origin is not allowed.
     ///
-    /// - Parameter methods: those that the resource has.
-    func preflight(for origin: String, methods: [HTTPRequest.Method]) -> HTTPFields? {
+    /// - Parameters:
+    ///   - methods: those that the resource has.
+    ///   - viewerHeader: the field that names the viewer; empty for none.
+    func preflight(for origin: String, methods: [HTTPRequest.Method], viewerHeader: String) -> HTTPFields? {
         guard var fields = permission(for: origin) else { return nil }
         let list = methods.map(\.rawValue).joined(separator: ", ")
         fields[.allow] = list
         fields[.accessControlAllowMethods] = list
-        fields[.accessControlAllowHeaders] = allowedFields
+        fields[.accessControlAllowHeaders] = (Self.requestFields + (viewerHeader.isEmpty ? [] : [viewerHeader])).joined(separator: ", ")
         fields[.accessControlMaxAge] = String(maxAge)
         return fields
     }

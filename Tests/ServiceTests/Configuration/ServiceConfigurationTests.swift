@@ -50,6 +50,19 @@ struct ServiceConfigurationTests {
         #expect(try await read(flags: ["ads.\(key)": "5"]).feed.adsPerPage == 5)
     }
 
+    @Test(
+        "origins are taken as browsers send them: without the scheme's own port, with any other that there is",
+        arguments: [
+            ("https://a.com", true), ("https://a.com:8443", true), ("http://a.com:443", true), ("http://127.0.0.1:3000", true),
+            ("https://[::1]", true), ("https://[::1]:8443", true), ("https://a.com:443", false), ("http://a.com:80", false),
+            ("https://[::1]:443", false), ("https://a.com:99999", false), ("https://a.com:0", false), ("https://a.com:08443", false),
+            ("https://a.com:", false), ("https://a.com:b", false), ("https://a.com:1:2", false), ("https://:8443", false),
+            ("https://::1", false), ("https://[::1", false), ("https://a]", false), ("https://A.com", false), ("https://a.com/", false),
+        ])
+    func origins(origin: String, isTaken: Bool) async throws {
+        #expect((await refusal(flags: ["cors.origins": origin]) == nil) == isTaken)
+    }
+
     @Test("a setting written in both spellings is refused")
     func bothSpellings() async throws {
         let file = await refusal(file: "ads:\n  per-page: 3\n  perPage: 3\n")
