@@ -224,6 +224,12 @@ def rest(walk):
     assert served == walk.description.document, "the served description is another one than the file"
     walk.ask("get", "/healthz", 414, query="?" + "a" * 9000)
     walk.ask("get", "/healthz", 431, headers={"X-Long": "a" * 20000})
+    walk.ask("get", "/healthz", 501, headers={"Transfer-Encoding": "gzip"})
+    answer = walk.service.ask("GET", "/healthz", version="HTTP/3.1")
+    assert answer.status == 505
+    walk.description.check("get", "/healthz", answer)
+    for method, path in walk.description.operations():
+        assert {"501", "505"} <= set(walk.description.responses(method, path)), f"{method} {path}"
     walk.ask("get", "/healthz", 417, headers={"Expect": "wonders"})
 
 

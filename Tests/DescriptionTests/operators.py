@@ -27,6 +27,8 @@ def items(walk, template, good, kind=None):
     walk.ask("put", template, 400, one, body="{")
     walk.ask("put", template, 400, one, headers={"If-Match": "x"}, body=good)
     walk.ask("put", template, 412, one, headers={"If-Match": "*"}, body=good)
+    for method in ["put", "delete"]:
+        assert walk.ask(method, template, 400, one, query="?%zz").getheader("Content-Type") == "application/problem+json"
     walk.ask("put", template, 413, one, body="x" * 70_000)
     walk.ask("put", template, 415, one, headers={"Content-Encoding": "gzip"}, body="{}")
     tag = walk.ask("put", template, 201, one, body=good).getheader("ETag")
@@ -57,6 +59,19 @@ def lists(walk):
     walk.ask("post", operations, 422, body=[{"remove": "user:nobody"}])
 
 
+def refused(walk):
+    """What is refused before any route, and what is right whatever it is."""
+    for method, path in [("post", "/admin/operations"), ("post", "/admin/items"), ("get", "/admin/explain"), ("get", "/admin/reports")]:
+        walk.ask(method, path, 400, query="?%zz")
+        assert walk.description.met >= {(method, path, 400, "about:blank")}
+    whole = ["/healthz", "/readyz", "/metrics", "/admin/reports", "/admin/explain", "/admin/sources"]
+    for path in whole:
+        walk.ask("get", path, 304, headers={"If-None-Match": "*"})
+    walk.ask("get", "/admin/reports/{by}", 304, {"by": "day"}, headers={"If-None-Match": "*"})
+    answer = walk.ask("get", "/openapi.json", 406, headers={"Accept-Encoding": "identity;q=0, gzip;q=0"})
+    assert answer.getheader("Vary")
+
+
 def reading(walk, service):
     shown = next(cell for cell in service.get("/feed")["items"] if cell["id"].startswith("ad:"))["actions"]
     assert service.ask("GET", shown["selection"]["href"]).status == 302
@@ -68,7 +83,9 @@ def reading(walk, service):
     walk.ask("get", "/admin/explain", 200)
     cursor = service.get("/feed?limit=1")["page"]["next"].split("?")[1]
     walk.ask("get", "/admin/explain", 200, query="?" + cursor)
+    walk.ask("get", "/admin/explain", 200, query="?layout=table&width=390")
     walk.ask("get", "/admin/explain", 400, query="?cursor=x")
+    walk.ask("get", "/admin/explain", 400, query="?layout=round")
     walk.ask("delete", "/admin/images", 204, query="?url=https://pictures.example.com/a.png")
     walk.ask("delete", "/admin/images", 400)
     walk.ask("get", "/admin/sources", 200)
@@ -96,6 +113,7 @@ def main():
             {name: value for name, value in advertisement(1).items() if name not in ("id", "klass")})
         lists(walk)
         reading(walk, service)
+        refused(walk)
     with Service(started) as service:
         walk = Walk(service, description)
         service.port = service.admin_port

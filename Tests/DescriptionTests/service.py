@@ -57,8 +57,9 @@ class Service:
             [os.environ["INTERTWINE_BINARY"], "import", *self.store, str(file)], check=True, env=ENVIRONMENT,
             stdout=subprocess.DEVNULL)
 
-    def ask(self, method, path, headers=None, body=None, port=None):
+    def ask(self, method, path, headers=None, body=None, port=None, version="HTTP/1.1"):
         connection = http.client.HTTPConnection("127.0.0.1", port or self.port, timeout=30)
+        connection._http_vsn_str = version
         if body is not None and not isinstance(body, (str, bytes)):
             body, headers = json.dumps(body), {"Content-Type": "application/json", **(headers or {})}
         connection.request(method, path, body=body, headers={"User-Agent": "tests", **(headers or {})})

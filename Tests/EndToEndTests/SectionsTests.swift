@@ -107,6 +107,36 @@ struct SectionsTests {
         )
     }
 
+    @Test("an explanation is of the page that the same cursor and layout lead to, in every feed and section")
+    func explained() throws {
+        let kinds = """
+            kinds:
+              club:
+                fields: {name: {type: text, required: true}}
+                cells:
+                  collection: {identifier: ClubCell, size: 300x160, bind: {name: {text: name}}}
+                  table: {identifier: ClubRow, size: 300x40, bind: {name: {text: name}}}
+
+            """
+        let (service, file) = try service(kinds + Self.sections, users: ["a"])
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        _ = try service.importItems(
+            (1...3).map { #"{"klass":"club","id":\#($0),"name":"Club"}"# }.joined(separator: "\n"),
+            arguments: ["--set", "feed.kinds=\(file)"])
+        for path in ["/feeds/people", "/feeds/agenda", "/feeds/people/sections/clubs"] {
+            for (layout, identifier) in [("", "ClubCell"), ("&layout=table", "ClubRow")] {
+                let next = try #require(try JSON(try service.get("\(path)?limit=1\(layout)").text)["page"]?["next"]?.text)
+                let page = try JSON(try service.get(next).text)
+                let explanation = try JSON(try service.admin("GET", "/admin/explain" + next.dropFirst(path.count)).text)
+                #expect(explanation["items"]?.list.compactMap { $0["cell"]?.text } == ids(page), "\(path)\(layout)")
+                let identifiers = explanation["items"]?.list.compactMap { $0["identifier"]?.text }
+                #expect(identifiers == page["items"]?.list.compactMap { $0["identifier"]?.text }, "\(path)\(layout)")
+                #expect(identifiers?.contains(identifier) == true, "\(path)\(layout)")
+                #expect(explanation["next"]?.text == page["page"]?["next"]?.text)
+            }
+        }
+    }
+
     @Test("items follow their kind when another section takes it, at the next start, and come back when none does")
     func moves() throws {
         let (service, file) = try service("feeds: {people: [main]}", users: ["a", "b"])

@@ -32,6 +32,20 @@ struct FeedCatalogue: Sendable {
         return feed
     }
 
+    /// The feed or section that gave a cursor out.
+    ///
+    /// - Throws: `FeedError` where none did.
+    func feed(of cursor: String) throws(FeedError) -> FeedAssembler {
+        for assembler in [main] + feeds.values + sections.values.flatMap(\.values) {
+            do { try assembler.validate(cursor: cursor) } catch {
+                if error == .cursor(.otherFeed) { continue }
+                throw error
+            }
+            return assembler
+        }
+        throw FeedError.cursor(.otherFeed)
+    }
+
     /// - Throws: ``Problem`` (404) where there is no such feed, or no such section in it.
     func section(_ section: String, of feed: String) throws(Problem) -> FeedAssembler {
         _ = try self.feed(feed)

@@ -3,7 +3,7 @@ internal import Foundation
 internal import HTTPServer
 internal import HTTPTypes
 
-/// `GET /admin/explain?cursor=&limit=`: a page, with the reason for each of its cells.
+/// `GET /admin/explain?cursor=&limit=&layout=&width=`: a page of any feed, with the reason for each of its cells.
 struct ExplainRoutes: Sendable {
     let live: LiveComposition
 
@@ -46,8 +46,12 @@ struct ExplainRoutes: Sendable {
 
     private func explain(_ request: RouteRequest) async throws -> ServerResponse {
         let limit = try request.query.integer("limit", in: FeedRequest.limits, default: FeedRequest.defaultLimit)
-        let explanation = try await live.current.feeds.main.explain(
-            FeedRequest(cursor: try request.query.cursor(), limit: limit, now: request.now))
+        let cursor = try request.query.cursor()
+        let feeds = live.current.feeds
+        let feed = try cursor.map { try feeds.feed(of: $0) } ?? feeds.main
+        let explanation = try await feed.explain(
+            FeedRequest(
+                cursor: cursor, limit: limit, now: request.now, layout: try request.query.layout(), width: try request.query.width()))
         let rotation =
             switch explanation.supply {
             case .rotating(let perPage): Answer.Rotation(scope: "page", perPage: perPage, start: explanation.rotationStart)
