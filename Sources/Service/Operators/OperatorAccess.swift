@@ -43,6 +43,7 @@ struct OperatorAccess: Sendable {
         guard fields.count == 1, let field = fields.first else { return nil }
         let parts = field.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
-        return String(parts[1])
+        // One blank or more (RFC 9110 section 11.4).
+        return String(parts[1].drop { $0 == " " })
     }
 }

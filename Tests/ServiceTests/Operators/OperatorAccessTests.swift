@@ -17,7 +17,7 @@ struct OperatorAccessTests {
         "only the token opens",
         arguments: [
             ("Bearer opensesame", nil), ("bearer opensesame", nil), ("Bearer opensesam", 401), ("Bearer opensesame1", 401),
-            ("Bearer ", 401),
+            ("Bearer ", 401), ("Bearer   opensesame", nil), ("Bearer   ", 401),
             ("Basic opensesame", 401), ("opensesame", 401), (nil, 401), ("Bearer Opensesame", 401),
         ] as [(String?, Int?)])
     func token(field: String?, expected: Int?) {
