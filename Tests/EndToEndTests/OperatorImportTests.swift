@@ -148,7 +148,7 @@ struct OperatorImportTests {
         try await offPool {
             let service = try RunningService(settings: ["admin.import-deadline=1s"])
             let client = try RawClient(port: service.adminPort)
-            try client.send("POST /admin/items HTTP/1.1\r\nHost: a\r\nContent-Length: 500\r\n\r\n{")
+            try client.send("POST /admin/items HTTP/1.1\r\nHost: localhost\r\nContent-Length: 500\r\n\r\n{")
             #expect(try client.response(to: "POST").status == 408)
             try Self.wait { try !Self.audited(service).isEmpty }
             let entry = try #require(try Self.audited(service).first)
