@@ -102,17 +102,15 @@ public final class HTTPServer: Sendable {
         if listener < 0 { return }
         for (lane, acceptor) in zip(lanes, acceptors) {
             let isLast = acceptor === acceptors.last
-            // Closed right behind the last look: what the kernel takes in between is broken off.
+            // Closed right behind the last look: what the kernel takes in between is broken off. All answers are the last by then.
             try? await lane.loop.perform {
                 acceptor.stop()
+                lane.isDraining = true
                 if isLast { close(listener) }
             }
         }
         for lane in lanes {
-            lane.loop.execute {
-                lane.isDraining = true
-                for connection in lane.connections { connection.drain() }
-            }
+            lane.loop.execute { for connection in lane.connections { connection.drain() } }
         }
         let census = self.census
         await withTaskGroup { group in
