@@ -15,4 +15,13 @@ public struct ServiceExtensions: Sendable {
         self.commands = commands
         self.registerCells = registerCells
     }
+
+    /// The product's own commands and these.
+    ///
+    /// - Throws: where two have one name.
+    func registry() throws -> CommandRegistry {
+        var registry = CommandRegistry.standard
+        for command in commands { try registry.register(command) }
+        return registry
+    }
 }

@@ -33,9 +33,7 @@ struct ServiceParts: Sendable {
             lockTimeout: Double(configuration.ledger.patience.milliseconds) / 1_000)
         // After the stores, whose complaint about a missing folder says more.
         keys = try configuration.signingKeys()
-        var registry = CommandRegistry.standard
-        for command in extensions.commands { try registry.register(command) }
-        self.registry = registry
+        registry = try extensions.registry()
         self.extensions = extensions
         kindsText = try configuration.kindsText()
         let file = try configuration.kindsFile(of: kindsText, extensions)

@@ -7,9 +7,12 @@ extension ServiceConfiguration {
     ///
     /// - Throws: ``ConfigurationError`` with the setting or with file and line, or what the extensions throw.
     public func checkCells(_ extensions: ServiceExtensions = ServiceExtensions()) throws {
-        var registry = CommandRegistry.standard
-        for command in extensions.commands { try registry.register(command) }
-        _ = try cellFactories(extensions, commands: registry, kinds: kindsFile(extensions))
+        try checkCells(extensions, kinds: kindsFile(extensions))
+    }
+
+    /// The same for a file that has been read.
+    func checkCells(_ extensions: ServiceExtensions, kinds file: KindsFile) throws {
+        _ = try cellFactories(extensions, commands: extensions.registry(), kinds: file)
     }
 
     /// The factories of all cells: the product's own, those of an embedding program, and those that the file under `feed.kinds` declares.

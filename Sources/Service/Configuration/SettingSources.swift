@@ -42,13 +42,13 @@ public struct SettingSources: Sendable {
         ]
         var written = flags.keys.map { WrittenKey(spelled: $0, origin: .flag) }
         if named != nil || FileManager.default.fileExists(atPath: path) {
-            let bytes = try ConfigurationFile.bytes(at: path)
-            let keys = try Self.keys(in: bytes, of: path)
+            let text = try YAMLFile.text(at: path)
+            let keys = try Self.keys(in: text, of: path)
             // A file with comments alone is a valid one, but not to the provider.
             if !keys.isEmpty {
                 do {
-                    providers.append(
-                        (.file(path), try YAMLSnapshot(data: bytes.span.bytes, providerName: path, parsingOptions: .default)))
+                    let bytes = Array(YAMLFile.withoutMark(text).utf8)
+                    providers.append((.file(path), try YAMLSnapshot(data: bytes.span.bytes, providerName: path, parsingOptions: .default)))
                 } catch {
                     throw ConfigurationError("\(path): \(error)".replacing("\n", with: " "))
                 }
@@ -149,8 +149,7 @@ public struct SettingSources: Sendable {
         return siblings.isEmpty ? Set(known.compactMap(\.components.first)).sorted() : siblings.sorted()
     }
 
-    private static func keys(in bytes: [UInt8], of path: String) throws(ConfigurationError) -> [(key: String, isEmpty: Bool)] {
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw ConfigurationError("\(path): the file is not UTF-8") }
+    private static func keys(in text: String, of path: String) throws(ConfigurationError) -> [(key: String, isEmpty: Bool)] {
         guard let root = try YAMLFile.node(of: text, from: path) else { return [] }
         guard let mapping = root.mapping else { throw ConfigurationError("\(path): the file must hold a mapping of keys") }
         return leaves(of: mapping, under: [])

@@ -27,7 +27,7 @@ extension ServiceConfiguration {
     private func checkedKindsFile(_ extensions: ServiceExtensions) throws(ConfigurationError) -> KindsFile {
         let file = try kindsFile(extensions)
         guard !feed.kinds.isEmpty else { return file }
-        do { try checkCells(extensions) } catch { throw error as? ConfigurationError ?? ConfigurationError("\(error)") }
+        do { try checkCells(extensions, kinds: file) } catch { throw error as? ConfigurationError ?? ConfigurationError("\(error)") }
         return file
     }
 

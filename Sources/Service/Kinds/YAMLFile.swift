@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Yams
 
-/// Reads a YAML file; what is wrong with it is told with file and line.
+/// Reads a YAML file, which may be a pipe or a device, once; what is wrong with it is told with file and line.
 enum YAMLFile {
     /// Bytes. No file that a person writes comes near it.
     static let limit = 1 << 20
@@ -16,9 +16,15 @@ enum YAMLFile {
     /// - Throws: ``ConfigurationError`` where the file cannot be read, is too large, or not UTF-8.
     static func text(at path: String, of key: String? = nil) throws(ConfigurationError) -> String {
         let fault = { (reason: String) in ConfigurationError("\(key.map { "\($0): " } ?? "")\(path): the file \(reason)") }
-        guard let data = FileManager.default.contents(atPath: path) else { throw fault("cannot be read") }
-        guard data.count <= limit else { throw fault("is longer than \(limit) bytes") }
-        guard let text = String(validating: data, as: UTF8.self) else { throw fault("is not UTF-8") }
+        var bytes: [UInt8] = []
+        do {
+            let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+            while bytes.count <= limit, let piece = try file.read(upToCount: limit + 1 - bytes.count), !piece.isEmpty { bytes += piece }
+        } catch {
+            throw fault("cannot be read")
+        }
+        guard bytes.count <= limit else { throw fault("is longer than \(limit) bytes") }
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw fault("is not UTF-8") }
         return text
     }
 
@@ -40,7 +46,7 @@ enum YAMLFile {
     }
 
     /// YAML 1.2 §5.2 lets a byte order mark begin a document; the parser does not.
-    private static func withoutMark(_ text: String) -> String {
+    static func withoutMark(_ text: String) -> String {
         text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
     }
 

@@ -98,6 +98,11 @@ struct ServiceConfigurationTests {
         #expect(try await read(environment: ["INTERTWINE_SERVER_PORT": "1"], file: file).server.port == 1)
     }
 
+    @Test("a file may begin with a byte order mark")
+    func byteOrderMark() async throws {
+        #expect(try await read(file: "\u{FEFF}server: {port: 4711}\n").server.port == 4711)
+    }
+
     @Test("a database that is no file is refused", arguments: [":memory:", "file:x.sqlite", "FILE:///tmp/x.sqlite", ""])
     func noFile(path: String) async {
         #expect(await refusal(flags: ["store.database": path])?.hasPrefix("store.database: '\(path)' (flag) is not allowed") == true)
