@@ -251,6 +251,42 @@ struct SQLiteLedgerTests {
         #expect(try scratch.sqlite("ledger.sqlite", count) == "0|0|0")
     }
 
+    @Test("of many duplicates and rates, those go whose time is over, however they lie")
+    func sweepsInTurns() async throws {
+        func commit(_ numbers: Range<Int>, window: (Int) -> Int64) async throws {
+            let entries = numbers.map { click(duplicates: .init(key: "k\u{0}\($0)", window: window($0))) }
+            _ = try await ledger.commit(LedgerEntry(events: entries.flatMap(\.events)))
+        }
+        // Every third lasts.
+        try await commit(0..<5_000) { $0 % 3 == 0 ? 3_600_000 : 1_000 }
+        _ = try await ledger.removeEvents(before: 0)
+        clock.advance(60_000)
+        let count = "SELECT count(*), min(until) > \(clock.now) FROM allowance"
+        #expect(try scratch.sqlite("ledger.sqlite", count) == "5000|0")
+        // Each second brings a sweep, and a sweep a thousand.
+        for number in 0..<8 where try scratch.sqlite("ledger.sqlite", count) != "1667|1" {
+            clock.advance(1_000)
+            _ = try await ledger.commit(LedgerEntry(events: [LedgerEvent(at: clock.now, kind: .undo, cell: "\(number)")]))
+            // The sweep runs behind the commit, in the same queue as the next write.
+            _ = try await ledger.removeEvents(before: 0)
+        }
+        #expect(try scratch.sqlite("ledger.sqlite", count) == "1667|1")
+        #expect(try await ledger.commit(click(duplicates: .init(key: "k\u{0}3", window: 1_000))).verdicts == [.duplicate])
+    }
+
+    @Test("under a load that never pauses, what expires goes too")
+    func sweepsUnderLoad() async throws {
+        for round in 0..<40 {
+            let entries = (0..<250).map { click(duplicates: .init(key: "\(round * 250 + $0)", window: 1_000)) }
+            _ = try await ledger.commit(LedgerEntry(events: entries.flatMap(\.events)))
+            clock.advance(400)
+        }
+        _ = try await ledger.removeEvents(before: 0)
+        // Three rounds are alive; as many again may wait for their turn.
+        let left = try #require(Int(try scratch.sqlite("ledger.sqlite", "SELECT count(*) FROM allowance")))
+        #expect(left <= 2_000, "\(left)")
+    }
+
     @Test("commits reach the disk: the connection that writes is fully synchronous")
     func synchronous() async throws {
         #expect(try await ledger.commits.write { try Int.fetchOne($0, sql: "PRAGMA synchronous") } == 2)

@@ -179,7 +179,7 @@ struct ViewerListTests {
             """)
         let ledger = try SQLiteLedger(path: scratch.path("ledger.sqlite"), now: { [clock] in clock.now })
         #expect(try await ledger.cells(on: .saved, of: "v", after: nil, limit: 9).map(\.cell) == before)
-        #expect(try scratch.sqlite("ledger.sqlite", "SELECT DISTINCT until FROM listing; PRAGMA user_version") == "\(until)\n3")
+        #expect(try scratch.sqlite("ledger.sqlite", "SELECT DISTINCT until FROM listing; PRAGMA user_version") == "\(until)\n4")
         #expect(try rows == "2|1")
     }
 }

@@ -7,6 +7,25 @@ import GRDB
 /// whoever is over a limit is not kept over it by trying. What a group of units uses is gathered, and written once before the group is
 /// committed: many share an address.
 struct AllowanceTable {
+    /// What an allowance is for. The table has both, each key behind a letter of its own.
+    private struct Key: Hashable {
+        enum Purpose {
+            case repetition, rate
+
+            var letter: StaticString { self == .repetition ? "d:" : "r:" }
+        }
+
+        var purpose: Purpose
+        var text: ExactText
+
+        static func repetition(_ text: String) -> Key { Key(purpose: .repetition, text: ExactText(text)) }
+        static func rate(_ text: String) -> Key { Key(purpose: .rate, text: ExactText(text)) }
+
+        func bind(to statement: SQLStatement) {
+            statement.bind(1, text.text, behind: purpose.letter)
+        }
+    }
+
     private struct Allowance {
         var until: Int64
         var used: Int64
@@ -21,7 +40,7 @@ struct AllowanceTable {
         case began
     }
 
-    private var known: [ExactText: Allowance] = [:]
+    private var known: [Key: Allowance] = [:]
     private let find: SQLStatement
     private let insert: SQLStatement
     private let update: SQLStatement
@@ -36,13 +55,13 @@ struct AllowanceTable {
 
     mutating func verdict(on event: LedgerEvent) throws -> Verdict {
         if let duplicates = event.deduplication {
-            for key in duplicates.repeats where try used(ExactText("d:" + key), at: event.at) > 0 { return .duplicate }
+            for key in duplicates.repeats where try used(.repetition(key), at: event.at) > 0 { return .duplicate }
         }
-        for rate in event.rates where try used(ExactText("r:" + rate.key), at: event.at) >= rate.limit { return .limited }
+        for rate in event.rates where try used(.rate(rate.key), at: event.at) >= rate.limit { return .limited }
         if let duplicates = event.deduplication {
-            for key in duplicates.keys { begin(ExactText("d:" + key), at: event.at, window: duplicates.window) }
+            for key in duplicates.keys { begin(.repetition(key), at: event.at, window: duplicates.window) }
         }
-        for rate in event.rates { use(ExactText("r:" + rate.key), at: event.at, window: rate.window) }
+        for rate in event.rates { use(.rate(rate.key), at: event.at, window: rate.window) }
         return .counted
     }
 
@@ -57,7 +76,7 @@ struct AllowanceTable {
                 statement = insert
                 statement.bind(2, allowance.until)
             }
-            statement.bind(1, key.text)
+            key.bind(to: statement)
             statement.bind(3, allowance.used)
             try statement.run()
         }
@@ -69,13 +88,13 @@ struct AllowanceTable {
         known.removeAll(keepingCapacity: true)
     }
 
-    private mutating func used(_ key: ExactText, at moment: Int64) throws -> Int64 {
+    private mutating func used(_ key: Key, at moment: Int64) throws -> Int64 {
         let allowance: Allowance
         if let known = known[key] {
             allowance = known
         } else {
             defer { find.reset() }
-            find.bind(1, key.text)
+            key.bind(to: find)
             allowance = try find.step() ? Allowance(until: find.integer(0), used: find.integer(1)) : Allowance(until: .min, used: 0)
             known[key] = allowance
         }
@@ -83,7 +102,7 @@ struct AllowanceTable {
     }
 
     /// To be called after ``used(_:at:)``.
-    private mutating func use(_ key: ExactText, at moment: Int64, window: Int64) {
+    private mutating func use(_ key: Key, at moment: Int64, window: Int64) {
         if let allowance = known[key], allowance.until > moment {
             known[key] = Allowance(
                 until: allowance.until, used: allowance.used &+ 1, change: allowance.change == .began ? .began : .used)
@@ -92,7 +111,7 @@ struct AllowanceTable {
         }
     }
 
-    private mutating func begin(_ key: ExactText, at moment: Int64, window: Int64) {
+    private mutating func begin(_ key: Key, at moment: Int64, window: Int64) {
         let (until, isEndless) = moment.addingReportingOverflow(window)
         known[key] = Allowance(until: isEndless ? .max : until, used: 1, change: .began)
     }

@@ -7,7 +7,7 @@ import GRDB
 enum LedgerSchema {
     /// "INTL".
     static let applicationID: Int32 = 0x494E_544C
-    static let version: Int32 = 3
+    static let version: Int32 = 4
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -17,6 +17,7 @@ enum LedgerSchema {
         }
         migrator.registerMigration("2: last marker") { try $0.execute(sql: markers) }
         migrator.registerMigration("3: places of listed cells") { try $0.execute(sql: places) }
+        migrator.registerMigration("4: allowances are swept in their order") { try $0.execute(sql: "DROP INDEX allowance_until") }
         return migrator
     }
 

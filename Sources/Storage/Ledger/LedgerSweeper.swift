@@ -9,28 +9,29 @@ struct LedgerSweeper {
     /// For how long a selection that cannot be undone any more is remembered, so that the answer is "too late" and not "unknown". 30 days.
     private static let memory: Int64 = 30 * 86_400_000
 
+    /// The allowances up to this key have been looked at; then it is the others' turn, and then theirs again.
+    private var sweptAllowances = ""
     private var last: Int64 = 0
-    private var unitsSince = 0
+    private var eventsSince = 0
 
     func isDue(_ now: Int64) -> Bool {
         now &- last >= Self.interval || now < last
     }
 
-    /// Whether so much was written that the rows removed at once would not keep pace.
-    mutating func isLate(after units: Int) -> Bool {
-        unitsSince &+= units
-        guard unitsSince >= Self.batch / 4 else { return false }
-        unitsSince = 0
+    /// Whether so much was written that the rows removed at once would not keep pace: of an event's allowances, few are more than two.
+    mutating func isLate(after events: Int) -> Bool {
+        eventsSince &+= events
+        guard eventsSince >= Self.batch / 4 else { return false }
+        eventsSince = 0
         last = 0
         return true
     }
 
-    /// Whether there may be more.
+    /// Whether something was removed: there may be more.
     mutating func sweep(_ database: Database, now: Int64) throws -> Bool {
         last = now
-        var removed = 0
+        var removed = try sweepAllowances(database, now: now)
         for sql in [
-            "DELETE FROM allowance WHERE key IN (SELECT key FROM allowance WHERE until <= ?1 ORDER BY until LIMIT ?2)",
             // What put a cell on a list once more, and can be taken back no more, where that holds of the first one too.
             """
             DELETE FROM listing WHERE mark IN (
@@ -47,6 +48,24 @@ struct LedgerSweeper {
         try database.cachedStatement(
             sql: "DELETE FROM selection WHERE id IN (SELECT id FROM selection WHERE expires <= ?1 ORDER BY expires LIMIT ?2)"
         ).execute(arguments: [now &- Self.memory, Self.batch])
-        return removed + database.changesCount >= Self.batch
+        return removed + database.changesCount > 0
+    }
+
+    /// Looks at a batch of allowances, in the order of their keys. There is no index on their time: to keep one costs each click more than
+    /// that each allowance is looked at now and then. Two are looked at for each that is written, so there are never many that have expired.
+    private mutating func sweepAllowances(_ database: Database, now: Int64) throws -> Int {
+        let find = try SQLStatement(database, "SELECT key FROM allowance WHERE key > ?1 ORDER BY key LIMIT 1 OFFSET ?2")
+        find.bind(1, sweptAllowances)
+        find.bind(2, Int64(Self.batch - 1))
+        let end = try find.step() ? find.text(0) : nil
+        find.reset()
+        let remove = try SQLStatement(database, "DELETE FROM allowance WHERE key > ?1 AND key <= ?2 AND until <= ?3")
+        remove.bind(1, sweptAllowances)
+        // Bytes are behind all texts.
+        if let end { remove.bind(2, end) } else { remove.bind(2, blob: []) }
+        remove.bind(3, now)
+        try remove.run()
+        sweptAllowances = end ?? ""
+        return database.changesCount
     }
 }

@@ -34,6 +34,18 @@ struct SQLStatement {
         value.withUTF8 { bind(index, text: UnsafeRawBufferPointer($0)) }
     }
 
+    /// A text behind a prefix.
+    func bind(_ index: Int32, _ value: String, behind prefix: StaticString) {
+        var value = value
+        value.withUTF8 { text in
+            withUnsafeTemporaryAllocation(byteCount: prefix.utf8CodeUnitCount + text.count, alignment: 1) { joined in
+                prefix.withUTF8Buffer { joined.copyBytes(from: $0) }
+                UnsafeMutableRawBufferPointer(rebasing: joined[prefix.utf8CodeUnitCount...]).copyBytes(from: text)
+                bind(index, text: UnsafeRawBufferPointer(joined))
+            }
+        }
+    }
+
     /// Bytes that are known to be UTF-8, as text.
     func bind(_ index: Int32, text bytes: [UInt8]) {
         bytes.withUnsafeBytes { bind(index, text: $0) }
