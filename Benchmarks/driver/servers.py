@@ -64,13 +64,13 @@ class Server:
             self.process.wait()
 
 
-def intertwine(folder, settings=()):
+def intertwine(folder, settings=(), environment=None):
     port, admin = free_port(), free_port()
     flags = [word for setting in settings for word in ("--set", setting)]
     return Server(
         "intertwine",
         [INTERTWINE, "serve", "--host", "127.0.0.1", "--port", port, "--admin-port", admin, "--database", folder / "intertwine.sqlite", *flags],
-        port)
+        port, environment)
 
 
 def hummingbird(page=None, database=None):
