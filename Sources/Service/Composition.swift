@@ -5,6 +5,7 @@ internal import HTTPServer
 struct Composition: Sendable {
     let routes: [Route]
     let finished: Router.Canned
+    let deferred: Router.Deferred
     let feeds: FeedCatalogue
     let pages: FinishedPages
 
@@ -38,19 +39,20 @@ struct Composition: Sendable {
             assembler: ViewerListAssembler(
                 list: .saved, path: "/saved", store: store, ledger: ledger, factories: factories, keys: keys, links: links, tokens: tokens),
             clients: clients, format: format)
+        let clicks = ClickRoutes(performer: performer, clients: clients, verdicts: verdicts)
         let description = try APIDescription(
             viewerHeader: configuration.events.viewerHeader, publicURL: configuration.server.publicURL)
         routes =
             feed.routes + saved.routes
             + CellRoutes(performer: performer, clients: clients, keys: idempotency, verdicts: verdicts).routes
-            + ClickRoutes(performer: performer, clients: clients, verdicts: verdicts).routes
-            + EventRoutes(performer: performer, clients: clients, keys: idempotency).routes + pictures.routes
+            + clicks.routes + EventRoutes(performer: performer, clients: clients, keys: idempotency).routes + pictures.routes
             + HealthRoutes(store: store, ledger: ledger, state: parts.state).routes
             + (configuration.viewer.isServed ? ViewerRoutes(viewerHeader: configuration.events.viewerHeader).routes : [])
             + DescriptionRoutes(description).routes
         let clock = parts.clock
         let finishedPages = feed.finished(viewerField: configuration.events.viewerHeader, clock: clock)
         finished = { head in finishedPages(head) ?? pictures.finished.canned(for: head, now: clock() / 1_000) }
+        deferred = { head, peer, now in clicks.deferred(for: head, from: peer, now: now) }
         self.feeds = feeds
         self.pages = pages
     }

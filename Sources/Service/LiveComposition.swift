@@ -20,7 +20,7 @@ final class LiveComposition: Sendable {
         self.parts = parts
         stamps = Self.stamps(configuration)
         state = Mutex(State(configuration: configuration, composition: composition))
-        table = RouteTable(composition.routes, finished: composition.finished)
+        table = RouteTable(composition.routes, finished: composition.finished, deferred: composition.deferred)
     }
 
     var current: Composition { state.withLock { $0.composition } }
@@ -40,7 +40,7 @@ final class LiveComposition: Sendable {
         if !applied.isEmpty {
             let composition = try Composition(next, parts: parts)
             state.withLock { $0 = State(configuration: next, composition: composition) }
-            table.replace(composition.routes, finished: composition.finished)
+            table.replace(composition.routes, finished: composition.finished, deferred: composition.deferred)
             parts.telemetry.control.apply(next.log)
         }
         let logger = parts.logger

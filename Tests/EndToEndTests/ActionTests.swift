@@ -139,6 +139,40 @@ struct ActionTests {
         }
     }
 
+    @Test("a click is judged and recorded the same, whether its link is known or has to be looked up")
+    func knownLinks() async throws {
+        try await offPool {
+            let requests: [(method: String, fields: [String])] = [
+                ("GET", []), ("HEAD", []), ("GET", ["User-Agent: Googlebot/2.1"]), ("GET", ["User-Agent:"]),
+                ("GET", ["X-Viewer-ID: ann"]), ("GET", ["x-viewer-id: a", "X-Viewer-ID: b"]), ("GET", ["X-Viewer-ID: ann"]),
+                ("GET", ["X-Viewer-ID: \(String(repeating: "x", count: 300))"]), ("GET", ["X-Viewer-ID: zo\u{EB}", "User-Agent: z"]),
+                ("GET", ["DNT: 1", "X-Viewer-ID: bob"]), ("GET", ["Sec-GPC: 0, 1", "User-Agent: g"]),
+                ("GET", ["Purpose: prefetch"]), ("GET", ["Sec-Purpose: x", "Sec-Purpose: prerender"]), ("GET", ["X-Moz: prefetch"]),
+                ("GET", ["X-Forwarded-For: 203.0.113.7, 198.51.100.9"]), ("GET", ["X-Forwarded-For: 1", "X-Forwarded-For: 2001:db8::1"]),
+                ("GET", ["User-Agent: \(String(repeating: "u", count: 255))\u{EB}"]), ("GET", ["User-Agent: a", "User-Agent: b"]),
+            ]
+            // With a query the same link takes the long way.
+            let outcomes = try ["", "?from=here"].map { query in
+                let service = try Self.service(["events.tell-verdict=true", "events.trust-forwarded=true"])
+                let page = try JSON(try service.get("/feed").text)
+                let href = try #require(page["items"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
+                #expect(try service.get(href, fields: ["User-Agent: first"])["x-verdict"] == "counted")
+                let answers = try requests.map { method, fields in
+                    let agent = fields.contains { $0.hasPrefix("User-Agent") } ? [] : ["User-Agent: tests"]
+                    let answer = try service.ask(method, href + query, fields: fields + agent)
+                    return [String(answer.status), answer["location"], answer["cache-control"], answer["x-verdict"]]
+                }
+                let rows = try service.events().map { row in
+                    ["kind", "cell", "viewer", "address", "userAgent", "verdict"].map { row[$0]?.text }
+                }
+                return answers + rows
+            }
+            #expect(outcomes[0].count == 2 * requests.count + 1)
+            #expect(outcomes[0] == outcomes[1])
+            #expect(Set(outcomes[0].prefix(requests.count).map { $0[3] }) == ["counted", "duplicate", "bot", "prefetch"])
+        }
+    }
+
     @Test("clicks count so often per address, whatever the viewer and the user agent", arguments: ["truncated", "none"])
     func rates(address: String) async throws {
         try await offPool {

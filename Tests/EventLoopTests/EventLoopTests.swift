@@ -72,21 +72,6 @@ struct EventLoopTests {
         }
     }
 
-    @Test("a task that prefers the loop runs on it, and leaves it where it asks to")
-    func tasks() async throws {
-        try await withLoop { loop in
-            let executor = LoopTaskExecutor(loop)
-            let places = await Task(executorPreference: executor) {
-                var places = [loop.isOnLoop]
-                await Task.yield()
-                places.append(loop.isOnLoop)
-                places.append(await withTaskExecutorPreference(globalConcurrentExecutor) { loop.isOnLoop })
-                return places + [loop.isOnLoop]
-            }.value
-            #expect(places == [true, true, false, true])
-        }
-    }
-
     @Test("a one-shot timer fires once, not before its time, and not after it was disarmed")
     func oneShot() async throws {
         try await withLoop { loop in

@@ -40,9 +40,25 @@ struct EchoHandler: HTTPHandler {
     /// Called by `/gate` before it answers.
     let gate: @Sendable () async -> Void
 
-    init(cancelled: AsyncStream<String>.Continuation? = nil, gate: @escaping @Sendable () async -> Void = {}) {
+    /// Has the answer of `/later/…` brought.
+    let later: @Sendable (@escaping DeferredAnswer.Reply) -> Void
+
+    init(
+        cancelled: AsyncStream<String>.Continuation? = nil, gate: @escaping @Sendable () async -> Void = {},
+        later: @escaping @Sendable (@escaping DeferredAnswer.Reply) -> Void = { $0 { Self.deferred } }
+    ) {
         self.cancelled = cancelled
         self.gate = gate
+        self.later = later
+    }
+
+    static var deferred: ServerResponse {
+        ServerResponse(status: .ok, fields: [.contentType: "text/plain"], body: Array("later".utf8))
+    }
+
+    func deferred(for head: borrowing RequestHead, peer: PeerAddress) -> DeferredAnswer? {
+        guard head.method == .get || head.method == .head, head.segment(behind: "/later/") != nil else { return nil }
+        return DeferredAnswer(route: "later", begin: later)
     }
 
     func canned(for head: borrowing RequestHead) -> CannedResponse? {

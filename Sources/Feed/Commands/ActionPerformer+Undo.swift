@@ -44,8 +44,7 @@ extension ActionPerformer {
         selection id: String, for client: ClientTrace, now: Int64, idempotency: Idempotency?
     ) async throws -> (steps: [StepResult], kept: [UInt8]?) {
         let (record, steps) = try await undoable(id, for: client, now: now)
-        var context = CommandContext(
-            performance: RandomID.make(), cell: record.cell, subject: nil, occurrence: .undo, client: client, now: now)
+        var context = CommandContext(cell: record.cell, subject: nil, occurrence: .undo, client: client, now: now)
         context.record(.undo)
         for (command, bytes) in steps.reversed() {
             do {

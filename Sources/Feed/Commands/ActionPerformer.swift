@@ -118,20 +118,31 @@ public struct ActionPerformer: Sendable {
     func run(
         _ command: any Command, _ occurrence: LedgerEvent.Kind, on viewModel: CellViewModel, for client: ClientTrace, now: Int64
     ) async -> CommandContext {
+        if let context = runBriefly(command, occurrence, on: viewModel, for: client, now: now) { return context }
         var context = makeContext(occurrence, on: viewModel, for: client, now: now)
         do {
-            try await context.run(command)
+            try await context.run(MacroCommand.Step(command))
         } catch {
             // Noted with its step, which the performance reports.
         }
         return context
     }
 
+    /// The same without suspending; nil where the command is not brief.
+    func runBriefly(
+        _ command: any Command, _ occurrence: LedgerEvent.Kind, on viewModel: CellViewModel, for client: ClientTrace, now: Int64
+    ) -> CommandContext? {
+        guard let macro = command as? MacroCommand, macro.isBrief else { return nil }
+        var context = makeContext(occurrence, on: viewModel, for: client, now: now)
+        // What failed is noted with its step.
+        try? macro.performBriefly(in: &context)
+        return context
+    }
+
     func makeContext(
         _ occurrence: LedgerEvent.Kind, on viewModel: CellViewModel, for client: ClientTrace, now: Int64
     ) -> CommandContext {
-        CommandContext(
-            performance: RandomID.make(), cell: viewModel.id, subject: viewModel.subject, occurrence: occurrence, client: client, now: now)
+        CommandContext(cell: viewModel.id, subject: viewModel.subject, occurrence: occurrence, client: client, now: now)
     }
 }
 

@@ -1,11 +1,10 @@
 /// Records in the ledger that the cell was selected, clicked, seen or dismissed: whatever is being performed.
-public struct AnalyticsCommand: UndoableCommand {
+public struct AnalyticsCommand: BriefCommand, UndoableCommand {
     public let name = "analytics"
-    public let isBrief = true
 
     public init() {}
 
-    public func perform(in context: inout CommandContext) async throws {
+    public func perform(in context: inout CommandContext) throws {
         context.record(context.occurrence)
     }
 

@@ -1,8 +1,7 @@
 /// Leads the client to the stored URL of the cell, and records the click. The person has then left: it cannot be undone.
-public struct ClickthroughCommand: Command {
+public struct ClickthroughCommand: BriefCommand {
     public let name = "clickthrough"
     public let needs: CommandNeeds = .destination
-    public let isBrief = true
 
     public init() {}
 
@@ -13,7 +12,7 @@ public struct ClickthroughCommand: Command {
         return .link(href: context.links.click(token: context.tokens.click(cell: subject.cell, slot: context.slot, now: context.now)))
     }
 
-    public func perform(in context: inout CommandContext) async throws {
+    public func perform(in context: inout CommandContext) throws {
         guard let destination = context.subject?.destination else { throw CommandError.missing(.destination, command: name) }
         context.record(.click)
         context.destination = destination

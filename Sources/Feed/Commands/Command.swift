@@ -10,9 +10,6 @@ public protocol Command: Sendable {
     /// What has to be there for it to make sense; checked when the service starts.
     var needs: CommandNeeds { get }
 
-    /// Whether performing it only puts something into the context: it neither waits nor takes long, and may run on an event loop.
-    var isBrief: Bool { get }
-
     /// What a client is told, or nil where the client has no part in it.
     func action(for subject: CommandSubject) -> Action?
 
@@ -24,8 +21,6 @@ public protocol Command: Sendable {
 
 extension Command {
     public var needs: CommandNeeds { [] }
-
-    public var isBrief: Bool { false }
 
     public func action(for subject: CommandSubject) -> Action? { nil }
 

@@ -2,27 +2,53 @@ extension CommandContext {
     /// Runs one command of a macro and notes what became of it. A macro notes its own commands.
     ///
     /// - Throws: what the command throws, after it was noted; the context is then as before the command, but for the note.
-    mutating func run(_ command: any Command) async throws {
-        if let macro = command as? MacroCommand {
+    mutating func run(_ step: MacroCommand.Step) async throws {
+        if let macro = step.command as? MacroCommand {
             try await macro.perform(in: &self)
             return
         }
-        var attempt = self
-        attempt.kept = nil
+        var attempt = attempt()
         do {
-            try await command.perform(in: &attempt)
+            try await step.command.perform(in: &attempt)
         } catch {
-            steps.append(StepResult(command: command.name, outcome: .failed, error: error))
+            note(error, of: step)
             throw error
         }
-        var step = StepResult(command: command.name, outcome: .performed)
-        if let undoable = command as? any UndoableCommand {
-            step.undo = attempt.kept ?? []
-            step.undoable = undoable
+        accept(attempt, of: step)
+    }
+
+    /// The same without suspending, for brief commands; for others it does nothing.
+    mutating func runBriefly(_ step: MacroCommand.Step) throws {
+        guard let brief = step.brief else { return }
+        var attempt = attempt()
+        do {
+            try brief.perform(in: &attempt)
+        } catch {
+            note(error, of: step)
+            throw error
         }
+        accept(attempt, of: step)
+    }
+
+    private func attempt() -> CommandContext {
+        var attempt = self
         attempt.kept = nil
-        attempt.steps.append(step)
+        return attempt
+    }
+
+    private mutating func note(_ error: any Error, of step: MacroCommand.Step) {
+        steps.append(StepResult(command: step.command.name, outcome: .failed, error: error))
+    }
+
+    private mutating func accept(_ attempt: CommandContext, of step: MacroCommand.Step) {
+        var result = StepResult(command: step.command.name, outcome: .performed)
+        if let undoable = step.undoable {
+            result.undo = attempt.kept ?? []
+            result.undoable = undoable
+        }
         self = attempt
+        kept = nil
+        steps.append(result)
     }
 
     /// Notes commands that an earlier failure kept from running.

@@ -1,19 +1,51 @@
+import Synchronization
+
 /// Where commands run: what they are told, and what they leave behind.
 ///
 /// A value: a command that throws leaves nothing in it. What is collected is committed by the caller, once, as one ``LedgerEntry``.
 public struct CommandContext: Sendable {
+    /// What is the same for all commands of a performance. An object: it is shared by the attempts of one command after the other.
+    private final class Circumstances: Sendable {
+        let cell: String
+        let subject: CommandSubject?
+        let occurrence: LedgerEvent.Kind
+        let client: ClientTrace
+        let now: Int64
+        private let name: Mutex<String?>
+
+        init(_ name: String?, cell: String, subject: CommandSubject?, occurrence: LedgerEvent.Kind, client: ClientTrace, now: Int64) {
+            self.cell = cell
+            self.subject = subject
+            self.occurrence = occurrence
+            self.client = client
+            self.now = now
+            self.name = Mutex(name)
+        }
+
+        /// Made when it is first asked for: most clicks leave nothing behind that has to be found again.
+        var performance: String {
+            name.withLock { name in
+                let made = name ?? RandomID.make()
+                name = made
+                return made
+            }
+        }
+    }
+
+    private let circumstances: Circumstances
+
     /// Names this performance; unique.
-    public let performance: String
+    public var performance: String { circumstances.performance }
     /// The cell's id.
-    public let cell: String
+    public var cell: String { circumstances.cell }
     /// The cell itself. Nil while undoing, when the item may be gone.
-    public let subject: CommandSubject?
+    public var subject: CommandSubject? { circumstances.subject }
     /// What is being performed, as the ledger calls it.
-    public let occurrence: LedgerEvent.Kind
+    public var occurrence: LedgerEvent.Kind { circumstances.occurrence }
     /// Who asked.
-    public let client: ClientTrace
+    public var client: ClientTrace { circumstances.client }
     /// Milliseconds since 1970-01-01 UTC.
-    public let now: Int64
+    public var now: Int64 { circumstances.now }
 
     public private(set) var events: [LedgerEvent] = []
     public private(set) var changes: [ViewerChange] = []
@@ -24,15 +56,11 @@ public struct CommandContext: Sendable {
     public var destination: String?
     var kept: [UInt8]?
 
+    /// - Parameter performance: the name of the performance; one that cannot be guessed where nil.
     public init(
-        performance: String, cell: String, subject: CommandSubject?, occurrence: LedgerEvent.Kind, client: ClientTrace, now: Int64
+        performance: String? = nil, cell: String, subject: CommandSubject?, occurrence: LedgerEvent.Kind, client: ClientTrace, now: Int64
     ) {
-        self.performance = performance
-        self.cell = cell
-        self.subject = subject
-        self.occurrence = occurrence
-        self.client = client
-        self.now = now
+        circumstances = Circumstances(performance, cell: cell, subject: subject, occurrence: occurrence, client: client, now: now)
     }
 
     /// Puts an event into the ledger. A performance records each kind once, whichever of its commands ask for it.

@@ -1,12 +1,11 @@
 /// Hides the cell from the viewer's feed.
-public struct DismissCommand: UndoableCommand {
+public struct DismissCommand: BriefCommand, UndoableCommand {
     public let name = "dismiss"
     public let needs: CommandNeeds = .viewer
-    public let isBrief = true
 
     public init() {}
 
-    public func perform(in context: inout CommandContext) async throws {
+    public func perform(in context: inout CommandContext) throws {
         try context.put(on: .dismissed, for: self)
         context.record(.dismissal)
     }

@@ -1,12 +1,11 @@
 /// Has the client show the screen that the cell opens, such as the image zoom of a user.
-public struct PresentCommand: UndoableCommand {
+public struct PresentCommand: BriefCommand, UndoableCommand {
     public let name = "present"
     public let needs: CommandNeeds = .presentation
-    public let isBrief = true
 
     public init() {}
 
-    public func perform(in context: inout CommandContext) async throws {
+    public func perform(in context: inout CommandContext) throws {
         guard let presentation = context.subject?.presentation else { throw CommandError.missing(.presentation, command: name) }
         context.presentation = presentation
     }

@@ -1,12 +1,11 @@
 /// Puts the cell on the viewer's list of saved cells.
-public struct SaveCommand: UndoableCommand {
+public struct SaveCommand: BriefCommand, UndoableCommand {
     public let name = "save"
     public let needs: CommandNeeds = .viewer
-    public let isBrief = true
 
     public init() {}
 
-    public func perform(in context: inout CommandContext) async throws {
+    public func perform(in context: inout CommandContext) throws {
         try context.put(on: .saved, for: self)
         context.record(.save)
     }

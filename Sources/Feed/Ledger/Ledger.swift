@@ -6,6 +6,11 @@ public protocol Ledger: Sendable {
     /// - Throws: ``StoreError``; nothing of the unit is kept then.
     func commit(_ entry: LedgerEntry) async throws -> LedgerReceipt
 
+    /// The same for those who have no task to wait in.
+    ///
+    /// - Parameter completion: called once, on whatever thread it happens to be: it must not hold that up.
+    func commit(_ entry: LedgerEntry, completion: @escaping @Sendable (Result<LedgerReceipt, any Error>) -> Void)
+
     /// The answer stored under an idempotency key that is still valid, or nil.
     func replay(of key: IdempotencyKey) async throws -> LedgerReceipt?
 
@@ -23,4 +28,12 @@ public protocol Ledger: Sendable {
 
     /// All cells on one of a viewer's lists, in no order.
     func allCells(on list: ViewerList, of viewer: String) async throws -> Set<ExactText>
+}
+
+extension Ledger {
+    public func commit(_ entry: LedgerEntry, completion: @escaping @Sendable (Result<LedgerReceipt, any Error>) -> Void) {
+        Task {
+            do { completion(.success(try await commit(entry))) } catch { completion(.failure(error)) }
+        }
+    }
 }

@@ -11,7 +11,7 @@ extension Connection {
         let wantsGzip = exchange.bytes.withUnsafeBufferPointer { exchange.head(in: $0).acceptedCodings.prefersGzip }
         let route = exchange.route
         exchange.deadline = exchange.isBodyDone ? lane.loop.now.advanced(by: exchange.timeLimit) : nil
-        exchange.task = Task(executorPreference: exchange.staysOnLoop ? lane.tasks : nil) {
+        exchange.task = Task {
             let response = await handler.respond(to: request)
             switch response.body {
             case .canned(let canned):
@@ -25,6 +25,21 @@ extension Connection {
         }
     }
 
+    /// Has an answer brought that needs no task.
+    func start(_ exchange: Exchange, _ deferred: DeferredAnswer) {
+        let id = exchange.id
+        exchange.route = deferred.route
+        exchange.deadline = lane.loop.now.advanced(by: exchange.timeLimit)
+        phase = .responding
+        deferred.begin { make in
+            self.lane.loop.execute {
+                guard let exchange = self.exchange, exchange.id == id else { return }
+                let response = make()
+                self.answer(id, Self.finished(response, exchange), closes: response.closesConnection)
+            }
+        }
+    }
+
     private func answer(_ id: UInt64, _ canned: CannedResponse, closes: Bool) {
         guard let exchange, exchange.id == id, exchange.status == 0 else { return }
         exchange.task = nil
@@ -34,14 +49,13 @@ extension Connection {
 
     /// Answers before the body has been read.
     func answerEarly(_ response: ServerResponse, _ exchange: Exchange) {
-        let canned: CannedResponse
-        if case .canned(let finished) = response.body {
-            canned = finished
-        } else {
-            // On the loop: only what is short is compressed here.
-            canned = CannedResponse(response, compressionLevel: nil, route: exchange.route)
-        }
-        finish(exchange, canned, closes: response.closesConnection)
+        finish(exchange, Self.finished(response, exchange), closes: response.closesConnection)
+    }
+
+    /// On the loop, so nothing is compressed.
+    private static func finished(_ response: ServerResponse, _ exchange: Exchange) -> CannedResponse {
+        if case .canned(let finished) = response.body { return finished }
+        return CannedResponse(response, compressionLevel: nil, route: exchange.route)
     }
 
     private func finish(_ exchange: Exchange, _ canned: CannedResponse, closes: Bool) {

@@ -33,11 +33,12 @@ extension Connection {
                 if closes { beginClosing() }
                 return false
             }
+            if let deferred = lane.handler.deferred(for: head, peer: peer) {
+                start(makeExchange(parser, bytes, method: method, framing: framing, target: path), deferred)
+                return true
+            }
         }
-        lane.lastExchange += 1
-        let exchange = Exchange(
-            id: lane.lastExchange, bytes: Array(bytes), parser: parser, method: method, framing: framing, target: path, now: lane.loop.now,
-            timeLimit: lane.configuration.handlerTimeout)
+        let exchange = makeExchange(parser, bytes, method: method, framing: framing, target: path)
         if framing.body == .chunked {
             let decoder = ChunkedDecoder(
                 extensionBytes: lane.configuration.chunkExtensionLimit, trailerBytes: lane.configuration.trailerLimit,
@@ -47,7 +48,6 @@ extension Connection {
         }
         exchange.owesContinue = framing.expectation == .continue && !exchange.isBodyDone
         exchange.bodyHasBegun = !rest.isEmpty
-        self.exchange = exchange
         phase = .body
         if let refusal = refusal(of: exchange, form, name: methodName) {
             let request = makeRequest(exchange, path: ByteView(bytes, path), authority: authority)
@@ -56,6 +56,17 @@ extension Connection {
             route(exchange, path: ByteView(bytes, path), authority: authority)
         }
         return true
+    }
+
+    private func makeExchange(
+        _ parser: HeadParser, _ bytes: UnsafeBufferPointer<UInt8>, method: RequestMethod, framing: MessageFraming, target: Range<Int>
+    ) -> Exchange {
+        lane.lastExchange += 1
+        let exchange = Exchange(
+            id: lane.lastExchange, bytes: Array(bytes), parser: parser, method: method, framing: framing, target: target,
+            now: lane.loop.now, timeLimit: lane.configuration.handlerTimeout)
+        self.exchange = exchange
+        return exchange
     }
 
     /// What the server refuses or answers itself, whatever the handler would say.
@@ -105,7 +116,6 @@ extension Connection {
         exchange.bodyLimit = plan.bodyLimit ?? lane.configuration.bodyLimit
         exchange.cancelsOnPeerClose = plan.cancelsOnPeerClose
         exchange.timeLimit = plan.timeLimit ?? exchange.timeLimit
-        exchange.staysOnLoop = plan.staysOnLoop
         switch plan.decision {
         case .answer(let response):
             answerEarly(response, exchange)

@@ -28,7 +28,6 @@ final class Exchange {
     var bodyLimit = 0
     var timeLimit: Duration
     var cancelsOnPeerClose = false
-    var staysOnLoop = false
     var request: HTTPRequest?
     var body: BodyState
     /// Bytes of the first chunk, as far as that was known when the head had been read.

@@ -9,7 +9,6 @@ final class Lane: @unchecked Sendable {
     // Safety of @unchecked: the constants are Sendable, the atomic is one, and all other variables are touched on the loop only.
 
     let loop: EventLoop
-    let tasks: LoopTaskExecutor
     let configuration: HTTPServerConfiguration
     let handler: any HTTPHandler
     let observer: (any HTTPServerObserver)?
@@ -32,7 +31,6 @@ final class Lane: @unchecked Sendable {
         census: ConnectionCensus
     ) {
         self.loop = loop
-        self.tasks = LoopTaskExecutor(loop)
         self.configuration = configuration
         self.handler = handler
         self.observer = observer

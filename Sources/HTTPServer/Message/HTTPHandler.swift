@@ -2,11 +2,15 @@ public import HTTPTypes
 
 /// What answers requests. The server has done everything that is HTTP's own: framing, limits, conditions, ranges, codings.
 ///
-/// A handler has three faces, from the cheapest on, and a say where the server refuses. Only ``respond(to:)`` may wait.
+/// A handler has four faces, from the cheapest on, and a say where the server refuses. Only ``respond(to:)`` may wait.
 public protocol HTTPHandler: Sendable {
     /// A finished answer, if there is one. Called on the loop for requests without a body, before anything is made of their bytes:
-    /// it must neither wait nor take long. Nil sends the request on to ``plan(for:peer:)``.
+    /// it must neither wait nor take long. Nil sends the request on to ``deferred(for:peer:)``.
     func canned(for head: borrowing RequestHead) -> CannedResponse?
+
+    /// An answer that is on its way already. Called on the loop for requests without a body, like ``canned(for:)``. Nil sends the request on
+    /// to ``plan(for:peer:)``.
+    func deferred(for head: borrowing RequestHead, peer: PeerAddress) -> DeferredAnswer?
 
     /// Where the request goes, decided before its body is read. Called on the loop: it must neither wait nor take long.
     func plan(for request: HTTPRequest, peer: PeerAddress) -> RequestPlan
@@ -21,6 +25,8 @@ public protocol HTTPHandler: Sendable {
 
 extension HTTPHandler {
     public func canned(for head: borrowing RequestHead) -> CannedResponse? { nil }
+
+    public func deferred(for head: borrowing RequestHead, peer: PeerAddress) -> DeferredAnswer? { nil }
 
     public func plan(for request: HTTPRequest, peer: PeerAddress) -> RequestPlan { .accept() }
 

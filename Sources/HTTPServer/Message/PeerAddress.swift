@@ -38,13 +38,26 @@ public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// The address without the port, as text.
     public var address: String {
-        if high == 0, low >> 32 == 0xFFFF {
-            return [24, 16, 8, 0].map { String(low >> UInt64($0) & 0xFF) }.joined(separator: ".")
-        }
+        if high == 0, low >> 32 == 0xFFFF { return Self.dotted(UInt32(truncatingIfNeeded: low)) }
         var raw = (high.bigEndian, low.bigEndian)
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         inet_ntop(AF_INET6, &raw, &text, socklen_t(text.count))
         return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    /// At most fifteen bytes, which a text holds without a place of its own in memory.
+    private static func dotted(_ address: UInt32) -> String {
+        String(unsafeUninitializedCapacity: 15) { text in
+            var count = 0
+            for shift in stride(from: UInt32(24), through: 0, by: -8) {
+                let part = UInt8(truncatingIfNeeded: address >> shift)
+                if shift != 24 { (text[count], count) = (UInt8(ascii: "."), count + 1) }
+                if part >= 100 { (text[count], count) = (0x30 + part / 100, count + 1) }
+                if part >= 10 { (text[count], count) = (0x30 + part / 10 % 10, count + 1) }
+                (text[count], count) = (0x30 + part % 10, count + 1)
+            }
+            return count
+        }
     }
 
     public var description: String {

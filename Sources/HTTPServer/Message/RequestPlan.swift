@@ -12,7 +12,6 @@ public struct RequestPlan: Sendable {
     let bodyLimit: Int?
     let cancelsOnPeerClose: Bool
     let timeLimit: Duration?
-    let staysOnLoop: Bool
     /// The name of the route, for logs and metrics, which never see the path.
     let route: String?
 
@@ -24,23 +23,20 @@ public struct RequestPlan: Sendable {
     ///   - cancelsOnPeerClose: cancel the handler's task already when the client closes its sending side. Without it only a
     ///     connection that is gone altogether cancels, and a client that half-closes still gets its answer.
     ///   - timeLimit: the handler's time until it answers; the configuration's where nil.
-    ///   - staysOnLoop: call the handler on the connection's event loop. It must then not block, and leave the loop for whatever does or
-    ///     takes long; its answer must not be compressible.
     ///   - route: the name of the route in observations.
     public static func accept(
         bodyLimit: Int? = nil, streamsBody: Bool = false, cancelsOnPeerClose: Bool = false, timeLimit: Duration? = nil,
-        staysOnLoop: Bool = false, route: String? = nil
+        route: String? = nil
     ) -> RequestPlan {
         RequestPlan(
             decision: .accept(streamsBody: streamsBody), bodyLimit: bodyLimit, cancelsOnPeerClose: cancelsOnPeerClose, timeLimit: timeLimit,
-            staysOnLoop: staysOnLoop, route: route)
+            route: route)
     }
 
     /// Answer at once. The body is thrown away, or the connection closed where that would be much.
     public static func answer(_ response: ServerResponse, route: String? = nil) -> RequestPlan {
         RequestPlan(
-            decision: .answer(response), bodyLimit: nil, cancelsOnPeerClose: false, timeLimit: nil, staysOnLoop: false,
-            route: route)
+            decision: .answer(response), bodyLimit: nil, cancelsOnPeerClose: false, timeLimit: nil, route: route)
     }
 
     /// 404, as problem details.

@@ -59,12 +59,15 @@ struct HeadEncoder {
     }
 
     private func start(_ status: Int, _ reason: String) -> (bytes: [UInt8], dateOffset: Int) {
-        var bytes = Array("HTTP/1.1 \(min(max(status, 100), 999)) ".utf8)
-        bytes += Self.clean(reason)
-        bytes += Array("\r\nDate: ".utf8)
+        var bytes: [UInt8] = []
+        // Most heads of a single answer fit.
+        bytes.reserveCapacity(256)
+        bytes += "HTTP/1.1 \(min(max(status, 100), 999)) ".utf8
+        Self.appendClean(reason, to: &bytes)
+        bytes += "\r\nDate: ".utf8
         let offset = bytes.count
-        bytes += [UInt8](repeating: .space, count: HTTPDate.length)
-        bytes += [.carriageReturn, .lineFeed]
+        for _ in 0..<HTTPDate.length { bytes.append(.space) }
+        bytes += "\r\n".utf8
         return (bytes, offset)
     }
 
@@ -86,13 +89,13 @@ struct HeadEncoder {
     }
 
     private func append(_ name: String, _ value: String, to bytes: inout [UInt8]) {
-        bytes += Array(name.utf8)
-        bytes += [.colon, .space]
-        bytes += Self.clean(value)
-        bytes += [.carriageReturn, .lineFeed]
+        bytes += name.utf8
+        bytes += ": ".utf8
+        Self.appendClean(value, to: &bytes)
+        bytes += "\r\n".utf8
     }
 
-    private static func clean(_ text: String) -> [UInt8] {
-        text.utf8.map { ByteClass.of($0).contains(.value) ? $0 : .space }
+    private static func appendClean(_ text: String, to bytes: inout [UInt8]) {
+        for byte in text.utf8 { bytes.append(ByteClass.of(byte).contains(.value) ? byte : .space) }
     }
 }

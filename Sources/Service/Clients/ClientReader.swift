@@ -1,4 +1,5 @@
 internal import Feed
+internal import HTTPServer
 internal import HTTPTypes
 
 /// Reads from a request who made it, as far as the ledger may know, and whether it counts.
@@ -29,7 +30,34 @@ struct ClientReader: Sendable {
     /// - Throws: ``Problem`` (400) where the name is too long to be one, or was not UTF-8: what it said is not known then, and two that
     ///   differ could be taken for one.
     func viewer(of request: HTTPRequest) throws(Problem) -> String? {
-        guard let viewerField, let value = request.headerFields[viewerField], !value.isEmpty else { return nil }
+        try viewer(named: viewerField.flatMap { request.headerFields[$0] })
+    }
+
+    /// - Parameters:
+    ///   - peer: the address at the other end of the connection.
+    ///   - now: milliseconds since 1970-01-01 UTC.
+    /// - Throws: ``Problem`` (400) where the viewer's name cannot be one.
+    func trace(of request: HTTPRequest, from peer: String, now: Int64) throws(Problem) -> ClientTrace {
+        let fields = ClientFields(request, viewerField: viewerField?.canonicalName)
+        return trace(of: fields, viewer: try viewer(named: fields.viewer), from: peer, now: now)
+    }
+
+    /// The same for a link that is followed whatever else the request says: a name that cannot be a viewer's is none.
+    func lenientTrace(of request: HTTPRequest, from peer: String, now: Int64) -> ClientTrace {
+        lenientTrace(of: ClientFields(request, viewerField: viewerField?.canonicalName), from: peer, now: now)
+    }
+
+    /// The same of a request that nothing has been made of.
+    func lenientTrace(of head: borrowing RequestHead, from peer: String, now: Int64) -> ClientTrace {
+        lenientTrace(of: ClientFields(head, viewerField: viewerField?.canonicalName), from: peer, now: now)
+    }
+
+    private func lenientTrace(of fields: ClientFields, from peer: String, now: Int64) -> ClientTrace {
+        trace(of: fields, viewer: (try? viewer(named: fields.viewer)) ?? nil, from: peer, now: now)
+    }
+
+    private func viewer(named value: String?) throws(Problem) -> String? {
+        guard let viewerField, let value, !value.isEmpty else { return nil }
         guard value.utf8.count <= Self.longestViewer || value.unicodeScalars.count <= Self.longestViewer else {
             throw Problem(
                 .badRequest, .invalidParameter, "\(viewerField.canonicalName) must be at most \(Self.longestViewer) characters long.")
@@ -40,48 +68,29 @@ struct ClientReader: Sendable {
         return value
     }
 
-    /// - Parameters:
-    ///   - peer: the address at the other end of the connection.
-    ///   - now: milliseconds since 1970-01-01 UTC.
-    /// - Throws: ``Problem`` (400) where the viewer's name cannot be one.
-    func trace(of request: HTTPRequest, from peer: String, now: Int64) throws(Problem) -> ClientTrace {
-        trace(of: request, from: peer, now: now, viewer: try viewer(of: request))
-    }
-
-    /// The same for a link that is followed whatever else the request says: a name that cannot be a viewer's is none.
-    func lenientTrace(of request: HTTPRequest, from peer: String, now: Int64) -> ClientTrace {
-        trace(of: request, from: peer, now: now, viewer: (try? viewer(of: request)) ?? nil)
-    }
-
-    private func trace(of request: HTTPRequest, from peer: String, now: Int64, viewer: String?) -> ClientTrace {
-        let userAgent = request.headerFields[.userAgent].map { $0.prefix(bytes: Self.longestUserAgent) }
-        let address = addresses.trace(of: address(of: request, from: peer), now: now)
+    private func trace(of fields: ClientFields, viewer: String?, from peer: String, now: Int64) -> ClientTrace {
+        let userAgent = fields.userAgent.map { $0.prefix(bytes: Self.longestUserAgent) }
+        let address = addresses.trace(of: address(forwardedFor: fields.forwardedFor, from: peer), now: now)
+        let wantsNoTrace = fields.wishes.contains { $0.split(separator: ",").contains { $0.trimmed == "1" } }
         return ClientTrace(
             viewer: viewer, address: address?.kept, addressHash: address?.hash, formerAddressHash: address?.formerHash,
-            userAgent: userAgent, leavesTrace: !asksForNoTrace(request), verdict: verdict(of: request, userAgent: userAgent),
-            counting: counting)
+            userAgent: userAgent, leavesTrace: !wantsNoTrace,
+            // What the request itself says; duplicates and limits are for the ledger.
+            verdict: rules.verdict(userAgent: userAgent, purposes: fields.purposes, isHead: fields.isHead), counting: counting)
     }
 
     /// The client's whole address: not to be stored.
     func address(of request: HTTPRequest, from peer: String) -> String {
-        guard trustsForwarded, let forwarded = request.headerFields[.xForwardedFor] else { return peer }
+        address(forwardedFor: trustsForwarded ? request.headerFields[.xForwardedFor] : nil, from: peer)
+    }
+
+    private func address(forwardedFor forwarded: String?, from peer: String) -> String {
+        guard trustsForwarded, let forwarded else { return peer }
         // The last entry is the one that our own proxy wrote; those before it are the client's word.
         guard let address = forwarded.split(separator: ",").last?.addressAlone, AddressPrivacy.bytes(of: address) != nil else {
             return peer
         }
         return address
-    }
-
-    private func asksForNoTrace(_ request: HTTPRequest) -> Bool {
-        [HTTPField.Name.dnt, .secGPC].contains { name in
-            request.headerFields[name]?.split(separator: ",").contains { $0.trimmed == "1" } ?? false
-        }
-    }
-
-    /// What the request itself says; duplicates and limits are for the ledger.
-    private func verdict(of request: HTTPRequest, userAgent: String?) -> Verdict {
-        let purposes = [HTTPField.Name.secPurpose, .purpose, .xPurpose, .xMoz].compactMap { request.headerFields[$0] }
-        return rules.verdict(userAgent: userAgent, purposes: purposes, isHead: request.method == .head)
     }
 }
 

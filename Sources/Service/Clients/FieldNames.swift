@@ -8,12 +8,8 @@ extension HTTPField.Name {
     }
 
     static let xForwardedFor = known("X-Forwarded-For")
-    static let dnt = known("DNT")
-    static let secGPC = known("Sec-GPC")
     static let purpose = known("Purpose")
     static let secPurpose = known("Sec-Purpose")
-    static let xPurpose = known("X-Purpose")
-    static let xMoz = known("X-Moz")
     static let xVerdict = known("X-Verdict")
     static let xRequestID = known("X-Request-ID")
     static let idempotencyKey = known("Idempotency-Key")

@@ -16,6 +16,12 @@ struct CrossOriginHandler: HTTPHandler {
         return canned.adding(policy.fields(for: origin))
     }
 
+    /// A page of another origin asks for nothing of this kind by a script: that goes the long way.
+    func deferred(for head: borrowing RequestHead, peer: PeerAddress) -> DeferredAnswer? {
+        guard !head.hasField("origin") else { return nil }
+        return router.deferred(for: head, peer: peer)?.adding(policy.fields(for: nil))
+    }
+
     func plan(for request: HTTPRequest, peer: PeerAddress) -> RequestPlan {
         let origin = request.headerFields[.origin]
         if request.method == .options, let origin, request.headerFields[.accessControlRequestMethod] != nil,

@@ -19,8 +19,6 @@ struct Route: Sendable {
     var timeLimit: Duration?
     /// Whether the route reads the body as it arrives.
     var streamsBody = false
-    /// Whether the answer is made on the connection's event loop: it leaves the loop for whatever blocks or takes long.
-    var staysOnLoop = false
     let handle: Handle
 
     enum Segment: Sendable, Hashable {
@@ -30,7 +28,7 @@ struct Route: Sendable {
 
     init(
         _ method: HTTPRequest.Method, _ pattern: String, bodyLimit: Int? = nil, cancelsOnPeerClose: Bool = false,
-        timeLimit: Duration? = nil, streamsBody: Bool = false, staysOnLoop: Bool = false, _ handle: @escaping Handle
+        timeLimit: Duration? = nil, streamsBody: Bool = false, _ handle: @escaping Handle
     ) {
         self.method = method
         self.pattern = pattern
@@ -38,7 +36,6 @@ struct Route: Sendable {
         self.cancelsOnPeerClose = cancelsOnPeerClose
         self.timeLimit = timeLimit
         self.streamsBody = streamsBody
-        self.staysOnLoop = staysOnLoop
         self.handle = handle
         // As requests are taken apart: the path `/` is one empty segment.
         let segments: [Segment] = pattern.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map { segment in

@@ -7,17 +7,19 @@ final class RouteTable: Sendable {
         /// By the number of segments of their paths.
         let resources: [Int: [Resource]]
         let finished: Router.Canned
+        let deferred: Router.Deferred
 
-        init(_ routes: [Route], _ finished: @escaping Router.Canned) {
+        init(_ routes: [Route], _ finished: @escaping Router.Canned, _ deferred: @escaping Router.Deferred) {
             resources = Dictionary(grouping: Resource.all(routes), by: \.length)
             self.finished = finished
+            self.deferred = deferred
         }
     }
 
     private let entry: Mutex<Entry>
 
-    init(_ routes: [Route], finished: @escaping Router.Canned = { _ in nil }) {
-        entry = Mutex(Entry(routes, finished))
+    init(_ routes: [Route], finished: @escaping Router.Canned = { _ in nil }, deferred: @escaping Router.Deferred = { _, _, _ in nil }) {
+        entry = Mutex(Entry(routes, finished, deferred))
     }
 
     /// The resource that a path means, or nil where there is none.
@@ -28,8 +30,11 @@ final class RouteTable: Sendable {
     /// Looks up answers that are ready.
     var finished: Router.Canned { entry.withLock { $0 }.finished }
 
-    func replace(_ routes: [Route], finished: @escaping Router.Canned) {
-        let next = Entry(routes, finished)
+    /// Has answers begun that no task waits for.
+    var deferred: Router.Deferred { entry.withLock { $0 }.deferred }
+
+    func replace(_ routes: [Route], finished: @escaping Router.Canned, deferred: @escaping Router.Deferred) {
+        let next = Entry(routes, finished, deferred)
         entry.withLock { $0 = next }
     }
 }

@@ -5,6 +5,8 @@ internal import Logging
 /// Finds the route of a request; knows nothing of what routes do.
 struct Router: HTTPHandler {
     typealias Canned = @Sendable (borrowing RequestHead) -> CannedResponse?
+    /// The last is the time, in milliseconds since 1970-01-01 UTC.
+    typealias Deferred = @Sendable (borrowing RequestHead, PeerAddress, Int64) -> DeferredRoute?
 
     private let table: RouteTable
     private let clock: @Sendable () -> Int64
@@ -28,6 +30,17 @@ struct Router: HTTPHandler {
         table.finished(head)
     }
 
+    func deferred(for head: borrowing RequestHead, peer: PeerAddress) -> DeferredAnswer? {
+        guard let route = table.deferred(head, peer, clock()) else { return nil }
+        return DeferredAnswer(route: route.pattern) { reply in
+            route.begin { make in
+                reply {
+                    do { return try make() } catch { return problem(error, on: route.pattern).response }
+                }
+            }
+        }
+    }
+
     func plan(for request: HTTPRequest, peer: PeerAddress) -> RequestPlan {
         guard let resource = table.resource(at: Target(request.path ?? "").path) else {
             return .answer(Problem(.notFound, nil, "There is nothing here.").response)
@@ -35,7 +48,7 @@ struct Router: HTTPHandler {
         guard let route = resource.route(request.method.routed) else { return refuse(request.method, at: resource) }
         return .accept(
             bodyLimit: route.bodyLimit, streamsBody: route.streamsBody, cancelsOnPeerClose: route.cancelsOnPeerClose,
-            timeLimit: route.timeLimit, staysOnLoop: route.staysOnLoop, route: route.pattern)
+            timeLimit: route.timeLimit, route: route.pattern)
     }
 
     func respond(to request: ServerRequest) async -> ServerResponse {
@@ -53,12 +66,17 @@ struct Router: HTTPHandler {
             let parameters = resource.parameters(of: target.path)
             return (try await route.handle(try RouteRequest(request, target: target, parameters: parameters, now: clock())), nil)
         } catch {
-            let problem = Problem(error)
-            if problem.status.kind == .serverError {
-                logger.error("request failed", metadata: ["route": "\(route.pattern)", "error": "\(error)"])
-            }
+            let problem = problem(error, on: route.pattern)
             return (problem.response, problem)
         }
+    }
+
+    private func problem(_ error: any Error, on pattern: String) -> Problem {
+        let problem = Problem(error)
+        if problem.status.kind == .serverError {
+            logger.error("request failed", metadata: ["route": "\(pattern)", "error": "\(error)"])
+        }
+        return problem
     }
 
     /// The methods of a resource; empty where there is none.

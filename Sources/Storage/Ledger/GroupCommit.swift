@@ -8,6 +8,8 @@ import Synchronization
 ///
 /// No unit waits for others to come. `@unchecked Sendable`: the writer is touched on the serial queue alone.
 final class GroupCommit: @unchecked Sendable {
+    typealias Completion = @Sendable (Result<LedgerReceipt, any Error>) -> Void
+
     struct Limits: Sendable {
         /// Units that may wait; one more is refused.
         var waiting = 4_096
@@ -20,12 +22,12 @@ final class GroupCommit: @unchecked Sendable {
     /// A class: an entry is a good many strings, and stays where it is from its arrival to its end.
     private final class Unit: Sendable {
         let entry: LedgerEntry
-        let continuation: CheckedContinuation<LedgerReceipt, any Error>
+        let completion: Completion
         let arrival = ContinuousClock.now
 
-        init(_ entry: LedgerEntry, _ continuation: CheckedContinuation<LedgerReceipt, any Error>) {
+        init(_ entry: LedgerEntry, _ completion: @escaping Completion) {
             self.entry = entry
-            self.continuation = continuation
+            self.completion = completion
         }
     }
 
@@ -50,22 +52,21 @@ final class GroupCommit: @unchecked Sendable {
         (transaction, sweeper) = try pool.writeWithoutTransaction { (try LedgerTransaction($0), LedgerSweeper()) }
     }
 
-    func commit(_ entry: LedgerEntry) async throws -> LedgerReceipt {
-        try await withCheckedThrowingContinuation { continuation in
-            let isAccepted = state.withLock { state in
-                guard state.waiting.count < limits.waiting else {
-                    state.statistics.refused += 1
-                    return false
-                }
-                state.waiting.append(Unit(entry, continuation))
-                if !state.isRunning {
-                    state.isRunning = true
-                    queue.async { [self] in drain() }
-                }
-                return true
+    /// - Parameter completion: called on the ledger's own queue, or at once where too many wait.
+    func commit(_ entry: LedgerEntry, completion: @escaping Completion) {
+        let isAccepted = state.withLock { state in
+            guard state.waiting.count < limits.waiting else {
+                state.statistics.refused += 1
+                return false
             }
-            if !isAccepted { continuation.resume(throwing: StoreError.overloaded) }
+            state.waiting.append(Unit(entry, completion))
+            if !state.isRunning {
+                state.isRunning = true
+                queue.async { [self] in drain() }
+            }
+            return true
         }
+        if !isAccepted { completion(.failure(StoreError.overloaded)) }
     }
 
     var statistics: LedgerStatistics {
@@ -133,7 +134,7 @@ final class GroupCommit: @unchecked Sendable {
                 state.statistics.units += group.count
                 state.statistics.largestGroup = max(state.statistics.largestGroup, group.count)
             }
-            for (unit, receipt) in zip(group, receipts) { unit.continuation.resume(returning: receipt) }
+            for (unit, receipt) in zip(group, receipts) { unit.completion(.success(receipt)) }
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT && group.count > 1 {
             // One unit cannot be written: its neighbours can, each in a transaction of its own.
             for unit in group { commit([unit]) }
@@ -147,7 +148,7 @@ final class GroupCommit: @unchecked Sendable {
 
     private func fail(_ units: [Unit], _ error: any Error) {
         state.withLock { $0.statistics.failed += units.count }
-        for unit in units { unit.continuation.resume(throwing: error) }
+        for unit in units { unit.completion(.failure(error)) }
     }
 
     /// The file stayed locked until the time of the first unit was over; those whose time is not go on waiting, before all others.

@@ -54,7 +54,13 @@ public final class SQLiteLedger: Ledger {
     }
 
     public func commit(_ entry: LedgerEntry) async throws -> LedgerReceipt {
-        try await commits.commit(entry)
+        try await withCheckedThrowingContinuation { continuation in
+            commits.commit(entry) { continuation.resume(with: $0) }
+        }
+    }
+
+    public func commit(_ entry: LedgerEntry, completion: @escaping @Sendable (Result<LedgerReceipt, any Error>) -> Void) {
+        commits.commit(entry, completion: completion)
     }
 
     public var statistics: LedgerStatistics { commits.statistics }
