@@ -16,7 +16,7 @@ struct CrossOriginHandler: HTTPHandler {
         return canned.adding(policy.fields(for: origin))
     }
 
-    /// A page of another origin asks for nothing of this kind by a script: that goes the long way.
+    /// What names an origin goes the long way, where its own fields are added.
     func deferred(for head: borrowing RequestHead, peer: PeerAddress) -> DeferredAnswer? {
         guard !head.hasField("origin") else { return nil }
         return router.deferred(for: head, peer: peer)?.adding(policy.fields(for: nil))

@@ -2,8 +2,10 @@ import GRDB
 
 /// Removes what nothing asks for any more, a little at a time.
 struct LedgerSweeper {
-    /// Rows of one table removed at once.
-    private static let batch = 1_000
+    /// Rows of one table looked at, or removed, at once; more where many events were written.
+    private static let leastBatch = 1_000
+    /// Few events leave more than two allowances behind, and each of those is looked at twice before one like it is written.
+    private static let rowsPerEvent = 4
     /// Milliseconds between two sweeps.
     private static let interval: Int64 = 1_000
     /// For how long a selection that cannot be undone any more is remembered, so that the answer is "too late" and not "unknown". 30 days.
@@ -18,11 +20,10 @@ struct LedgerSweeper {
         now &- last >= Self.interval || now < last
     }
 
-    /// Whether so much was written that the rows removed at once would not keep pace: of an event's allowances, few are more than two.
+    /// Whether so much was written that it cannot wait for the interval to be over.
     mutating func isLate(after events: Int) -> Bool {
-        eventsSince &+= events
-        guard eventsSince >= Self.batch / 4 else { return false }
-        eventsSince = 0
+        eventsSince += events
+        guard eventsSince >= Self.leastBatch / Self.rowsPerEvent else { return false }
         last = 0
         return true
     }
@@ -30,7 +31,9 @@ struct LedgerSweeper {
     /// Whether something was removed: there may be more.
     mutating func sweep(_ database: Database, now: Int64) throws -> Bool {
         last = now
-        var removed = try sweepAllowances(database, now: now)
+        let batch = max(Self.leastBatch, eventsSince * Self.rowsPerEvent)
+        eventsSince = 0
+        var removed = try sweepAllowances(database, now: now, batch: batch)
         for sql in [
             // What put a cell on a list once more, and can be taken back no more, where that holds of the first one too.
             """
@@ -42,21 +45,21 @@ struct LedgerSweeper {
             """,
             "DELETE FROM idempotency WHERE (scope, key) IN (SELECT scope, key FROM idempotency WHERE expires <= ?1 ORDER BY expires LIMIT ?2)",
         ] {
-            try database.cachedStatement(sql: sql).execute(arguments: [now, Self.batch])
+            try database.cachedStatement(sql: sql).execute(arguments: [now, batch])
             removed += database.changesCount
         }
         try database.cachedStatement(
             sql: "DELETE FROM selection WHERE id IN (SELECT id FROM selection WHERE expires <= ?1 ORDER BY expires LIMIT ?2)"
-        ).execute(arguments: [now &- Self.memory, Self.batch])
+        ).execute(arguments: [now &- Self.memory, batch])
         return removed + database.changesCount > 0
     }
 
     /// Looks at a batch of allowances, in the order of their keys. There is no index on their time: to keep one costs each click more than
-    /// that each allowance is looked at now and then. Two are looked at for each that is written, so there are never many that have expired.
-    private mutating func sweepAllowances(_ database: Database, now: Int64) throws -> Int {
+    /// that each allowance is looked at now and then.
+    private mutating func sweepAllowances(_ database: Database, now: Int64, batch: Int) throws -> Int {
         let find = try SQLStatement(database, "SELECT key FROM allowance WHERE key > ?1 ORDER BY key LIMIT 1 OFFSET ?2")
         find.bind(1, sweptAllowances)
-        find.bind(2, Int64(Self.batch - 1))
+        find.bind(2, Int64(batch - 1))
         let end = try find.step() ? find.text(0) : nil
         find.reset()
         let remove = try SQLStatement(database, "DELETE FROM allowance WHERE key > ?1 AND key <= ?2 AND until <= ?3")
