@@ -1,5 +1,6 @@
 """Runs schemathesis, its checks as they are, over all operations of a service that holds the sample feed."""
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ with Service(SAMPLE, {"events.tell-verdict": "true"}) as service:
     # What it remembers of former runs lies in its own folder.
     tool = Path(sys.argv[1]).resolve()
     done = subprocess.run(
-        [tool, "run", f"{service.base}/openapi.json", "--workers", "1", "--no-color", *sys.argv[2:]], cwd=tool.parents[1])
+        [tool, "run", f"{service.base}/openapi.json", "--workers", "1", "--no-color", *sys.argv[2:]], cwd=tool.parents[1],
+        env={**os.environ, "SCHEMATHESIS_HOOKS": "hooks", "PYTHONPATH": str(Path(__file__).parent)})
     assert service.ask("GET", "/readyz").status == 200, "the service is not ready any more"
 sys.exit(done.returncode)
