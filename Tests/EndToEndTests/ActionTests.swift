@@ -173,6 +173,31 @@ struct ActionTests {
         }
     }
 
+    @Test("a click that the ledger cannot take is 503, whether its link is known or not, and leaves nothing behind")
+    func lockedLedger() async throws {
+        try await offPool {
+            let service = try Self.service(["ledger.patience=100ms"])
+            let page = try JSON(try service.get("/feed").text)
+            let href = try #require(page["items"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
+            #expect(try service.get(href).status == 302)
+            let (holder, input, output) = (Process(), Pipe(), Pipe())
+            holder.executableURL = URL(fileURLWithPath: "/usr/bin/sqlite3")
+            holder.arguments = [service.database.replacing(".sqlite", with: ".ledger.sqlite")]
+            (holder.standardInput, holder.standardOutput) = (input, output)
+            try holder.run()
+            try input.fileHandleForWriting.write(contentsOf: Data("BEGIN EXCLUSIVE; SELECT 'held';\n".utf8))
+            #expect(try output.fileHandleForReading.read(upToCount: 4) == Data("held".utf8))
+            for target in [href, href + "?from=here"] {
+                let answer = try service.get(target)
+                #expect(answer.status == 503 && answer["retry-after"] != nil && answer["location"] == nil)
+            }
+            try input.fileHandleForWriting.close()
+            holder.waitUntilExit()
+            #expect(try service.get(href).status == 302)
+            #expect(try service.events().count == 2)
+        }
+    }
+
     @Test("clicks count so often per address, whatever the viewer and the user agent", arguments: ["truncated", "none"])
     func rates(address: String) async throws {
         try await offPool {

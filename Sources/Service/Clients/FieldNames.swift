@@ -3,7 +3,7 @@ internal import HTTPTypes
 /// Field names that swift-http-types does not have.
 extension HTTPField.Name {
     private static func known(_ name: String) -> HTTPField.Name {
-        // The names below are tokens (RFC 9110 section 5.1), so the fallback never comes to pass; a test reads each of them.
+        // The names below are tokens (RFC 9110 section 5.1), so the fallback never comes to pass.
         HTTPField.Name(name) ?? .userAgent
     }
 
