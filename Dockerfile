@@ -4,10 +4,13 @@ RUN apt-get update \
     && apt-get install --yes --no-install-recommends libcurl4-openssl-dev zlib1g-dev libsqlite3-dev pkg-config \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /source
+# The dependencies in a layer of their own: it is made again when the manifest changes, not when the sources do.
 COPY Package.swift ./
+RUN mkdir -p Sources/Dependencies && touch Sources/Dependencies/Empty.swift \
+    && INTERTWINE_DEPENDENCIES_ALONE=1 swift build --configuration release --static-swift-stdlib \
+    && rm -r Sources
 COPY Sources Sources
-COPY Tests Tests
-COPY Examples Examples
+COPY Config/sample Config/sample
 RUN swift build --configuration release --product intertwine --static-swift-stdlib \
     && install -D --strip "$(swift build --configuration release --show-bin-path)/intertwine" /out/usr/local/bin/intertwine
 
@@ -19,6 +22,11 @@ RUN apt-get update \
     && groupadd --gid 10001 intertwine \
     && useradd --uid 10001 --gid 10001 --no-log-init --no-create-home --home-dir /data --shell /usr/sbin/nologin intertwine \
     && install --directory --owner=intertwine --group=intertwine --mode=0750 /data
+ARG VERSION=0.1.0
+LABEL org.opencontainers.image.title="Intertwine" \
+    org.opencontainers.image.description="Feed service of ready-to-render cells, with ads and actions" \
+    org.opencontainers.image.licenses="Apache-2.0" \
+    org.opencontainers.image.version="$VERSION"
 COPY --from=build /out/ /
 COPY Config/intertwine.yaml /etc/intertwine/intertwine.yaml
 COPY Config/sample/feed.json /usr/local/share/intertwine/sample-feed.json

@@ -1,8 +1,10 @@
 # make run              build and start the service on port 8080 with the sample feed
 # make test             everything that has to pass
+# make test-clients     the feed walked with a generated Swift client, and a TypeScript one checked (installs Java)
 # make fuzz             ten million mutated requests into the parser
 # make bench            side by side with its peers: Benchmarks/RESULTS.md
-# make container-check  perform the Dockerfile without Docker and try what comes out
+# make package          a Debian package and a tarball, in .build/package
+# make container-check  perform the Dockerfile without Docker, install, upgrade and remove the package, and try what comes out
 # make docs             documentation of the library modules, in .build/documentation
 # make manual           man page and shell completions, in .build/manual
 # make format           bring every Swift file into the project's form
@@ -11,7 +13,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run test test-installed test-threads test-memory bench fuzz format manual docs container-check install-build install-test install-bench
+.PHONY: help run test test-installed test-threads test-memory test-clients bench fuzz format manual docs package container-check install-build install-test install-bench
 
 BUILD := swift build --explicit-target-dependency-import-check error
 RELEASE := $(BUILD) -c release
@@ -23,6 +25,13 @@ PORT ?= 8080
 ADMIN_PORT ?= 8081
 DATABASE ?= data/intertwine.sqlite
 
+# The man page that the plugin made, and completions by the binary itself.
+define COLLECT_MANUAL
+	mkdir -p .build/manual && cp .build/plugins/GenerateManual/outputs/intertwine/intertwine.1 .build/manual/ && \
+	for shell in bash zsh fish; do \
+		"$$(swift build -c release --show-bin-path)/intertwine" --generate-completion-script $$shell > .build/manual/intertwine.$$shell || exit 1; done
+endef
+
 help:
 	@grep '^# make' Makefile | cut -c3-
 
@@ -33,13 +42,14 @@ install-test: install-build
 	@Config/install sqlite3 procps gcc libc6-dev python3-venv python3-selenium chromium chromium-driver
 	@[ -x .build/python/bin/python3 ] || python3 -m venv .build/python
 	@.build/python/bin/python3 -c 'import prometheus_client' 2>/dev/null || .build/python/bin/pip install --quiet prometheus_client
+	@# For the axe-core within it.
+	@ls .build/python/lib/python3*/site-packages/axe_playwright_python/axe.min.js >/dev/null 2>&1 || .build/python/bin/pip install --quiet --no-deps axe-playwright-python
 
 install-bench: install-build
 	@Config/install sqlite3 nginx-light wrk
 
 run: install-build
 	$(RELEASE) --product intertwine
-	$(RELEASE) --product sample-origin
 	@PORT=$(PORT) ADMIN_PORT=$(ADMIN_PORT) DATABASE=$(DATABASE) Config/run
 
 # One test at a time: many of them count descriptors, threads or time, and the machine may have two cores. What tests and the browser leave
@@ -51,6 +61,7 @@ test-installed:
 	swift format lint --recursive --strict Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources
 	$(BUILD) --build-tests
 	swift test --skip-build --no-parallel
+	Config/docs
 	Tests/DescriptionTests/run
 	VIEWER_TESTS_BINARY=.build/debug/intertwine Tests/ViewerTests/run
 	$(RELEASE) --product HTTPProbe
@@ -68,11 +79,25 @@ test-memory: install-test
 	LSAN_OPTIONS=suppressions=$(CURDIR)/Tests/leaks.suppressions:print_suppressions=0 \
 		swift test --skip-build --no-parallel --sanitize=address --scratch-path .build-address --filter '$(MEMORY)'
 
+# Clients as strangers generate them from the description. They need a Java runtime and a TypeScript compiler.
+test-clients: install-test
+	@Config/install default-jre-headless node-typescript
+	$(BUILD) --product intertwine
+	Tests/DescriptionTests/clients/run
+
 fuzz: install-build
 	$(RELEASE) --product HTTPProbe
 	.build/release/HTTPProbe fuzz $(INPUTS) $(SEED)
 
-container-check: install-build
+# Static: the package runs where there is no Swift.
+package: install-build
+	@Config/install dpkg-dev
+	$(RELEASE) --static-swift-stdlib --product intertwine
+	swift package generate-manual
+	@$(COLLECT_MANUAL)
+	@Config/package
+
+container-check: package
 	@Config/install debootstrap iproute2 python3-yaml
 	Tests/ContainerTests/run
 
@@ -85,13 +110,10 @@ bench: install-bench
 manual: install-build
 	$(RELEASE)
 	swift package generate-manual
-	@mkdir -p .build/manual
-	@cp .build/plugins/GenerateManual/outputs/intertwine/intertwine.1 .build/manual/
-	@for shell in bash zsh fish; do \
-		"$$(swift build -c release --show-bin-path)/intertwine" --generate-completion-script $$shell > .build/manual/intertwine.$$shell; done
+	@$(COLLECT_MANUAL)
 
 docs: install-build
-	$(RELEASE) --product intertwine
+	$(BUILD) --product intertwine
 	@Config/docs
 
 format:

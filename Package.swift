@@ -1,14 +1,21 @@
 // swift-tools-version: 6.2
+import Foundation
 import PackageDescription
 
 // The files of the page at `GET /`.
 let viewer = [
-    "actions-performer.mjs", "advertisement-cell.mjs", "background-fetch-worker.mjs", "background-fetch.mjs", "cell-registry.mjs",
-    "cell-view.mjs", "cells.css", "circular-user-cell.mjs", "client.mjs", "connection-banner.mjs", "connection.mjs", "elements.mjs",
-    "feed-data-source.mjs", "feed-view.mjs", "icon.svg", "image-requests.mjs", "image-zoom.mjs", "impressions.mjs", "index.html",
-    "inspector.mjs", "interactions.mjs", "journal.mjs", "keyboard.mjs", "main.mjs", "overlays.css", "page.css", "placeholder-cell.mjs",
-    "section-header-cell.mjs", "toast.mjs", "user-snapshot-cell.mjs", "viewer-identity.mjs",
+    "actions-performer.mjs", "advertisement-cell.mjs", "background-fetch-worker.mjs", "background-fetch.mjs", "batch-update.mjs",
+    "bindings.mjs", "cell-menu.mjs", "cell-registry.mjs", "cell-view.mjs", "cells.css", "circular-user-cell.mjs", "client.mjs",
+    "collection-layout.mjs", "collection-view.mjs", "connection-banner.mjs", "connection.mjs", "elements.mjs", "feed-changes.mjs",
+    "feed-filler.mjs", "feed-list.mjs", "feed-pages.mjs", "generic-cell.mjs", "icon.svg", "image-requests.mjs", "image-zoom.mjs",
+    "impressions.mjs", "index.html", "inspector.mjs", "interactions.mjs", "journal.mjs", "keyboard.mjs", "main.mjs", "overlays.css",
+    "page.css", "picture-store.mjs", "placeholder-cell.mjs", "position.mjs", "reuse-queue.mjs", "section-header-cell.mjs",
+    "table-cells.mjs", "toast.mjs", "undo-stack.mjs", "user-snapshot-cell.mjs", "view-options.mjs", "view-panel.mjs", "viewer-identity.mjs",
 ]
+
+// The pictures of the sample feed.
+let samplePictures =
+    (0..<6).map { "ad-\($0).png" } + (0..<12).map { "avatar-\($0).png" } + (0..<6).map { "background-\($0).png" }
 
 let package = Package(
     name: "intertwine",
@@ -36,7 +43,7 @@ let package = Package(
         .executableTarget(
             name: "intertwine",
             dependencies: [
-                "Feed", "Service", "Storage", "Sync",
+                "Feed", "Primitives", "Service", "Storage", "Sync",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
@@ -65,7 +72,8 @@ let package = Package(
         .target(
             name: "Service",
             dependencies: [
-                "EventLoop", "Feed", "Fetch", "HTTPServer", "Images", "Storage", "Sync",
+                "CLinux", "EventLoop", "Feed", "Fetch", "HTTPServer", "Images", "Primitives", "Routing", "Sample", "Storage", "Sync",
+                "Viewer",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
@@ -75,48 +83,62 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "Yams", package: "Yams"),
-            ],
-            // Into the binary, which stays a single file.
-            resources: [.embedInCode("Description/openapi.json"), .embedInCode("Description/operators.json")]
-                + viewer.map { .embedInCode("Viewer/" + $0) }),
+            ]),
+        // What lies in files, into the binary, which stays a single file. A module of its own: the compiler takes seconds for it.
+        .target(name: "Viewer", resources: viewer.map { .embedInCode($0) }),
+        .target(
+            name: "Sample", path: "Config/sample", exclude: ["feed.json", "make-feed", "make-pictures"],
+            sources: ["SamplePictures.swift"], resources: samplePictures.map { .embedInCode("pictures/" + $0) }),
 
         // Floor 2
         .target(
             name: "Images",
             dependencies: [
-                "EventLoop", "Fetch",
+                "CLinux", "EventLoop", "Fetch", "Primitives",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(
             name: "Sync",
-            dependencies: ["EventLoop", "Feed", "Fetch", "Storage", .product(name: "Crypto", package: "swift-crypto")]),
+            dependencies: [
+                "EventLoop", "Feed", "Fetch", "Primitives", "Storage", .product(name: "Crypto", package: "swift-crypto"),
+            ]),
 
         // Floor 1
         .target(
             name: "HTTPServer",
             dependencies: [
-                "CLinux", "CZlib", "EventLoop",
+                "CLinux", "CZlib", "EventLoop", "Primitives",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        .target(
+            name: "Routing",
+            dependencies: [
+                "HTTPServer", "Primitives",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(
             name: "Fetch",
-            dependencies: ["CCurl", "CLinux", "EventLoop"]),
+            dependencies: ["CCurl", "CLinux", "EventLoop", "Primitives"]),
         .target(
             name: "Storage",
             dependencies: [
-                "Feed",
+                "CZlib", "Feed",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
 
-        // Floor 0
+        // Floor 0: what is written the same way everywhere. No dependency, no Foundation.
+        .target(name: "Primitives"),
         .target(name: "EventLoop", dependencies: ["CLinux"]),
         .target(
             name: "Feed",
             dependencies: [
+                "Primitives",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Mustache", package: "swift-mustache"),
@@ -139,8 +161,9 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"), .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/HTTPProbe"),
+        .testTarget(name: "PrimitivesTests", dependencies: ["Primitives", "TestSupport"]),
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"]),
-        .testTarget(name: "FeedTests", dependencies: ["Feed", "TestSupport"]),
+        .testTarget(name: "FeedTests", dependencies: ["Feed", "Primitives", "TestSupport"]),
         .testTarget(
             name: "HTTPServerTests",
             dependencies: [
@@ -152,7 +175,10 @@ let package = Package(
         .executableTarget(
             name: "CacheFiller", dependencies: ["EventLoop", "Fetch", "Images", "TestSupport"], path: "Tests/CacheFiller"),
         .testTarget(
-            name: "ImagesTests", dependencies: ["CacheFiller", "EventLoop", "Fetch", "Images", "TestSupport"]),
+            name: "ImagesTests",
+            dependencies: [
+                "CacheFiller", "EventLoop", "Fetch", "Images", "Primitives", "TestSupport", .product(name: "Logging", package: "swift-log"),
+            ]),
         // A process that the storage tests kill: it must be another one than theirs.
         .executableTarget(
             name: "StorageVictim", dependencies: ["Feed", "Storage"], path: "Tests/StorageVictim"),
@@ -163,12 +189,18 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
+            name: "RoutingTests",
+            dependencies: [
+                "HTTPServer", "Routing", .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        .testTarget(
             name: "SyncTests",
             dependencies: ["EventLoop", "Feed", "Fetch", "Storage", "Sync", "TestSupport"]),
         .testTarget(
             name: "ServiceTests",
             dependencies: [
-                "Feed", "Fetch", "HTTPServer", "Images", "Service", "Storage", "Sync", "TestSupport",
+                "Feed", "Fetch", "HTTPServer", "Images", "Routing", "Service", "Storage", "Sync", "TestSupport",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
@@ -186,4 +218,17 @@ for target in package.targets where target.type != .system && !["CAllocationCoun
         .enableUpcomingFeature("MemberImportVisibility"),
         .treatAllWarnings(as: .error),
     ]
+}
+
+// The container image is built without tests and examples.
+package.targets.removeAll { target in
+    guard let path = target.path ?? (target.isTest ? "Tests/\(target.name)" : nil) else { return false }
+    return !FileManager.default.fileExists(atPath: "\(Context.packageDirectory)/\(path)")
+}
+
+// It builds the dependencies in a layer of their own, before there are sources, with an empty target that names them all.
+if Context.environment["INTERTWINE_DEPENDENCIES_ALONE"] != nil {
+    let products = package.targets.flatMap(\.dependencies).filter { if case .productItem = $0 { true } else { false } }
+    package.products = []
+    package.targets = [.target(name: "Dependencies", dependencies: products)]
 }

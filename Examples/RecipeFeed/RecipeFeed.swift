@@ -1,9 +1,6 @@
 import ArgumentParser
-import Feed
 import Foundation
-import Logging
 import Service
-import Storage
 
 /// Serves a feed of recipes: a kind of item, a cell and a command of its own, each one file and one line here.
 @main
@@ -21,7 +18,7 @@ struct RecipeFeed: AsyncParsableCommand {
     var file: String
 
     func run() async throws {
-        let extensions = ServiceExtensions(kinds: [RecipeKind()], commands: [CookCommand()]) { factories, commands in
+        var extensions = ServiceExtensions(kinds: [RecipeKind()], commands: [CookCommand()]) { factories, commands in
             let plan = try CommandPlan(
                 kind: "recipe", slots: [.selection: ["analytics", "cook"]], registry: commands, offers: .viewer)
             for variant in RecipeKind.variants {
@@ -29,8 +26,17 @@ struct RecipeFeed: AsyncParsableCommand {
                     RecipeCellFactory(plan: plan), for: ItemForm(kind: "recipe", variant: variant), prefix: "recipe")
             }
         }
+        extensions.middleware = [KitchenDoor()]
+        extensions.routes = [
+            ServiceRoute(.get, "/recipes/{id}/shopping-list") { _, parameters in
+                ServerResponse(
+                    status: .ok, fields: [.contentType: "text/plain; charset=utf-8"],
+                    body: Array("All for \(parameters["id"] ?? "").\n".utf8))
+            }
+        ]
+        // No operators' listener: this program is operated by nobody else.
         let sources = try await SettingSources(
-            flags: ["store.database": database, "server.port": String(port), "admin.port": "0"], environment: [:])
+            flags: ["store.database": database, "server.port": String(port), "admin.enabled": "false"], environment: [:])
         let configuration = try ServiceConfiguration(sources)
 
         let importer = try ItemImport(into: database, kinds: try configuration.itemKinds(extensions))

@@ -7,6 +7,8 @@
 typedef size_t (*intertwine_curl_data)(char *bytes, size_t size, size_t count, void *context);
 typedef curl_socket_t (*intertwine_curl_open)(void *context, curlsocktype purpose, struct curl_sockaddr *address);
 typedef int (*intertwine_curl_prereq)(void *context, char *remote, char *local, int remote_port, int local_port);
+typedef int (*intertwine_curl_debug)(CURL *easy, curl_infotype type, char *bytes, size_t count, void *context);
+typedef int (*intertwine_curl_progress)(void *context, curl_off_t expected, curl_off_t got, curl_off_t sending, curl_off_t sent);
 typedef int (*intertwine_curl_socket)(CURL *easy, curl_socket_t socket, int what, void *context, void *attached);
 typedef int (*intertwine_curl_timer)(CURLM *multi, long milliseconds, void *context);
 
@@ -30,6 +32,12 @@ static inline CURLcode intertwine_easy_open(CURL *easy, intertwine_curl_open val
 }
 static inline CURLcode intertwine_easy_prereq(CURL *easy, intertwine_curl_prereq value) {
     return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, value);
+}
+static inline CURLcode intertwine_easy_debug(CURL *easy, intertwine_curl_debug value) {
+    return curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, value);
+}
+static inline CURLcode intertwine_easy_progress(CURL *easy, intertwine_curl_progress value) {
+    return curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, value);
 }
 static inline CURLcode intertwine_info_pointer(CURL *easy, CURLINFO info, void **value) {
     return curl_easy_getinfo(easy, info, value);

@@ -3,9 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
 #include <linux/sockios.h>
+#include <malloc.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -60,10 +65,63 @@ int clinux_unsent(int descriptor) {
     return ioctl(descriptor, SIOCOUTQ, &bytes) < 0 ? 0 : bytes;
 }
 
+void clinux_trim(void) {
+    malloc_trim(0);
+}
+
 int clinux_accept(int listener, struct sockaddr *address, socklen_t *length) {
     int descriptor;
     do {
         descriptor = accept4(listener, address, length, SOCK_NONBLOCK | SOCK_CLOEXEC);
     } while (descriptor < 0 && errno == EINTR);
     return descriptor < 0 ? -errno : descriptor;
+}
+
+// Where the kernel, or what guards it, has no openat2: step by step.
+static int open_stepwise(int folder, const char *path) {
+    const int file_flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW;
+    int current = fcntl(folder, F_DUPFD_CLOEXEC, 0);
+    if (current < 0) return -errno;
+    for (;;) {
+        size_t length = strcspn(path, "/");
+        char name[NAME_MAX + 1];
+        int error = 0;
+        if (length == 0 || length > NAME_MAX) error = ENOENT;
+        if (length == 2 && path[0] == '.' && path[1] == '.') error = EXDEV;
+        if (error == 0) {
+            memcpy(name, path, length);
+            name[length] = 0;
+        }
+        bool is_last = path[length] == 0;
+        int flags = is_last ? file_flags : O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+        int next = error == 0 ? openat(current, name, flags) : -1;
+        if (error == 0 && next < 0) error = errno;
+        close(current);
+        if (next < 0) return -error;
+        if (is_last) return next;
+        current = next;
+        path += length + 1;
+    }
+}
+
+int clinux_open_beneath(int folder, const char *path) {
+    struct open_how how = {
+        .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+        .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS,
+    };
+    // EAGAIN: somebody renamed something just then.
+    for (int attempt = 0; attempt < 8; attempt++) {
+        long descriptor = syscall(SYS_openat2, folder, path, &how, sizeof how);
+        if (descriptor >= 0) return (int)descriptor;
+        if (errno != EAGAIN && errno != EINTR) break;
+    }
+    return errno == ENOSYS || errno == EPERM ? open_stepwise(folder, path) : -errno;
+}
+
+int clinux_reserve(int descriptor, int64_t offset, int64_t length) {
+    int result;
+    do {
+        result = fallocate(descriptor, FALLOC_FL_KEEP_SIZE, offset, length);
+    } while (result < 0 && errno == EINTR);
+    return result < 0 ? -errno : 0;
 }

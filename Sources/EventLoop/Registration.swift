@@ -1,3 +1,29 @@
+/// What a descriptor is watched for, and what it became ready for.
+public struct ReadyEvents: OptionSet, Sendable {
+    public let rawValue: UInt32
+
+    public init(rawValue: UInt32) {
+        self.rawValue = rawValue
+    }
+
+    /// There are bytes to read, a connection to accept, or the end of the stream.
+    public static let readable = ReadyEvents(rawValue: 0x001)
+    /// There is room to write.
+    public static let writable = ReadyEvents(rawValue: 0x004)
+    /// The descriptor failed. Reported whether asked for or not.
+    public static let failed = ReadyEvents(rawValue: 0x008)
+    /// Both directions are closed. Reported whether asked for or not.
+    public static let hungUp = ReadyEvents(rawValue: 0x010)
+    /// The peer has closed its sending side.
+    public static let peerClosed = ReadyEvents(rawValue: 0x2000)
+}
+
+/// Receives what happens on a descriptor that is registered with an ``EventLoop``. Called on the loop only.
+public protocol EventHandler: AnyObject {
+    /// The descriptor is ready for what `events` says. Level-triggered: what is left undone is reported again.
+    func ready(_ events: ReadyEvents)
+}
+
 /// Names one registration of a descriptor with a loop. A token of a finished registration is never mistaken for a
 /// later one, even where the kernel hands out the same descriptor again.
 public struct Registration: Hashable, Sendable {
@@ -15,5 +41,63 @@ public struct Registration: Hashable, Sendable {
     init(token: UInt64) {
         self.slot = UInt32(truncatingIfNeeded: token)
         self.generation = UInt32(truncatingIfNeeded: token >> 32)
+    }
+}
+
+/// Who handles which registered descriptor: slots that are used again, each time under a new generation.
+struct RegistrationTable {
+    private struct Slot {
+        var handler: (any EventHandler)?
+        var descriptor: Int32
+        var generation: UInt32
+    }
+
+    private var slots: [Slot] = []
+    private var free: [UInt32] = []
+
+    /// The number of live registrations.
+    var count: Int { slots.count - free.count }
+
+    mutating func insert(_ handler: any EventHandler, descriptor: Int32) -> Registration {
+        if let slot = free.popLast() {
+            let generation = slots[Int(slot)].generation
+            slots[Int(slot)] = Slot(handler: handler, descriptor: descriptor, generation: generation)
+            return Registration(slot: slot, generation: generation)
+        }
+        slots.append(Slot(handler: handler, descriptor: descriptor, generation: 1))
+        return Registration(slot: UInt32(slots.count - 1), generation: 1)
+    }
+
+    /// The descriptor that was registered, or nil where the registration is over.
+    mutating func remove(_ registration: Registration) -> Int32? {
+        guard let descriptor = descriptor(of: registration) else { return nil }
+        let slot = Int(registration.slot)
+        empty(slot)
+        return descriptor
+    }
+
+    func descriptor(of registration: Registration) -> Int32? {
+        let slot = Int(registration.slot)
+        guard slot < slots.count, slots[slot].generation == registration.generation, slots[slot].handler != nil else { return nil }
+        return slots[slot].descriptor
+    }
+
+    func handler(of registration: Registration) -> (any EventHandler)? {
+        let slot = Int(registration.slot)
+        guard slot < slots.count, slots[slot].generation == registration.generation else { return nil }
+        return slots[slot].handler
+    }
+
+    mutating func removeAll() {
+        for slot in slots.indices where slots[slot].handler != nil {
+            empty(slot)
+        }
+    }
+
+    private mutating func empty(_ slot: Int) {
+        slots[slot].handler = nil
+        // Never 0: tokens of that generation are the loop's own.
+        slots[slot].generation = slots[slot].generation == .max ? 1 : slots[slot].generation + 1
+        free.append(UInt32(slot))
     }
 }

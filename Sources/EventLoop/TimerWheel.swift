@@ -1,3 +1,18 @@
+/// Receives the coarse timer it was scheduled with. Called on the loop only.
+public protocol TimerHandler: AnyObject {
+    /// The timer is due. The answer is when it wants to be called again (under the same token), or nil for never.
+    ///
+    /// A handler whose deadline moves often keeps it in a field and answers with it here: moving a deadline to a later
+    /// instant then costs nothing.
+    func timerDue(at now: LoopInstant) -> LoopInstant?
+}
+
+/// Names one scheduled coarse timer. A token outlives its timer harmlessly.
+public struct TimerToken: Hashable, Sendable {
+    let node: UInt32
+    let generation: UInt32
+}
+
 /// Many coarse deadlines: inserting, moving and removing one costs the same however many there are.
 ///
 /// A hashed wheel. Each bucket is a circular list through an array of nodes, whose first nodes are the lists' heads, so

@@ -12,10 +12,35 @@ public protocol FetchDelegate: AnyObject, Sendable {
     /// - Parameter bytes: valid during the call only.
     /// - Returns: false to want no more.
     func fetch(_ id: FetchID, received bytes: UnsafeRawBufferPointer) -> Bool
+    /// The policy refuses where the fetch, or a redirect of it, leads; it ends with that right after. Nothing by default.
+    /// - Parameter addresses: of the host, as far as they are what is refused.
+    func fetch(_ id: FetchID, refused url: FetchURL, at addresses: [IPAddress])
     func fetchEnded(_ id: FetchID, _ failure: FetchFailure?)
 }
 
 extension FetchDelegate {
     public func fetchRepeats(_ id: FetchID) {}
     public func fetch(_ id: FetchID, redirectedTo url: FetchURL) -> Bool { true }
+    public func fetch(_ id: FetchID, refused url: FetchURL, at addresses: [IPAddress]) {}
+}
+
+/// How far a fetch has come.
+public enum FetchStage: String, Sendable, Hashable, CaseIterable, Comparable {
+    case resolving, connecting, headers, body
+
+    private var order: Int {
+        switch self {
+        case .resolving: 0
+        case .connecting: 1
+        case .headers: 2
+        case .body: 3
+        }
+    }
+
+    public static func < (left: FetchStage, right: FetchStage) -> Bool { left.order < right.order }
+}
+
+/// Names one fetch within its ``Transfers``; never used twice.
+public struct FetchID: Hashable, Sendable {
+    let number: UInt64
 }

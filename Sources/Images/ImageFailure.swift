@@ -26,6 +26,8 @@ public struct ImageFailure: Error, Sendable, Hashable {
         case cancelled
         /// Only a stored picture would have done, and none is.
         case notStored
+        /// There is a picture, in no format that the client takes.
+        case notAcceptable
         /// The request has come through here before: the origin leads back to us.
         case loop
     }
@@ -54,6 +56,7 @@ public struct ImageFailure: Error, Sendable, Hashable {
         case .buffersFull: "buffers-full"
         case .cancelled: "cancelled"
         case .notStored: "not-stored"
+        case .notAcceptable: "not-acceptable"
         case .loop: "loop-detected"
         }
     }
@@ -70,6 +73,7 @@ public struct ImageFailure: Error, Sendable, Hashable {
         case .overloaded, .queueTimeout, .hostResting, .buffersFull: 503
         case .cancelled: 499
         case .notStored: 504
+        case .notAcceptable: 406
         case .loop: 508
         case .upstream(let status): Self.status(upstream: status)
         case .fetch(let failure): Self.status(failure)
@@ -99,7 +103,7 @@ public struct ImageFailure: Error, Sendable, Hashable {
     /// How long it is answered from memory; nil for not at all.
     func remembered(strikes: Int) -> Duration? {
         switch reason {
-        case .overloaded, .queueTimeout, .hostResting, .buffersFull, .cancelled, .notStored, .loop: return nil
+        case .overloaded, .queueTimeout, .hostResting, .buffersFull, .cancelled, .notStored, .notAcceptable, .loop: return nil
         case .typeDenied, .typeMismatch, .tooManyPixels, .encoded: return .seconds(3_600)
         case .upstream(404), .upstream(410): return .seconds(300)
         case .upstream(401), .upstream(403): return .seconds(60)
@@ -128,16 +132,15 @@ public struct ImageFailure: Error, Sendable, Hashable {
     /// Whether a stale picture may stand in (RFC 5861 section 4): the origin, the way there or we ourselves failed, and nobody was refused.
     var permitsStale: Bool { [500, 502, 503, 504].contains(status) }
 
-    /// Whether the origin's host is to blame; nil where it says nothing about the host.
-    var blamesHost: Bool? {
+    /// What it says about the origin's host; nil for nothing.
+    var outcome: CircuitBreaker.Outcome? {
         switch reason {
-        case .upstream(let status): status >= 500
-        case .typeDenied, .typeMismatch, .tooManyPixels, .encoded: false
+        case .upstream(let status): status >= 500 ? .badAnswer : .good
+        case .typeDenied, .typeMismatch, .tooManyPixels, .encoded: .good
         case .fetch(let failure):
             switch failure {
-            case .resolveFailed, .resolveTimeout, .connectFailed, .connectTimeout, .tlsFailed, .headTimeout, .totalTimeout, .tooSlow,
-                .connectionLost, .truncated, .protocolError:
-                true
+            case .resolveFailed, .resolveTimeout, .connectFailed, .connectTimeout, .tlsFailed: .unreachable
+            case .headTimeout, .totalTimeout, .tooSlow, .connectionLost, .truncated, .protocolError: .badAnswer
             default: nil
             }
         default: nil

@@ -1,10 +1,11 @@
 internal import Feed
 internal import HTTPServer
+internal import Routing
 
 /// What follows from the configuration and can be made anew while requests go on: the feed, what its cells do, and the routes.
 struct Composition: Sendable {
     let routes: [Route]
-    let finished: Router.Canned
+    let finished: Router.Finished
     let deferred: Router.Deferred
     let feeds: FeedCatalogue
     let pages: FinishedPages
@@ -18,9 +19,11 @@ struct Composition: Sendable {
             base: configuration.server.publicURL.isEmpty ? nil : configuration.server.publicURL, image: pictures.links.href)
         let tokens = CellTokens(keys: keys, lifetime: configuration.events.tokenLifetime.milliseconds)
         let sources = parts.feeds.sources(lanes: parts.lanes, scope: configuration.feed.adScope)
+            .merging(parts.extensions.dataSources) { $1 }
         let feeds = FeedCatalogue(sources) { name, path, source in
             FeedAssembler(
-                name: name, path: path, store: store, source: source, factories: factories, placement: configuration.feed.placement,
+                name: name, path: path, store: store, source: source, factories: factories,
+                placement: parts.extensions.placement ?? configuration.feed.placement,
                 keys: keys, links: links, tokens: tokens, logger: parts.logger)
         }
         let performer = ActionPerformer(
@@ -35,20 +38,20 @@ struct Composition: Sendable {
             variesByOrigin: !configuration.crossOrigin.origins.isEmpty)
         let feed = FeedRoutes(
             feeds: feeds, store: store, ledger: ledger, clients: clients, pages: pages, format: format, metrics: parts.pageMetrics)
-        let saved = SavedRoutes(
-            assembler: ViewerListAssembler(
-                list: .saved, path: "/saved", store: store, ledger: ledger, factories: factories, keys: keys, links: links, tokens: tokens),
-            clients: clients, format: format)
+        let lists = ViewerListRoutes(clients: clients, format: format) { list, path in
+            ViewerListAssembler(
+                list: list, path: path, store: store, ledger: ledger, factories: factories, keys: keys, links: links, tokens: tokens)
+        }
         let clicks = ClickRoutes(performer: performer, clients: clients, verdicts: verdicts)
-        let description = try APIDescription(
-            viewerHeader: configuration.events.viewerHeader, publicURL: configuration.server.publicURL)
-        routes =
-            feed.routes + saved.routes
+        let api =
+            feed.routes + lists.routes
             + CellRoutes(performer: performer, clients: clients, keys: idempotency, verdicts: verdicts).routes
             + clicks.routes + EventRoutes(performer: performer, clients: clients, keys: idempotency).routes + pictures.routes
-            + HealthRoutes(store: store, ledger: ledger, state: parts.state).routes
-            + (configuration.viewer.isServed ? ViewerRoutes(viewerHeader: configuration.events.viewerHeader).routes : [])
-            + DescriptionRoutes(description).routes
+            + HealthRoutes(store: store, ledger: ledger, state: parts.state, tag: "Operations").routes
+        let description = APIDescription(
+            of: api, viewerHeader: configuration.events.viewerHeader, publicURL: configuration.server.publicURL)
+        let viewer = configuration.viewer.isServed ? ViewerRoutes(viewerHeader: configuration.events.viewerHeader).routes : []
+        routes = api + description.routes + viewer + parts.extensions.routes.map(\.route)
         let clock = parts.clock
         let finishedPages = feed.finished(viewerField: configuration.events.viewerHeader, clock: clock)
         finished = { head in finishedPages(head) ?? pictures.finished.canned(for: head, now: clock() / 1_000) }

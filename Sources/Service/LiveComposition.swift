@@ -1,4 +1,5 @@
 internal import Logging
+internal import Routing
 internal import Synchronization
 
 /// The composition in force, and its exchange for another one.
@@ -77,8 +78,8 @@ extension ServiceConfiguration {
         next.log = wanted.log
         next.ledger.retention = wanted.ledger.retention
         next.server.publicURL = wanted.server.publicURL
-        let fresh = Dictionary(wanted.settings.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
-        next.settings = settings.map { LiveComposition.canChange($0.key) ? fresh[$0.key] ?? $0 : $0 }
+        next.origins = origins.filter { !LiveComposition.canChange($0.key) }
+        next.origins.merge(wanted.origins.filter { LiveComposition.canChange($0.key) }) { $1 }
         return next
     }
 }

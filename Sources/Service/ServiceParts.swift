@@ -27,22 +27,23 @@ struct ServiceParts: Sendable {
     let logger: Logger
 
     init(configuration: ServiceConfiguration, extensions: ServiceExtensions, telemetry: Telemetry, logger: Logger) throws {
+        configuration.store.makeDefaultFolder()
+        let declarations = try configuration.declarations(extensions)
         store = try SQLiteStore(path: configuration.store.database)
         ledger = try SQLiteLedger(
             path: configuration.store.ledgerDatabase, waiting: configuration.ledger.queue, group: configuration.ledger.group,
             lockTimeout: Double(configuration.ledger.patience.milliseconds) / 1_000)
         // After the stores, whose complaint about a missing folder says more.
         keys = try configuration.signingKeys()
-        registry = try extensions.registry()
+        registry = declarations.registry
         self.extensions = extensions
-        kindsText = try configuration.kindsText()
-        let file = try configuration.kindsFile(of: kindsText, extensions)
-        kinds = ItemKinds.standard.adding(extensions.kinds).adding(file.kinds)
-        feeds = file.feeds
-        advertisementPrefixes = file.advertisementPrefixes
+        kindsText = declarations.kindsText
+        kinds = declarations.kinds
+        feeds = declarations.file.feeds
+        advertisementPrefixes = declarations.file.advertisementPrefixes
         lanes = try store.lanes(feeds.plans)
-        pictures = try PictureProxy(configuration: configuration, keys: keys)
-        sources = try SourcePolling(configuration, extensions, into: store, now: clock, logger: logger)
+        pictures = try PictureProxy(configuration: configuration, keys: keys, logger: logger)
+        sources = SourcePolling(declarations.sources, configuration, into: store, now: clock, logger: logger)
         self.telemetry = telemetry
         pageMetrics = PageMetrics(registry: telemetry.registry)
         self.logger = logger

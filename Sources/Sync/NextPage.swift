@@ -1,5 +1,6 @@
 public import Feed
 internal import Fetch
+internal import Primitives
 
 /// How a page tells where the next one is.
 public enum NextPage: Sendable, Hashable {
@@ -41,26 +42,10 @@ public enum NextPage: Sendable, Hashable {
     /// A URL whose query has a parameter once, with this value.
     static func setting(_ parameter: String, to value: String, in url: String) -> String {
         let parts = url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        let name = encoded(parameter)
+        let name = PercentCoding.encode(parameter)
         var pairs = (parts.count > 1 ? parts[1] : "").split(separator: "&").map(String.init)
         pairs.removeAll { $0 == name || $0.hasPrefix(name + "=") }
-        pairs.append("\(name)=\(encoded(value))")
+        pairs.append("\(name)=\(PercentCoding.encode(value))")
         return "\(parts.first ?? "")?\(pairs.joined(separator: "&"))"
-    }
-
-    /// RFC 3986 §2.3: everything but unreserved characters.
-    private static func encoded(_ text: String) -> String {
-        var result = ""
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-                UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
-                result.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                let digits = String(byte, radix: 16, uppercase: true)
-                result += digits.count == 1 ? "%0\(digits)" : "%\(digits)"
-            }
-        }
-        return result
     }
 }

@@ -14,18 +14,24 @@ final class PageFetch: FetchDelegate {
         /// The outer nil is "not yet".
         var end: FetchFailure??
         var isPaused = false
+        var refusal: FetchRefusal?
         var waiting: CheckedContinuation<Void, Never>?
     }
 
+    let url: FetchURL
     private let transfers: Transfers
     private let state = Mutex(State())
     private let id = Mutex<FetchID?>(nil)
 
     init(_ request: FetchRequest, on transfers: Transfers) {
         self.transfers = transfers
+        url = request.url
         let started = transfers.start(request, delegate: self)
         id.withLock { $0 = started }
     }
+
+    /// Where the page leads that may not be asked, where that is why there is none.
+    var refusal: FetchRefusal? { state.withLock { $0.refusal } }
 
     /// Gives the page up.
     func cancel() {
@@ -103,6 +109,10 @@ final class PageFetch: FetchDelegate {
     }
 
     func fetch(_ id: FetchID, reached stage: FetchStage) {}
+
+    func fetch(_ id: FetchID, refused url: FetchURL, at addresses: [IPAddress]) {
+        state.withLock { $0.refusal = FetchRefusal(url: url, addresses: addresses) }
+    }
 
     /// Other answers than these have nothing to read.
     func fetch(_ id: FetchID, received head: FetchHead) -> Bool {

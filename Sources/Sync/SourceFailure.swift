@@ -4,7 +4,8 @@ public import Storage
 
 /// Why a synchronisation changed nothing. The description is one line for whoever runs the source.
 public enum SourceFailure: Error, Sendable, CustomStringConvertible {
-    case fetch(FetchFailure, page: Int)
+    /// - Parameter refusal: where it leads, where that is why.
+    case fetch(FetchFailure, page: Int, refusal: FetchRefusal?)
     /// - Parameter retryAfter: how long the origin asks to be left alone.
     case status(Int, page: Int, retryAfter: Duration?)
     /// The page is no JSON, or its list is not where it should be.
@@ -22,15 +23,25 @@ public enum SourceFailure: Error, Sendable, CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .fetch(let failure, let page): "page \(page): \(failure.rawValue)"
-        case .status(let status, let page, _): "page \(page): the origin answered \(status)"
-        case .document(let fault, let page): "page \(page), \(fault)"
+        case .fetch(let failure, let page, let refusal): "page \(page): \(failure.explained(by: refusal))"
+        case .status(let status, let page, _): "page \(page): the origin answered \(status)\(Self.hint(for: status))"
+        case .document(let fault, let page):
+            "page \(page), \(fault)" + (fault.isOfPlace ? "; `items` in the source's declaration says where the list stands" : "")
         case .item(let item): "\(item)"
         case .tooMuch(let reason): reason
         case .circle(let page): "page \(page) names a next page that was read before"
         case .changing(let attempts): "the pages changed while they were read, \(attempts) times in a row"
         case .refused(let refusal): "\(refusal)"
         case .store(let error): "\(error)"
+        }
+    }
+
+    private static func hint(for status: Int) -> String {
+        switch status {
+        case 401, 403: "; where it wants a key, give it one by headers in the source's declaration"
+        case 404, 410: "; the address may be wrong"
+        case 429: ", too many requests; a longer `every` asks more rarely"
+        default: ""
         }
     }
 

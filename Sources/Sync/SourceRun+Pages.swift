@@ -19,7 +19,9 @@ extension SourceRun {
         var url: FetchURL? = source.url
         while let current = url {
             let number = reading.pages.count + 1
-            guard number <= source.pageLimit else { throw SourceFailure.tooMuch("the list has more than \(source.pageLimit) pages") }
+            guard number <= source.pageLimit else {
+                throw SourceFailure.tooMuch("the list has more than \(source.pageLimit) pages; max-pages allows more")
+            }
             guard seen.insert(current).inserted else { throw SourceFailure.circle(page: number - 1) }
             let bytes = source.byteLimit - reading.progress.bytes
             let fetch = try await open(current, unless: number == 1 ? known : nil, bytes: bytes)
@@ -37,7 +39,7 @@ extension SourceRun {
             do throws(FetchFailure) {
                 url = try source.next.following(head, cursor: end.cursor, first: source.url)
             } catch {
-                throw SourceFailure.fetch(error, page: number + 1)
+                throw SourceFailure.fetch(error, page: number + 1, refusal: nil)
             }
         }
         return reading
@@ -62,7 +64,7 @@ extension SourceRun {
 
     private func page(_ url: FetchURL, _ head: FetchHead, _ digest: [UInt8]) -> SourceMemory.Page {
         SourceMemory.Page(
-            url: url, entityTag: head.headers["etag"], lastModified: HTTPDate.strongModification(head.headers),
+            url: url, entityTag: head.headers["etag"], lastModified: OriginDates.strongModification(head.headers, now: time(nil)),
             digest: digest)
     }
 
@@ -114,13 +116,13 @@ extension SourceRun {
         do {
             head = try await fetch.head()
         } catch let failure as FetchFailure {
-            throw self.failure(failure, page: page)
+            throw self.failure(failure, of: fetch, page: page)
         }
         switch head.status {
         case 200: return head
         case 304 where mayBeUnchanged: return nil
         default:
-            let pause = head.headers["retry-after"].flatMap { HTTPDate.pause($0, now: time(nil)) }
+            let pause = head.headers["retry-after"].flatMap { OriginDates.pause($0, now: time(nil)) }
             throw SourceFailure.status(head.status, page: page, retryAfter: pause)
         }
     }
@@ -129,12 +131,14 @@ extension SourceRun {
         do {
             return try await fetch.next()
         } catch let failure as FetchFailure {
-            throw self.failure(failure, page: page)
+            throw self.failure(failure, of: fetch, page: page)
         }
     }
 
-    private func failure(_ failure: FetchFailure, page: Int) -> SourceFailure {
-        failure == .bodyTooLarge
-            ? .tooMuch("the list has more than \(source.byteLimit) bytes") : .fetch(failure, page: page)
+    private func failure(_ failure: FetchFailure, of fetch: PageFetch, page: Int) -> SourceFailure {
+        if failure == .bodyTooLarge { return .tooMuch("the list has more than \(source.byteLimit) bytes; max-bytes allows more") }
+        var refusal = fetch.refusal
+        if let url = refusal?.url, url != fetch.url { refusal?.origin = fetch.url }
+        return .fetch(failure, page: page, refusal: refusal)
     }
 }

@@ -128,7 +128,9 @@ final class SourceStage: @unchecked Sendable {
         for index in repeated {
             try refuse(ItemFault(field: "id", reason: "occurs twice in the list"), number: taken[index].number)
         }
-        guard progress.items <= source.itemLimit else { throw SourceFailure.tooMuch("the list has more than \(source.itemLimit) items") }
+        guard progress.items <= source.itemLimit else {
+            throw SourceFailure.tooMuch("the list has more than \(source.itemLimit) items; max-items allows more")
+        }
     }
 
     private func refuse(_ fault: ItemFault, number: Int) throws {

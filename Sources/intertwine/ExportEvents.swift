@@ -1,6 +1,7 @@
 import ArgumentParser
 import Feed
 import Foundation
+import Primitives
 import Service
 import Storage
 

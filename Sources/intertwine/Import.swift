@@ -6,13 +6,15 @@ import Storage
 
 struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Put the items of files into the store: JSON arrays or NDJSON.",
+        abstract: "Put the items of files into the store: JSON arrays or NDJSON, compressed by gzip or not.",
         discussion: """
             All files are one transaction: nothing is visible before the last item is in. An item whose id is known
-            replaces the old one, which keeps its place in the feed.
+            replaces the old one, which keeps its place in the feed. A bad item is told by its line; in an array, which
+            may be one line, by how many items stand before it, its id and its byte too.
 
               intertwine import --database data/intertwine.sqlite Config/sample/feed.json
-              zcat items.ndjson.gz | intertwine import --on-error skip -
+              intertwine import --dry-run items.ndjson.gz
+              jq '.users' answer.json | intertwine import --on-error skip -
             """)
 
     @OptionGroup var options: SettingOptions
@@ -20,39 +22,76 @@ struct Import: AsyncParsableCommand {
     @Option(help: "What to do about a bad item: stop and take everything back, or skip and report it.")
     var onError = BadItemPolicy.stop
 
+    @Flag(help: "Check everything, tell all bad items and what would be done, and write nothing.")
+    var dryRun = false
+
+    @Flag(help: "Refuse what is not gzip. A file that begins as gzip is read as such without it.")
+    var gzip = false
+
     @Argument(help: ArgumentHelp("Files to read; - for standard input.", valueName: "file"))
     var files: [String]
 
     func run() async throws {
         let configuration = try await options.configuration()
-        let opened = try files.map { try Self.open($0) }
+        let opened = try files.map { try Opened($0) }
+        configuration.store.makeDefaultFolder()
         // Where SQLite sorts what does not fit into memory: beside the store, which is on a disk that holds it.
         setenv("SQLITE_TMPDIR", (configuration.store.database as NSString).deletingLastPathComponent, 0)
         var name = ""
         let importer = try ItemImport(
             into: configuration.store.database, kinds: try configuration.itemKinds(), sections: try configuration.sectionPlans(),
-            policy: onError
+            policy: dryRun ? .skip : onError, isCompressed: gzip, isRehearsal: dryRun
         ) { bad in
-            Output.complain("\(name): \(bad), skipped")
+            Output.complain("\(name): \(bad)\(onError == .skip ? ", skipped" : "")")
         }
         let total = opened.allSatisfy { $0.size != nil } ? opened.reduce(0) { $0 + ($1.size ?? 0) } : nil
         var progress = ProgressLine(total: total, isTerminal: Output.isTerminal)
-        for file in opened {
-            name = file.name
-            do {
-                try importer.add(contentsOf: file.handle.fileDescriptor) { summary in
-                    if let text = progress.text(for: summary) { Output.write(text) }
+        let interruption = Interruption(Self.nothing)
+        defer { interruption.end() }
+        func gather() throws -> ImportSummary {
+            for file in opened {
+                name = file.name
+                do {
+                    try importer.add(contentsOf: file.handle.fileDescriptor) { summary in
+                        if let text = progress.text(for: summary) { Output.write(text) }
+                    }
+                } catch let fault where fault is BadItem || fault is ItemFileFault {
+                    Output.write(progress.end)
+                    throw Refusal("\(name): \(fault); \(Self.nothing)")
+                } catch let error as CocoaError {
+                    throw Refusal("\(name): cannot be read: \(error.localizedDescription)")
                 }
-            } catch let bad as BadItem {
-                Output.write(progress.end)
-                throw Refusal("\(name): \(bad); nothing was imported")
-            } catch let error as CocoaError {
-                throw Refusal("\(name): cannot be read: \(error.localizedDescription)")
+            }
+            interruption.committing()
+            return try importer.commit()
+        }
+        let summary: ImportSummary
+        if dryRun {
+            summary = try gather()
+        } else {
+            summary = try await configuration.audited("import", opened.map(\.name).joined(separator: " ")) { note in
+                let summary = try gather()
+                note.tell(summary)
+                return summary
             }
         }
-        let summary = try importer.commit()
         Output.write(progress.end)
-        try Output.say("added \(summary.added), replaced \(summary.replaced), skipped \(summary.skipped)")
+        try tell(summary)
+    }
+
+    private static let nothing = "nothing was imported"
+
+    private func tell(_ summary: ImportSummary) throws {
+        let withheld = summary.withheld.count == 0 ? "" : ", withheld \(summary.withheld): taken down"
+        guard dryRun else {
+            return try Output.say("added \(summary.added), replaced \(summary.replaced), skipped \(summary.skipped)\(withheld)")
+        }
+        guard onError == .skip || summary.skipped == 0 else {
+            let items = summary.skipped == 1 ? "1 bad item" : "\(summary.skipped) bad items"
+            throw Refusal("\(items): nothing would be imported without --on-error skip; nothing was written")
+        }
+        try Output.say(
+            "would add \(summary.added), replace \(summary.replaced), skip \(summary.skipped)\(withheld); nothing was written")
     }
 
     private struct Opened {
@@ -60,15 +99,20 @@ struct Import: AsyncParsableCommand {
         var handle: FileHandle
         /// Nil where the end is not known beforehand.
         var size: Int?
-    }
 
-    private static func open(_ path: String) throws -> Opened {
-        if path == "-" { return Opened(name: "standard input", handle: .standardInput, size: nil) }
-        guard let handle = FileHandle(forReadingAtPath: path) else { throw Refusal("\(path): cannot be opened") }
-        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-        guard attributes?[.type] as? FileAttributeType != .typeDirectory else { throw Refusal("\(path): is a folder") }
-        let isFile = attributes?[.type] as? FileAttributeType == .typeRegular
-        return Opened(name: path, handle: handle, size: isFile ? (attributes?[.size] as? Int) : nil)
+        init(_ path: String) throws {
+            guard path != "-" else {
+                (name, handle) = ("standard input", .standardInput)
+                return
+            }
+            guard let handle = FileHandle(forReadingAtPath: path) else {
+                throw Refusal("\(path): cannot be opened: \(String(cString: strerror(errno)))")
+            }
+            let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+            guard attributes?[.type] as? FileAttributeType != .typeDirectory else { throw Refusal("\(path): is a folder, not a file") }
+            let isFile = attributes?[.type] as? FileAttributeType == .typeRegular
+            (name, self.handle, size) = (path, handle, isFile ? (attributes?[.size] as? Int) : nil)
+        }
     }
 }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Service
 
 /// The command line, nothing else.
 @main
@@ -13,6 +14,25 @@ struct Intertwine: AsyncParsableCommand {
               intertwine serve --port 8080
               curl http://127.0.0.1:8080/feed
             """,
-        version: "0.1.0",
-        subcommands: [Serve.self, Import.self, SyncCommand.self, Report.self, Export.self, ImageURL.self, Schema.self, CheckConfig.self])
+        version: FeedService.version,
+        subcommands: [
+            Serve.self, Import.self, SyncCommand.self, TakedownCommand.self, Report.self, Export.self, ImageURL.self, Schema.self,
+            CheckConfig.self,
+        ])
+
+    static func main() async {
+        do {
+            var command = try parseAsRoot()
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch let error as ConfigurationError {
+            for reason in error.reasons { Output.complain("Error: \(reason)") }
+            exit(withError: ExitCode.failure)
+        } catch {
+            exit(withError: error)
+        }
+    }
 }

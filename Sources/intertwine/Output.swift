@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Synchronization
 
 /// Standard output and error, for people and for pipes.
 enum Output {
@@ -26,8 +27,27 @@ enum Output {
         write("\(line)\n")
     }
 
+    /// Takes the line that is being drawn away again.
+    static let erasure = "\r\u{1B}[K"
+
+    private static let isClosed = Mutex(false)
+
     /// To standard error, as it is.
     static func write(_ text: String) {
+        isClosed.withLock { isClosed in
+            if !isClosed { put(text) }
+        }
+    }
+
+    /// The last line to standard error: nothing is written to it any more.
+    static func close(saying line: String) {
+        isClosed.withLock { isClosed in
+            put((isTerminal ? erasure : "") + line + "\n")
+            isClosed = true
+        }
+    }
+
+    private static func put(_ text: String) {
         let bytes = Array(text.utf8)
         _ = bytes.withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }

@@ -28,7 +28,7 @@ struct ProgressLine {
     }
 
     /// What takes the bar away again.
-    var end: String { isTerminal ? "\r\u{1B}[K" : "" }
+    var end: String { isTerminal ? Output.erasure : "" }
 
     /// - Parameter seconds: since the start.
     static func line(for summary: ImportSummary, total: Int?, after seconds: Double) -> String {

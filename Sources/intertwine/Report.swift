@@ -1,6 +1,7 @@
 public import ArgumentParser
 import Feed
 import Foundation
+import Primitives
 import Service
 import Storage
 
@@ -12,10 +13,10 @@ struct Report: AsyncParsableCommand {
     @OptionGroup var options: SettingOptions
 
     @Option(help: "First day, in UTC (default: 30 days ago).")
-    var from: Day?
+    var from: CalendarDay?
 
     @Option(help: "Last day, in UTC (default: today).")
-    var to: Day?
+    var to: CalendarDay?
 
     @Option(help: "What the rows are.")
     var by = LedgerReport.Grouping.day
@@ -25,12 +26,13 @@ struct Report: AsyncParsableCommand {
 
     func run() async throws {
         let configuration = try await options.configuration()
-        let last = to ?? Day.today
-        let first = from ?? Day(number: last.number - 29)
+        let last = to ?? CalendarDay.today
+        let first = from ?? CalendarDay(number: last.number - 29)
         guard first.number <= last.number else { throw ValidationError("--from is later than --to") }
         let ledger = try SQLiteLedger(of: configuration.store)
         let prefixes = try configuration.advertisementPrefixes()
-        let report = try await ledger?.report(days: first.number...last.number, by: by, prefixes: prefixes) ?? LedgerReport(rows: [])
+        let report =
+            try await ledger?.report(days: Int(first.number)...Int(last.number), by: by, prefixes: prefixes) ?? LedgerReport(rows: [])
         try Output.put(format.text(of: report, by: by).utf8)
     }
 }

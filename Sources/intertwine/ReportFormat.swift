@@ -1,5 +1,6 @@
 import ArgumentParser
 import Feed
+import Primitives
 
 /// How a report is written.
 enum ReportFormat: String, CaseIterable, ExpressibleByArgument {
@@ -21,7 +22,7 @@ enum ReportFormat: String, CaseIterable, ExpressibleByArgument {
 
     private static func name(of key: LedgerReport.Key) -> String {
         switch key {
-        case .day(let number): Day(number: number).text
+        case .day(let number): CalendarDay(number: Int64(number)).text
         case .ad(let cell): cell
         case .verdict(let verdict): verdict.rawValue
         }

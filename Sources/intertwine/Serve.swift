@@ -1,6 +1,5 @@
 import ArgumentParser
 import CoreMetrics
-import Glibc
 import Logging
 import Service
 
@@ -21,15 +20,13 @@ struct Serve: AsyncParsableCommand {
     var adminPort: Int?
 
     private func read() async throws -> ServiceConfiguration {
-        try await options.configuration([
+        try await options.checkedConfiguration([
             "server.host": host, "server.port": port.map(String.init), "admin.port": adminPort.map(String.init),
         ])
     }
 
     func run() async throws {
         let configuration = try await read()
-        // Whoever reads the log may go; serving goes on.
-        signal(SIGPIPE, SIG_IGN)
         let telemetry = Telemetry(configuration.log)
         LoggingSystem.bootstrap { _ in telemetry.logHandler }
         MetricsSystem.bootstrap(telemetry.registry)

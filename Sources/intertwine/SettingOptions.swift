@@ -5,7 +5,7 @@ import Service
 
 /// The options that say where settings come from; the same for every subcommand.
 struct SettingOptions: ParsableArguments {
-    @Option(help: "Configuration file (default: Config/intertwine.yaml, if it is there).")
+    @Option(help: "Configuration file (default: Config/intertwine.yaml, or else /etc/intertwine/intertwine.yaml).")
     var config: String?
 
     @Option(help: "SQLite file of the items (store.database).")
@@ -27,6 +27,15 @@ struct SettingOptions: ParsableArguments {
 
     /// - Parameter flags: of the subcommand, by key.
     func configuration(_ flags: [String: String?] = [:]) async throws -> ServiceConfiguration {
+        try ServiceConfiguration(try await sources(flags))
+    }
+
+    /// The same for whoever needs all of the configuration: where a setting is wrong, what is wrong in the files is told as well.
+    func checkedConfiguration(_ flags: [String: String?] = [:]) async throws -> ServiceConfiguration {
+        try ServiceConfiguration.checked(try await sources(flags))
+    }
+
+    private func sources(_ flags: [String: String?]) async throws -> SettingSources {
         var values = flags.compactMapValues { $0 }
         values["store.database"] = database
         for setting in settings {
@@ -35,6 +44,6 @@ struct SettingOptions: ParsableArguments {
             }
             values[String(setting[..<end])] = String(setting[setting.index(after: end)...])
         }
-        return try ServiceConfiguration(try await SettingSources(flags: values, file: config))
+        return try await SettingSources(flags: values, file: config)
     }
 }

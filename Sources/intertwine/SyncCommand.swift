@@ -23,12 +23,18 @@ struct SyncCommand: AsyncParsableCommand {
     func run() async throws {
         let configuration = try await options.configuration()
         let progress = SyncProgress(isTerminal: Output.isTerminal)
+        let interruption = Interruption("")
+        defer { interruption.end() }
         let outcome: SourceOutcome
         do {
-            outcome = try await configuration.synchronise(source) { bad in
-                Output.complain("\(bad), skipped")
-            } told: { step in
-                progress.show(step)
+            outcome = try await configuration.audited("sync", source) { note in
+                let outcome = try await configuration.synchronise(source) { bad in
+                    Output.complain("\(bad), skipped")
+                } told: { step in
+                    progress.show(step)
+                }
+                note.tell(outcome)
+                return outcome
             }
         } catch let failure as SourceFailure {
             Output.write(progress.end)
@@ -38,6 +44,7 @@ struct SyncCommand: AsyncParsableCommand {
         let changes = outcome.changes ?? SourceChanges()
         try Output.say(
             "added \(changes.added), changed \(changes.changed), removed \(changes.removed), unchanged \(changes.unchanged), "
-                + "skipped \(outcome.skipped)")
+                + "skipped \(outcome.skipped)"
+                + (changes.withheld.count == 0 ? "" : ", withheld \(changes.withheld): taken down"))
     }
 }

@@ -16,7 +16,7 @@ configuration.memoryBytes = 0
 
 if arguments[2] == "fill" {
     configuration.folder = arguments[3]
-    let manager = try ImageNetworkManager(configuration, transfers: transfers)
+    let manager = ImageNetworkManager(configuration, transfers: transfers)
     for number in (Int(arguments[4]) ?? 0)... {
         let answer = await manager.image(ImageRequest("http://127.0.0.1:\(port)/\(number)"))
         if case .stream(let stream, _) = answer.body {
@@ -26,7 +26,7 @@ if arguments[2] == "fill" {
 } else {
     configuration.grace = .milliseconds(1)
     configuration.downloadsPerHost = 64
-    let manager = try ImageNetworkManager(configuration, transfers: transfers)
+    let manager = ImageNetworkManager(configuration, transfers: transfers)
     // The first storm warms up: threads of the pools, connections, allocator.
     for count in [1_000, Int(arguments[3]) ?? 0] {
         for batch in 0..<(count / 100) {

@@ -21,6 +21,7 @@ class Stage:
     health_options: dict = field(default_factory=dict)  # seconds, or a number
     entrypoint: list = field(default_factory=list)
     command: list = field(default_factory=list)
+    labels: dict = field(default_factory=dict)
 
     def packages(self):
         """What the stage's apt-get installs."""
@@ -56,6 +57,10 @@ def take(name, argument, stages):
         stage.steps.append((name, {"from": options.get("from"), "sources": sources, "target": target}))
     elif name == "ENV":
         stage.environment.update(word.split("=", 1) for word in shlex.split(argument))
+    elif name == "LABEL":
+        stage.labels.update(word.split("=", 1) for word in shlex.split(argument))
+    elif name == "ARG":
+        pass  # A label's value alone hangs on one.
     elif name == "HEALTHCHECK":
         options, _, command = argument.partition("CMD")
         stage.health = words_of(command.strip())

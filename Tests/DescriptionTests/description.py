@@ -1,19 +1,23 @@
 """The description, and the validation of real answers by it."""
 import json
-from pathlib import Path
 
 from jsonschema import Draft202012Validator, FormatChecker
 
-FILE = Path(__file__).parents[2] / "Sources/Service/Description/openapi.json"
-OPERATORS = FILE.with_name("operators.json")
-# What every answer may have, because HTTP/1.1 wants it.
-FRAMING = {"date", "content-length", "transfer-encoding", "connection", "keep-alive"}
+# What every answer may have, because HTTP/1.1 wants it; and its name.
+FRAMING = {"date", "content-length", "transfer-encoding", "connection", "keep-alive", "x-request-id"}
 
 
 class Description:
     def __init__(self, document):
         self.document = document
         self.met = set()
+
+    @staticmethod
+    def of(service):
+        """That of a listener, as it serves it."""
+        answer = service.ask("GET", "/openapi.json")
+        assert answer.status == 200, answer.status
+        return Description(json.loads(answer.content))
 
     def resolve(self, value):
         while "$ref" in value:

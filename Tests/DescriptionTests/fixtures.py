@@ -9,7 +9,7 @@ from pathlib import Path
 
 from jsonschema import Draft202012Validator
 
-from description import FILE, Description
+from description import Description
 from service import Service, advertisement, user
 
 FOLDER = Path(__file__).parents[2] / "Documentation/fixtures"
@@ -26,10 +26,11 @@ def performed(answer):
 
 
 def answers():
-    """The fixtures' contents by name, with the schema that each must have."""
+    """The fixtures' contents by name, with the schema that each must have; first the description."""
     items = [user("Tongue Twister", "featured"), user("Glasses"), user("Sunglasses"), user("Cash", "featured"), user("Grace")]
     items += [advertisement(1), advertisement(2)]
     with Service(items, preload=os.environ["FIXED_CLOCK"]) as service:
+        yield None, None, Description.of(service)
         first = service.get("/feed?limit=2")
         middle = service.get(first["page"]["next"])
         last = service.get(middle["page"]["next"])
@@ -54,10 +55,18 @@ def answers():
         yield "page-with-sections", "Page", service.get("/feed")
 
 
+def broken_cells(cell):
+    yield {**cell, "size": {"width": "300"}}
+    values = [{"text": 5}, {"image": ""}, {"date": 5}, {"date": "2026-02-30"}, {"date": "soon"}, {"number": "5"}, {"link": ""}, {"link": 5}, {}]
+    for value in values:
+        yield {**cell, "actions": {"configuration": {"type": "bind", "bindings": {"part": value}}}}
+    for action in [{"type": "bind"}, {"type": "request", "href": "/x"}, {"type": "link"}, {"href": "/x"}]:
+        yield {**cell, "actions": {"selection": action}}
+
+
 def main():
-    description = Description(json.loads(FILE.read_text()))
     write, wrong, cells = "--write" in sys.argv, [], []
-    made = list(answers())
+    (_, _, description), *made = answers()
     for name, schema, content in made:
         if schema:
             description.validate(content, {"$ref": f"#/components/schemas/{schema}"}, name)
@@ -73,8 +82,8 @@ def main():
     Draft202012Validator.check_schema(schema)
     for cell in cells:
         Draft202012Validator(schema).validate(cell)
-    broken = {**cells[0], "size": {"width": "300"}}
-    assert not Draft202012Validator(schema).is_valid(broken), "the schema of a cell takes anything"
+    for broken in broken_cells(cells[0]):
+        assert not Draft202012Validator(schema).is_valid(broken), f"the schema of a cell takes {broken}"
     assert not wrong, f"not what the service answers: {wrong}; where that is meant, write them anew: Tests/DescriptionTests/run fixtures"
     print(f"{len(made)} fixtures {'written' if write else 'are what the service answers'}")
 

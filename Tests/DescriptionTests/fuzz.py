@@ -1,20 +1,40 @@
-"""Runs schemathesis, its checks as they are, over all operations of a service that holds the sample feed."""
+"""Runs schemathesis over all operations of both listeners of a service that holds the sample feed."""
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 from service import Service
 
-SAMPLE = json.loads((Path(__file__).parents[2] / "Config/sample/feed.json").read_text())
+HERE = Path(__file__).parent.resolve()
+SAMPLE = json.loads((HERE.parents[1] / "Config/sample/feed.json").read_text())
 
-with Service(SAMPLE, {"events.tell-verdict": "true"}) as service:
+
+def cursor(service):
+    return parse_qs(urlsplit(service.get("/feed?limit=2")["page"]["next"]).query)["cursor"][0]
+
+
+def run(service, tool, base, arguments):
     # One worker: Python 3.11 mistakes the depth of its own stack when several threads parse at once.
     # What it remembers of former runs lies in its own folder.
-    tool = Path(sys.argv[1]).resolve()
+    cursors = {path: cursor(service) for path in ["/feed", "/admin/explain"]}
+    environment = {**os.environ, "SCHEMATHESIS_HOOKS": "hooks", "PYTHONPATH": str(HERE), "CURSORS": json.dumps(cursors)}
     done = subprocess.run(
-        [tool, "run", f"{service.base}/openapi.json", "--workers", "1", "--no-color", *sys.argv[2:]], cwd=tool.parents[1],
-        env={**os.environ, "SCHEMATHESIS_HOOKS": "hooks", "PYTHONPATH": str(Path(__file__).parent)})
+        [tool, "--config-file", HERE / "schemathesis.toml", "run", f"{base}/openapi.json", "--workers", "1", "--no-color", *arguments],
+        cwd=tool.parents[1], env=environment)
     assert service.ask("GET", "/readyz").status == 200, "the service is not ready any more"
-sys.exit(done.returncode)
+    return done.returncode
+
+
+def main():
+    tool = Path(sys.argv[1]).resolve()
+    with Service(SAMPLE, {"events.tell-verdict": "true"}) as service:
+        code = run(service, tool, service.base, sys.argv[2:])
+        # After the feed: what is done here changes the store.
+        return run(service, tool, f"http://127.0.0.1:{service.admin_port}", sys.argv[2:]) or code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

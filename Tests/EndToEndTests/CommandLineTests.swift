@@ -26,7 +26,7 @@ struct CommandLineTests {
             defer { try? FileManager.default.removeItem(atPath: folder) }
             for (setting, words) in [
                 ("actions.user.selection=fly", "actions.user.selection: unknown command 'fly'"),
-                ("events.viewer-header=", "needs a viewer"), ("feed.kinds=/nonexistent.yaml", "feed.kinds: /nonexistent.yaml"),
+                ("feed.kinds=/nonexistent.yaml", "feed.kinds: /nonexistent.yaml"),
                 ("sources.file=/nonexistent.yaml", "sources.file: /nonexistent.yaml"),
             ] {
                 let result = try Command.run(["check-config"] + options + ["--set", setting])
@@ -34,6 +34,13 @@ struct CommandLineTests {
                 let served = try Command.run(["serve", "--port", "0", "--admin-port", "0"] + options + ["--set", setting])
                 #expect(served.code == 1 && served.lines == result.lines, "\(served.lines)")
             }
+            let wrong = ["events.viewer-header=", "server.prot=1", "ads.per-page=99"].flatMap { ["--set", $0] }
+            let result = try Command.run(["check-config"] + options + wrong)
+            #expect(result.code == 1 && result.lines.count == 4 && result.lines.allSatisfy { $0.hasPrefix("Error: ") }, "\(result.lines)")
+            #expect(result.lines.count { $0.contains("needs a viewer, and there is none: events.viewer-header is empty") } == 2)
+            #expect(result.lines.contains("Error: server.prot: unknown key (flag); did you mean server.port?"))
+            let served = try Command.run(["serve", "--port", "0", "--admin-port", "0"] + options + wrong)
+            #expect(served.code == 1 && served.lines == result.lines, "\(served.lines)")
             #expect(try Command.run(["check-config"] + options).code == 0)
         }
     }
@@ -63,6 +70,71 @@ struct CommandLineTests {
             let result = try Command.run(
                 ["check-config", "--database", "\(folder)/x.sqlite"], environment: ["INTERTWINE_CONFIG": ""])
             #expect(result.code == 0, "\(result.lines)")
+        }
+    }
+
+    @Test("import tells bad items of a one-line array apart, calls other files by their name, takes gzip, and rehearses")
+    func importing() async throws {
+        try await offPool {
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            let file = { (name: String) in "\(folder)/\(name)" }
+            let good = (0..<5_000).map { Items.user("u\($0)").dropLast() }
+            var items = good
+            for number in [40, 4_900] { items[number] = Substring(items[number].replacing("https://pictures", with: "ftp://pictures")) }
+            try "[\(items.joined(separator: ","))]".write(toFile: file("bad.json"), atomically: true, encoding: .utf8)
+            let skipped = try Command.run(["import", "--on-error", "skip"] + options + [file("bad.json")])
+            #expect(skipped.code == 0 && skipped.lines.last == "added 4998, replaced 0, skipped 2", "\(skipped.lines)")
+            for id in [40, 4_900] {
+                let byte = 1 + items.prefix(id).reduce(0) { $0 + $1.utf8.count + 1 }
+                #expect(skipped.lines.contains { $0.contains("line 1, index \(id) (from 0), id \"u\(id)\", byte \(byte): avatarUrl") })
+            }
+            let rehearsed = try Command.run(["import", "--dry-run"] + options + [file("bad.json")])
+            #expect(rehearsed.code == 1 && rehearsed.lines.count == 3, "\(rehearsed.lines)")
+            #expect(rehearsed.lines.last?.contains("2 bad items: nothing would be imported without --on-error skip") == true)
+            try Data(gzipped(Array(good.joined(separator: "\n").utf8))).write(to: URL(fileURLWithPath: file("good.ndjson.gz")))
+            let would = try Command.run(["import", "--dry-run"] + options + [file("good.ndjson.gz")])
+            #expect(would.lines == ["would add 2, replace 4998, skip 0; nothing was written"], "\(would.lines)")
+            let did = try Command.run(["import", "--gzip"] + options + [file("good.ndjson.gz")])
+            #expect(did.lines == ["added 2, replaced 4998, skipped 0"], "\(did.lines)")
+            for (text, words) in [
+                ("<html>", "an HTML page"), ("klass,id\n", "CSV"), ("{\"users\": [{}]}", "jq '.[\"users\"]' FILE"),
+                ("[\(good[0]),]", "a comma stands before the end: take it out"),
+            ] {
+                try text.write(toFile: file("other"), atomically: true, encoding: .utf8)
+                let refused = try Command.run(["import", "--on-error", "stop"] + options + [file("other")])
+                #expect(refused.code == 1 && refused.lines.count == 1, "\(refused.lines)")
+                #expect(
+                    refused.lines[0].contains("other: ") && refused.lines[0].contains(words)
+                        && refused.lines[0].hasSuffix("nothing was imported"))
+            }
+        }
+    }
+
+    @Test("Ctrl-C takes the half-drawn bar away, and says what became of the import")
+    func interrupted() async throws {
+        try await offPool {
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            let (pipe, screen) = ("\(folder)/pipe", "\(folder)/screen")
+            #expect(mkfifo(pipe, 0o600) == 0)
+            // A terminal of its own; what it shows goes into a file.
+            let command =
+                "echo $$ > \(folder)/pid; exec \(BuiltProduct.path("intertwine")) import \(options.joined(separator: " ")) \(pipe)"
+            let process = try SpawnedProcess(["/usr/bin/script", "-qefc", command, screen])
+            let writer = try #require(FileHandle(forWritingAtPath: pipe))
+            let shown = { (try? String(contentsOfFile: screen, encoding: .utf8)) ?? "" }
+            var number = 0
+            while !shown().contains("items,") {
+                try writer.write(contentsOf: Data(Items.user("u\(number)").utf8))
+                number += 1
+            }
+            let pid = try #require(
+                Int32(try String(contentsOfFile: "\(folder)/pid", encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)))
+            kill(pid, SIGINT)
+            while try process.nextLine(timeout: 60_000) != nil {}
+            #expect(process.wait() != 0)
+            let last = shown().components(separatedBy: "\r\u{1B}[K").last ?? ""
+            #expect(last.hasPrefix("interrupted; nothing was imported\r\n") && !last.contains("items,"), "\(shown())")
+            #expect(!FileManager.default.fileExists(atPath: "\(folder)/x.sqlite"))
         }
     }
 

@@ -116,4 +116,33 @@ struct DescriptionCrossOriginTests {
             }
         }
     }
+
+    @Test("whatever the server refuses by itself carries the fields too")
+    func refusals() async throws {
+        try await offPool {
+            let service = try Self.service(["cors.origins=https://app.example.com", "limits.header-deadline=300ms", "limits.bodies=64"])
+            let (long, body) = (String(repeating: "a", count: 9_000), String(repeating: "x", count: 600))
+            let cases: [(String, String, Int)] = [
+                ("POST /events", "Content-Length: 9999999\r\n\r\n", 413),
+                ("POST /events", "Content-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc", 415),
+                ("GET /feed", "Expect: miracles\r\n\r\n", 417), ("GET /feed", "Host: b\r\n\r\n", 400), ("GET /feed?\(long)", "\r\n", 414),
+                ("GET /feed", "X: \(long)\(long)\r\n\r\n", 431), ("POST /events", "Transfer-Encoding: gzip, chunked\r\n\r\n", 501),
+                ("BREW /feed", "\r\n", 501), ("TRACE /feed", "\r\n", 405), ("GET /feed", "X", 408),
+                ("GET /feed", "If-Match: \"x\"\r\n\r\n", 412),
+                ("GET /feed", "Accept-Encoding: *;q=0\r\n\r\n", 406),
+                ("POST /events", "Content-Type: application/json\r\nContent-Length: 600\r\n\r\n" + body, 503),
+            ]
+            _ = try service.get("/feed")
+            for (line, rest, status) in cases {
+                let client = try RawClient(port: service.port)
+                client.sendIgnoringClose(Array("\(line) HTTP/1.1\r\nHost: a\r\n\(Self.origin)\r\n\(rest)".utf8))
+                let answer = try client.response()
+                #expect(answer.status == status, "\(line) \(answer)")
+                #expect(answer["access-control-allow-origin"] == "https://app.example.com", "\(line) \(answer)")
+                #expect(answer["vary"]?.contains("Origin") == true, "\(line) \(answer)")
+                // TRACE and methods that nobody knows are told those of the resource.
+                if line.hasSuffix(" /feed"), [405, 501].contains(status) { #expect(answer["allow"] == "HEAD, GET, OPTIONS") }
+            }
+        }
+    }
 }

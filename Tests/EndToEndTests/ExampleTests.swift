@@ -29,6 +29,13 @@ struct ExampleTests {
             let answer = try JSON(try ask("POST", "/cells/recipe:ramen/selection").text)
             #expect(answer["commands"]?.list.compactMap { $0["command"]?.text } == ["analytics", "cook"])
             #expect(try ask("DELETE", try #require(answer["undo"]?["href"]?.text)).status == 200)
+            // A route of its own, and a middleware around all of them, finished pages too.
+            #expect(try ask("GET", "/recipes/tan%20tan/shopping-list").text == "All for tan tan.\n")
+            for path in ["/recipes/ramen/shopping-list", "/feed", "/feed"] {
+                #expect(try ask("GET", path)["server"] == "recipe-feed", "\(path)")
+                #expect(try RunningService.ask(try RawClient(port: port), "GET", path, fields: ["User-Agent: Robot"]).status == 403)
+            }
+            #expect(!process.lines.contains { $0.contains("admin") })
         }
     }
 }

@@ -85,17 +85,59 @@ struct ImageTests {
             let forged = try service.get(String(decoding: bytes, as: UTF8.self))
             #expect(forged.status == 403 && forged["content-type"] == "application/problem+json")
             #expect(try service.get("/images/x/y")["image-error"] == "forged")
-            let nameless = try service.get(try #require(hrefs.last), fields: ["X-Request-ID: 7"])
-            for (answer, reason) in [(forged, "forged"), (nameless, "invalid-request-id")] {
-                #expect(answer["image-error"] == reason && answer["cache-control"] == "no-store", "\(answer)")
-                #expect(answer["x-content-type-options"] == "nosniff", "\(answer)")
-                #expect(answer["content-security-policy"] == "default-src 'none'; sandbox", "\(answer)")
-            }
-            let missing = try service.get(try #require(hrefs.last))
+            #expect(forged["image-error"] == "forged" && forged["cache-control"] == "no-store", "\(forged)")
+            #expect(forged["x-content-type-options"] == "nosniff", "\(forged)")
+            #expect(forged["content-security-policy"] == "default-src 'none'; sandbox", "\(forged)")
+            // A name that is no UUID names nothing that could be taken back, and is a name all the same.
+            let missing = try service.get(try #require(hrefs.last), fields: ["X-Request-ID: 7"])
+            #expect(missing["x-request-id"] == "7")
             #expect(missing.status == 404 && missing["image-error"] == "upstream-404" && missing["etag"] == nil, "\(missing)")
             #expect(try service.ask("DELETE", "/images/requests/\(UUID())").status == 404)
             #expect(try service.ask("POST", "/images/viewport", body: #"{"visible":[],"gone":["\#(UUID())"]}"#).status == 200)
             #expect(try service.ask("POST", "/images/viewport", body: "[]").status == 400)
+        }
+    }
+
+    @Test("pictures are forgotten by prefix, by host and all at once, and by nothing that could mean too many")
+    func purging() async throws {
+        try await offPool {
+            let (service, origin, port) = try Self.start()
+            defer { origin.signal(SIGKILL) }
+            let href = try #require(try Self.hrefs(service).first)
+            for query in ["prefix=http://127.0.0.1:\(port)/avatar", "host=127.0.0.1", "all=true"] {
+                #expect(try service.get(href)["cache-status"]?.contains("fwd=miss") == true, "\(query)")
+                #expect(try service.get(href)["cache-status"]?.contains("hit") == true)
+                #expect(try service.admin("DELETE", "/admin/images?\(query)").status == 204)
+            }
+            _ = try service.get(href)
+            for query in ["prefix=http://127.0.0.1:\(port)/other", "host=example.com"] {
+                #expect(try service.admin("DELETE", "/admin/images?\(query)").status == 204)
+            }
+            for query in ["", "all=false", "all=true&host=127.0.0.1", "host=a..b", "prefix=avatar"] {
+                #expect(try service.admin("DELETE", "/admin/images?\(query)").status == 400, "\(query)")
+            }
+            #expect(try service.get(href)["cache-status"]?.contains("hit") == true)
+        }
+    }
+
+    @Test("a picture of a folder is served, in a format that the client takes, and nothing beside the folder is")
+    func folder() async throws {
+        try await offPool {
+            let users = ["avatar-0.png", "../feed.json"].enumerated().map { number, name in
+                #"{"klass":"user","id":"\#(number)","username":"A","avatarUrl":"https://pictures.example/\#(name)","type":"featured"}"#
+                    + "\n"
+            }
+            let service = try RunningService(
+                items: users.joined(), settings: ["images.sources=https://pictures.example/ folder:\(Self.pictures)", "images.disk=0"])
+            let hrefs = try Self.hrefs(service)
+            let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: "\(Self.pictures)/avatar-0.png")))
+            for _ in 0..<2 {
+                let answer = try service.get(hrefs[0], fields: ["Accept: image/avif,image/webp,*/*;q=0.8"])
+                #expect(answer.status == 200 && answer.body == bytes && answer["vary"]?.contains("Accept") == true, "\(answer)")
+            }
+            let refused = try service.get(hrefs[0], fields: ["Accept: image/jpeg"])
+            #expect(refused.status == 406 && refused["image-error"] == "not-acceptable", "\(refused)")
+            #expect([403, 404].contains(try service.get(hrefs[1]).status))
         }
     }
 
@@ -165,7 +207,7 @@ struct ImageTests {
         }
     }
 
-    @Test("who closes the sending side takes the request back, and is told: 499, or at once what is wrong with the URL")
+    @Test("who closes the sending side takes the request back, and is told: 408, or at once what is wrong with the URL")
     func halfClosing() async throws {
         try await offPool {
             let listener = try StuckOrigin()
@@ -174,10 +216,10 @@ struct ImageTests {
             let service = try RunningService(
                 items: user, settings: ["images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(listener.port)"])
             let href = try #require(try Self.hrefs(service).first)
-            for (path, status) in [("/images/x/y", 403), (href, 499)] {
+            for (path, status) in [("/images/x/y", 403), (href, 408)] {
                 let client = try RawClient(port: service.port)
                 try client.send("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n")
-                let upstream = status == 499 ? try listener.accept() : nil
+                let upstream = status == 408 ? try listener.accept() : nil
                 client.finishSending()
                 #expect(try client.response().status == status)
                 #expect(try client.isClosedByServer())

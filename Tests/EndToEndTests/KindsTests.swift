@@ -96,6 +96,78 @@ struct KindsTests {
         }
     }
 
+    private static let places = """
+        kinds:
+          place:
+            fields:
+              title: {type: text, required: true, choices: [Park, Bar]}
+              picture: image
+            cells:
+              collection:
+                - {identifier: PlaceCell, size: 300x200, bind: {title: {text: title}}}
+                - identifier: PhotosCell
+                  size: 300x90
+                  companion: photos
+                  when: {picture: {present: true}}
+                  bind: {picture: {image: picture}}
+            actions:
+              selection: [analytics]
+              dismissal: [analytics, dismiss]
+              like: [analytics, save]
+              report:
+                commands: [analytics]
+                input: {reason: {type: text, required: true, choices: [spam, wrong]}, stars: {type: number, min: 1, max: 5}}
+        """
+
+    @Test("a kind has slots of its own, which take input, and several cells of an item")
+    func slots() async throws {
+        try await offPool {
+            let file = FileManager.default.temporaryDirectory.appendingPathComponent("places-\(UUID()).yaml").path
+            try Self.places.write(toFile: file, atomically: true, encoding: .utf8)
+            defer { try? FileManager.default.removeItem(atPath: file) }
+            let service = try RunningService(items: Items.user("u"), settings: ["feed.kinds=\(file)"])
+            let items =
+                #"{"klass":"place","id":1,"title":"Park","picture":"https://pictures.example.com/p.png"}"# + "\n"
+                + #"{"klass":"place","id":2,"title":"Bar"}"# + "\n" + #"{"klass":"place","id":3,"title":"Pub"}"# + "\n"
+            let lines = try service.importItems(items, arguments: ["--set", "feed.kinds=\(file)", "--on-error", "skip"])
+            #expect(lines.contains { $0.contains("added 2") }, "\(lines)")
+            let ann = ["X-Viewer-ID: ann"]
+            func cells() throws -> [JSON] { try JSON(try service.get("/feed?limit=3", fields: ann).text)["items"]?.list ?? [] }
+            #expect(try cells().compactMap { $0["id"]?.text } == ["user:u", "place:1", "place:1#photos", "place:2"])
+            let actions = try #require(try cells()[2]["actions"])
+            #expect(actions["like"]?["href"]?.text == "/cells/place:1%23photos/like")
+            #expect(actions["report"]?["input"]?["required"]?.list.compactMap(\.text) == ["reason"])
+
+            let liked = try service.ask("POST", "/cells/place:1%23photos/like", fields: ann)
+            #expect(
+                try liked.status == 200 && JSON(liked.text)["commands"]?.list.compactMap { $0["command"]?.text } == ["analytics", "save"])
+            #expect(
+                try JSON(try service.get("/saved", fields: ann).text)["items"]?.list.compactMap { $0["id"]?.text } == ["place:1#photos"])
+            let undo = try #require(try JSON(liked.text)["undo"]?["href"]?.text)
+            #expect(try service.ask("DELETE", undo, fields: ann).status == 200)
+            #expect(try JSON(try service.get("/saved", fields: ann).text)["items"]?.list.isEmpty == true)
+
+            let report = "/cells/place:2/report"
+            for (body, field) in [
+                ("", "reason"), ("{}", "reason"), (#"{"reason":"other"}"#, "reason"), (#"{"reason":"spam","stars":6}"#, "stars"),
+                (#"{"reason":"spam","more":1}"#, "more"),
+            ] {
+                let refused = try service.ask("POST", report, fields: ann, body: body)
+                let problem = try JSON(refused.text)
+                #expect(refused.status == 400 && problem["detail"]?.text?.hasPrefix("\(field): ") == true, "\(refused.text)")
+                #expect(problem["type"]?.text == "urn:intertwine:problem:invalid-body")
+            }
+            #expect(try service.ask("POST", report, fields: ann, body: #"{"reason":"spam","stars":5}"#).status == 200)
+            for path in ["/cells/place:2/shout", "/cells/place:2/impression", "/cells/user:u/like", "/cells/place:2%23photos/like"] {
+                #expect(try service.ask("POST", path, fields: ann).status == 404, "\(path)")
+            }
+            #expect(try service.ask("POST", "/cells/place:1%23photos/dismissal", fields: ann).status == 200)
+            #expect(try cells().compactMap { $0["id"]?.text } == ["user:u", "place:1", "place:2"])
+            #expect(try service.ask("POST", "/cells/place:1/dismissal", fields: ann).status == 200)
+            #expect(try cells().compactMap { $0["id"]?.text } == ["user:u", "place:2"])
+        }
+    }
+
     @Test("a fault in the file stops the start with file and line")
     func fault() async throws {
         try await offPool {

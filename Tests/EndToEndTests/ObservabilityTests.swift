@@ -30,6 +30,7 @@ struct ObservabilityTests {
             #expect((value("process_resident_memory_bytes") ?? 0) > 1_000_000)
             #expect((value("process_start_time_seconds") ?? 0) > 1_700_000_000)
             #expect(value("intertwine_image_downloads_in_flight") == 0)
+            #expect(value("intertwine_build_info", ["version": "0.1.0"]) == 1)
             // Units and kinds after the conventions.
             for sample in samples {
                 let isOurs = sample.family.hasPrefix("intertwine_") || sample.family.hasPrefix("process_")
@@ -39,6 +40,22 @@ struct ObservabilityTests {
                 #expect(!sample.name.contains("milliseconds"))
             }
             #expect(samples.allSatisfy { $0.type != "unknown" && $0.type != "untyped" })
+        }
+    }
+
+    @Test("the page's files are one route")
+    func viewer() async throws {
+        try await offPool {
+            let service = try RunningService()
+            #expect(try service.get("/").status == 200)
+            for path in ["main.mjs", "page.css", "icon.svg"] { #expect(try service.get("/viewer/\(path)").status == 200) }
+            #expect(try service.get("/viewer/nothing").status == 404)
+            let samples = try PrometheusParser.samples(in: try service.admin("GET", "/metrics").text)
+            let counted = samples.filter { $0.name == "intertwine_http_requests_total" && $0.labels["route"]?.contains("viewer") == true }
+            #expect(
+                counted.map { "\($0.labels["route"] ?? "") \($0.labels["status"] ?? "") \($0.value)" }.sorted() == [
+                    "/viewer/{file} 200 3.0", "/viewer/{file} 404 1.0",
+                ])
         }
     }
 

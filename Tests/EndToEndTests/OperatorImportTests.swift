@@ -50,6 +50,38 @@ struct OperatorImportTests {
         }
     }
 
+    @Test("gzip is taken by its first bytes, within the limit of what comes out; other files are called what they are")
+    func files() async throws {
+        try await offPool {
+            let service = try RunningService(settings: [RunningService.tokenSetting, "admin.import-limit=1MiB"])
+            func post(_ body: [UInt8], _ query: String = "") throws -> RawResponse {
+                let client = try RawClient(port: service.adminPort)
+                try client.send(
+                    Array(
+                        ("POST /admin/items\(query) HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer \(RunningService.token)\r\n"
+                            + "Connection: close\r\nContent-Length: \(body.count)\r\n\r\n").utf8) + body)
+                return try client.response(to: "POST")
+            }
+            let taken = try post(gzipped(Array(Items.users(100).utf8)))
+            #expect(taken.status == 200)
+            #expect(try JSON(taken.text)["added"]?.number == 100)
+            let bomb = try post(gzipped(Array(String(repeating: Items.user("a"), count: 20_000).utf8)))
+            #expect(bomb.status == 413)
+            #expect(try JSON(bomb.text)["detail"]?.text == "Nothing was imported: the body has more than 1048576 bytes, decompressed.")
+            let page = try post(Array("<!doctype html><html></html>".utf8), "?on-error=skip")
+            #expect(page.status == 422)
+            #expect(try JSON(page.text)["detail"]?.text?.contains("an HTML page") == true)
+            let wrong = Items.users(3).split(separator: "\n").joined(separator: ",").replacing("\"User u2\"", with: "7")
+            let bad = try JSON(try post(Array("[\(wrong)]".utf8), "?on-error=skip").text)["bad"]?[0]
+            #expect(bad?["index"]?.number == 2 && bad?["id"]?.text == "u2" && bad?["line"]?.number == 1)
+            #expect(
+                bad?["offset"]?.number.map { Int($0) } == "[\(wrong)".utf8.count
+                    - (wrong.components(separatedBy: "},").last?.utf8.count ?? 0))
+            #expect(
+                try JSON(try post(Array("[\(wrong)]".utf8)).text)["detail"]?.text?.contains("index 2 (from 0), id \"u2\", byte") == true)
+        }
+    }
+
     @Test("an import that breaks off, or is too long, leaves nothing")
     func brokenOff() async throws {
         try await offPool {
@@ -79,7 +111,14 @@ struct OperatorImportTests {
             _ = try service.admin("DELETE", "/admin/images?url=https://pictures.example.com/a.png%3Fkey=4711")
             _ = try service.admin("DELETE", "/admin/images?url=https://me:4711@pictures.example.com/a.png")
             let text = try String(contentsOfFile: "\(service.folder)/audit.log", encoding: .utf8)
-            let entries = try text.split(separator: "\n").map { try JSON(String($0)) }
+            let all = try text.split(separator: "\n").map { try JSON(String($0)) }
+            // The import before the start stands in it as well, by whoever ran the command.
+            #expect(all.first?["method"]?.text == "import" && all.first?["who"]?.text?.hasPrefix("command:") == true)
+            #expect(all.first?["changes"]?["added"]?.number == 1 && all.first?["outcome"]?.text == "done")
+            let entries = Array(all.dropFirst())
+            #expect(entries[1]["changes"]?["removed"]?.number == 1 && entries[1]["items"]?[0]?.text == "user:a")
+            #expect(entries[2]["changes"]?["added"]?.number == 1 && entries[2]["items"]?[0]?.text == "user:b")
+            #expect(entries[3]["changes"] == nil)
             #expect(entries.compactMap { $0["status"]?.number } == [428, 204, 200, 422, 204, 400])
             #expect(entries.compactMap { $0["method"]?.text } == ["PUT", "DELETE", "POST", "PUT", "DELETE", "DELETE"])
             #expect(entries.allSatisfy { $0["who"]?.text?.hasPrefix("token:") == true && $0["time"]?.text != nil })
@@ -105,17 +144,34 @@ struct OperatorImportTests {
             ]
             #expect(statuses == [403, 413, 415, 417, 405, 405, 404, 405, 400])
             for method in ["GET", "HEAD", "OPTIONS"] { _ = try ask(method, "/admin/reports/moon", "Origin: https://evil.example.com", "") }
-            // What is not HTTP has no method and no path to write down.
-            #expect(try Self.audited(service).compactMap { $0["status"]?.number } == Array(statuses.dropLast()))
+            #expect(try Self.audited(service).compactMap { $0["status"]?.number } == statuses)
             let (notAllowed, missing) = ("refused: Method Not Allowed", "refused: Not Found")
             #expect(
                 try Self.audited(service).compactMap { $0["outcome"]?.text } == [
                     "refused: Forbidden", "refused: Content Too Large", "refused: Unsupported Media Type", "refused: Expectation Failed",
-                    notAllowed, notAllowed, missing, notAllowed,
+                    notAllowed, notAllowed, missing, notAllowed, "refused: Bad Request",
                 ])
             let guarded = try RunningService(settings: [RunningService.tokenSetting])
             #expect(try guarded.admin("PUT", "/admin/users/x", fields: [], body: "{}").status == 401)
+            #expect(try guarded.admin("PUT", "/admin/users/x%ff", fields: [], body: "{}").status == 401)
             #expect(try Self.audited(guarded).isEmpty)
+        }
+    }
+
+    @Test("what cannot be recorded is not done, and neither is an import of the command line")
+    func unrecordable() async throws {
+        try await offPool {
+            let service = try RunningService()
+            try FileManager.default.removeItem(atPath: "\(service.folder)/audit.log")
+            symlink("/dev/full", "\(service.folder)/audit.log")
+            let refused = try service.admin("POST", "/admin/items", fields: [], body: Items.user("a"))
+            #expect(refused.status == 503 && refused["retry-after"] == "1" && refused.text.contains("nothing was done"))
+            #expect(throws: (any Error).self) { try service.importItems(Items.user("a")) }
+            #expect(try JSON(try service.get("/feed").text)["items"]?.list.isEmpty == true)
+            try FileManager.default.removeItem(atPath: "\(service.folder)/audit.log")
+            #expect(try service.admin("POST", "/admin/items", fields: [], body: Items.user("a")).status == 200)
+            #expect(try JSON(try service.get("/feed").text)["items"]?.list.count == 1)
+            #expect(try Self.audited(service).count == 1)
         }
     }
 

@@ -17,16 +17,26 @@ struct OperatorTests {
                 "GET /admin/explain", "OPTIONS /admin/explain", "PATCH /admin/users/u0", "GET /nowhere", "GET /", "OPTIONS *",
                 "TRACE /metrics", "FOO /metrics", "GET /openapi.json",
             ]
+            var guesses = 0
             for route in routes {
                 let words = route.split(separator: " ").map(String.init)
                 for field in [[], ["Authorization: Bearer wrong"], ["Authorization: Basic \(RunningService.token)"]] {
                     let response = try service.admin(words[0], words[1], fields: field, body: words[0] == "PUT" ? Self.user : "")
-                    #expect(response.status == 401, "\(route)")
-                    #expect(response["www-authenticate"]?.hasPrefix("Bearer realm=") == true, "\(route)")
+                    // After ten wrong tokens nothing from there is listened to.
+                    #expect(response.status == (guesses < 10 ? 401 : 429), "\(route)")
+                    let wait = response["retry-after"].flatMap { Int($0) } ?? 0
+                    #expect(
+                        guesses < 10 ? response["www-authenticate"]?.hasPrefix("Bearer realm=") == true : (1...60).contains(wait),
+                        "\(route)")
+                    if field.first?.hasSuffix("wrong") == true { guesses += 1 }
                 }
             }
-            #expect(try service.admin("GET", "/admin/users/u0").status == 200)
-            #expect(try service.admin("GET", "/healthz").status == 200)
+            #expect(try service.admin("GET", "/healthz").status == 429)
+            // From elsewhere the token is the token.
+            for path in ["/admin/users/u0", "/healthz"] {
+                let other = try RawClient(port: service.adminPort, from: "127.0.0.2")
+                #expect(try RunningService.ask(other, "GET", path, fields: ["Authorization: Bearer \(RunningService.token)"]).status == 200)
+            }
             // Nothing of it is on the public listener.
             for path in ["/metrics", "/admin/users/u0", "/admin/explain"] { #expect(try service.get(path).status == 404) }
         }
@@ -129,7 +139,17 @@ struct OperatorTests {
                     == ["UserSnapshotCellFactory", "AdvertisementCellFactory", "UserSnapshotCellFactory"])
             let excluded = try #require(explanation["excludedAdvertisements"]?[0])
             #expect(excluded["id"]?.text == "9")
-            #expect(excluded["reason"]?.text?.contains("no factory") == true)
+            #expect(excluded["reason"]?.text?.contains("no cell of this layout is made of advertisement of the type video") == true)
+            let ads = try #require(explanation["advertisements"]?.list)
+            #expect(ads.compactMap { $0["page"]?.number } == [1, 2] && explanation["rotation"]?["page"]?.number == 2)
+            #expect(ads.map { $0["isOnThisPage"]?.value as? Bool } == [false, true, false])
+            // With one page for three advertisements, the second of those that can be shown is on no page at all.
+            let whole = try JSON(try service.admin("GET", "/admin/explain").text)
+            #expect(whole["excludedAdvertisements"]?.list.compactMap { $0["id"]?.text } == ["2", "9"])
+            #expect(
+                whole["excludedAdvertisements"]?[0]?["reason"]?.text
+                    == "the feed has 1 page of this limit, with 1 advertisement in all, and the rotation does not come to this one: 1 stand before it"
+            )
             #expect(try service.admin("GET", "/admin/explain?cursor=forged").status == 400)
             #expect(try service.admin("GET", "/admin/explain?limit=0").status == 400)
         }

@@ -46,7 +46,7 @@ struct StartTests {
             #expect(try Self.refusal([], environment: ["INTERTWINE_SERVER_PROT": "1"]).contains("INTERTWINE_SERVER_PROT"))
             let actions = ["--database", "\(folder)/x.sqlite", "--set", "actions.user.selection=analytics,nonsense"]
             #expect(try Self.refusal(actions).contains("unknown command 'nonsense'"))
-            let viewerless = ["--database", "\(folder)/x.sqlite", "--set", "events.viewer-header="]
+            let viewerless = ["--database", "\(folder)/x.sqlite", "--set", "events.viewer-header=", "--set", "actions.user.dismissal="]
             #expect(try Self.refusal(viewerless).contains("command 'dismiss' in"))
             let unknown = try Command.run(["serve", "--prot", "1"])
             #expect(unknown.code != 0 && unknown.lines.first?.contains("--prot") == true)
@@ -133,7 +133,7 @@ struct StartTests {
             try Self.sections.write(toFile: kinds, atomically: true, encoding: .utf8)
             try "sources: 5\n".write(toFile: sources, atomically: true, encoding: .utf8)
             try expectRefusal(serve + ["--set", "sources.file=\(sources)"], "sources.yaml:1:")
-            try expectRefusal(serve + ["--set", "events.viewer-header="], "'dismiss'")
+            try expectRefusal(serve + ["--set", "events.viewer-header=", "--set", "actions.user.dismissal="], "'dismiss'")
             try expectRefusal(["serve", "--port", "\(service.port)", "--admin-port", "0"] + common, "in use")
             try expectRefusal(["serve", "--port", "0", "--admin-port", "\(service.adminPort)"] + common, "in use")
             // Where nothing is wrong, the start lays the store out before it answers.
@@ -226,6 +226,118 @@ struct StartTests {
             let array = try Command.run(["import"] + common + [sample])
             #expect(array.code == 0 && array.lines.last?.hasPrefix("added 376") == true, "\(array.lines)")
             #expect(try Command.run(["import"] + common + ["\(service.folder)/none"]).code != 0)
+        }
+    }
+
+    @Test("a signal that follows the first answer is heeded", arguments: [SIGTERM, SIGHUP])
+    func earlySignals(number: Int32) async throws {
+        try await offPool {
+            for _ in 0..<8 {
+                let port = try freePort()
+                let folder = try Self.folder()
+                defer { try? FileManager.default.removeItem(atPath: folder) }
+                try "".write(toFile: "\(folder)/x.yaml", atomically: true, encoding: .utf8)
+                let process = try SpawnedProcess([
+                    BuiltProduct.path("intertwine"), "serve", "--config", "\(folder)/x.yaml", "--port", "\(port)", "--admin-port", "0",
+                    "--database",
+                    "\(folder)/x.sqlite",
+                ])
+                let client = try Self.firstConnection(to: port)
+                try client.send("GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n")
+                #expect(try client.response().status == 200)
+                process.signal(number)
+                if number == SIGHUP {
+                    _ = try process.line(containing: "configuration read again")
+                    process.signal(SIGTERM)
+                }
+                #expect(process.wait() == 0)
+            }
+        }
+    }
+
+    /// As soon as the service listens.
+    private static func firstConnection(to port: UInt16) throws -> RawClient {
+        for _ in 0..<100_000 {
+            if let client = try? RawClient(port: port) { return client }
+            usleep(100)
+        }
+        throw RawClientError.timedOut
+    }
+
+    @Test("with too few descriptors it ends with one line", arguments: [20, 24, 28, 30, 31, 32, 33, 34, 35, 36, 40])
+    func descriptors(limit: Int) async throws {
+        try await offPool {
+            let folder = try Self.folder()
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            try "".write(toFile: "\(folder)/x.yaml", atomically: true, encoding: .utf8)
+            let command = "'\(BuiltProduct.path("intertwine"))' serve --config x.yaml --port 0 --admin-port 0 --database x.sqlite"
+            let process = try SpawnedProcess(["/bin/sh", "-c", "cd '\(folder)'; ulimit -n \(limit); exec \(command)"])
+            while try process.nextLine() != nil {}
+            #expect(process.wait() > 0 && process.lines.count == 1, "\(process.lines)")
+        }
+    }
+
+    @Test("the folder data is made where it is missing", arguments: ["serve", "import /dev/null"])
+    func dataFolder(command: String) async throws {
+        try await offPool {
+            let folder = try Self.folder()
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            try "".write(toFile: "\(folder)/x.yaml", atomically: true, encoding: .utf8)
+            let options = command == "serve" ? "--port 0 --admin-port 0" : ""
+            let process = try SpawnedProcess([
+                "/bin/sh", "-c", "cd '\(folder)'; exec '\(BuiltProduct.path("intertwine"))' \(command) --config x.yaml \(options)",
+            ])
+            if command == "serve" {
+                _ = try process.line(containing: "service: listening on")
+                process.signal(SIGTERM)
+            }
+            while try process.nextLine() != nil {}
+            #expect(process.wait() == 0, "\(process.lines)")
+            #expect(FileManager.default.fileExists(atPath: "\(folder)/data/intertwine.sqlite"))
+        }
+    }
+
+    @Test("while it drains, the service's listener answers 503 and closes, and the operators' tells how things stand")
+    func drains() async throws {
+        try await offPool {
+            let service = try RunningService(settings: ["server.drain=1500ms"])
+            let before = try RawClient(port: service.port)
+            #expect(try RunningService.ask(before, "GET", "/readyz").status == 200)
+            let start = ContinuousClock.now
+            service.process.signal(SIGTERM)
+            while try RunningService.ask(try RawClient(port: service.adminPort), "GET", "/readyz").status != 503 { usleep(10_000) }
+            // Heeded, and about to refuse.
+            usleep(100_000)
+            let refused = try RunningService.ask(before, "GET", "/feed")
+            #expect(refused.status == 503 && refused.closes)
+            #expect(try service.ask("GET", "/healthz").status == 503)
+            #expect(service.process.wait() == 0)
+            #expect(ContinuousClock.now - start >= .milliseconds(1500))
+            #expect((try? RawClient(port: service.port)) == nil)
+        }
+    }
+
+    @Test("bodies that many connections hold take no more memory than they may, and it goes back")
+    func memory() async throws {
+        try await offPool {
+            let service = try RunningService(settings: ["limits.bodies=16MiB", "limits.connections-per-peer=1000"])
+            let base = service.process.residentKilobytes
+            let body = [UInt8](repeating: 0x20, count: 500_000)
+            var clients: [RawClient] = []
+            for _ in 0..<120 {
+                let client = try RawClient(port: service.port)
+                client.sendIgnoringClose(Array("POST /events HTTP/1.1\r\nHost: a\r\nContent-Length: 500001\r\n\r\n".utf8))
+                client.sendIgnoringClose(body)
+                clients.append(client)
+            }
+            #expect(try RunningService.ask(try RawClient(port: service.port), "GET", "/feed").status == 200)
+            #expect(service.process.residentKilobytes - base < 40 << 10)
+            let answers = clients.compactMap { try? $0.bytes(within: 0) }.filter { !$0.isEmpty }
+            #expect(answers.count > 60 && answers.allSatisfy { String(decoding: $0, as: UTF8.self).hasPrefix("HTTP/1.1 503 ") })
+            for client in clients { client.close() }
+            for _ in 0..<100 where service.process.residentKilobytes - base > 12 << 10 { usleep(100_000) }
+            #expect(service.process.residentKilobytes - base <= 12 << 10)
+            #expect(try service.ask("POST", "/events", body: "[]").status == 202)
         }
     }
 }

@@ -72,6 +72,46 @@ struct EventLoopTests {
         }
     }
 
+    /// A clock that stands still until it is told to go on.
+    private final class ManualClock: Sendable {
+        private let instant = Mutex(LoopInstant.now())
+
+        var now: LoopInstant { instant.withLock { $0 } }
+
+        func advance(by duration: Duration) { instant.withLock { $0 = $0.advanced(by: duration) } }
+    }
+
+    @Test("whatever a rested loop is woken by finds the present: work, an actor's job, an event, a timer that is armed")
+    func rested() async throws {
+        let clock = ManualClock()
+        let loop = try EventLoop(label: "rested", clock: { clock.now })
+        defer { loop.stop() }
+        let counter = Counter(loop: loop)
+        let (reading, writing) = try makePipe()
+        defer { close(reading); close(writing) }
+        let (events, event) = AsyncStream<LoopInstant>.makeStream()
+        let watcher = try await loop.run { ClosureHandler { event.yield(loop.now) } }
+        let registration = try await loop.run { try loop.register(reading, for: .readable, handler: watcher) }
+
+        clock.advance(by: .seconds(3600))
+        #expect(try await loop.run { loop.now } == clock.now)
+        clock.advance(by: .seconds(3600))
+        #expect(await counter.now == clock.now)
+        clock.advance(by: .seconds(3600))
+        let deadline = try await loop.run {
+            let timer = OneShotTimer(on: loop) {}
+            timer.arm(after: .seconds(5))
+            defer { timer.disarm() }
+            return timer.deadline
+        }
+        #expect(deadline == clock.now.advanced(by: .seconds(5)))
+        clock.advance(by: .seconds(3600))
+        #expect(write(writing, [1], 1) == 1)
+        var iterator = events.makeAsyncIterator()
+        #expect(await iterator.next() == clock.now)
+        try await loop.run { loop.deregister(registration) }
+    }
+
     @Test("a one-shot timer fires once, not before its time, and not after it was disarmed")
     func oneShot() async throws {
         try await withLoop { loop in
@@ -116,14 +156,14 @@ struct EventLoopTests {
     func stopping() async throws {
         let loops = try (0..<8).map { try EventLoop(label: "stop \($0)") }
         for loop in loops {
-            let identity = eventIdentity(of: loop.wakeup)
+            let identity = eventIdentity(of: loop.poller.wakeup)
             #expect(identity != nil)
             loop.stop()
             loop.stop()
             try await loop.run {}
             // Dispatch lets go of the descriptors on a thread of its own, in its own time.
-            for _ in 0..<5000 where eventIdentity(of: loop.wakeup) == identity { try await Task.sleep(for: .milliseconds(1)) }
-            #expect(eventIdentity(of: loop.wakeup) != identity)
+            for _ in 0..<5000 where eventIdentity(of: loop.poller.wakeup) == identity { try await Task.sleep(for: .milliseconds(1)) }
+            #expect(eventIdentity(of: loop.poller.wakeup) != identity)
         }
     }
 }
@@ -152,6 +192,21 @@ private func makePipe() throws -> (Int32, Int32) {
 
 private final class Recorder: EventHandler {
     func ready(_ events: ReadyEvents) {}
+}
+
+// Safety of the @unchecked below: the members are used on the loop only, which the loop itself checks.
+
+private final class ClosureHandler: EventHandler, TimerHandler, @unchecked Sendable {
+    private let action: () -> Void
+
+    init(_ action: @escaping () -> Void) { self.action = action }
+
+    func ready(_ events: ReadyEvents) { action() }
+
+    func timerDue(at now: LoopInstant) -> LoopInstant? {
+        action()
+        return nil
+    }
 }
 
 // Safety of the @unchecked below: the members are used on the loop only, which the loop itself checks.
@@ -220,4 +275,6 @@ private actor Counter {
     func increment() { value += 1 }
 
     var runsOnLoop: Bool { loop.isOnLoop }
+
+    var now: LoopInstant { loop.now }
 }

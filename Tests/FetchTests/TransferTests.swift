@@ -1,5 +1,6 @@
 import Fetch
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -86,6 +87,46 @@ struct TransferTests {
         #expect(fetched.failure == .some(.bodyTooLarge))
         #expect(fetched.body.count <= 100_000)
         await origin.closed(1)
+        await fetcher.stop()
+    }
+
+    @Test(
+        "What lies around a body's content is bounded like the content: extensions of chunks, endless ones and many, and trailers",
+        arguments: [
+            ("1;", "x", ""), ("", "1;a=\(String(repeating: "x", count: 1_000))\r\nb\r\n", ""), ("0\r\n", "A: b\r\n", ""),
+            ("0\r\n", "Trailer-\(String(repeating: "x", count: 1_000)): b\r\n", ""),
+        ])
+    func framing(_ start: String, _ part: String, _ end: String) async throws {
+        let sent = Atomic<Int>(0)
+        let origin = try Origin { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\(start)")
+            let block = Array(String(repeating: part, count: max(1, 4_096 / part.utf8.count)).utf8)
+            while connection.send(block) { sent.add(block.count, ordering: .relaxed) }
+            connection.finish()
+        }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        let fetched = try await fetcher.get(origin.url())
+        #expect([.bodyTooLarge, .headTooLarge].contains(fetched.failure), "\(String(describing: fetched.failure))")
+        await origin.closed(1)
+        // With what the kernel holds on both sides.
+        #expect(sent.load(ordering: .relaxed) < 12 << 20)
+        await fetcher.stop()
+    }
+
+    @Test("A body in chunks of one byte each is taken, with a few words beside each of them")
+    func crumbs() async throws {
+        let body = (0..<500).map { UInt8(truncatingIfNeeded: $0) }
+        let origin = try Origin { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+            connection.send(body.flatMap { Array("1;a\r\n".utf8) + [$0] + Array("\r\n".utf8) } + Array("0\r\n\r\n".utf8))
+        }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        var limits = FetchLimits()
+        limits.framingBytes = 100
+        for _ in 0..<2 { #expect(try await fetcher.get(origin.url(), limits: limits).body == body) }
+        #expect(origin.connections == 1)
         await fetcher.stop()
     }
 

@@ -132,6 +132,56 @@ struct ConnectionTests {
         #expect(server.server.openConnections == 0)
     }
 
+    @Test("whoever takes a request back by closing no more than the sending side is not answered with a status that is none")
+    func takenBack() async throws {
+        try await shared { port in
+            let client = try RawClient(port: port)
+            try client.send("GET /taken-back HTTP/1.1\r\nHost: a\r\n\r\n")
+            client.finishSending()
+            let answer = try client.response()
+            #expect(answer.status == 408 && answer.closes)
+            #expect(try client.isClosedByServer())
+        }
+    }
+
+    @Test(
+        "refusals of what is no whole request carry the fields that the handler adds",
+        arguments: [
+            ("GET / HTTP/1.1\r\nHost: a\r\nAccept-Language: de\r\nHost : b\r\n\r\n", 400),
+            ("GET / HTTP/1.1\r\nAccept-Language: de\r\n\r\n", 400),
+            ("GET /\(String(repeating: "a", count: 9_000)) HTTP/1.1\r\naccept-language:de\r\n\r\n", 414),
+            ("GET / HTTP/1.1\r\nAccept-Language: \t de \r\nX: \(String(repeating: "a", count: 17_000))\r\n\r\n", 431),
+            ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\nAccept-Language: de\r\n\r\n", 501),
+            ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nAccept-Language: de\r\n\r\nx\r\n", 400),
+            ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\nAccept-Language: de\r\n\r\n1", 408),
+            ("GET / HTTP/1.1\r\nHost: a\r\nAccept-Language: de\r\n", 408),
+            ("GET /never HTTP/1.1\r\nAccept-Language: de\r\nHost: a\r\n\r\n", 503),
+            ("GET / HTTP/2.0\r\nHost: a\r\nAccept-Language: de\r\n\r\n", 505),
+        ])
+    func refusalFields(request: String, status: Int) async throws {
+        func change(_ configuration: inout HTTPServerConfiguration) {
+            configuration.headTimeout = .milliseconds(200)
+            configuration.bodyTimeout = .milliseconds(200)
+            configuration.handlerTimeout = .milliseconds(200)
+        }
+        try await withServer(EchoHandler(), change) { port in
+            let client = try RawClient(port: port)
+            client.sendIgnoringClose(Array(request.utf8))
+            let answer = try client.response()
+            #expect(answer.status == status && answer["content-language"] == "de", "\(answer)")
+        }
+    }
+
+    @Test("one line says all that an answer varies by, each once")
+    func vary() async throws {
+        try await shared { port in
+            let client = try RawClient(port: port)
+            try client.send("GET /varied HTTP/1.1\r\nHost: a\r\n\r\n")
+            let answer = try client.response()
+            #expect(answer.fields.filter { $0.name == "Vary" }.map(\.value) == ["X-One, Origin, accept-encoding, X-Two"])
+        }
+    }
+
     @Test("an answer before the body says that the connection ends where the first chunk is too long to be thrown away")
     func chunkBeyondDiscarding() async throws {
         try await withServer(EchoHandler(), { $0.discardLimit = 1000 }) { port in

@@ -77,9 +77,13 @@ struct EchoHandler: HTTPHandler {
         case "/ten": .accept(bodyLimit: 10)
         case "/upload": .accept(bodyLimit: 64 << 20, streamsBody: true, route: "upload")
         case "/early": .answer(ProblemDetails(status: 403, detail: "No.").response())
-        case "/wait", "/wait-long": .accept(cancelsOnPeerClose: request.path == "/wait", timeLimit: .seconds(60))
+        case "/wait", "/wait-long", "/taken-back": .accept(cancelsOnPeerClose: request.path != "/wait-long", timeLimit: .seconds(60))
         default: .accept(route: "echo")
         }
+    }
+
+    func refusalFields(_ field: (StaticString) -> String?) -> HTTPFields {
+        field("accept-language").map { [.contentLanguage: $0] } ?? [:]
     }
 
     func respond(to request: ServerRequest) async -> ServerResponse {
@@ -97,6 +101,9 @@ struct EchoHandler: HTTPHandler {
             return ServerResponse(status: .ok, fields: [.contentType: "text/plain"], body: Array("\(count) \(sum)".utf8))
         case "/stream", "/stream-known", "/stream-short", "/stream-long", "/stream-fails":
             return stream(request.head.path ?? "")
+        case "/taken-back":
+            while !Task.isCancelled { try? await Task.sleep(for: .seconds(60)) }
+            return ProblemDetails(status: 499, detail: "Taken back.").response()
         case "/wait", "/wait-long", "/never":
             while !Task.isCancelled { try? await Task.sleep(for: .seconds(60)) }
             cancelled?.yield(request.head.path ?? "")
@@ -104,6 +111,12 @@ struct EchoHandler: HTTPHandler {
         case "/gate":
             await gate()
             return ServerResponse(status: .ok, fields: [.contentType: "text/plain"], body: Array("through".utf8))
+        case "/varied":
+            var response = ServerResponse(status: .ok, fields: [.contentType: "text/plain", .vary: "X-One, Origin"])
+            response.fields.append(HTTPField(name: .vary, value: "accept-encoding,origin"))
+            response.fields.append(HTTPField(name: .vary, value: "X-Two"))
+            response.isCompressible = true
+            return response
         case "/inject":
             var response = ServerResponse(status: .init(code: 200, reasonPhrase: "OK\r\nX-Reason: yes"), body: [])
             if let name = HTTPField.Name("X-Value") { response.fields[name] = "a\r\nX-Injected: yes" }

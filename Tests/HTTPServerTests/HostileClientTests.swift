@@ -29,6 +29,56 @@ struct HostileClientTests {
         }
     }
 
+    @Test("connections that come after a rest longer than the idle time have all of that time", arguments: [false, true])
+    func rested(afterRequest: Bool) async throws {
+        try await withServer {
+            $0.loops = 4
+            $0.idleTimeout = .milliseconds(600)
+            $0.connectionAge = afterRequest ? .milliseconds(500) : .seconds(60)
+        } _: { port in
+            // Deals one to each loop: those that did not accept rest from then on.
+            for _ in 0..<2 {
+                usleep(700_000)
+                let clients = try (0..<8).map { _ in try RawClient(port: port) }
+                if !afterRequest { usleep(200_000) }
+                for client in clients { try client.send(ConformanceCase.get()) }
+                for client in clients {
+                    let answer = try client.response()
+                    #expect(answer.status == 200 && !answer.closes)
+                }
+                for client in clients { client.close() }
+            }
+        }
+    }
+
+    @Test("a request that is there when the idle time is over is answered, however late the loop looks")
+    func stalledLoop() async throws {
+        // What a handler must not do, and what being stopped for a while does to a process.
+        let handler = EchoHandler(later: { reply in
+            usleep(1_000_000)
+            reply { EchoHandler.deferred }
+        })
+        let server = try await TestServer.start(handler) {
+            $0.loops = 1
+            $0.idleTimeout = .milliseconds(500)
+        }
+        try await offPool {
+            let port = server.port
+            let clients = try (0..<20).map { _ in try RawClient(port: port) }
+            for client in clients {
+                try client.send(ConformanceCase.get())
+                #expect(try client.response().status == 200)
+            }
+            let blocker = try RawClient(port: port)
+            try blocker.send("GET /later/1 HTTP/1.1\r\nHost: a\r\n\r\n")
+            usleep(20_000)
+            for client in clients { try client.send(ConformanceCase.get()) }
+            let answers = clients.filter { (try? $0.response().status) == 200 }
+            #expect(answers.count == 20)
+        }
+        await server.server.shutdown(grace: .seconds(5))
+    }
+
     @Test("what is asked behind answers that nobody takes any more reaches nobody else", arguments: ["/page", "/echo", "/gate"])
     func brokenPipeline(last: String) async throws {
         try await withServer {
@@ -150,6 +200,69 @@ struct HostileClientTests {
             let rest = try slow.rest().count
             #expect(taken + rest > 8 << 20)
             #expect(!slow.wasReset)
+        }
+    }
+
+    /// On the loopback interface a window opens in long steps, above all one of a few kilobytes.
+    @Test("a reader that takes more than it has to is never reset, however its window opens", arguments: [nil, 4096, 65_536] as [Int32?])
+    func steps(receiveBuffer: Int32?) async throws {
+        try await withServer {
+            $0.writeTimeout = .seconds(1)
+            $0.minimumWriteRate = 4_000
+        } _: { port in
+            let slow = try RawClient(port: port, receiveBuffer: receiveBuffer)
+            try slow.send("GET /huge HTTP/1.1\r\nHost: a\r\n\r\n")
+            var taken = 0
+            var buffer = [UInt8](repeating: 0, count: 800)
+            for _ in 0..<100 {
+                taken += max(0, recv(slow.descriptor, &buffer, buffer.count, Int32(MSG_WAITALL)))
+                usleep(50_000)
+            }
+            #expect(taken == 80_000)
+        }
+    }
+
+    @Test("bodies under way share one allowance: beyond it 503, and room again when they are gone", arguments: [true, false])
+    func bodies(together: Bool) async throws {
+        try await withServer {
+            $0.bodiesLimit = 110_000
+        } _: { port in
+            let head = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n"
+            let holders = try (0..<2).map { _ in
+                let client = try RawClient(port: port)
+                try client.send(head + String(repeating: "x", count: 45_000))
+                return client
+            }
+            // What follows comes after theirs: each of them has been seen to be there.
+            for holder in holders { while holder.unsent > 0 { usleep(1_000) } }
+            usleep(50_000)
+            let late = try RawClient(port: port)
+            if together {
+                try late.send(head + String(repeating: "x", count: 45_000))
+            } else {
+                try late.send(head)
+                for _ in 0..<45 { late.sendIgnoringClose(Array(String(repeating: "x", count: 1_000).utf8)) }
+            }
+            let refusal = try late.response()
+            #expect(refusal.status == 503 && refusal["retry-after"] == "1" && refusal.closes)
+            // What needs no body is answered all the same.
+            let other = try RawClient(port: port)
+            try other.send(ConformanceCase.get())
+            #expect(try other.response().status == 200)
+            try holders[0].send(String(repeating: "x", count: 5_000))
+            holders[1].close()
+            try holders[0].send(String(repeating: "x", count: 10_000))
+            #expect(try holders[0].response().body.count == 60_009)
+            for _ in 0..<5 {
+                // What the others held is given back behind their last byte.
+                var status = 503
+                for _ in 0..<500 where status == 503 {
+                    let client = try RawClient(port: port)
+                    try client.send(head + String(repeating: "x", count: 60_000))
+                    status = try client.response().status
+                }
+                #expect(status == 200)
+            }
         }
     }
 

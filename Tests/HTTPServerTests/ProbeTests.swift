@@ -78,6 +78,15 @@ struct ProbeTests {
         }
     }
 
+    @Test("services that a program makes and lets go of leave no descriptor behind")
+    func embedded() async throws {
+        try await offPool {
+            let process = try SpawnedProcess([Self.probe, "embed", "100"])
+            while try process.nextLine(timeout: 120_000) != nil {}
+            #expect(process.wait() == 0, "\(process.lines)")
+        }
+    }
+
     #if DEBUG
         private static let isOptimized = false
     #else

@@ -8,7 +8,9 @@ struct RequestBodyStreamTests {
     @Test("what waits is handed out as one, and the sender goes on")
     func joined() async throws {
         let resumed = Atomic(0)
-        let stream = RequestBodyStream(highWater: 1_000) { resumed.add(1, ordering: .relaxed) }
+        let stream = RequestBodyStream(highWater: 1_000, share: BodyShare(of: BodyAllowance(limit: 10_000))) {
+            resumed.add(1, ordering: .relaxed)
+        }
         let goesOn = (0..<1_000).map { stream.push([UInt8(truncatingIfNeeded: $0)]) }
         #expect(goesOn == Array(repeating: true, count: 999) + [false])
         #expect(try await stream.next() == (0..<1_000).map { UInt8(truncatingIfNeeded: $0) })
@@ -17,5 +19,19 @@ struct RequestBodyStreamTests {
         stream.finish(.success(()))
         #expect(try await stream.next() == [1, 2])
         #expect(try await stream.next() == nil)
+    }
+
+    @Test("what bodies take of the allowance they give back, at the latest when nobody has them any more")
+    func allowance() {
+        let allowance = BodyAllowance(limit: 10)
+        let first = BodyShare(of: allowance)
+        do {
+            let second = BodyShare(of: allowance)
+            #expect(first.take(6) && second.take(4) && allowance.isUsedUp)
+            #expect(!second.take(1))
+        }
+        #expect(!allowance.isUsedUp && first.take(4) && !first.take(1))
+        first.give(5)
+        #expect(first.take(4) && !first.take(1))
     }
 }

@@ -109,11 +109,14 @@ struct SemanticsTests {
             Row(fields: ["Range: bytes=100-"], status: 206, range: "bytes 100-999/1000", bytes: 900),
             Row(fields: ["Range: bytes=-2000"], status: 206, range: "bytes 0-999/1000", bytes: 1000),
             Row(fields: ["Range: bytes=0-9223372036854775807"], status: 206, range: "bytes 0-999/1000", bytes: 1000),
+            Row(
+                fields: ["Range: bytes=00000000000000000000000000-00000000000000000000000099"], status: 206, range: "bytes 0-99/1000",
+                bytes: 100),
             Row(fields: ["Range: bytes=0-99", "If-Range: \"image\""], status: 206, range: "bytes 0-99/1000", bytes: 100),
             Row(fields: ["Range: bytes=0-99", "If-Range: \(exactly)"], status: 206, range: "bytes 0-99/1000", bytes: 100),
             Row(fields: ["Range: bytes=0-99", "If-None-Match: \"image\""], status: 304),
         ]
-        + ["999999-", "-0", "18446744073709551616-", "1000-1001"].map {
+        + ["999999-", "-0", "-00000000000000000000000000", "18446744073709551616-", "1000-1001"].map {
             Row(fields: ["Range: bytes=\($0)"], status: 416, range: "bytes */1000")
         }
         + ["bytes=5-2", "bytes=a-b", "lines=1-2", "bytes=0-1,2-3", "bytes=0-500,100-600,200-", "bytes=-", "bytes", "bytes=+1-2"].map {

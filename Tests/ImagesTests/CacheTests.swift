@@ -6,7 +6,10 @@ import Testing
 
 @Suite("The cache in memory and on disk", .timeLimit(.minutes(1)))
 struct CacheTests {
-    private let freshness = Freshness(born: 1, freshUntil: 2, staleWhileRevalidateUntil: 3, staleIfErrorUntil: 4)
+    private let freshness = Freshness(
+        born: 1, freshUntil: 3, privatelyFreshUntil: 2, staleWhileRevalidateUntil: 4, staleIfErrorUntil: 5, revalidation: .shared)
+
+    private let wanted = AcceptedKinds.anything.wanted
 
     private func image(_ number: Int, bytes: Int = 2_000) -> CachedImage {
         CachedImage(
@@ -17,7 +20,7 @@ struct CacheTests {
     }
 
     private func read(_ disk: DiskCache, _ source: String) async -> CachedImage? {
-        await withCheckedContinuation { continuation in disk.read(source) { continuation.resume(returning: $0) } }
+        await withCheckedContinuation { continuation in disk.read(source, wanted) { continuation.resume(returning: $0) } }
     }
 
     private func flush(_ disk: DiskCache) async {
@@ -26,15 +29,15 @@ struct CacheTests {
 
     @Test("Memory never holds more than its cap, and keeps what was used last")
     func memory() {
-        let cache = MemoryCache(capacity: 100_000, largest: 10_000)
+        let cache = MemoryCache(capacity: 100_000)
         var generator = SeededRandom(seed: 1)
         for number in 0..<600 {
             cache.insert(image(number, bytes: Int.random(in: 100...9_000, using: &generator)))
-            #expect(cache.image("http://example.com/0.png") != nil)
+            #expect(cache.image("http://example.com/0.png", wanted) != nil)
             #expect(cache.bytes <= 100_000)
         }
-        #expect(cache.image("http://example.com/599.png") != nil)
-        #expect(cache.image("http://example.com/5.png") == nil)
+        #expect(cache.image("http://example.com/599.png", wanted) != nil)
+        #expect(cache.image("http://example.com/5.png", wanted) == nil)
         #expect(cache.evictions > 300)
         for number in 0..<600 { cache.remove("http://example.com/\(number).png") }
         #expect(cache.bytes == 0 && cache.count == 0)
@@ -42,10 +45,12 @@ struct CacheTests {
 
     @Test("A picture too large for memory replaces an older one of its source by nothing")
     func large() {
-        let cache = MemoryCache(capacity: 100_000, largest: 10_000)
+        let cache = MemoryCache(capacity: 100_000)
         cache.insert(image(1))
-        cache.insert(image(1, bytes: 20_000))
-        #expect(cache.image("http://example.com/1.png") == nil)
+        cache.insert(image(1, bytes: 100_000))
+        #expect(cache.image("http://example.com/1.png", wanted) == nil)
+        cache.insert(image(1, bytes: 90_000))
+        #expect(cache.image("http://example.com/1.png", wanted)?.body.count == 90_000)
     }
 
     @Test("A picture comes back from its bytes as it was, and from altered ones not at all")
@@ -67,11 +72,11 @@ struct CacheTests {
     @Test("What is on disk survives a restart, in the order of its use")
     func restart() async throws {
         let folder = TemporaryFolder()
-        let disk = try DiskCache(folder: folder.path, capacity: 1_000_000)
+        let disk = DiskCache(folder: folder.path, capacity: 1_000_000)
         for number in 0..<20 { disk.write(image(number)) }
         await flush(disk)
         #expect(disk.counts.entries == 20)
-        let again = try DiskCache(folder: folder.path, capacity: 1_000_000)
+        let again = DiskCache(folder: folder.path, capacity: 1_000_000)
         await flush(again)
         #expect(again.counts.entries == 20)
         #expect(again.counts.bytes == disk.counts.bytes)
@@ -79,7 +84,7 @@ struct CacheTests {
         again.remove(image(3).source)
         #expect(await read(again, image(3).source) == nil)
         await flush(again)
-        let third = try DiskCache(folder: folder.path, capacity: 1_000_000)
+        let third = DiskCache(folder: folder.path, capacity: 1_000_000)
         await flush(third)
         #expect(third.counts.entries == 19)
     }
@@ -88,7 +93,7 @@ struct CacheTests {
     func cap() async throws {
         let folder = TemporaryFolder()
         let capacity = 400_000
-        let disk = try DiskCache(folder: folder.path, capacity: capacity)
+        let disk = DiskCache(folder: folder.path, capacity: capacity)
         var generator = SeededRandom(seed: 2)
         var written = 0
         var number = 0
@@ -109,10 +114,10 @@ struct CacheTests {
     @Test("A smaller cap after a restart is kept at once")
     func smaller() async throws {
         let folder = TemporaryFolder()
-        let disk = try DiskCache(folder: folder.path, capacity: 1_000_000)
+        let disk = DiskCache(folder: folder.path, capacity: 1_000_000)
         for number in 0..<50 { disk.write(image(number, bytes: 9_000)) }
         await flush(disk)
-        let again = try DiskCache(folder: folder.path, capacity: 100_000)
+        let again = DiskCache(folder: folder.path, capacity: 100_000)
         await flush(again)
         #expect(folder.allocatedBytes <= 100_000)
         #expect(await read(again, image(49).source) != nil)
@@ -122,17 +127,17 @@ struct CacheTests {
     func pending() async throws {
         let folder = TemporaryFolder()
         let budget = ByteBudget(limit: 20_000_000)
-        let disk = try DiskCache(folder: folder.path, capacity: 100_000_000, budget: budget)
+        let disk = DiskCache(folder: folder.path, capacity: 100_000_000, budget: budget)
         for number in 0..<4 {
             disk.write(image(number, bytes: 4_000_000))
             #expect(budget.inUse <= 10_000_000)
         }
-        #expect(disk.holds(image(0).source))
+        #expect(disk.holds(image(0).source, wanted))
         #expect(await read(disk, image(0).source)?.body.count == 4_000_000)
         disk.remove(image(0).source)
-        #expect(!disk.holds(image(0).source))
+        #expect(!disk.holds(image(0).source, wanted))
         await flush(disk)
-        #expect(!disk.holds(image(0).source))
+        #expect(!disk.holds(image(0).source, wanted))
         #expect(disk.counts.entries + disk.counts.writeFailures == 3)
         await flush(disk)
         #expect(budget.inUse == 0)
@@ -141,7 +146,7 @@ struct CacheTests {
     @Test("A damaged file is no picture, and goes")
     func damaged() async throws {
         let folder = TemporaryFolder()
-        let disk = try DiskCache(folder: folder.path, capacity: 1_000_000)
+        let disk = DiskCache(folder: folder.path, capacity: 1_000_000)
         disk.write(image(1))
         await flush(disk)
         let file = try #require(folder.files.first)
@@ -158,7 +163,7 @@ struct CacheTests {
         let folder = TemporaryFolder()
         try FileManager.default.createDirectory(atPath: folder.path + "/tmp", withIntermediateDirectories: true)
         try Data([1, 2, 3]).write(to: URL(fileURLWithPath: folder.path + "/tmp/half"))
-        let disk = try DiskCache(folder: folder.path, capacity: 1_000_000)
+        let disk = DiskCache(folder: folder.path, capacity: 1_000_000)
         await flush(disk)
         #expect(folder.files.isEmpty)
     }
@@ -166,7 +171,7 @@ struct CacheTests {
     @Test("A disk that takes nothing costs nothing but the storing")
     func unwritable() async throws {
         let folder = TemporaryFolder()
-        let disk = try DiskCache(folder: folder.path, capacity: 1_000_000)
+        let disk = DiskCache(folder: folder.path, capacity: 1_000_000)
         await flush(disk)
         try FileManager.default.removeItem(atPath: folder.path + "/tmp")
         try Data().write(to: URL(fileURLWithPath: folder.path + "/tmp"))
@@ -181,7 +186,7 @@ struct CacheTests {
     func emptied(isFolderGone: Bool) async throws {
         let folder = TemporaryFolder()
         let path = folder.path + "/images"
-        let disk = try DiskCache(folder: path, capacity: 1_000_000)
+        let disk = DiskCache(folder: path, capacity: 1_000_000)
         for number in 0..<3 { disk.write(image(number)) }
         await flush(disk)
         for name in try FileManager.default.contentsOfDirectory(atPath: path) {
@@ -190,7 +195,7 @@ struct CacheTests {
         if isFolderGone { try FileManager.default.removeItem(atPath: path) }
         #expect(await read(disk, image(1).source) == nil)
         await flush(disk)
-        #expect(disk.counts.entries == 2 && disk.counts.damaged == 0 && !disk.holds(image(1).source))
+        #expect(disk.counts.entries == 2 && disk.counts.damaged == 0 && !disk.holds(image(1).source, wanted))
         disk.write(image(1))
         await flush(disk)
         #expect(disk.counts.writeFailures == 0)
@@ -202,7 +207,7 @@ struct CacheTests {
         let folder = TemporaryFolder()
         guard let mount = try Mount.small(folder.path, kibibytes: 256) else { return }
         defer { mount.remove() }
-        let disk = try DiskCache(folder: folder.path, capacity: 10_000_000)
+        let disk = DiskCache(folder: folder.path, capacity: 10_000_000)
         for number in 0..<20 {
             disk.write(image(number, bytes: 20_000))
             await flush(disk)
@@ -210,7 +215,7 @@ struct CacheTests {
         let counts = disk.counts
         #expect(counts.writeFailures > 0 && counts.entries > 0 && counts.entries + counts.writeFailures == 20)
         for number in 0..<20 {
-            let isThere = disk.holds(image(number).source)
+            let isThere = disk.holds(image(number).source, wanted)
             #expect(await read(disk, image(number).source)?.body == (isThere ? image(number, bytes: 20_000).body : nil))
         }
         for number in 0..<20 { disk.remove(image(number).source) }
@@ -220,11 +225,51 @@ struct CacheTests {
         #expect(folder.files.count == 1)
     }
 
-    @Test("A folder that cannot be one is said so at the start")
-    func noFolder() throws {
+    @Test("A folder that takes nothing is said so at the start and later, now and then, and stops nothing")
+    func noFolder() async throws {
         let folder = TemporaryFolder()
         try Data().write(to: URL(fileURLWithPath: folder.path + "/file"))
-        #expect(throws: DiskCacheError.self) { try DiskCache(folder: folder.path + "/file", capacity: 1_000) }
-        #expect(throws: DiskCacheError.self) { try DiskCache(folder: folder.path + "/no/such", capacity: 1_000) }
+        for path in ["/file", "/no/such"] {
+            let log = LogCapture()
+            let disk = DiskCache(folder: folder.path + path, capacity: 1_000_000, logger: log.logger)
+            #expect(log.lines.count == 1 && log.lines.first?.contains(path) == true, "\(log.lines)")
+            #expect(!disk.takes(1_000))
+            disk.write(image(1))
+            await flush(disk)
+            #expect(disk.counts.writeFailures == 1 && log.lines.count == 1)
+            #expect(await read(disk, image(1).source) == nil)
+        }
+        let log = LogCapture()
+        let disk = DiskCache(folder: folder.path + "/images", capacity: 1_000_000, logger: log.logger)
+        disk.write(image(1))
+        await flush(disk)
+        #expect(log.lines.isEmpty && disk.takes(1_000))
+        try FileManager.default.removeItem(atPath: folder.path + "/images")
+        try Data().write(to: URL(fileURLWithPath: folder.path + "/images"))
+        disk.write(image(2))
+        await flush(disk)
+        #expect(log.lines.count == 1 && !disk.takes(1_000))
+    }
+
+    @Test("Many are forgotten at once, from memory and from disk, and what is on its way to it")
+    func sweep() async throws {
+        let folder = TemporaryFolder()
+        let disk = DiskCache(folder: folder.path, capacity: 1_000_000)
+        let memory = MemoryCache(capacity: 1_000_000)
+        for number in 0..<20 { memory.insert(image(number)) }
+        for number in 0..<10 { disk.write(image(number)) }
+        await flush(disk)
+        for number in 10..<20 { disk.write(image(number)) }
+        let isGone: @Sendable (String) -> Bool = { $0.hasPrefix("http://example.com/1") }
+        memory.remove(where: isGone)
+        await withCheckedContinuation { continuation in disk.remove(where: isGone) { continuation.resume() } }
+        for number in 0..<20 {
+            let isLeft = number == 0 || (2...9).contains(number)
+            #expect((await read(disk, image(number).source) != nil) == isLeft)
+            #expect((memory.image(image(number).source, wanted) != nil) == isLeft)
+        }
+        #expect(folder.files.count == 9 && memory.count == 9)
+        await withCheckedContinuation { continuation in disk.remove(where: { _ in true }) { continuation.resume() } }
+        #expect(folder.files.isEmpty && disk.counts.bytes == 0)
     }
 }

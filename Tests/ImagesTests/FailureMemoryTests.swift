@@ -59,23 +59,37 @@ struct FailureMemoryTests {
         #expect(cache.count == 10)
     }
 
-    @Test("A host that fails half of the time is left alone, tried once, and back with its first success")
+    @Test("A host that cannot be reached half of the time is left alone, tried once, and back with its first answer")
     func breaker() {
         var breaker = CircuitBreaker()
-        for number in 0..<9 { breaker.record("h", isGood: number % 2 == 0, now: start) }
+        for number in 0..<9 { breaker.record("h", number % 2 == 0 ? .good : .unreachable, now: start) }
         #expect(breaker.ask("h", now: start) == .closed)
-        breaker.record("h", isGood: false, now: start)
+        breaker.record("h", .unreachable, now: start)
         #expect(breaker.ask("h", now: start) == .open(until: after(10)))
         #expect(breaker.ask("other", now: start) == .closed)
         #expect(breaker.ask("h", now: after(10)) == .probe)
         #expect(breaker.ask("h", now: after(10)) == .open(until: after(11)))
-        breaker.record("h", isGood: false, now: after(10))
+        breaker.record("h", .unreachable, now: after(10))
         #expect(breaker.ask("h", now: after(15)) == .open(until: after(20)))
         #expect(breaker.ask("h", now: after(20)) == .probe)
-        breaker.record("h", isGood: nil, now: after(20))
+        breaker.record("h", nil, now: after(20))
         #expect(breaker.ask("h", now: after(21)) == .probe)
-        breaker.record("h", isGood: true, now: after(21))
+        breaker.record("h", .badAnswer, now: after(21))
         #expect(breaker.ask("h", now: after(21)) == .closed)
+    }
+
+    @Test("A host that answers badly is never left alone: it is asked gently, until a picture comes or for a while")
+    func gentle() {
+        var breaker = CircuitBreaker()
+        for _ in 0..<9 { breaker.record("h", .badAnswer, now: start) }
+        #expect(!breaker.isGentle("h", now: start))
+        for _ in 0..<100 { breaker.record("h", .badAnswer, now: start) }
+        #expect(breaker.isGentle("h", now: after(9)) && breaker.ask("h", now: start) == .closed && breaker.openCount == 0)
+        #expect(!breaker.isGentle("h", now: after(10)))
+        breaker.record("h", .badAnswer, now: after(11))
+        #expect(breaker.isGentle("h", now: after(12)))
+        breaker.record("h", .good, now: after(12))
+        #expect(!breaker.isGentle("h", now: after(12)))
     }
 
     @Test("Old outcomes do not count, and hosts are forgotten")
@@ -83,10 +97,10 @@ struct FailureMemoryTests {
         var rules = CircuitBreaker.Rules()
         rules.hosts = 5
         var breaker = CircuitBreaker(rules: rules)
-        for _ in 0..<9 { breaker.record("h", isGood: false, now: start) }
-        breaker.record("h", isGood: false, now: after(31))
+        for _ in 0..<9 { breaker.record("h", .unreachable, now: start) }
+        breaker.record("h", .unreachable, now: after(31))
         #expect(breaker.ask("h", now: after(31)) == .closed)
-        for host in 0..<100 { for _ in 0..<10 { breaker.record("\(host)", isGood: false, now: after(32)) } }
+        for host in 0..<100 { for _ in 0..<10 { breaker.record("\(host)", .unreachable, now: after(32)) } }
         #expect(breaker.openCount <= 5)
     }
 

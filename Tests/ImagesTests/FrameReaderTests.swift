@@ -101,4 +101,28 @@ struct FrameReaderTests {
     func limits(_ width: Int, _ height: Int, _ isProgressive: Bool, _ fault: ImageFailure.Reason?) {
         #expect(FrameSize(width: width, height: height, isProgressive: isProgressive).fault == fault)
     }
+
+    @Test(
+        "An animation is drawn frame by frame: 480 million pixels of all together, found where it says or shows how many there are",
+        arguments: [
+            (MediaKind.gif, Frames.gif(4_000, 3_000, frames: 40), 40, nil),
+            (.gif, Frames.gif(4_000, 3_000, frames: 41), 41, .tooManyPixels),
+            (.png, Frames.apng(4_000, 3_000, frames: 40), 40, nil), (.png, Frames.apng(4_000, 3_000, frames: 41), 41, .tooManyPixels),
+            (.webp, Frames.webpAnimated(4_000, 3_000, frames: 40), 40, nil),
+            (.webp, Frames.webpAnimated(4_000, 3_000, frames: 41), 41, .tooManyPixels),
+            (.avif, Frames.avifSequence(4_000, 3_000, frames: 40), 40, nil),
+            (.avif, Frames.avifSequence(4_000, 3_000, frames: 4_000_000_000), 4_000_000_000, .tooManyPixels),
+        ] as [(MediaKind, [UInt8], Int, ImageFailure.Reason?)])
+    func animations(_ kind: MediaKind, _ bytes: [UInt8], _ frames: Int, _ fault: ImageFailure.Reason?) {
+        for piece in [bytes.count, 7, 1] {
+            var reader = FrameReader(kind)
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                reader.take(rest.prefix(piece))
+                rest = rest.dropFirst(piece)
+            }
+            #expect(reader.finding == .size(FrameSize(width: 4_000, height: 3_000)))
+            #expect(reader.frames == frames && reader.fault == fault)
+        }
+    }
 }

@@ -34,14 +34,15 @@ final class House: Sendable {
         configuration.limits.total = .seconds(40)
         configuration.limits.slowSeconds = 30
         adjust(&configuration)
-        manager = try ImageNetworkManager(configuration, transfers: transfers)
+        manager = ImageNetworkManager(configuration, transfers: transfers)
     }
 
     /// Moves the wall clock, which decides about freshness.
     func pass(_ seconds: Int64) { self.seconds.now.add(seconds, ordering: .relaxed) }
 
-    func get(_ source: String) async throws -> Got {
-        try await Got(manager.image(ImageRequest(source)))
+    /// - Parameter accept: the client's `Accept` field.
+    func get(_ source: String, accept: String? = nil) async throws -> Got {
+        try await Got(manager.image(ImageRequest(source, accept: accept)))
     }
 
     /// Returns when everything that was asked of the loop so far is done.

@@ -8,21 +8,28 @@ struct MediaKindTests {
         "A declared type is one media type, and one of ours",
         arguments: [
             ("image/png", MediaKind.png), ("IMAGE/JPEG", .jpeg), ("image/jpg", .jpeg), ("image/gif; a=b", .gif), (" image/webp ", .webp),
-            ("image/avif;", .avif), ("image/png; charset=\"x\"", .png),
+            ("image/avif;", .avif), ("image/png; charset=\"x\"", .png), ("image/pjpeg", .jpeg), ("Image/X-PNG", .png),
         ])
     func declared(_ field: String, _ kind: MediaKind) {
-        #expect(MediaKind(contentType: field) == kind)
+        #expect(MediaKind.declared(field) == .kind(kind))
+    }
+
+    @Test(
+        "Who says nothing, or no more than that it is bytes, leaves it to the bytes",
+        arguments: [nil, "", "application/octet-stream", "Binary/Octet-Stream; x=y"])
+    func open(_ field: String?) {
+        #expect(MediaKind.declared(field) == .open)
     }
 
     @Test(
         "Everything else is refused: lists, documents, nonsense (CVE-2019-18923)",
         arguments: [
-            "", "image/png, text/html", "text/html, image/png", "image/png text/html", "image/png; a=b, text/html", "image/png;text/html",
+            "image/png, text/html", "text/html, image/png", "image/png text/html", "image/png; a=b, text/html", "image/png;text/html",
             "text/html", "image/svg+xml", "application/xml", "image/*", "*/*", "image/", "png", "image/bmp", "image/tiff", "image/png/x",
-            "text/html; image/png", "application/octet-stream", "image/pngx", "image/heic",
+            "text/html; image/png", "application/octet-stream, image/png", "; a=b", "image/pngx", "image/heic",
         ])
     func refused(_ field: String) {
-        #expect(MediaKind(contentType: field) == nil)
+        #expect(MediaKind.declared(field) == .denied)
     }
 
     @Test(
@@ -58,8 +65,18 @@ struct MediaKindTests {
             (Picture.png(), MediaKind.png), (Picture.jpeg, .jpeg), (Picture.gif, .gif), (Picture.webp, .webp), (Picture.avif, .avif),
         ])
     func whole(_ bytes: [UInt8], _ kind: MediaKind) {
-        #expect(kind.isWhole(bytes))
-        #expect(!kind.isWhole(Array(bytes.dropLast(1))))
-        #expect(!kind.isWhole(Array(bytes.prefix(5))))
+        #expect(kind.isWhole(bytes, isDelimited: false))
+        #expect(!kind.isWhole(Array(bytes.dropLast(1)), isDelimited: false))
+        #expect(!kind.isWhole(Array(bytes.prefix(5)), isDelimited: false))
+    }
+
+    @Test("A real picture is whole with all of it, and with no less, wherever it was cut and whoever measured it", arguments: Frames.real)
+    func cut(_ kind: MediaKind, _ bytes: [UInt8]) {
+        for isDelimited in [true, false] {
+            #expect(kind.isWhole(bytes, isDelimited: isDelimited))
+            #expect(kind.isWhole(bytes + [0, 1, 2], isDelimited: isDelimited))
+            // So much shows that it is one at all.
+            for length in 32..<(bytes.count - 1) { #expect(!kind.isWhole(Array(bytes.prefix(length)), isDelimited: isDelimited)) }
+        }
     }
 }

@@ -1,4 +1,5 @@
 import Fetch
+internal import Primitives
 import Synchronization
 import TestSupport
 import Testing
@@ -104,7 +105,7 @@ struct ValidationTests {
         let target = Mutex("/a1")
         let origin = try Origin { request, connection in
             if request.path == "/a1" { return Self.picture(connection, 1) }
-            connection.answer(302, ["Location: \(target.withLock { $0 })", "Cache-Control: max-age=1000, stale-while-revalidate=0"])
+            connection.answer(302, ["Location: \(target.withLock { $0 })", "Cache-Control: max-age=1000, stale-if-error=60"])
         }
         defer { origin.stop() }
         let house = try House([origin])
@@ -119,7 +120,7 @@ struct ValidationTests {
     @Test("A date to come again at is kept to", arguments: [429, 503])
     func retryDate(_ status: Int) async throws {
         let origin = try Origin { _, connection in
-            connection.answer(status, ["Retry-After: " + HTTPDate.format(1_800_000_000 + 300)])
+            connection.answer(status, ["Retry-After: " + HTTPDate.text(1_800_000_000 + 300)])
         }
         defer { origin.stop() }
         let house = try House([origin])
@@ -148,7 +149,7 @@ struct ValidationTests {
     @Test("A host that redirects to dead ones is not left alone for it")
     func deadTarget() async throws {
         let dead = try Origin { _, connection in connection.reset() }
-        defer { dead.stop() }
+        dead.stop()
         let origin = try Origin { request, connection in
             if request.path == "/a" { return Self.picture(connection, 1) }
             connection.answer(302, ["Location: \(dead.url(request.path))"])

@@ -56,6 +56,73 @@ struct ItemImportTests {
         #expect(try await SQLiteStore(path: path).ids() == ["a", "b"])
     }
 
+    @Test("takes gzip as it takes what is in it, of several members and in any pieces", arguments: [1, 7, 4_096, .max])
+    func compressed(piece: Int) async throws {
+        let lines = (0..<3_000).map { line(user: "u\($0)") + "\n" }
+        let bytes = gzipped(Array(lines[..<2_000].joined().utf8)) + gzipped(Array(lines[2_000...].joined().utf8))
+        let session = try ItemImport(into: path)
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            try session.append(rest.prefix(piece))
+            rest = rest.dropFirst(piece)
+        }
+        try session.endOfFile()
+        // Another file may be plain.
+        try session.append(Array(line(user: "plain").utf8))
+        try session.endOfFile()
+        let summary = try session.commit()
+        #expect((summary.added, summary.bytes) == (3_001, bytes.count + line(user: "plain").utf8.count))
+    }
+
+    @Test("gzip that is damaged, cut off, too long or none at all leaves nothing")
+    func brokenGzip() async throws {
+        let whole = gzipped(Array((0..<2_000).map { line(user: "u\($0)") + "\n" }.joined().utf8))
+        var damaged = whole
+        damaged[whole.count / 2] ^= 0xFF
+        // What is damaged may decompress to something for a while, which is then a bad item.
+        #expect(throws: (any Error).self) {
+            let session = try ItemImport(into: path)
+            try session.append(damaged)
+            try session.endOfFile()
+        }
+        for (bytes, fault) in [(Array(whole.dropLast(9)), "cut off"), (whole + Array("x".utf8), "gzip")] {
+            let session = try ItemImport(into: path)
+            let error = #expect(throws: ItemFileFault.self) {
+                try session.append(bytes)
+                try session.endOfFile()
+            }
+            #expect(error?.description.contains(fault) == true, "\(String(describing: error))")
+        }
+        let bomb = gzipped([UInt8](repeating: 0x20, count: 64 << 20))
+        #expect(bomb.count < 1 << 20)
+        let limited = try ItemImport(into: path, limit: 1 << 20)
+        #expect(throws: ItemFileFault.tooLong(limit: 1 << 20)) { try limited.append(bomb) }
+        let strict = try ItemImport(into: path, isCompressed: true)
+        #expect(throws: ItemFileFault.self) { try strict.append(Array(line(user: "a").utf8)) }
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test("a rehearsal counts what would be done, and writes nothing")
+    func rehearsal() async throws {
+        func rehearse(_ text: String) throws -> ImportSummary {
+            let session = try ItemImport(into: path, policy: .skip, isRehearsal: true)
+            try session.append(Array(text.utf8))
+            try session.endOfFile()
+            return try session.commit()
+        }
+        let text = [line(user: "a"), line(user: "b"), "{}", line(user: "a")].joined(separator: "\n")
+        let fresh = try rehearse(text)
+        #expect((fresh.added, fresh.replaced, fresh.skipped) == (2, 1, 1))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: (path as NSString).deletingLastPathComponent).isEmpty)
+        _ = try run(line(user: "b"))
+        let store = try SQLiteStore(path: path)
+        let version = store.version
+        let known = try rehearse(text)
+        #expect((known.added, known.replaced, known.skipped) == (1, 2, 1))
+        #expect(store.version == version)
+        #expect(try await store.ids() == ["b"])
+    }
+
     @Test("is seen as a whole, at once, by a store that is open")
     func visibility() async throws {
         let store = try SQLiteStore(path: path)

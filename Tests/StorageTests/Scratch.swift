@@ -8,6 +8,7 @@ final class Scratch: Sendable {
 
     init() throws {
         folder = NSTemporaryDirectory() + "intertwine-" + UUID().uuidString
+        StatementPlans.observe()
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     }
 
@@ -18,6 +19,10 @@ final class Scratch: Sendable {
     func path(_ name: String) -> String { "\(folder)/\(name)" }
 
     func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder).sorted() }
+
+    func size(_ name: String) throws -> Int {
+        try FileManager.default.attributesOfItem(atPath: path(name))[.size] as? Int ?? 0
+    }
 
     func write(_ text: String, to name: String) throws -> String {
         try Data(text.utf8).write(to: URL(fileURLWithPath: path(name)))

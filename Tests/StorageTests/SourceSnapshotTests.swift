@@ -59,7 +59,7 @@ struct SourceSnapshotTests {
         try apply(["a", "b", "c", "d"])
         let version = store.version
         let error = #expect(throws: SnapshotRefusal.self) { try apply(["a", "x"]) }
-        #expect(error?.description == "3 of 4 items would be removed, more than the share of 0.5 that may go at once")
+        #expect(error?.description.hasPrefix("3 of 4 items would be removed, more than the share of 0.5 that may go at once; ") == true)
         #expect(throws: SnapshotRefusal.empty) { try apply([]) }
         #expect(throws: SnapshotRefusal.empty) { try apply([], of: "new") }
         #expect(throws: SnapshotRefusal.self) { try apply(["a", "b", "c"], removing: 0) }
@@ -174,7 +174,7 @@ struct SourceSnapshotTests {
     func exclusive() throws {
         let first = try SourceSnapshot(of: "people", kind: UserKind(), into: path)
         let error = #expect(throws: SnapshotRefusal.self) { try SourceSnapshot(of: "people", kind: UserKind(), into: path) }
-        #expect(error == .busy("people") && error?.description == "the source people is being synchronised already")
+        #expect(error == .busy("people") && error?.description.hasPrefix("the source people is being synchronised already") == true)
         let other = try SourceSnapshot(of: "others", kind: UserKind(), into: path)
         first.discard()
         other.discard()

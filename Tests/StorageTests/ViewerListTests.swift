@@ -54,11 +54,11 @@ struct ViewerListTests {
             .add(list: .saved, viewer: "v", cell: "a", performance: "1", at: 0),
             .add(list: .saved, viewer: "v", cell: "a", performance: "2", at: 0))
         try await change(.add(list: .saved, viewer: "v", cell: "a", performance: "2", at: 0))
-        try await change(.remove(list: .saved, viewer: "v", cell: "a", performance: "2"))
+        try await change(.takeBack(list: .saved, viewer: "v", cell: "a", performance: "2"))
         #expect(try await cells() == ["a"])
-        try await change(.remove(list: .saved, viewer: "v", cell: "a", performance: "2"))
+        try await change(.takeBack(list: .saved, viewer: "v", cell: "a", performance: "2"))
         #expect(try await cells() == ["a"])
-        try await change(.remove(list: .saved, viewer: "v", cell: "a", performance: "1"))
+        try await change(.takeBack(list: .saved, viewer: "v", cell: "a", performance: "1"))
         #expect(try await cells().isEmpty)
     }
 
@@ -66,12 +66,12 @@ struct ViewerListTests {
     func model(seed: UInt64) async throws {
         var generator = SeededRandom(seed: seed)
         /// Performances that stand, oldest first.
-        var standing: [(id: String, list: ViewerList, viewer: String, cell: String)] = []
+        var standing: [(id: String, list: ViewerList, viewer: String, cell: String, removes: Bool)] = []
         for number in 0..<120 {
             if Int.random(in: 0..<5, using: &generator) < 2, let index = standing.indices.randomElement(using: &generator) {
                 let undone = standing.remove(at: index)
                 let entry = LedgerEntry(
-                    changes: [.remove(list: undone.list, viewer: undone.viewer, cell: undone.cell, performance: undone.id)],
+                    changes: [.takeBack(list: undone.list, viewer: undone.viewer, cell: undone.cell, performance: undone.id)],
                     undoes: undone.id)
                 #expect(try await ledger.commit(entry).outcome == .committed)
                 // A second time changes nothing, whatever it brings along.
@@ -84,21 +84,29 @@ struct ViewerListTests {
                 let viewer = Bool.random(using: &generator) ? "v" : "w"
                 let cell = "cell \(Int.random(in: 0..<6, using: &generator))"
                 let selection = SelectionRecord(id: "\(number)", cell: cell, viewer: viewer, steps: [], expires: .max)
-                let change = ViewerChange.add(list: list, viewer: viewer, cell: cell, performance: "\(number)", at: 0)
+                let removes = Int.random(in: 0..<4, using: &generator) == 0
+                let change =
+                    removes
+                    ? ViewerChange.remove(list: list, viewer: viewer, cell: cell, performance: "\(number)", at: 0)
+                    : .add(list: list, viewer: viewer, cell: cell, performance: "\(number)", at: 0)
                 // One that fails half-way, because its selection's id is taken, leaves nothing.
                 if let taken = standing.randomElement(using: &generator), number % 4 == 0 {
                     let failing = SelectionRecord(id: taken.id, cell: cell, viewer: viewer, steps: [], expires: .max)
                     await #expect(throws: StoreError.self) { try await ledger.commit(LedgerEntry(changes: [change], selection: failing)) }
                 }
                 _ = try await ledger.commit(LedgerEntry(changes: [change], selection: selection))
-                standing.append(("\(number)", list, viewer, cell))
+                standing.append(("\(number)", list, viewer, cell, removes))
             }
             guard number % 10 == 9 else { continue }
             for list in [ViewerList.saved, .dismissed] {
                 for viewer in ["v", "w"] {
                     var expected: [String] = []
                     for performance in standing where performance.list == list && performance.viewer == viewer {
-                        if !expected.contains(performance.cell) { expected.append(performance.cell) }
+                        if performance.removes {
+                            expected.removeAll { $0 == performance.cell }
+                        } else if !expected.contains(performance.cell) {
+                            expected.append(performance.cell)
+                        }
                     }
                     #expect(try await cells(list, of: viewer, limit: 2) == expected.reversed())
                     #expect(try await ledger.allCells(on: list, of: viewer) == Set(expected.map { ExactText($0) }))
@@ -114,9 +122,16 @@ struct ViewerListTests {
                 selection: SelectionRecord(id: id, cell: cell, viewer: "v", steps: [], expires: until)))
     }
 
+    private func removal(_ id: String, _ cell: String = "a", until: Int64) async throws {
+        _ = try await ledger.commit(
+            LedgerEntry(
+                changes: [.remove(list: .saved, viewer: "v", cell: cell, performance: "\(id).0", at: clock.now)],
+                selection: SelectionRecord(id: id, cell: cell, viewer: "v", steps: [], expires: until)))
+    }
+
     private func takeBack(_ id: String, _ cell: String = "a") async throws -> LedgerReceipt.Outcome {
         try await ledger.commit(
-            LedgerEntry(changes: [.remove(list: .saved, viewer: "v", cell: cell, performance: "\(id).0")], undoes: id)
+            LedgerEntry(changes: [.takeBack(list: .saved, viewer: "v", cell: cell, performance: "\(id).0")], undoes: id)
         ).outcome
     }
 
@@ -152,6 +167,34 @@ struct ViewerListTests {
         #expect(try await cells() == ["a", "b"])
     }
 
+    @Test("what was put on a list for good can be taken off it, which can be taken back, and leaves no row once it cannot")
+    func removal() async throws {
+        try await perform("1", until: clock.now + 60_000)
+        try await perform("2", "b", until: clock.now + 60_000)
+        clock.advance(60_000)
+        #expect(try await takeBack("1") == .expired)
+        try await removal("3", until: clock.now + 60_000)
+        #expect(try await cells() == ["b"])
+        // Saved again meanwhile: the second removal alone decides, whichever of the others is taken back.
+        try await perform("4", until: clock.now + 60_000)
+        #expect(try await cells() == ["a", "b"])
+        try await removal("5", until: clock.now + 60_000)
+        for id in ["3", "4"] { #expect(try await takeBack(id) == .committed) }
+        #expect(try await cells() == ["b"])
+        #expect(try await takeBack("5") == .committed)
+        #expect(try await cells() == ["b", "a"])
+        try await removal("6", until: clock.now + 60_000)
+        for number in 10..<20 { try await removal("\(number)", until: clock.now + 60_000) }
+        clock.advance(60_000)
+        #expect(try await takeBack("6") == .expired)
+        _ = try await ledger.removeEvents(before: 0)
+        #expect(try await cells() == ["b"] && rows == "0|0")
+        // What is not there leaves nothing; what cannot be taken back at all, neither.
+        try await removal("7", until: clock.now + 60_000)
+        try await removal("8", "b", until: clock.now)
+        #expect(try await cells().isEmpty && rows == "0|0")
+    }
+
     @Test("all of a list is told at once, and ids that differ in their bytes are two")
     func all() async throws {
         let cells = (0..<6_000).map { "user:\($0)" } + ["user:\u{E9}", "user:e\u{301}"]
@@ -172,14 +215,15 @@ struct ViewerListTests {
         try scratch.sqlite(
             "ledger.sqlite",
             """
-            DROP INDEX listing_cell; DROP INDEX listing_place; DROP INDEX listing_twin;
+            DROP INDEX listing_cell; DROP INDEX listing_place; DROP INDEX listing_twin; DROP INDEX listing_removal;
+            DROP INDEX listing_removed; DROP INDEX listing_leader; ALTER TABLE listing DROP COLUMN removes;
             ALTER TABLE listing DROP COLUMN until; ALTER TABLE listing DROP COLUMN leads;
             CREATE INDEX listing_order ON listing (viewer, list);
-            DELETE FROM grdb_migrations WHERE identifier LIKE '3:%'; PRAGMA user_version = 2
+            DELETE FROM grdb_migrations WHERE identifier GLOB '[35]:*'; PRAGMA user_version = 2
             """)
         let ledger = try SQLiteLedger(path: scratch.path("ledger.sqlite"), now: { [clock] in clock.now })
         #expect(try await ledger.cells(on: .saved, of: "v", after: nil, limit: 9).map(\.cell) == before)
-        #expect(try scratch.sqlite("ledger.sqlite", "SELECT DISTINCT until FROM listing; PRAGMA user_version") == "\(until)\n4")
+        #expect(try scratch.sqlite("ledger.sqlite", "SELECT DISTINCT until FROM listing; PRAGMA user_version") == "\(until)\n5")
         #expect(try rows == "2|1")
     }
 }

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// A client that sends exactly the bytes it is told to and believes nothing it receives. Blocking: use it within ``offPool(_:)``.
@@ -10,9 +11,12 @@ public final class RawClient {
     public private(set) var wasReset = false
 
     /// - Parameters:
+    ///   - source: the IPv4 address to come from; any where nil.
     ///   - timeout: milliseconds that any call waits at most.
     ///   - receiveBuffer: bytes of the kernel's receive buffer, for slow readers.
-    public init(port: UInt16, host: String = "127.0.0.1", timeout: Int32 = 15_000, receiveBuffer: Int32? = nil) throws {
+    public init(
+        port: UInt16, host: String = "127.0.0.1", from source: String? = nil, timeout: Int32 = 15_000, receiveBuffer: Int32? = nil
+    ) throws {
         let isSix = host.contains(":")
         descriptor = socket(isSix ? AF_INET6 : AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         self.timeout = timeout
@@ -20,6 +24,14 @@ public final class RawClient {
         var one: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, 4)
         if var size = receiveBuffer { setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, 4) }
+        if let source {
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            inet_pton(AF_INET, source, &address.sin_addr)
+            _ = withUnsafePointer(to: address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+            }
+        }
         let result: Int32
         if isSix {
             var address = sockaddr_in6()
@@ -81,6 +93,9 @@ public final class RawClient {
     public func send(parts: [[UInt8]]) {
         for part in parts { sendIgnoringClose(part) }
     }
+
+    /// Bytes that have been sent and not arrived.
+    public var unsent: Int { Int(clinux_unsent(descriptor)) }
 
     /// Closes the sending side.
     public func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }

@@ -15,7 +15,9 @@ public enum ResponseLint {
             require(response["transfer-encoding"] == nil, "\(status) with a transfer coding")
             if status == 204 { require(response["content-length"] == nil, "204 with a length") }
         }
-        for name in ["date", "content-type", "etag", "location", "content-length", "last-modified", "content-encoding", "connection"] {
+        for name in [
+            "date", "content-type", "etag", "location", "content-length", "last-modified", "content-encoding", "connection", "vary",
+        ] {
             require(response.fields.count { $0.name.lowercased() == name } <= 1, "\(name) twice")
         }
         if status < 500 { require(response["date"] != nil, "no Date") }

@@ -3,7 +3,7 @@ import time
 from pathlib import Path
 
 from browser import Browser
-from page import all_true, loaded, to_the_end
+from page import all_true, loaded, to_the_end, walked
 
 WATCH = (Path(__file__).parent / "watch.js").read_text()
 
@@ -11,9 +11,7 @@ WATCH = (Path(__file__).parent / "watch.js").read_text()
 def it_scrolls_to_the_end_and_shows_every_cell_at_its_size(browser, relay, service):
     expected = service.cells()
     browser.open(relay.url)
-    to_the_end(browser)
-    shown = browser.script(
-        "return Array.from(document.querySelectorAll('.cell'), (cell) => [cell.dataset.id, cell.offsetWidth, cell.offsetHeight])")
+    shown = walked(browser)
     assert shown == [[cell["id"], cell["size"]["width"], cell["size"]["height"]] for cell in expected], "other cells than the feed's"
     assert f"{len(expected)} cells" in browser.text("#end")
     assert browser.console() == [], browser.console()
@@ -45,9 +43,11 @@ def it_shifts_nothing_while_pictures_load(browser, relay, service):
 def it_fits_a_phone_and_keeps_still_where_asked(browser, relay, service):
     with Browser(390, 844) as phone:
         phone.tool("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
-        phone.open(relay.url, cells=20)
+        phone.open(relay.url, cells=8)
         assert phone.script("return document.documentElement.scrollWidth") == 390
-        phone.click(".cell:nth-child(2) [data-tool=inspect]")
+        phone.click(".cell:nth-child(2) [data-tool=more]")
+        phone.click("#cell-menu [data-menu=inspect]")
+        phone.wait(lambda: phone.find("#inspector:not([hidden])"), "the inspector")
         assert phone.script("return document.documentElement.scrollWidth") == 390
         assert phone.script("return document.getAnimations().length") == 0
         assert phone.console() == [], phone.console()
@@ -70,23 +70,27 @@ def it_gives_every_cell_its_size_and_lets_wide_ones_spoil_nothing(browser, relay
             "actions": {"configuration": title}})
 
     relay.alter_feed(alter)
-    for width in (1600, 1280, 1000, 800, 700, 390):
+    for width in (2560, 1600, 1280, 1000, 700, 390):
         with Browser(width, 860) as window:
-            window.open(relay.url, cells=24)
-            sizes = {cell["id"]: cell["size"] for e in relay.passed("GET", "/feed") if e.status for cell in e.json["items"]}
+            window.open(relay.url, cells=9)
+            sizes = {cell["id"]: cell["size"] for e in relay.passed("GET", "/feed?") if e.status for cell in e.json["items"]}
             shown = window.script(
                 "return Array.from(document.querySelectorAll('.cell'), (cell) => {"
                 "  const { left, right } = cell.getBoundingClientRect();"
-                "  return [cell.dataset.id, left, right, cell.offsetWidth, cell.offsetHeight]; }).slice(0, 24)")
+                "  return [cell.dataset.id, left, right, cell.offsetWidth, cell.offsetHeight]; })")
             # The page has margins of 24 points, or 16 on a phone.
             room = width - (48 if width > 640 else 32)
             for name, left, right, *size in shown:
                 wanted = [min(sizes[name]["width"], room), sizes[name]["height"]]
                 assert size == wanted, f"{name} at {width}: {size}, not {wanted}"
                 assert 0 <= left and right <= width, f"{name} at {width}: from {left} to {right}"
-            # Every other cell stands in one of the columns that there would be without them.
-            columns = max(1, min(4, (room + 20) // 320))
-            first = (width - (columns * 320 - 20)) / 2
-            expected = {round(first + column * 320) for column in range(columns)}
-            stand = {round(left) for name, left, _, *size in shown if not name.startswith("x:") and size[0] >= 300}
-            assert stand <= expected, f"at {width}: {stand}, not {expected}"
+            # Every other cell stands in one of the columns that there would be without them, as many as there is room for.
+            column = 312 if width == 390 else 300
+            columns = (room + 20) // (column + 20)
+            first = (width - (columns * (column + 20) - 20)) // 2
+            expected = {first + number * (column + 20) for number in range(columns)}
+            stand = {round(left) for name, left, _, *size in shown if name.startswith("user:")}
+            assert stand == expected, f"at {width}: {stand}, not {expected}"
+            # What stands above the cells begins and ends with them.
+            bar = window.script("const { left, right } = document.querySelector('.bar-row').getBoundingClientRect(); return [left, right]")
+            assert bar == [first, width - first], f"at {width}: the header from {bar}, the cells from {first}"

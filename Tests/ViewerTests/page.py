@@ -18,6 +18,26 @@ def ids(browser):
     return browser.script("return Array.from(document.querySelectorAll('.cell'), (cell) => cell.dataset.id)")
 
 
+def walked(browser):
+    """Every cell from the first to the last as it comes by: `[id, width, height]` in the order of the list."""
+    cells = {}
+    browser.script("scrollTo({top: 0, behavior: 'instant'})")
+
+    def step():
+        shown = browser.script(
+            "const cells = Array.from(document.querySelectorAll('.cell'), (cell) => [Number(cell.ariaPosInSet),"
+            "  [cell.dataset.id, cell.offsetWidth, cell.offsetHeight]]);"
+            "scrollBy({top: innerHeight, behavior: 'instant'});"
+            "return cells")
+        cells.update(shown)
+        return browser.find("#end:not([hidden])") and browser.script("return scrollY + innerHeight >= document.body.scrollHeight - 1")
+
+    browser.wait(step, "the end of the feed", seconds=60)
+    step()
+    assert list(sorted(cells)) == list(range(1, len(cells) + 1)), "cells that stand nowhere, or twice"
+    return [cells[number] for number in sorted(cells)]
+
+
 def loaded(browser):
     """Whether every picture in sight is there."""
     return browser.script(

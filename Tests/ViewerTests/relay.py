@@ -1,10 +1,12 @@
-"""Stands between the browser and the service: keeps what passes, holds or alters it, and can be gone for a while."""
+"""Stands between the browser and the service: keeps what passes, holds, alters or invents it, and can be gone for a while."""
 import http.client
 import json
+import mimetypes
 import socket
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from urllib.parse import urlsplit
 
 HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding", "content-length", "host", "accept-encoding"}
@@ -30,6 +32,10 @@ class Relay:
         self.alterations = []
         # `hold(exchange)` answers whether the exchange is to wait before it is passed on.
         self.hold = None
+        # `answer(exchange)` answers `(status, headers, JSON value)` in place of the service, or None.
+        self.answer = None
+        # A folder whose files are served as the page, in place of those in the binary.
+        self.files = None
         self._port = 0
         self._server = None
 
@@ -105,6 +111,15 @@ class RelayHandler(BaseHTTPRequestHandler):
         self.owner.exchanges.append(exchange)
         upstream = http.client.HTTPConnection(*self.owner.target, timeout=60)
         threading.Thread(target=self.watch, args=(exchange, upstream), daemon=True).start()
+        if self.owner.files and self.serve_file(exchange):
+            return
+        invented = self.owner.answer and self.owner.answer(exchange)
+        if invented:
+            exchange.finished = True
+            exchange.status, headers, value = invented
+            exchange.answer = json.dumps(value).encode()
+            self.send(exchange.status, headers, exchange.answer)
+            return
         while self.owner.hold and self.owner.hold(exchange) and not exchange.left:
             time.sleep(0.01)
         try:
@@ -135,6 +150,22 @@ class RelayHandler(BaseHTTPRequestHandler):
         self.wfile.write("\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + content)
 
     do_GET = do_POST = do_DELETE = do_HEAD = do_PUT = relay
+
+    def send(self, status, headers, content):
+        lines = [f"HTTP/1.1 {status} Invented", *(f"{name}: {value}" for name, value in headers.items()), f"Content-Length: {len(content)}"]
+        self.wfile.write("\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + content)
+
+    def serve_file(self, exchange):
+        path = exchange.path.split("?")[0]
+        name = "index.html" if path == "/" else path.removeprefix("/viewer/") if path.startswith("/viewer/") else None
+        if name is None:
+            return False
+        exchange.finished, exchange.status = True, 200
+        kind = "text/javascript" if name.endswith(".mjs") else mimetypes.guess_type(name)[0]
+        policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; base-uri 'none'"
+        headers = {"Content-Type": kind, "Cache-Control": "no-cache", "Content-Security-Policy": policy}
+        self.send(200, headers, (Path(self.owner.files) / name).read_bytes())
+        return True
 
     def watch(self, exchange, upstream):
         """Closes the connection to the service where the browser closes its own before the answer."""

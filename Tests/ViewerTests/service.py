@@ -10,24 +10,37 @@ import urllib.request
 from pathlib import Path
 
 from origin import Origin
+from relay import Relay
 
 SAMPLE = Path(__file__).parents[2] / "Config/sample/feed.json"
 
 
 class Service:
-    def __init__(self, base_url=None, settings=()):
+    def __init__(self, base_url=None, settings=(), keeps_sample=False):
         self.settings = settings
+        # The sample as it is, by a service that is told nothing about pictures.
+        self.keeps_sample = keeps_sample
         self.base_url = base_url.rstrip("/") if base_url else None
         # Only where the tests started the service do they know where it fetches pictures.
         self.origin = None
         self._process = None
+        self._files = None
 
     def __enter__(self):
         if self.base_url is None:
             self._start(os.environ.get("VIEWER_TESTS_BINARY") or ".build/debug/intertwine")
+        # To try files without building them into the binary.
+        files = os.environ.get("VIEWER_TESTS_FILES")
+        if files:
+            self._files = Relay(self.base_url)
+            self._files.files = files
+            self._files.come()
+            self.base_url = self._files.url.rstrip("/")
         return self
 
     def __exit__(self, *_):
+        if self._files:
+            self._files.go()
         if self._process:
             self._process.terminate()
             self._process.wait(timeout=30)
@@ -38,13 +51,21 @@ class Service:
         self.origin = Origin()
         self._folder = tempfile.TemporaryDirectory()
         folder = Path(self._folder.name)
-        sample = folder / "feed.json"
-        sample.write_text(self._own_pictures(json.loads(SAMPLE.read_text())))
+        sample = SAMPLE
+        pictures = ()
+        if not self.keeps_sample:
+            sample = folder / "feed.json"
+            sample.write_text(self._own_pictures(json.loads(SAMPLE.read_text())))
+            pictures = ("images.allowed-networks=127.0.0.1/32", f"images.allowed-ports={self.origin.port}")
         database = str(folder / "feed.sqlite")
         subprocess.run([binary, "import", "--database", database, str(sample)], check=True, stdout=subprocess.DEVNULL)
+        self._import = [binary, "import", "--database", database]
+        for setting in self.settings:
+            self._import += ["--set", setting]
         port, admin_port = free_port(), free_port()
+        self.admin_url = f"http://127.0.0.1:{admin_port}"
         arguments = ["--host", "127.0.0.1", "--port", str(port), "--admin-port", str(admin_port), "--database", database]
-        for setting in ("images.allowed-networks=127.0.0.1/32", f"images.allowed-ports={self.origin.port}", *self.settings):
+        for setting in (*pictures, *self.settings):
             arguments += ["--set", setting]
         self._process = subprocess.Popen([binary, "serve", *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.base_url = f"http://127.0.0.1:{port}"
@@ -66,6 +87,17 @@ class Service:
                     path = urllib.parse.urlsplit(item[name]).path
                     item[name] = f"http://127.0.0.1:{self.origin.port}{path}?{number}"
         return json.dumps(items)
+
+    def put(self, *items):
+        """Imports items, as an operator does on the command line."""
+        lines = "".join(json.dumps(item) + "\n" for item in items)
+        subprocess.run([*self._import, "-"], input=lines, text=True, check=True, stdout=subprocess.DEVNULL)
+
+    def operate(self, *operations):
+        """Has the service apply operations on its store, all or nothing."""
+        request = urllib.request.Request(
+            self.admin_url + "/admin/operations", json.dumps(operations).encode(), {"Content-Type": "application/json"})
+        urllib.request.urlopen(request).close()
 
     def pages(self):
         """Walks the feed to its end, as any client does."""

@@ -35,11 +35,21 @@ int clinux_timerfd_arm(int timer, int64_t nanoseconds);
 /// CLOCK_MONOTONIC in nanoseconds.
 int64_t clinux_monotonic_nanoseconds(void);
 
+/// Opens a file for reading that lies below a folder, following no symbolic link on the way, and waiting for nobody. Returns the
+/// descriptor or -errno: -ELOOP for a link, -EXDEV for a way out.
+int clinux_open_beneath(int folder, const char *path);
+
 /// pipe2 with O_CLOEXEC. Returns 0 or -errno.
 int clinux_pipe(int ends[2]);
 
 /// Bytes of a socket that the peer has not acknowledged yet (SIOCOUTQ); 0 where that is not known.
 int clinux_unsent(int descriptor);
 
+/// Gives memory that was freed back to the system (malloc_trim).
+void clinux_trim(void);
+
 /// accept4 with SOCK_NONBLOCK and SOCK_CLOEXEC. Returns the descriptor or -errno.
 int clinux_accept(int listener, struct sockaddr *address, socklen_t *length);
+
+/// fallocate with FALLOC_FL_KEEP_SIZE: keeps so many bytes of the disk for a file from an offset on, its size as it is. Returns 0 or -errno.
+int clinux_reserve(int descriptor, int64_t offset, int64_t length);

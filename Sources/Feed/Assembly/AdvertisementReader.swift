@@ -31,7 +31,10 @@ struct AdvertisementReader {
             }
         }
         if direction == .backward { cells.reverse() }
-        for index in cells.indices { cells[index].viewModel.subject.context.slot = index }
+        for index in cells.indices {
+            cells[index].viewModel.subject.context.slot = index
+            for companion in cells[index].companions.indices { cells[index].companions[companion].subject.context.slot = index }
+        }
         return cells
     }
 

@@ -1,4 +1,4 @@
-/// Makes cells of items as they come, and notes the items that it had to leave out.
+/// Makes cells of items as they come, each with its companions, and notes the items that it had to leave out.
 struct CellReader {
     /// A cell with the place of its item.
     struct Cell {
@@ -6,6 +6,8 @@ struct CellReader {
         /// How many items had been left out before it.
         var omissionsBefore: Int
         var viewModel: CellViewModel
+        /// They stand behind it.
+        var companions: [CellViewModel] = []
     }
 
     /// No single question to the store asks for more, so a long run of broken or dismissed items is read in bounded pieces.
@@ -30,8 +32,11 @@ struct CellReader {
                 omit(item, .dismissed)
                 return nil
             }
+            var companions = try factories.makeCompanions(for: item, in: context)
+            if !hidden.isEmpty { companions.removeAll { hidden.contains(ExactText($0.id)) } }
             return Cell(
-                place: FeedPlace(section: section, item: item.place), omissionsBefore: omissions.count, viewModel: viewModel)
+                place: FeedPlace(section: section, item: item.place), omissionsBefore: omissions.count, viewModel: viewModel,
+                companions: companions)
         } catch CellFactoryError.noFactory {
             omit(item, .noFactory)
         } catch {

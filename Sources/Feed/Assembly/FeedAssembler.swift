@@ -87,11 +87,13 @@ public struct FeedAssembler: Sendable {
     func assemble(
         _ request: FeedRequest, cursor: PageCursor?, version: StoreVersion, snapshot: any FeedSnapshot
     ) throws -> FeedPage {
-        let context = context(of: request)
+        var context = context(of: request)
         let reader = CellReader(factories: factories, context: context, hidden: request.hidden)
         let content = try PageContent(source: source, snapshot: snapshot, cursor: cursor, limit: request.limit, reader: reader)
+        context.page = PageCursor.identity(of: content.cells.first?.place, inFeed: digest)
         let advertisements = AdvertisementReader(
-            snapshot: snapshot, forms: factories.advertisementForms(in: request.layout), reader: reader)
+            snapshot: snapshot, forms: factories.advertisementForms(in: request.layout),
+            reader: CellReader(factories: factories, context: context, hidden: request.hidden))
         var blocks = AdBlocks(of: content, in: source, placement: placement)
         try blocks.rotate(cursor: cursor, advertisements: advertisements)
         let sections = sectionsAroundMidpoint
@@ -149,12 +151,12 @@ public struct FeedAssembler: Sendable {
             var next = places.next()
             for index in 0...block.content.count {
                 while let (place, cell) = next, place <= index {
-                    entries.append(FeedPage.Entry(viewModel: cell.viewModel, adSlot: slot))
+                    entries.append(cell, adSlot: slot)
                     slot += 1
                     next = places.next()
                 }
                 if index < block.content.count {
-                    entries.append(FeedPage.Entry(viewModel: content.cells[block.content.lowerBound + index].viewModel, adSlot: nil))
+                    entries.append(content.cells[block.content.lowerBound + index], adSlot: nil)
                 }
             }
         }
@@ -177,5 +179,13 @@ public struct FeedAssembler: Sendable {
                 path: path, cursor: text($0), limit: request.limit, layout: request.layout, width: request.width,
                 followsChanges: request.followsChanges)
         }
+    }
+}
+
+extension [FeedPage.Entry] {
+    /// A cell and its companions.
+    fileprivate mutating func append(_ cell: CellReader.Cell, adSlot: Int?) {
+        append(FeedPage.Entry(viewModel: cell.viewModel, adSlot: adSlot))
+        for companion in cell.companions { append(FeedPage.Entry(viewModel: companion, adSlot: adSlot)) }
     }
 }

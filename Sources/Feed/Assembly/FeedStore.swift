@@ -10,6 +10,17 @@ public protocol FeedStore: Sendable {
     ///
     /// - Throws: ``StoreError/unavailable(_:)`` where the store cannot answer, or what `body` throws.
     func read<Value: Sendable>(_ body: @escaping @Sendable (any FeedSnapshot) throws -> Value) async throws -> Value
+
+    /// Whether the store can serve, as `/readyz` asks.
+    ///
+    /// - Throws: ``StoreError/unavailable(_:)`` where it cannot.
+    func checkReady() async throws
+}
+
+extension FeedStore {
+    public func checkReady() async throws {
+        _ = try await read { try $0.items(in: .content, .forward, of: nil, limit: 1).count }
+    }
 }
 
 /// The items as they stood at one moment; valid only inside ``FeedStore/read(_:)``.

@@ -1,3 +1,5 @@
+internal import Primitives
+
 extension PageCursor {
     private static let short: UInt8 = 1
     private static let long: UInt8 = 2
@@ -58,7 +60,7 @@ extension FeedPlace {
                 writer.write(UInt8(2))
                 let text = text.prefix(Int(UInt16.max))
                 writer.write(UInt16(clamping: text.count))
-                for byte in text { writer.write(byte) }
+                writer.write(text)
             }
         }
         writer.write(item.position)
@@ -77,7 +79,7 @@ extension FeedPlace {
                 key = .number(Double(bitPattern: bits))
             case 2:
                 guard let count = reader.readUInt16(), let text = reader.readBytes(Int(count)) else { return nil }
-                key = .text(text)
+                key = .text(Array(text))
             default: return nil
             }
         }

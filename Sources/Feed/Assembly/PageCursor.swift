@@ -1,4 +1,5 @@
 import Crypto
+internal import Primitives
 
 /// Where a page starts, in which direction it is read, and where the rotation of the advertisements stands.
 ///
@@ -17,7 +18,15 @@ struct PageCursor: Hashable {
 
     /// Names a feed inside its cursors, so that those of another feed are refused.
     static func digest(ofFeed name: String) -> UInt64 {
-        SHA256.hash(data: Array(name.utf8)).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+        UInt64(bigEndianBytes: SHA256.hash(data: Array(name.utf8)).prefix(8))
+    }
+
+    /// What tells a page's advertisements from the same ones on other pages: where its content begins, whichever way it was read. Never 0.
+    static func identity(of place: FeedPlace?, inFeed feed: UInt64) -> UInt32 {
+        var writer = ByteWriter()
+        writer.write(feed)
+        place?.write(to: &writer, isLong: true)
+        return max(1, SHA256.hash(data: writer.bytes).prefix(4).reduce(0) { $0 << 8 | UInt32($1) })
     }
 
     init(

@@ -1,6 +1,7 @@
 /// Which factory makes the cell for which form of item, and how cell ids are spelled.
 ///
 /// A cell id is a prefix for the kind, a colon, and the item's id, which may hold any character: `user:Tongue Twister`, `ad:1`.
+/// That of a companion is the first cell's, a `#` and the companion's name: `user:tt#photos`.
 /// Each layout has factories of its own; ids, prefixes and lanes are the same in all of them.
 public struct CellFactories: Sendable {
     private var collection: [ItemForm: any CellViewModelFactory] = [:]
@@ -11,6 +12,8 @@ public struct CellFactories: Sendable {
     private var advertisements: [CellLayout: [ItemForm]] = [:]
     /// All that are known, whether or not a layout shows them.
     private var content: Set<ItemForm> = []
+    /// The names of companions, by kind.
+    private var companions: [String: Set<String>] = [:]
 
     public init() {}
 
@@ -25,6 +28,8 @@ public struct CellFactories: Sendable {
         guard self[form, layout] == nil else { throw .registeredTwice(form) }
         guard (prefixes[form.kind] ?? prefix) == prefix, (kinds[prefix] ?? form.kind) == form.kind else { throw .prefixTaken(prefix) }
         guard (lanes[form.kind] ?? lane) == lane else { throw .laneContradicted(form.kind) }
+        guard factory.companions.allSatisfy(KindCompiler.isName) else { throw .unusableCompanions(factory.companions) }
+        if !factory.companions.isEmpty { companions[form.kind, default: []].formUnion(factory.companions) }
         switch layout {
         case .collection: collection[form] = factory
         case .table: table[form] = factory
@@ -65,14 +70,130 @@ public struct CellFactories: Sendable {
     /// Which item a cell id names, or nil where its prefix is unknown. Whether the item exists is not known here.
     public func item(ofCell id: String) -> (kind: String, id: String)? {
         guard let colon = id.utf8.firstIndex(of: UInt8(ascii: ":")), let kind = kinds[String(id[..<colon])] else { return nil }
-        let item = id[id.utf8.index(after: colon)...]
+        let item = Self.first(of: id[id.utf8.index(after: colon)...], companions[kind])
         return item.isEmpty ? nil : (kind, String(item))
     }
 
-    /// - Throws: ``CellFactoryError/noFactory(_:)``, or what the factory throws for an item that it cannot read.
+    /// An id without the name of a companion.
+    private static func first(of id: Substring, _ companions: Set<String>?) -> Substring {
+        guard let companions, let mark = id.utf8.lastIndex(of: UInt8(ascii: "#")) else { return id }
+        return companions.contains(String(id[id.utf8.index(after: mark)...])) ? id[..<mark] : id
+    }
+
+    /// The first cell of an item.
+    ///
+    /// - Throws: ``CellFactoryError/noFactory(_:)``, ``CellFactoryError/ambiguousID(_:)``, or what the factory throws for an item that it
+    ///   cannot read.
     public func makeViewModel(for item: FeedItem, in context: CellContext) throws -> CellViewModel {
+        let (factory, cell) = try factory(for: item, in: context.layout)
+        return try factory.makeViewModel(for: item, cell: cell, in: context)
+    }
+
+    /// The companions of an item's first cell, in order; most items have none.
+    ///
+    /// - Throws: as ``makeViewModel(for:in:)`` does.
+    public func makeCompanions(for item: FeedItem, in context: CellContext) throws -> [CellViewModel] {
+        guard !companions.isEmpty, companions[item.kind] != nil else { return [] }
+        let (factory, cell) = try factory(for: item, in: context.layout)
+        return try factory.companions.compactMap { name in
+            try factory.makeCompanion(name, for: item, cell: "\(cell)#\(name)", in: context)
+        }
+    }
+
+    private func factory(for item: FeedItem, in layout: CellLayout) throws -> (factory: any CellViewModelFactory, cell: String) {
         let form = ItemForm(kind: item.kind, variant: item.variant)
-        guard let factory = self[form, context.layout], let prefix = prefixes[item.kind] else { throw CellFactoryError.noFactory(form) }
-        return try factory.makeViewModel(for: item, cell: prefix + ":" + item.id, in: context)
+        guard let factory = self[form, layout], let prefix = prefixes[item.kind] else { throw CellFactoryError.noFactory(form) }
+        if let names = companions[item.kind], Self.first(of: item.id[...], names).utf8.count != item.id.utf8.count {
+            throw CellFactoryError.ambiguousID(item.id)
+        }
+        return (factory, prefix + ":" + item.id)
+    }
+}
+
+extension CellFactories {
+    /// The view models of cells by their ids, in the context's layout; those that are unknown, gone or broken are missing.
+    ///
+    /// - Throws: what the snapshot throws.
+    func viewModels(
+        of cells: some Sequence<ExactText>, in snapshot: any FeedSnapshot, context: CellContext
+    ) throws -> [ExactText: CellViewModel] {
+        try viewModels(of: cells, in: snapshot) { try makeViewModel(of: $1, for: $0, in: context) }
+    }
+
+    /// The same for performing what people do with the cells, whichever layout they see.
+    ///
+    /// - Throws: what the snapshot throws.
+    func actingViewModels(
+        of cells: some Sequence<ExactText>, in snapshot: any FeedSnapshot, context: CellContext
+    ) throws -> [ExactText: CellViewModel] {
+        try viewModels(of: cells, in: snapshot) { try makeActingViewModel(of: $1, for: $0, in: context) }
+    }
+
+    /// The view model by which a cell's actions are performed: that of the collection, or where there is none, that of the table.
+    ///
+    /// - Throws: as ``makeViewModel(for:in:)`` does.
+    func makeActingViewModel(of cell: String, for item: FeedItem, in context: CellContext) throws -> CellViewModel {
+        var context = context
+        do {
+            context.layout = .collection
+            return try makeViewModel(of: cell, for: item, in: context)
+        } catch CellFactoryError.noFactory {
+            context.layout = .table
+            return try makeViewModel(of: cell, for: item, in: context)
+        }
+    }
+
+    /// One of an item's cells.
+    private func makeViewModel(of cell: String, for item: FeedItem, in context: CellContext) throws -> CellViewModel {
+        let first = try makeViewModel(for: item, in: context)
+        if first.id.utf8.elementsEqual(cell.utf8) { return first }
+        guard let companion = try makeCompanions(for: item, in: context).first(where: { $0.id.utf8.elementsEqual(cell.utf8) }) else {
+            throw CellFactoryError.noFactory(ItemForm(kind: item.kind, variant: item.variant))
+        }
+        return companion
+    }
+
+    private func viewModels(
+        of cells: some Sequence<ExactText>, in snapshot: any FeedSnapshot, make: (FeedItem, String) throws -> CellViewModel
+    ) throws -> [ExactText: CellViewModel] {
+        var viewModels: [ExactText: CellViewModel] = [:]
+        for cell in cells {
+            guard let name = item(ofCell: cell.text), let item = try snapshot.item(kind: name.kind, id: name.id) else { continue }
+            viewModels[cell] = try? make(item, cell.text)
+        }
+        return viewModels
+    }
+}
+
+/// Why a factory cannot be registered, or no cell can be made.
+public enum CellFactoryError: Error, Sendable, Hashable {
+    /// Nothing is registered for this form of item: it is stored, and stays out of the feed.
+    case noFactory(ItemForm)
+    case registeredTwice(ItemForm)
+    /// Another kind has this prefix, or the kind has another one.
+    case prefixTaken(String)
+    /// The prefix is empty or holds a colon.
+    case unusablePrefix(String)
+    /// Forms of one kind were registered for both lanes.
+    case laneContradicted(String)
+    /// The name of a companion is no name.
+    case unusableCompanions([String])
+    /// The item's id ends like the id of a companion: its cell could not be told from another item's.
+    case ambiguousID(String)
+}
+
+extension CellFactoryError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .noFactory(let form): "no cell is made of \(form.kind)\(form.variant.isEmpty ? "" : " of the type \(form.variant)")"
+        case .registeredTwice(let form):
+            "two factories make cells of \(form.kind)\(form.variant.isEmpty ? "" : " of the type \(form.variant)")"
+        case .prefixTaken(let prefix): "the prefix '\(prefix)' of cell ids belongs to another kind, or the kind has another one"
+        case .unusablePrefix(let prefix): "'\(prefix)' cannot be a cell id prefix"
+        case .laneContradicted(let kind): "the forms of \(kind) are registered for both content and advertisements"
+        case .unusableCompanions(let names):
+            "companions are a letter followed by letters, digits, _ or -, 64 at most; not \(names.map { "'\(ItemFault.shown($0))'" }.joined(separator: ", "))"
+        case .ambiguousID(let id): "the id \(ItemFault.shown(id)) ends like that of a companion"
+        }
     }
 }

@@ -1,17 +1,17 @@
-/// What the feed serves for one item: which registered cell shows it, how large, and what can be done with it.
+/// What the feed serves for an item: which registered cell shows it, how large, and what can be done with it.
 ///
-/// One lookup serves every interaction, whatever the kind of cell: `viewModel.commands[.selection]?.perform(in: &context)`.
+/// One lookup serves every interaction, whatever the kind of cell: `viewModel.commands[slot]?.perform(in: &context)`.
 public struct CellViewModel: Sendable {
-    /// Unique within a response and stable across requests, such as `user:tt`.
+    /// Unique within a response and stable across requests, such as `user:tt`, or `user:tt#photos` for a companion.
     public var id: String
     /// The reuse identifier under which clients register a cell class.
     public var identifier: String
     public var size: CellSize
-    public var commands: [CommandKey: any Command]
+    public var commands: CellCommands
     /// What the commands act on.
     public var subject: CommandSubject
 
-    public init(identifier: String, size: CellSize, commands: [CommandKey: any Command], subject: CommandSubject) {
+    public init(identifier: String, size: CellSize, commands: CellCommands, subject: CommandSubject) {
         self.id = subject.cell
         self.identifier = identifier
         self.size = size
@@ -28,5 +28,16 @@ public struct CellViewModel: Sendable {
         if subject.context.hasViewer || !command.needs.contains(.viewer) { return action }
         if case .link = action, command.needs.contains(.destination) { return action }
         return nil
+    }
+}
+
+/// A cell's size in points.
+public struct CellSize: Sendable, Hashable {
+    public var width: Double
+    public var height: Double
+
+    public init(width: Double, height: Double) {
+        self.width = width
+        self.height = height
     }
 }

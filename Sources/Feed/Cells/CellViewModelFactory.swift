@@ -1,10 +1,31 @@
 /// Turns one kind of item into cell view models. The assembler knows factories, never concrete cells.
 ///
 /// Adding a kind of cell is one factory, and one line that registers it with ``CellFactories``.
+///
+/// An item may be shown in several cells: the first, and companions that stand behind it. They are one item for `limit`, and stand together
+/// on one page. Who dismisses the first dismisses all of them, who dismisses a companion that one alone.
 public protocol CellViewModelFactory: Sendable {
-    /// The reuse identifier of the cells it makes.
+    /// The reuse identifier of the first cells it makes.
     var identifier: String { get }
 
+    /// The names of the companions that it may make, such as `photos`, in order.
+    var companions: [String] { get }
+
+    /// The first cell of an item.
+    ///
+    /// - Parameter cell: the cell's id.
     /// - Throws: where the item's body does not hold what the cell needs. The item is then left out of the page, logged and counted.
     func makeViewModel(for item: FeedItem, cell: String, in context: CellContext) throws -> CellViewModel
+
+    /// A companion of an item's first cell; nil where this item has none of that name.
+    ///
+    /// - Parameter cell: the companion's id, such as `user:tt#photos`.
+    /// - Throws: as of the first cell; the whole item is then left out.
+    func makeCompanion(_ name: String, for item: FeedItem, cell: String, in context: CellContext) throws -> CellViewModel?
+}
+
+extension CellViewModelFactory {
+    public var companions: [String] { [] }
+
+    public func makeCompanion(_ name: String, for item: FeedItem, cell: String, in context: CellContext) throws -> CellViewModel? { nil }
 }

@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// Makes the hrefs that cells and pages carry: relative references, or absolute ones below a public base URL.
 ///
 /// A class, because every cell of a page refers to it.
@@ -37,11 +39,11 @@ public final class Links: Sendable {
 
     /// Where a slot of a cell is performed: `/cells/{id}/selection`.
     public func cell(_ id: String, _ resource: String) -> String {
-        base + "/cells/" + PathSegment.encode(id) + "/" + resource
+        base + "/cells/" + PercentCoding.encode(id, keeping: .segment) + "/" + resource
     }
 
     public func selection(_ id: String) -> String {
-        base + "/selections/" + PathSegment.encode(id)
+        base + "/selections/" + PercentCoding.encode(id, keeping: .segment)
     }
 
     /// A page of a feed. The cursor is of base64url characters alone; layout and width stand there where they are not the usual ones.

@@ -1,4 +1,5 @@
 internal import Crypto
+internal import Primitives
 
 /// A cell as a client holds it: which one it is, and what tells it from the same cell with anything changed.
 public struct HeldCell: Sendable, Hashable {
@@ -6,7 +7,7 @@ public struct HeldCell: Sendable, Hashable {
     static let digestLength = 6
 
     public var id: String
-    /// ``digestLength`` bytes of a SHA-256.
+    /// The first six bytes of a SHA-256.
     public var digest: UInt64
 
     public init(id: String, digest: UInt64) {
@@ -18,6 +19,6 @@ public struct HeldCell: Sendable, Hashable {
         var writer = JSONWriter(capacity: 768)
         writer.write(viewModel)
         id = viewModel.id
-        digest = SHA256.hash(data: writer.bytes).prefix(Self.digestLength).reduce(0) { $0 << 8 | UInt64($1) }
+        digest = UInt64(bigEndianBytes: SHA256.hash(data: writer.bytes).prefix(Self.digestLength))
     }
 }

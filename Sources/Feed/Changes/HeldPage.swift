@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// A page as a client holds it, packed into the text that it asks for changes with: what the page was asked for with, and its cells.
 ///
 /// The service keeps nothing of it, so it works whichever process made the page, and after a restart too. It is not signed: whoever alters
@@ -31,8 +33,8 @@ struct HeldPage: Hashable {
         writer.write(UInt8(clamping: limit))
         writer.write(UInt8(CellLayout.allCases.firstIndex(of: layout) ?? 0))
         writer.write(varying: width ?? 0)
-        writer.write(digest: edges.before)
-        writer.write(digest: edges.after)
+        writer.write(edges.before, count: HeldCell.digestLength)
+        writer.write(edges.after, count: HeldCell.digestLength)
         writer.write(counted: cursor.flatMap { Base64URL.decode($0.utf8) } ?? [])
         var last: [UInt8] = []
         for cell in cells {
@@ -41,7 +43,7 @@ struct HeldPage: Hashable {
             let shared = zip(last, id).prefix { $0 == $1 }.count
             writer.write(varying: shared)
             writer.write(counted: id.dropFirst(shared))
-            writer.write(digest: cell.digest)
+            writer.write(cell.digest, count: HeldCell.digestLength)
             last = id
         }
         guard writer.bytes.count <= Self.textLimit / 4 * 3 else { return nil }
@@ -54,7 +56,8 @@ struct HeldPage: Hashable {
         var reader = ByteReader(bytes)
         guard reader.readByte() == Self.format, let feed = reader.readUInt64(), let limit = reader.readByte(),
             let layout = reader.readByte(),
-            let width = reader.readVarying(), let before = reader.readDigest(), let after = reader.readDigest(),
+            let width = reader.readVarying(), let before = reader.readNumber(HeldCell.digestLength),
+            let after = reader.readNumber(HeldCell.digestLength),
             let cursor = reader.readCounted(),
             FeedRequest.limits.contains(Int(limit)), CellLayout.allCases.indices.contains(Int(layout)),
             width == 0 || SizeRule.widths.contains(width)
@@ -63,14 +66,14 @@ struct HeldPage: Hashable {
         var last: [UInt8] = []
         while !reader.remaining.isEmpty {
             guard let shared = reader.readVarying(), shared <= last.count, let rest = reader.readCounted(),
-                let digest = reader.readDigest(),
+                let digest = reader.readNumber(HeldCell.digestLength),
                 let id = String(validating: last.prefix(shared) + rest, as: UTF8.self)
             else { return nil }
             last = Array(id.utf8)
             cells.append(HeldCell(id: id, digest: digest))
         }
         self.feed = feed
-        self.cursor = cursor.isEmpty ? nil : Base64URL.encode(Array(cursor))
+        self.cursor = cursor.isEmpty ? nil : Base64URL.encode(cursor)
         self.limit = Int(limit)
         self.layout = CellLayout.allCases[Int(layout)]
         self.width = width == 0 ? nil : width
@@ -89,53 +92,5 @@ struct HeldPage: Hashable {
         self.width = width
         self.edges = edges
         self.cells = cells
-    }
-}
-
-extension ByteWriter {
-    /// Seven bits a byte, the lowest first; the highest bit says that more follow.
-    fileprivate mutating func write(varying value: Int) {
-        var rest = UInt(clamping: value)
-        while rest > 0x7F {
-            write(UInt8(rest & 0x7F | 0x80))
-            rest >>= 7
-        }
-        write(UInt8(rest))
-    }
-
-    fileprivate mutating func write(counted bytes: some Collection<UInt8>) {
-        write(varying: bytes.count)
-        for byte in bytes { write(byte) }
-    }
-
-    fileprivate mutating func write(digest: UInt64) {
-        for index in (0..<HeldCell.digestLength).reversed() { write(UInt8(truncatingIfNeeded: digest >> (UInt64(index) * 8))) }
-    }
-}
-
-extension ByteReader {
-    /// Nil for what takes more than 21 bits: nothing that is counted here is that long.
-    fileprivate mutating func readVarying() -> Int? {
-        var value = 0
-        for shift in stride(from: 0, to: 21, by: 7) {
-            guard let byte = readByte() else { return nil }
-            value |= Int(byte & 0x7F) << shift
-            if byte & 0x80 == 0 { return value }
-        }
-        return nil
-    }
-
-    fileprivate mutating func readCounted() -> ArraySlice<UInt8>? {
-        guard let count = readVarying(), count <= remaining.count else { return nil }
-        let bytes = remaining.prefix(count)
-        for _ in 0..<count { _ = readByte() }
-        return bytes
-    }
-
-    fileprivate mutating func readDigest() -> UInt64? {
-        guard remaining.count >= HeldCell.digestLength else { return nil }
-        var digest: UInt64 = 0
-        for _ in 0..<HeldCell.digestLength { digest = digest << 8 | UInt64(readByte() ?? 0) }
-        return digest
     }
 }

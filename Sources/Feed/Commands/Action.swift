@@ -2,10 +2,53 @@
 public enum Action: Sendable, Hashable {
     /// Fill the named parts of the cell.
     case bind([Binding])
-    /// Send a request. Where `templated`, the href is a URI template (RFC 6570) whose variables the client fills in.
-    case request(method: String, href: String, templated: Bool = false, body: ActionValue? = nil)
+    /// Send a request. Where `templated`, the href is a URI template (RFC 6570) whose variables the client fills in. The body is sent as it
+    /// stands there; where there is `input` instead, a JSON Schema, the client makes a body that it admits.
+    case request(method: String, href: String, templated: Bool = false, body: ActionValue? = nil, input: ActionValue? = nil)
     /// Open a link.
     case link(href: String)
     /// What a custom command tells its clients; the members come after `type`.
     case custom(type: String, members: [ActionValue.Member])
+}
+
+/// What one part of a cell is filled with.
+public struct Binding: Sendable, Hashable {
+    public enum Value: Sendable, Hashable {
+        case text(String)
+        /// The href of a picture.
+        case image(String)
+        /// A value of a type that a configured kind brings, such as `date`.
+        case custom(type: String, ActionValue)
+    }
+
+    /// The part's name, such as `avatar`.
+    public var part: String
+    public var value: Value
+
+    public init(_ part: String, _ value: Value) {
+        self.part = part
+        self.value = value
+    }
+}
+
+/// A JSON value whose members keep their order.
+public indirect enum ActionValue: Sendable, Hashable {
+    case text(String)
+    case integer(Int64)
+    /// Written as null where it is not finite.
+    case number(Double)
+    case flag(Bool)
+    case null
+    case list([ActionValue])
+    case object([Member])
+
+    public struct Member: Sendable, Hashable {
+        public var name: String
+        public var value: ActionValue
+
+        public init(_ name: String, _ value: ActionValue) {
+            self.name = name
+            self.value = value
+        }
+    }
 }

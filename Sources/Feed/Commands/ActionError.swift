@@ -8,6 +8,8 @@ public enum ActionError: Error, Sendable, Hashable {
     case nothingToDo(CommandKey, cell: String)
     /// The command acts for a viewer, and the request has none: 400 over HTTP.
     case viewerRequired(command: String)
+    /// What came with the request is not what the slot takes; names the value: 400 over HTTP.
+    case invalidInput(ItemFault)
     /// No such selection, or another viewer's: 404 over HTTP.
     case unknownSelection(String)
     /// The command cannot be undone: 409 over HTTP.

@@ -7,14 +7,21 @@ extension ActionPerformer {
         public var verdict: Verdict
     }
 
-    /// A click that has been performed, and that only the ledger still has to take.
-    public struct PerformedClick: Sendable {
-        fileprivate let entry: LedgerEntry
-        fileprivate let location: String
-        fileprivate let cell: String
-        fileprivate let verdict: Verdict
+    /// A clickthrough link of which it is known where it leads, and who follows it.
+    public struct KnownLink: Sendable {
+        fileprivate let destination: ClickDestinations.Destination
+        fileprivate let client: ClientTrace
+        fileprivate let now: Int64
+    }
 
-        fileprivate func judged(_ receipt: LedgerReceipt) -> Click {
+    /// A click that has been performed, and that only the ledger still has to take.
+    private struct Performed: Sendable {
+        let entry: LedgerEntry
+        let location: String
+        let cell: String
+        let verdict: Verdict
+
+        func judged(_ receipt: LedgerReceipt) -> Click {
             let index = entry.events.firstIndex { $0.kind == .click }
             let verdict = index.flatMap { receipt.verdicts.indices.contains($0) ? receipt.verdicts[$0] : nil }
             return Click(location: location, cell: cell, verdict: verdict ?? self.verdict)
@@ -27,41 +34,52 @@ extension ActionPerformer {
     /// from counting (a robot, a prefetch, HEAD, an expired token) is nobody's choice: it is recorded, and runs no command.
     /// - Throws: ``ActionError/forgedToken``, ``ActionError/gone(_:)``, ``StoreError``.
     public func click(token text: String, for client: ClientTrace, now: Int64) async throws -> Click {
-        let click: PerformedClick
-        if let brief = performBriefly(token: text, for: client, now: now) {
-            click = brief
+        let link: KnownLink
+        if let known = self.link(token: text, for: client, now: now) {
+            link = known
         } else {
             let destination = try await destination(of: text, for: client, now: now)
-            let client = judged(client, destination.token, now: now)
-            let context =
-                if client.verdict == .counted, let command = destination.viewModel.commands[.selection] {
-                    await run(command, .click, on: destination.viewModel, for: client, now: now)
-                } else {
-                    makeContext(.click, on: destination.viewModel, for: client, now: now)
-                }
-            guard let performed = performed(context, on: destination) else { throw ActionError.gone(destination.token.cell) }
-            click = performed
+            link = KnownLink(destination: destination, client: judged(client, destination.token, now: now), now: now)
         }
+        let click = try await perform(link)
         return click.judged(try await ledger.commit(click.entry))
     }
 
-    /// Performs a click without suspending: nil where the store has to be asked what the link leads to, or a command may take its time.
-    public func performBriefly(token text: String, for client: ClientTrace, now: Int64) -> PerformedClick? {
+    /// The link of which it is known where it leads; nil where the store has to be asked.
+    public func link(token text: String, for client: ClientTrace, now: Int64) -> KnownLink? {
         let known = destinations.destination(of: text, hasViewer: client.viewer != nil, at: state(at: now))
-        guard let destination = known else { return nil }
-        let client = judged(client, destination.token, now: now)
-        if client.verdict != .counted {
-            return performed(makeContext(.click, on: destination.viewModel, for: client, now: now), on: destination)
-        }
-        guard let command = destination.viewModel.commands[.selection] else { return nil }
-        return runBriefly(command, .click, on: destination.viewModel, for: client, now: now).flatMap { performed($0, on: destination) }
+        return known.map { KnownLink(destination: $0, client: judged(client, $0.token, now: now), now: now) }
     }
 
-    /// Has the ledger take a click.
+    /// Follows a link without waiting anywhere: on the thread that it is called on, up to the first command that suspends. Most links' commands
+    /// do not, and have the ledger take the click before this returns.
     ///
-    /// - Parameter completion: called once, on a thread of the ledger's own, which it must not hold up. It fails with ``StoreError``.
-    public func commit(_ click: PerformedClick, completion: @escaping @Sendable (Result<Click, any Error>) -> Void) {
-        ledger.commit(click.entry) { completion($0.map(click.judged)) }
+    /// - Parameter completion: called once, on whatever thread it happens to be, mostly the ledger's own: it must not hold that up. It fails
+    ///   as ``click(token:for:now:)`` does.
+    public func follow(_ link: KnownLink, completion: @escaping @Sendable (Result<Click, any Error>) -> Void) {
+        Task.immediate {
+            do {
+                let click = try await perform(link)
+                ledger.commit(click.entry) { completion($0.map(click.judged)) }
+            } catch {
+                completion(.failure(error))
+            }
+        }
+    }
+
+    /// - Throws: ``ActionError/gone(_:)`` where the cell leads nowhere any more. A command beside the clickthrough may have failed: the person
+    ///   gets there, and the ledger has the click.
+    private func perform(_ link: KnownLink) async throws -> Performed {
+        let (viewModel, client) = (link.destination.viewModel, link.client)
+        guard viewModel.commands[.selection] != nil, let location = viewModel.subject.destination else {
+            throw ActionError.gone(link.destination.token.cell)
+        }
+        var context = CommandContext(cell: viewModel.id, subject: viewModel.subject, occurrence: .click, client: client, now: link.now)
+        if client.verdict == .counted { context = await perform(.selection, of: viewModel, in: context) }
+        context.record(.click)
+        return Performed(
+            entry: LedgerEntry(events: context.events, changes: context.changes), location: context.destination ?? location,
+            cell: link.destination.token.cell, verdict: client.verdict)
     }
 
     private func judged(_ client: ClientTrace, _ token: CellToken, now: Int64) -> ClientTrace {
@@ -69,18 +87,6 @@ extension ActionPerformer {
         var client = client
         client.verdict = .expired
         return client
-    }
-
-    /// Nil where the cell leads nowhere any more. A command beside the clickthrough may have failed: the person gets there, and the ledger
-    /// has the click.
-    private func performed(_ context: CommandContext, on destination: ClickDestinations.Destination) -> PerformedClick? {
-        let viewModel = destination.viewModel
-        guard viewModel.commands[.selection] != nil, let location = viewModel.subject.destination else { return nil }
-        var context = context
-        context.record(.click)
-        return PerformedClick(
-            entry: LedgerEntry(events: context.events, changes: context.changes), location: context.destination ?? location,
-            cell: destination.token.cell, verdict: context.client.verdict)
     }
 
     private func state(at now: Int64) -> ClickDestinations.State {

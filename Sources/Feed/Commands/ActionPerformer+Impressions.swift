@@ -65,19 +65,19 @@ extension ActionPerformer {
         for sighting in sightings {
             var client = client
             guard let outcome = verdict(of: sighting, now: now), let viewModel = viewModels[ExactText(sighting.cell)],
-                let command = viewModel.commands[.impression]
+                viewModel.commands[.impression] != nil
             else {
                 places.append(nil)
                 continue
             }
             if client.verdict == .counted { client.verdict = outcome }
             client.token = sighting.token
-            var context: CommandContext
+            var context = CommandContext(
+                cell: viewModel.id, subject: viewModel.subject, occurrence: .impression, client: client, now: now)
             if client.verdict == .counted {
-                context = await run(command, .impression, on: viewModel, for: client, now: now)
+                context = await perform(.impression, of: viewModel, in: context)
             } else {
                 // As of a click: what keeps it from counting is recorded, and runs no command.
-                context = makeContext(.impression, on: viewModel, for: client, now: now)
                 context.record(.impression)
             }
             places.append(context.events.firstIndex { $0.kind == .impression }.map { entry.events.count + $0 })

@@ -7,19 +7,28 @@ extension ActionPerformer {
         try await undoInTurn(selection: id, for: client, now: now, idempotency: nil).steps
     }
 
+    /// What taking a selection back under an idempotency key came to.
+    public enum UndoOutcome: Sendable {
+        /// What became of each command, in the order in which they were taken back.
+        case undone([StepResult])
+        /// The key was used before, for the same request: the answer that it got.
+        case replayed(answer: [UInt8])
+    }
+
     /// The same where the client sent an idempotency key: who repeats the request gets its answer.
     ///
     /// - Parameter answer: makes the bytes that are kept under the key.
-    /// - Returns: what `answer` made, now or when the key was first used.
     /// - Throws: ``ActionError``, ``StoreError``. Nothing is committed then, and the key is not used up.
     public func undo(
         selection id: String, for client: ClientTrace, now: Int64, idempotency: IdempotencyKey,
         answer: @escaping @Sendable ([StepResult]) -> [UInt8]
-    ) async throws -> [UInt8] {
+    ) async throws -> UndoOutcome {
         try await gate.run(Self.turn(of: idempotency)) {
-            if let receipt = try await ledger.replay(of: idempotency), let kept = try Self.kept(of: receipt) { return kept }
+            if let receipt = try await ledger.replay(of: idempotency), let kept = try Self.kept(of: receipt) {
+                return .replayed(answer: kept)
+            }
             let (steps, kept) = try await undoInTurn(selection: id, for: client, now: now, idempotency: (idempotency, answer))
-            return kept ?? answer(steps)
+            return kept.map { .replayed(answer: $0) } ?? .undone(steps)
         }
     }
 
@@ -54,7 +63,7 @@ extension ActionPerformer {
             } catch {
                 throw ActionError.undoFailed(command: command.name, reason: String(describing: error))
             }
-            context.steps.append(StepResult(command: command.name, outcome: .undone))
+            context.noteUndone(command)
         }
         let done = context.steps
         let receipt = try await ledger.commit(
@@ -84,7 +93,10 @@ extension ActionPerformer {
         }
         let steps = try undoableSteps(of: record)
         guard record.undoneAt == nil else { throw ActionError.alreadyUndone }
-        guard now <= record.expires else { throw ActionError.undoExpired }
+        // One that ends later than what is performed now was made by a clock that was ahead.
+        let (end, isEndless) = now.addingReportingOverflow(max(0, undoWindow))
+        let (latest, isLater) = end.addingReportingOverflow(CellTokens.skew)
+        guard now <= record.expires, isEndless || isLater || record.expires <= latest else { throw ActionError.undoExpired }
         return (record, steps)
     }
 
@@ -97,7 +109,7 @@ extension ActionPerformer {
     private func undoableSteps(of record: SelectionRecord) throws(ActionError) -> [(any UndoableCommand, [UInt8])] {
         var steps: [(any UndoableCommand, [UInt8])] = []
         for step in record.steps {
-            guard let bytes = step.undo, let command = registry[step.command] as? any UndoableCommand else {
+            guard let bytes = step.undo, let command = registry.undoing(step.command) else {
                 throw .notUndoable(command: step.command)
             }
             steps.append((command, bytes))

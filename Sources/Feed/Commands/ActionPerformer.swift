@@ -30,8 +30,8 @@ public struct ActionPerformer: Sendable {
 
     /// What a performance came to.
     public enum Outcome: Sendable {
-        /// On disk. The bytes are what `answer` made of it.
-        case performed(Performance, answer: [UInt8])
+        /// On disk.
+        case performed(Performance)
         /// The idempotency key was used before, for the same request: the answer that it got. Nothing was run, or what was is dropped.
         case replayed(answer: [UInt8])
         /// The idempotency key was used before, for another request: 422 over HTTP.
@@ -41,21 +41,27 @@ public struct ActionPerformer: Sendable {
     /// Performs a slot of a cell.
     ///
     /// - Parameters:
+    ///   - body: what the request brought: a JSON object, where the slot takes any input; not looked at where it takes none.
     ///   - idempotency: the client's key. Of two requests with one key at the same moment, the second waits for the first and gets its
     ///     answer; where they met different replicas, one is committed, and both get its answer.
     ///   - answer: makes the bytes that are kept under the key, and given to whoever repeats the request. It has the verdicts by then, and
-    ///     makes the same bytes each time it is called.
+    ///     makes the same bytes each time it is called. It is not called where there is no key.
     /// - Throws: ``ActionError``, ``StoreError``.
     public func perform(
-        _ slot: CommandKey, of cell: String, for client: ClientTrace, now: Int64, idempotency: IdempotencyKey? = nil,
+        _ slot: CommandKey, of cell: String, for client: ClientTrace, now: Int64, body: [UInt8] = [], idempotency: IdempotencyKey? = nil,
         answer: @escaping @Sendable (Performance) -> [UInt8]
     ) async throws -> Outcome {
-        guard let idempotency else {
-            return try await performOnce(slot, of: cell, for: client, now: now, idempotency: nil, answer: answer)
+        try await once(idempotency) {
+            try await performOnce(slot, of: cell, for: client, now: now, body: body, idempotency: idempotency, answer: answer)
         }
+    }
+
+    /// Performs something unless its key has been used; those with one key take turns.
+    func once(_ idempotency: IdempotencyKey?, _ perform: @Sendable () async throws -> Outcome) async throws -> Outcome {
+        guard let idempotency else { return try await perform() }
         return try await gate.run(Self.turn(of: idempotency)) {
             if let receipt = try await ledger.replay(of: idempotency), let outcome = Outcome(replaying: receipt) { return outcome }
-            return try await performOnce(slot, of: cell, for: client, now: now, idempotency: idempotency, answer: answer)
+            return try await perform()
         }
     }
 
@@ -63,29 +69,40 @@ public struct ActionPerformer: Sendable {
     static func turn(of key: IdempotencyKey) -> String { "key\u{0}\(key.scope)\u{0}\(key.key)" }
 
     private func performOnce(
-        _ slot: CommandKey, of cell: String, for client: ClientTrace, now: Int64, idempotency: IdempotencyKey?,
+        _ slot: CommandKey, of cell: String, for client: ClientTrace, now: Int64, body: [UInt8], idempotency: IdempotencyKey?,
         answer: @escaping @Sendable (Performance) -> [UInt8]
     ) async throws -> Outcome {
         let viewModel = try await viewModel(of: cell, slot: 0, client: client, now: now)
-        let command = try command(in: slot, of: viewModel, for: client)
-        let context = await run(command, slot.occurrence, on: viewModel, for: client, now: now)
+        let input = try input(of: slot, of: viewModel, for: client, in: body)
+        let context = await perform(
+            slot, of: viewModel,
+            in: CommandContext(
+                cell: viewModel.id, subject: viewModel.subject, occurrence: slot.occurrence, client: client, now: now, input: input))
+        return try await commit(context, idempotency: idempotency, answer: answer)
+    }
+
+    /// Has the ledger keep what commands left behind.
+    func commit(
+        _ context: CommandContext, idempotency: IdempotencyKey?, answer: @escaping @Sendable (Performance) -> [UInt8]
+    ) async throws -> Outcome {
         let performance = Performance(context: context, links: links, undoWindow: undoWindow)
         let receipt = try await ledger.commit(
             LedgerEntry(
                 events: context.events, changes: context.changes, selection: performance.record,
                 idempotency: idempotency.map { (key: $0, answer: { answer(performance.judged($0)) }) }))
         if let outcome = Outcome(replaying: receipt) { return outcome }
-        let judged = performance.judged(receipt.verdicts)
-        return .performed(judged, answer: answer(judged))
+        return .performed(performance.judged(receipt.verdicts))
     }
 
     /// What performing a slot would run. Refuses what performing would refuse; runs and writes nothing.
     ///
-    /// - Throws: as ``perform(_:of:for:now:idempotency:answer:)`` does.
-    public func simulate(_ slot: CommandKey, of cell: String, for client: ClientTrace, now: Int64) async throws -> Performance {
+    /// - Throws: as ``perform(_:of:for:now:body:idempotency:answer:)`` does.
+    public func simulate(
+        _ slot: CommandKey, of cell: String, for client: ClientTrace, now: Int64, body: [UInt8] = []
+    ) async throws -> Performance {
         let viewModel = try await viewModel(of: cell, slot: 0, client: client, now: now)
-        let command = try command(in: slot, of: viewModel, for: client)
-        return Performance(simulating: command, of: viewModel)
+        _ = try input(of: slot, of: viewModel, for: client, in: body)
+        return Performance(simulating: viewModel.commands[slot]?.leaves ?? [], of: viewModel.id)
     }
 
     /// The view model of one cell, as a page would have it.
@@ -97,7 +114,7 @@ public struct ActionPerformer: Sendable {
         guard let item = found else { throw ActionError.unknownCell(cell) }
         let context = CellContext(links: links, tokens: tokens, now: now, hasViewer: client.viewer != nil, slot: slot)
         do {
-            return try factories.makeActingViewModel(for: item, in: context)
+            return try factories.makeActingViewModel(of: cell, for: item, in: context)
         } catch CellFactoryError.noFactory {
             throw ActionError.unknownCell(cell)
         } catch {
@@ -105,44 +122,28 @@ public struct ActionPerformer: Sendable {
         }
     }
 
-    private func command(in slot: CommandKey, of viewModel: CellViewModel, for client: ClientTrace) throws(ActionError) -> any Command {
+    /// What came with the request, checked. Refuses what cannot be performed before anything runs.
+    private func input(
+        of slot: CommandKey, of viewModel: CellViewModel, for client: ClientTrace, in body: [UInt8]
+    ) throws(ActionError) -> [String: ActionValue] {
         guard let command = viewModel.commands[slot] else { throw .nothingToDo(slot, cell: viewModel.id) }
         if client.viewer == nil, command.needs.contains(.viewer) {
-            let names = Performance.leaves(of: command).filter { $0.needs.contains(.viewer) }.map(\.name)
-            throw .viewerRequired(command: names.first ?? command.name)
+            throw .viewerRequired(command: command.leaves.first { $0.needs.contains(.viewer) }?.name ?? command.name)
         }
-        return command
+        return try FieldDeclaration.values(of: command.input, in: body)
     }
 
-    /// Runs a command to its end, or to where its policy gives up. What became of each step is in the context.
-    func run(
-        _ command: any Command, _ occurrence: LedgerEvent.Kind, on viewModel: CellViewModel, for client: ClientTrace, now: Int64
-    ) async -> CommandContext {
-        if let context = runBriefly(command, occurrence, on: viewModel, for: client, now: now) { return context }
-        var context = makeContext(occurrence, on: viewModel, for: client, now: now)
+    /// Performs what stands in a slot, to its end, or to where its policy gives up. What became of each step is in the context.
+    func perform(_ slot: CommandKey, of viewModel: CellViewModel, in context: CommandContext) async -> CommandContext {
+        var (context, attempt) = (context, context.attempt)
         do {
-            try await context.run(MacroCommand.Step(command))
+            try await viewModel.commands[slot]?.perform(in: &attempt)
+            if let command = viewModel.commands[slot] { context.settle(attempt, of: command) }
         } catch {
             // Noted with its step, which the performance reports.
+            if let command = viewModel.commands[slot] { context.settle(attempt, of: command, error: error) }
         }
         return context
-    }
-
-    /// The same without suspending; nil where the command is not brief.
-    func runBriefly(
-        _ command: any Command, _ occurrence: LedgerEvent.Kind, on viewModel: CellViewModel, for client: ClientTrace, now: Int64
-    ) -> CommandContext? {
-        guard let macro = command as? MacroCommand, macro.isBrief else { return nil }
-        var context = makeContext(occurrence, on: viewModel, for: client, now: now)
-        // What failed is noted with its step.
-        try? macro.performBriefly(in: &context)
-        return context
-    }
-
-    func makeContext(
-        _ occurrence: LedgerEvent.Kind, on viewModel: CellViewModel, for client: ClientTrace, now: Int64
-    ) -> CommandContext {
-        CommandContext(cell: viewModel.id, subject: viewModel.subject, occurrence: occurrence, client: client, now: now)
     }
 }
 

@@ -5,7 +5,7 @@ import Synchronization
 /// Good for one state of the store and one hour, as pages are: a URL that was changed, or an advertisement that is gone, is never served
 /// from here. It holds tokens whose signature was found to be ours, and no others.
 final class ClickDestinations: Sendable {
-    struct Destination {
+    struct Destination: Sendable {
         var token: CellToken
         var viewModel: CellViewModel
     }

@@ -1,6 +1,24 @@
+/// What a slot runs, as configuration says it: names of commands, what to do when one fails, and what the slot takes.
+public struct SlotCommands: Sendable, Hashable, ExpressibleByArrayLiteral {
+    public var commands: [String]
+    public var policy: FailurePolicy
+    /// What whoever performs the slot gives it, besides what its commands ask for.
+    public var input: [FieldDeclaration]
+
+    public init(_ commands: [String], policy: FailurePolicy = .stop, input: [FieldDeclaration] = []) {
+        self.commands = commands
+        self.policy = policy
+        self.input = input
+    }
+
+    public init(arrayLiteral elements: String...) {
+        self.init(elements)
+    }
+}
+
 /// The commands of one kind of cell, found and checked once when the service starts, and shared by all its cells.
 public struct CommandPlan: Sendable {
-    private let commands: [CommandKey: any Command]
+    private let commands: CellCommands
 
     /// - Parameters:
     ///   - kind: of item, for messages.
@@ -8,9 +26,10 @@ public struct CommandPlan: Sendable {
     public init(
         kind: String, slots: [CommandKey: SlotCommands], registry: CommandRegistry, offers: CommandNeeds
     ) throws(CommandPlanError) {
-        var commands: [CommandKey: any Command] = [:]
+        var commands = CellCommands()
         for (slot, configured) in slots.sorted(by: { $0.key.rawValue < $1.key.rawValue }) where !configured.commands.isEmpty {
             guard slot != .configuration else { throw .fixedSlot(slot, kind: kind) }
+            if let fault = slot.fault { throw .unusableSlot(slot, kind: kind, reason: fault) }
             var found: [any Command] = []
             for name in configured.commands {
                 guard let command = registry[name] else {
@@ -20,16 +39,53 @@ public struct CommandPlan: Sendable {
                 guard unmet.isEmpty else { throw .unmetNeeds(name, needs: unmet, kind: kind, slot: slot) }
                 found.append(command)
             }
-            let face = RequestCommand(name: "perform-\(slot.rawValue)", target: .slot(slot))
-            commands[slot] = MacroCommand(name: slot.rawValue, found, policy: configured.policy, face: face)
+            let input = MacroCommand(found, input: configured.input).input
+            if let fault = FieldDeclaration.fault(in: input) { throw .unusableInput(slot, kind: kind, reason: fault) }
+            guard input.isEmpty || slot.isPerformed else {
+                throw .unusableInput(slot, kind: kind, reason: "only selection, dismissal and slots of its own take any")
+            }
+            let face = RequestCommand(name: "perform-\(slot.rawValue)", target: .slot(slot), input: input)
+            commands[slot] = MacroCommand(name: slot.rawValue, found, policy: configured.policy, input: configured.input, face: face)
         }
         self.commands = commands
     }
 
     /// The commands of one cell: those of its kind, and the one that fills it.
-    public func commands(configuration: any Command) -> [CommandKey: any Command] {
+    public func commands(configuration: any Command) -> CellCommands {
         var commands = commands
         commands[.configuration] = configuration
         return commands
+    }
+}
+
+/// Why commands cannot stand where configuration wants them. Ends the start of the service with this line.
+public enum CommandPlanError: Error, Sendable, Hashable {
+    case registeredTwice(String)
+    case unknownCommand(String, kind: String, slot: CommandKey, known: [String])
+    /// The command needs what the kind of cell, or the configuration of viewers, does not bring.
+    case unmetNeeds(String, needs: CommandNeeds, kind: String, slot: CommandKey)
+    /// The factory alone fills this slot.
+    case fixedSlot(CommandKey, kind: String)
+    /// No slot can be called so.
+    case unusableSlot(CommandKey, kind: String, reason: String)
+    case unusableInput(CommandKey, kind: String, reason: String)
+}
+
+extension CommandPlanError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .registeredTwice(let name):
+            "two commands are called '\(name)'"
+        case .unknownCommand(let name, let kind, let slot, let known):
+            "unknown command '\(name)' in \(kind) \(slot.rawValue); known are \(known.joined(separator: ", "))"
+        case .unmetNeeds(let name, let needs, let kind, let slot):
+            "command '\(name)' in \(kind) \(slot.rawValue) needs a \(needs.names.joined(separator: " and a ")), and there is none"
+        case .fixedSlot(let slot, let kind):
+            "\(kind) \(slot.rawValue) cannot be configured: the cell's factory fills it"
+        case .unusableSlot(let slot, let kind, let reason):
+            "\(kind): '\(ItemFault.shown(slot.rawValue))' cannot be a slot: it \(reason)"
+        case .unusableInput(let slot, let kind, let reason):
+            "the input of \(kind) \(ItemFault.shown(slot.rawValue)): \(reason)"
+        }
     }
 }

@@ -1,6 +1,8 @@
 /// The commands that configuration can name. A new command is one type and one registration.
 public struct CommandRegistry: Sendable {
     private var commands: [String: any Command] = [:]
+    /// What composites come down to, where it has no registration of its own: the ledger knows performances by these names.
+    private var components: [String: any UndoableCommand] = [:]
 
     /// Knows no commands.
     public init() {}
@@ -9,7 +11,8 @@ public struct CommandRegistry: Sendable {
     public static var standard: CommandRegistry {
         var registry = CommandRegistry()
         let commands: [any Command] = [
-            AnalyticsCommand(), PresentCommand(), ClickthroughCommand(), DismissCommand(), SaveCommand(),
+            AnalyticsCommand(), PresentCommand(), ClickthroughCommand(), DismissCommand(), SaveCommand(), RestoreCommand(),
+            UnsaveCommand(),
             RequestCommand(name: "cancel-images", target: .imageRequests),
         ]
         for command in commands { registry.commands[command.name] = command }
@@ -20,10 +23,17 @@ public struct CommandRegistry: Sendable {
     public mutating func register(_ command: any Command) throws(CommandPlanError) {
         guard commands[command.name] == nil else { throw .registeredTwice(command.name) }
         commands[command.name] = command
+        guard command.components != nil else { return }
+        for leaf in command.leaves { components[leaf.name] = components[leaf.name] ?? leaf.undoing }
     }
 
     public subscript(name: String) -> (any Command)? {
         commands[name]
+    }
+
+    /// What takes back the performances of a command; nil where nothing can.
+    func undoing(_ name: String) -> (any UndoableCommand)? {
+        commands[name].map(\.undoing) ?? components[name]
     }
 
     /// All names, sorted.

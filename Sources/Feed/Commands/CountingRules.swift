@@ -2,7 +2,8 @@
 public struct CountingRules: Sendable, Hashable {
     /// Clicks of the same person on the same cell inside it are duplicates. Milliseconds.
     public var clickWindow: Int64 = 30_000
-    /// Impressions of the same person with the same token inside it are duplicates. Milliseconds; as long as a token is valid, at the least.
+    /// An impression token counts once for each viewer inside it or, without one, once for each address. Milliseconds; as long as a token is
+    /// valid, at the least.
     public var impressionWindow: Int64 = 25 * 3_600_000
     /// Clicks that count per viewer and per address in ``rateWindow``.
     public var clickLimit = 60
@@ -13,7 +14,8 @@ public struct CountingRules: Sendable, Hashable {
 
     public init() {}
 
-    /// By what the same person is known again: the viewer, or else address and user agent together.
+    /// By what the same person is known again: the viewer; or else address and user agent together for what one may do again after a while,
+    /// and the address alone for what happens once: what a user agent is called costs nothing to change.
     struct Identities {
         var viewer: String?
         var address: String?
@@ -25,12 +27,15 @@ public struct CountingRules: Sendable, Hashable {
         /// the first of them did is not counted again, whichever came first.
         ///
         /// - Parameter sinceYesterday: whether the window reaches back beyond midnight, when addresses were known by something else.
-        func deduplication(_ what: String, window: Int64, sinceYesterday: Bool) -> LedgerEvent.Deduplication? {
+        func deduplication(_ what: String, once: Bool, window: Int64, sinceYesterday: Bool) -> LedgerEvent.Deduplication? {
             // A separator that no header value holds keeps the parts apart.
             let named = viewer.map { "\(what)\u{0}v\u{0}\($0)" }
-            guard let address else { return named.map { LedgerEvent.Deduplication(key: $0, window: window) } }
+            guard let address else {
+                guard once || named != nil else { return nil }
+                return LedgerEvent.Deduplication(key: named ?? "\(what)\u{0}t", window: window)
+            }
             func keys(_ address: String) -> (anonymous: String, anyone: String) {
-                let device = "\(address)\u{0}\(userAgent ?? "")"
+                let device = once ? address : "\(address)\u{0}\(userAgent ?? "")"
                 return ("\(what)\u{0}d\u{0}\(device)", "\(what)\u{0}n\u{0}\(device)")
             }
             let today = keys(address)
@@ -52,12 +57,13 @@ public struct CountingRules: Sendable, Hashable {
             switch event.kind {
             case .click: (clickWindow, clickLimit, event.cell)
             case .impression: (impressionWindow, impressionLimit, token ?? event.cell)
-            case .selection, .deselection, .dismissal, .save, .undo: (Int64(0), 0, "")
+            default: (Int64(0), 0, "")
             }
         guard limit > 0 else { return }
         let sinceMidnight = event.at % 86_400_000
         event.deduplication = identities.deduplication(
-            "\(event.kind.rawValue)\u{0}\(what)", window: window, sinceYesterday: window > sinceMidnight)
+            "\(event.kind.rawValue)\u{0}\(what)", once: event.kind == .impression && token != nil, window: window,
+            sinceYesterday: window > sinceMidnight)
         event.rates = identities.rates.map {
             LedgerEvent.RateLimit(key: "\(event.kind.rawValue)\u{0}\($0)", limit: limit, window: rateWindow)
         }

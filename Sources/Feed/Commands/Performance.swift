@@ -51,9 +51,9 @@ public struct Performance: Sendable {
         }
     }
 
-    init(simulating command: any Command, of viewModel: CellViewModel) {
-        cell = viewModel.id
-        steps = Self.leaves(of: command).map { StepResult(command: $0.name, outcome: .simulated) }
+    init(simulating commands: [any Command], of cell: String) {
+        self.cell = cell
+        steps = commands.map { StepResult(command: $0.name, outcome: .simulated) }
     }
 
     func judged(_ verdicts: [Verdict]) -> Performance {
@@ -61,10 +61,5 @@ public struct Performance: Sendable {
         performance.verdicts = verdicts
         performance.verdict = verdicts.indices.contains(telling) ? verdicts[telling] : nil
         return performance
-    }
-
-    /// The commands that a command comes down to.
-    static func leaves(of command: any Command) -> [any Command] {
-        (command as? MacroCommand)?.flattened ?? [command]
     }
 }

@@ -18,7 +18,7 @@ public struct StepResult: Sendable {
     /// Why it failed, or could not be taken back. For the log, never for the client.
     public var error: (any Error)?
     /// Takes it back, within the same performance.
-    var undoable: (any UndoableCommand)?
+    var undoing: (any UndoableCommand)?
 
     init(command: String, outcome: Outcome, error: (any Error)? = nil) {
         self.command = command

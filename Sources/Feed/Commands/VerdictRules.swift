@@ -29,3 +29,49 @@ public struct VerdictRules: Sendable, Hashable {
         return isHead || purposes.contains(where: Self.early.matches) ? .prefetch : .counted
     }
 }
+
+/// Looks for any of several words in a text, ASCII letters of either case being the same. One pass over the bytes, nothing allocated.
+struct WordSearch: Sendable, Hashable {
+    private let words: [[UInt8]]
+    private let passed: [[UInt8]]
+    /// Whether a word begins with a byte, one that is passed included.
+    private let begins: [Bool]
+
+    /// - Parameter passed: words that are no match, whatever words are within them.
+    init(_ words: [String], passing passed: [String] = []) {
+        self.words = Self.folded(words)
+        self.passed = Self.folded(passed)
+        var begins = [Bool](repeating: false, count: 256)
+        for first in (self.words + self.passed).compactMap(\.first) { begins[Int(first)] = true }
+        self.begins = begins
+    }
+
+    func matches(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { text in
+            var start = 0
+            while start < text.count {
+                guard begins[Int(Self.folded(text[start]))] else {
+                    start += 1
+                    continue
+                }
+                if words.contains(where: { Self.stands($0, in: text, at: start) }) { return true }
+                start += passed.first { Self.stands($0, in: text, at: start) }?.count ?? 1
+            }
+            return false
+        }
+    }
+
+    private static func folded(_ words: [String]) -> [[UInt8]] {
+        words.map { $0.utf8.map { folded($0) } }.filter { !$0.isEmpty }
+    }
+
+    private static func stands(_ word: [UInt8], in text: UnsafeBufferPointer<UInt8>, at start: Int) -> Bool {
+        guard text.count - start >= word.count else { return false }
+        return word.indices.allSatisfy { folded(text[start + $0]) == word[$0] }
+    }
+
+    private static func folded(_ byte: UInt8) -> UInt8 {
+        (0x41...0x5A).contains(byte) ? byte | 0x20 : byte
+    }
+}

@@ -1,5 +1,5 @@
 extension JSONWriter {
-    /// A cell, with its slots in the order of ``CommandKey``; slots without an action are left out.
+    /// A cell, with its slots in the order of ``CellCommands``; slots without an action are left out.
     mutating func write(_ viewModel: CellViewModel) {
         raw(#"{"id":"#)
         write(viewModel.id)
@@ -11,7 +11,7 @@ extension JSONWriter {
         write(viewModel.size.height)
         raw(#"},"actions":{"#)
         var isFirst = true
-        for slot in CommandKey.allCases {
+        for (slot, _) in viewModel.commands.slots {
             guard let action = viewModel.action(in: slot) else { continue }
             if !isFirst { raw(",") }
             isFirst = false
@@ -34,7 +34,7 @@ extension JSONWriter {
                 raw("}")
             }
             raw("}}")
-        case .request(let method, let href, let templated, let body):
+        case .request(let method, let href, let templated, let body, let input):
             raw(#"{"type":"request","method":"#)
             write(method)
             raw(#","href":"#)
@@ -43,6 +43,10 @@ extension JSONWriter {
             if let body {
                 raw(#","body":"#)
                 write(body)
+            }
+            if let input {
+                raw(#","input":"#)
+                write(input)
             }
             raw("}")
         case .link(let href):

@@ -1,3 +1,5 @@
+internal import Primitives
+
 extension Performance {
     /// The performance as clients get it: JSON, UTF-8.
     public func json() -> [UInt8] {

@@ -36,13 +36,20 @@ extension CellFactories {
             do {
                 _ = try CommandPlan(kind: kind.name, slots: [slot: commands], registry: registry, offers: offers)
             } catch {
-                throw KindFault(["actions", slot.rawValue], error.description)
+                throw KindFault(["actions", slot.rawValue], error.description + remedy(of: error))
             }
         }
         do {
             return try CommandPlan(kind: kind.name, slots: kind.declaration.actions, registry: registry, offers: offers)
         } catch {
-            throw KindFault(["actions"], error.description)
+            throw KindFault(["actions"], error.description + remedy(of: error))
         }
+    }
+
+    private static func remedy(of error: CommandPlanError) -> String {
+        guard case .unmetNeeds(_, let needs, _, _) = error else { return "" }
+        if needs.contains(.destination) { return ": give the kind a destination, a required url field" }
+        if needs.contains(.presentation) { return ": give the kind a presentation with a screen" }
+        return needs.contains(.viewer) ? ": events.viewer-header is empty" : ""
     }
 }

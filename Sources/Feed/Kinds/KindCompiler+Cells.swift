@@ -6,6 +6,10 @@ extension KindCompiler {
             for (index, cell) in (declaration.cells[layout] ?? []).enumerated() {
                 compiled[layout, default: []].append(try self.cell(cell, at: ["cells", layout.rawValue, "\(index)"]))
             }
+            guard let cells = compiled[layout] else { continue }
+            guard cells.contains(where: { $0.companion == nil }) else {
+                throw KindFault(["cells", layout.rawValue], "a companion stands behind a first cell, and there is none")
+            }
         }
         return compiled
     }
@@ -21,7 +25,9 @@ extension KindCompiler {
     func destination() throws(KindFault) -> FieldReference? {
         guard let name = declaration.destination else { return nil }
         let found = try reference(name, [.url], at: ["destination"])
-        guard found.isRequired else { throw KindFault(["destination"], "'\(name)' must be a required field") }
+        guard found.isRequired else {
+            throw KindFault(["destination"], "'\(name)' must be a required field: declare it with required: true")
+        }
         return found
     }
 
@@ -30,7 +36,11 @@ extension KindCompiler {
         guard let field = declaration.fields.first(where: { $0.name == name }), field.type == .text, field.isRequired else {
             let fitting = declaration.fields.filter { $0.type == .text && $0.isRequired }.map(\.name)
             throw KindFault(
-                ["id"], "must be a required text field; allowed: \(fitting.isEmpty ? "none" : fitting.joined(separator: ", "))")
+                ["id"],
+                "must be a required text field; "
+                    + (fitting.isEmpty
+                        ? "the kind has none: declare one under fields, as in `\(ItemFault.shown(name)): {type: text, required: true}`"
+                        : "allowed: \(fitting.joined(separator: ", "))"))
         }
         return field
     }
@@ -40,11 +50,12 @@ extension KindCompiler {
             throw KindFault(path, "identifier must have 1 to 128 bytes")
         }
         try check(cell.size, at: path + ["size"])
+        if let companion = cell.companion { try Self.check(name: companion, at: path + ["companion"]) }
         var conditions: [CellCondition] = []
         for condition in cell.conditions { conditions.append(try self.condition(condition, at: path + ["when", condition.field])) }
         return DeclaredCell(
             identifier: cell.identifier, size: cell.size, conditions: conditions,
-            bindings: try sources(cell.bindings, at: path + ["bind"]))
+            bindings: try sources(cell.bindings, at: path + ["bind"]), companion: cell.companion)
     }
 
     private func check(_ size: SizeRule, at path: [String]) throws(KindFault) {

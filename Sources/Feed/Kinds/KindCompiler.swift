@@ -39,32 +39,23 @@ struct KindCompiler {
             guard !declaration.fields[..<index].contains(where: { $0.name == field.name }) else {
                 throw KindFault(path, "two fields are called '\(field.name)'")
             }
-            switch field.type {
-            case .text:
-                let isWhole = [field.minimum, field.maximum].compactMap { $0 }.allSatisfy { $0 >= 0 && $0 == $0.rounded() }
-                guard isWhole, field.maximum ?? 1 >= 1, field.maximum ?? 1 <= FieldDeclaration.textLimit else {
-                    throw KindFault(
-                        path, "min and max of a text are whole numbers of characters, max 1 to \(Int(FieldDeclaration.textLimit))")
-                }
-            case .number: break
-            case .date, .url, .image, .boolean:
-                guard field.minimum == nil, field.maximum == nil else {
-                    throw KindFault(path, "a \(field.type.rawValue) has neither min nor max")
-                }
-            }
-            let maximum = field.maximum ?? (field.type == .text ? FieldDeclaration.usualTextLimit : .infinity)
-            guard field.minimum ?? -.infinity <= maximum else { throw KindFault(path, "min is greater than max") }
+            if let fault = field.boundsFault { throw KindFault(path, fault) }
         }
     }
 
     /// Letters, digits, underscores and hyphens, beginning with a letter: a name that needs no quoting anywhere.
-    private static func check(name: String, at path: [String]) throws(KindFault) {
+    static func isName(_ name: String) -> Bool {
         let bytes = name.utf8
         let isPlain = bytes.allSatisfy { byte in
             (byte | 0x20) &- UInt8(ascii: "a") < 26 || byte &- UInt8(ascii: "0") <= 9 || byte == UInt8(ascii: "_")
                 || byte == UInt8(ascii: "-")
         }
-        guard let first = bytes.first, (first | 0x20) &- UInt8(ascii: "a") < 26, isPlain, bytes.count <= nameLimit else {
+        guard let first = bytes.first else { return false }
+        return (first | 0x20) &- UInt8(ascii: "a") < 26 && isPlain && bytes.count <= nameLimit
+    }
+
+    static func check(name: String, at path: [String]) throws(KindFault) {
+        guard isName(name) else {
             throw KindFault(
                 path, "'\(ItemFault.shown(name))' must be a letter followed by letters, digits, _ or -, \(nameLimit) at most")
         }
@@ -73,12 +64,17 @@ struct KindCompiler {
     /// - Parameter types: what the field may hold; any where it is empty.
     func reference(_ name: String, _ types: [FieldType], at path: [String]) throws(KindFault) -> FieldReference {
         let fitting = references.filter { types.isEmpty || types.contains($0.reference.type) }
-        let allowed = fitting.isEmpty ? "none" : fitting.map(\.name).joined(separator: ", ")
+        let wanted = types.map(\.rawValue).joined(separator: " or ")
+        let shown = ItemFault.shown(name)
+        let allowed =
+            fitting.isEmpty
+            ? "the kind has no field of the type \(wanted): declare one under fields, as in `\(shown): \(types.first?.rawValue ?? "text")`"
+            : "allowed: \(fitting.map(\.name).joined(separator: ", "))"
         guard let found = references.first(where: { $0.name == name })?.reference else {
-            throw KindFault(path, "unknown field '\(ItemFault.shown(name))'; allowed: \(allowed)")
+            throw KindFault(path, "unknown field '\(shown)'; \(allowed)")
         }
         guard types.isEmpty || types.contains(found.type) else {
-            throw KindFault(path, "'\(name)' is a \(found.type.rawValue); allowed: \(allowed)")
+            throw KindFault(path, "'\(shown)' is of the type \(found.type.rawValue), and \(wanted) is wanted here; \(allowed)")
         }
         return found
     }

@@ -28,9 +28,18 @@ public protocol Ledger: Sendable {
 
     /// All cells on one of a viewer's lists, in no order.
     func allCells(on list: ViewerList, of viewer: String) async throws -> Set<ExactText>
+
+    /// Whether a click can be written, as `/readyz` asks.
+    ///
+    /// - Throws: ``StoreError/unavailable(_:)`` where it cannot: the disk is full, another process keeps the file locked, the file is gone.
+    func checkReady() async throws
 }
 
 extension Ledger {
+    public func checkReady() async throws {
+        _ = try await selection(id: "")
+    }
+
     public func commit(_ entry: LedgerEntry, completion: @escaping @Sendable (Result<LedgerReceipt, any Error>) -> Void) {
         Task {
             do { completion(.success(try await commit(entry))) } catch { completion(.failure(error)) }

@@ -1,7 +1,23 @@
 /// One thing that happened: a row of the ledger.
 public struct LedgerEvent: Sendable, Hashable {
-    public enum Kind: String, Sendable, Hashable, CaseIterable {
-        case impression, click, selection, deselection, dismissal, save, undo
+    /// What happened. Slots that a kind of cell adds are performed under their own names.
+    public struct Kind: RawRepresentable, Sendable, Hashable {
+        public static let impression = Kind(rawValue: "impression")
+        public static let click = Kind(rawValue: "click")
+        public static let selection = Kind(rawValue: "selection")
+        public static let deselection = Kind(rawValue: "deselection")
+        public static let dismissal = Kind(rawValue: "dismissal")
+        public static let save = Kind(rawValue: "save")
+        public static let undo = Kind(rawValue: "undo")
+
+        /// Those that every service has, and that reports count.
+        public static let allCases: [Kind] = [.impression, .click, .selection, .deselection, .dismissal, .save, .undo]
+
+        public let rawValue: String
+
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
     }
 
     /// Milliseconds since 1970-01-01 UTC.

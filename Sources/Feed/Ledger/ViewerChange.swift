@@ -12,11 +12,16 @@ public struct ViewerList: Sendable, Hashable, RawRepresentable {
 
 /// A change of a viewer's list.
 ///
-/// A cell is on a list as long as one performance that put it there has not been taken back. So undoing the second of two saves leaves
-/// the cell saved, and any sequence of actions and undo ends as if only the commands that were not undone had run.
+/// Performances put a cell on a list and take it off again, and each of them can be taken back: any sequence of performances and undo ends
+/// as if only those that were not undone had run, in their order. So undoing the second of two saves leaves the cell saved, and undoing a
+/// removal brings the cell back to its place.
 public enum ViewerChange: Sendable, Hashable {
+    /// A performance puts the cell on the list.
     case add(list: ViewerList, viewer: String, cell: String, performance: String, at: Int64)
-    case remove(list: ViewerList, viewer: String, cell: String, performance: String)
+    /// A performance takes the cell off the list, whatever put it there and however long ago. Does nothing where it is not there.
+    case remove(list: ViewerList, viewer: String, cell: String, performance: String, at: Int64)
+    /// A performance, of either sort, is undone.
+    case takeBack(list: ViewerList, viewer: String, cell: String, performance: String)
 }
 
 /// A cell on a viewer's list.

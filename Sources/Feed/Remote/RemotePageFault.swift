@@ -3,6 +3,8 @@ public struct RemotePageFault: Error, Sendable, Hashable, CustomStringConvertibl
     public var reason: String
     /// How many bytes into the page.
     public var offset: Int
+    /// Whether the document is one, and the list is not where it should be.
+    public var isOfPlace = false
 
     public var description: String { "byte \(offset): \(reason)" }
 }

@@ -8,9 +8,12 @@ extension RemotePageReader {
 
     mutating func nextValue() throws(RemotePageFault) -> Outcome? {
         guard let byte = try peek() else { return .needsBytes }
+        if byte == UInt8(ascii: "<"), containers.isEmpty {
+            throw fault("this is an HTML page, not JSON: the address may want a login, or be wrong; look at it in a browser")
+        }
         let depth = containers.count
         if items.isHit(depth: depth) {
-            guard byte == UInt8(ascii: "[") else { throw fault("\(Self.name(items.pointer)) is not an array") }
+            guard byte == UInt8(ascii: "[") else { throw fault("\(Self.name(items.pointer)) is not an array", isOfPlace: true) }
             guard !foundItems else { throw fault("\(Self.name(items.pointer)) occurs twice") }
             foundItems = true
             position += 1
@@ -114,7 +117,7 @@ extension RemotePageReader {
         position = scanner.position
         guard position == buffer.count else { throw fault(JSONFault(.trailingBytes, at: position)) }
         guard isAtEnd else { return .needsBytes }
-        guard foundItems else { throw fault("there is no \(Self.name(items.pointer))") }
+        guard foundItems else { throw fault("there is no \(Self.name(items.pointer))", isOfPlace: true) }
         state = .finished
         return nil
     }

@@ -88,8 +88,8 @@ public struct RemotePageReader: Sendable {
         }
     }
 
-    func fault(_ reason: String) -> RemotePageFault {
-        RemotePageFault(reason: reason, offset: consumed + position)
+    func fault(_ reason: String, isOfPlace: Bool = false) -> RemotePageFault {
+        RemotePageFault(reason: reason, offset: consumed + position, isOfPlace: isOfPlace)
     }
 
     func fault(_ fault: JSONFault) -> RemotePageFault {

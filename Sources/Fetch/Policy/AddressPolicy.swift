@@ -57,3 +57,69 @@ public struct AddressPolicy: Sendable {
         "2001:2::/48", "2001:10::/28", "2001:20::/28", "2001:db8::/32", "3fff::/20",
     ].compactMap(Network.init)
 }
+
+/// A range of addresses in CIDR notation.
+public struct Network: Hashable, Sendable, CustomStringConvertible {
+    let address: IPAddress
+    let prefix: Int
+
+    /// Parses `10.0.0.0/8` or `fd00::/8`; a lone address is the range that holds it alone. Nil for anything else,
+    /// and where bits are set behind the prefix: `10.0.0.1/8` is more often a mistake than a meaning.
+    public init?(_ text: String) {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let first = parts.first, let address = IPAddress(String(first)) else { return nil }
+        let width = address.family == .v4 ? 32 : 128
+        var prefix = width
+        if parts.count == 2 {
+            guard parts[1].utf8.allSatisfy({ (48...57).contains($0) }), let number = Int(parts[1]), number <= width else { return nil }
+            prefix = number
+        }
+        let behind = width - prefix
+        guard behind == 128 ? address.bits == 0 : address.bits & ((1 << behind) - 1) == 0 else { return nil }
+        self.address = address
+        self.prefix = prefix
+    }
+
+    public func contains(_ other: IPAddress) -> Bool {
+        guard other.family == address.family else { return false }
+        let shift = (address.family == .v4 ? 32 : 128) - prefix
+        return shift == 128 || (other.bits ^ address.bits) >> UInt128(shift) == 0
+    }
+
+    public var description: String {
+        "\(address)/\(prefix)"
+    }
+}
+
+/// A host name, or every name below one: `example.com`, `*.example.com`. Compared label by label, so that neither
+/// `evilexample.com` nor `example.com.evil.net` ever matches.
+public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
+    private let labels: [String]
+    private let below: Bool
+
+    /// Nil where a label is empty, or holds anything but ASCII letters, digits, `-` and `_`.
+    public init?(_ text: String) {
+        var rest = Substring(text.lowercased())
+        below = rest.hasPrefix("*.")
+        if below { rest = rest.dropFirst(2) }
+        if rest.hasSuffix(".") { rest = rest.dropLast() }
+        labels = rest.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        let legal = labels.allSatisfy { label in
+            !label.isEmpty && label.utf8.allSatisfy { (48...57).contains($0) || (97...122).contains($0) || $0 == 45 || $0 == 95 }
+        }
+        guard legal else { return nil }
+    }
+
+    /// - Parameter host: in the form of ``FetchURL/host``: lower case, ASCII, no trailing dot.
+    public func matches(_ host: String) -> Bool {
+        let other = host.split(separator: ".", omittingEmptySubsequences: false)
+        if below {
+            return other.count > labels.count && other.suffix(labels.count).elementsEqual(labels, by: ==)
+        }
+        return other.elementsEqual(labels, by: ==)
+    }
+
+    public var description: String {
+        (below ? "*." : "") + labels.joined(separator: ".")
+    }
+}

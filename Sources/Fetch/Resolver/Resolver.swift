@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import EventLoop
 internal import Synchronization
 
@@ -15,8 +16,8 @@ public final class Resolver: Sendable {
         public var threads = 16
         /// A lookup that takes longer is stuck: its thread is no longer one of the ``threads``, so that others get theirs.
         public var patience: Duration = .milliseconds(200)
-        /// Threads with the stuck ones.
-        public var mostThreads = 64
+        /// Threads with the stuck ones. A silent name server keeps one for each name that it was asked for, some ten seconds long.
+        public var mostThreads = 256
         /// Names that wait for a thread; one more is refused with `resolveFailed`.
         public var queue = 1_024
         public var positive: Duration = .seconds(60)
@@ -38,6 +39,8 @@ public final class Resolver: Sendable {
         var waiting: [String: [(number: UInt64, call: @Sendable (Answer) -> Void)]] = [:]
         var queue: [String] = []
         var threads = 0
+        /// Somebody looks after the patience whether threads have got stuck.
+        var isWatched = false
         /// When each lookup under way was begun.
         var begun: [String: LoopInstant] = [:]
         var next: UInt64 = 0
@@ -46,10 +49,16 @@ public final class Resolver: Sendable {
     private let lookup: Lookup
     private let configuration: Configuration
     private let state = Mutex(State())
+    private let watcher = DispatchQueue(label: "intertwine.resolver")
 
     public init(configuration: Configuration = Configuration(), lookup: @escaping Lookup = SystemLookup.addresses) {
         self.configuration = configuration
         self.lookup = lookup
+    }
+
+    /// Whether a name's addresses, or that it has none, are remembered.
+    func knows(_ host: String) -> Bool {
+        state.withLock { $0.cache[host].map { LoopInstant.now() < $0.until } ?? false }
     }
 
     /// Threads that look names up right now.
@@ -57,7 +66,7 @@ public final class Resolver: Sendable {
 
     /// Calls back once: at once where the name is remembered, else on a thread of the resolver. Nil where it called at once.
     func resolve(_ host: String, then call: @escaping @Sendable (Answer) -> Void) -> Ticket? {
-        enum Step { case now(Answer), wait(Ticket, spawn: Bool) }
+        enum Step { case now(Answer), wait(Ticket, spawn: Bool, watch: Bool) }
         let now = LoopInstant.now()
         let step = state.withLock { state -> Step in
             if let known = state.cache[host], now < known.until { return .now(known.answer) }
@@ -66,18 +75,45 @@ public final class Resolver: Sendable {
             state.next &+= 1
             state.waiting[host, default: []].append((state.next, call))
             let ticket = Ticket(host: host, number: state.next)
-            guard isFirst else { return .wait(ticket, spawn: false) }
+            guard isFirst else { return .wait(ticket, spawn: false, watch: false) }
             state.queue.append(host)
-            return .wait(ticket, spawn: takeThread(&state, now))
+            let spawn = takeThread(&state, now)
+            return .wait(ticket, spawn: spawn, watch: !spawn && mustWatch(&state))
         }
         switch step {
         case .now(let answer):
             call(answer)
             return nil
-        case .wait(let ticket, let spawn):
+        case .wait(let ticket, let spawn, let watch):
             if spawn { startThread() }
+            if watch { self.watch() }
             return ticket
         }
+    }
+
+    /// Whether nobody looks yet whether the threads that others wait for have got stuck.
+    private func mustWatch(_ state: inout State) -> Bool {
+        guard !state.isWatched, !state.queue.isEmpty, state.threads < configuration.mostThreads else { return false }
+        state.isWatched = true
+        return true
+    }
+
+    private func watch() {
+        let (seconds, part) = configuration.patience.components
+        let nanoseconds = Int(clamping: seconds) * 1_000_000_000 + Int(part / 1_000_000_000)
+        watcher.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) { [weak self] in self?.replaceStuck() }
+    }
+
+    private func replaceStuck() {
+        let (spawns, watch) = state.withLock { state in
+            state.isWatched = false
+            var spawns = 0
+            // Each of them takes one name.
+            while spawns < state.queue.count, takeThread(&state, .now()) { spawns += 1 }
+            return (spawns, spawns < state.queue.count && mustWatch(&state))
+        }
+        for _ in 0..<spawns { startThread() }
+        if watch { self.watch() }
     }
 
     /// Whether one more thread may work; it then counts.
@@ -129,7 +165,8 @@ public final class Resolver: Sendable {
                 state.threads -= 1
                 return nil
             }
-            let host = state.queue.removeFirst()
+            // The newest: somebody still waits for it, and those before it may be stuck for good.
+            let host = state.queue.removeLast()
             state.begun[host] = now
             return host
         }

@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// Collects an answer's head from the lines that curl hands over one by one.
 struct AnswerHead {
     enum Step {
@@ -40,12 +42,7 @@ struct AnswerHead {
         if let text = String(validating: value, as: UTF8.self) { return text }
         switch name {
         case "etag", "last-modified": return nil
-        case "location":
-            let digits = Array("0123456789ABCDEF".utf8)
-            let bytes = value.flatMap { byte -> [UInt8] in
-                byte < 0x80 ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-            return String(decoding: bytes, as: UTF8.self)
+        case "location": return PercentCoding.encode(value, keeping: .ascii)
         default: return String(decoding: value, as: UTF8.self)
         }
     }

@@ -61,6 +61,12 @@ final class CurlEasy {
         set(CURLOPT_LOW_SPEED_TIME, limits.slowSeconds)
     }
 
+    /// From now on: curl takes the framing off chunks and counts none of it. What it would log of a body is the body as it came.
+    func watchWire() {
+        set(CURLOPT_VERBOSE, 1)
+        set(CURLOPT_NOPROGRESS, 0)
+    }
+
     func set(_ option: CURLoption, _ value: Int) {
         check(intertwine_easy_long(handle, option, value))
     }
@@ -87,5 +93,31 @@ extension Duration {
     fileprivate var milliseconds: Int {
         let (whole, part) = components
         return max(1, Int(min(whole, 1_000_000)) * 1_000 + Int(part / 1_000_000_000_000_000))
+    }
+}
+
+/// Owns curl's multi handle. On one loop only.
+final class CurlMulti {
+    let handle: UnsafeMutableRawPointer
+
+    /// curl's global state, set up once for the process.
+    private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+
+    init(context: UnsafeMutableRawPointer, socket: intertwine_curl_socket, timer: intertwine_curl_timer) throws(FetchFailure) {
+        guard Self.isReady, let handle = curl_multi_init() else { throw .internalError }
+        self.handle = handle
+        _ = intertwine_multi_socket(handle, socket)
+        _ = intertwine_multi_pointer(handle, CURLMOPT_SOCKETDATA, context)
+        _ = intertwine_multi_timer(handle, timer)
+        _ = intertwine_multi_pointer(handle, CURLMOPT_TIMERDATA, context)
+        _ = intertwine_multi_long(handle, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
+        _ = intertwine_multi_long(handle, CURLMOPT_MAXCONNECTS, 64)
+    }
+
+    deinit {
+        // The connections that are still open are closed now, and nobody is there any more to hear of their sockets.
+        _ = intertwine_multi_socket(handle, nil)
+        _ = intertwine_multi_timer(handle, nil)
+        curl_multi_cleanup(handle)
     }
 }

@@ -11,6 +11,17 @@ extension Transfer {
         easy.check(intertwine_easy_pointer(easy.handle, CURLOPT_WRITEDATA, context))
         easy.check(intertwine_easy_pointer(easy.handle, CURLOPT_OPENSOCKETDATA, context))
         easy.check(intertwine_easy_pointer(easy.handle, CURLOPT_PREREQDATA, context))
+        easy.check(intertwine_easy_pointer(easy.handle, CURLOPT_DEBUGDATA, context))
+        easy.check(intertwine_easy_pointer(easy.handle, CURLOPT_XFERINFODATA, context))
+        easy.check(
+            intertwine_easy_debug(easy.handle) { _, type, _, count, context in
+                if type == CURLINFO_DATA_IN { Transfer.from(context)?.crossedWire(count) }
+                return 0
+            })
+        easy.check(
+            intertwine_easy_progress(easy.handle) { context, _, _, _, _ in
+                Transfer.from(context)?.isWireWithinBounds() == false ? 1 : 0
+            })
         easy.check(
             intertwine_easy_data(easy.handle, CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
                 Transfer.take(bytes, size, count, context) { $0.received(headerLine: $1) }

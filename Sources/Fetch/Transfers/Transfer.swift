@@ -36,6 +36,8 @@ final class Transfer {
     /// The redirects that led here.
     private var passed: [FetchHead] = []
     private var bodyBytes = 0
+    /// Of a body in chunks, with their framing: what lies around the content, in extensions of chunks above all, costs as much as content.
+    private var wireBytes = 0
     /// Why a callback stopped curl; curl itself only knows that one did.
     private(set) var stopped: FetchFailure?
     private(set) var sawDeniedAddress = false
@@ -65,6 +67,7 @@ final class Transfer {
         redirect = nil
         stopped = nil
         bodyBytes = 0
+        wireBytes = 0
         requests = 0
         opened = []
         wantsNewConnection = false
@@ -122,6 +125,7 @@ final class Transfer {
             let head = FetchHead(status: status, headers: headers, url: url, redirects: passed)
             guard head.hasSoundLength else { return stop(.protocolError) }
             easy?.limitSlowness(request.limits)
+            if headers["transfer-encoding"] != nil { easy?.watchWire() }
             if (301...303).contains(status) || status == 307 || status == 308, let location = headers["location"] {
                 redirect = location
                 passed.append(FetchHead(status: status, headers: headers, url: url))
@@ -140,6 +144,14 @@ final class Transfer {
         if redirect != nil { return bodyBytes <= 16 * 1_024 }
         guard bodyBytes <= request.limits.bodyBytes else { return stop(.bodyTooLarge) }
         return delegate.fetch(id, received: bytes) || stop(.rejected)
+    }
+
+    func crossedWire(_ bytes: Int) { wireBytes += bytes }
+
+    /// Chunks of one byte have five around it. More than that, and some, is there to keep us busy.
+    func isWireWithinBounds() -> Bool {
+        if wireBytes - 9 * bodyBytes <= request.limits.framingBytes { return true }
+        return redirect == nil ? stop(.bodyTooLarge) : false
     }
 
     private func stop(_ failure: FetchFailure) -> Bool {

@@ -5,7 +5,7 @@ extension Transfers {
     /// The choke point: the first request of a fetch and the target of each redirect come here, and nothing else opens anything.
     func openHop(_ transfer: Transfer, to url: FetchURL) {
         do throws(FetchFailure) {
-            try policy.check(url)
+            try check(url, for: transfer)
         } catch {
             return end(transfer.id, error)
         }
@@ -24,6 +24,15 @@ extension Transfers {
         }
     }
 
+    private func check(_ url: FetchURL, for transfer: Transfer) throws(FetchFailure) {
+        do {
+            try policy.check(url)
+        } catch {
+            transfer.delegate.fetch(transfer.id, refused: url, at: url.address.map { [$0] } ?? [])
+            throw error
+        }
+    }
+
     /// Goes on where the delegate held a fetch.
     func goOn(_ id: FetchID) {
         guard let transfer = transfers[id], let next = transfer.heldAt else { return }
@@ -39,7 +48,10 @@ extension Transfers {
         case .failure(let failure): end(id, failure)
         case .success(let addresses):
             let permitted = addresses.filter { policy.permits($0) }
-            if permitted.isEmpty { return end(id, .addressDenied) }
+            if permitted.isEmpty {
+                transfer.delegate.fetch(id, refused: transfer.url, at: addresses)
+                return end(id, .addressDenied)
+            }
             transfer.addresses = permitted
             connect(transfer)
         }
@@ -95,7 +107,7 @@ extension Transfers {
         do throws(FetchFailure) {
             let next = try transfer.url.resolving(location)
             if transfer.url.isSecure, !next.isSecure { throw .downgradeDenied }
-            try policy.check(next)
+            try check(next, for: transfer)
             guard transfer.delegate.fetch(transfer.id, redirectedTo: next) else {
                 transfer.heldAt = next
                 return

@@ -2,6 +2,11 @@ internal import CCurl
 public import EventLoop
 internal import Synchronization
 
+/// Somebody waits for a host's addresses, ahead of a fetch.
+public struct NameWait: Hashable, Sendable {
+    fileprivate let number: UInt64
+}
+
 /// Fetches on one loop: curl's multi interface, driven by the loop's sockets and a precise timer.
 ///
 /// Call ``shutDown()`` before letting go of it.
@@ -20,6 +25,7 @@ public actor Transfers {
     /// One of curl's calls is on the stack, or may be.
     var isInCurl = false
     private var isShutDown = false
+    private var names: [NameWait: (ticket: Resolver.Ticket?, timer: OneShotTimer)] = [:]
     private nonisolated let lastNumber = Atomic<UInt64>(0)
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -54,6 +60,48 @@ public actor Transfers {
         loop.execute { self.assumeIsolated { $0.goOn(id) } }
     }
 
+    /// Waits until the addresses of a URL's host are known, so that a fetch does not have to: it may take something that others need.
+    ///
+    /// - Parameter done: called on the loop, not during this call, with `resolveTimeout` or another failure where they cannot be had.
+    /// - Returns: nil where a fetch would not wait; nothing is called then.
+    public func waitForName(
+        of url: FetchURL, within limit: Duration, _ done: @escaping @Sendable (FetchFailure?) -> Void
+    ) -> NameWait? {
+        // What the policy refuses is refused by the fetch, and no name server hears of it.
+        guard !isShutDown, url.address == nil, (try? policy.check(url)) != nil, !resolver.knows(url.host) else { return nil }
+        let wait = NameWait(number: lastNumber.add(1, ordering: .relaxed).newValue)
+        let timer = OneShotTimer(on: loop) { [weak self] in
+            self?.assumeIsolated { $0.nameTimedOut(wait, done) }
+        }
+        timer.arm(after: limit)
+        names[wait] = (nil, timer)
+        names[wait]?.ticket = resolver.resolve(url.host) { [weak self] answer in
+            guard let transfers = self else { return }
+            let failure: FetchFailure? = if case .failure(let failure) = answer { failure } else { nil }
+            transfers.loop.execute {
+                transfers.assumeIsolated { if $0.forget(wait) != nil { done(failure) } }
+            }
+        }
+        return wait
+    }
+
+    /// Waits no longer; nothing is called.
+    public func leave(_ wait: NameWait) {
+        if let ticket = forget(wait)?.ticket { resolver.leave(ticket) }
+    }
+
+    private func forget(_ wait: NameWait) -> (ticket: Resolver.Ticket?, timer: OneShotTimer)? {
+        let entry = names.removeValue(forKey: wait)
+        entry?.timer.disarm()
+        return entry
+    }
+
+    private func nameTimedOut(_ wait: NameWait, _ done: (FetchFailure?) -> Void) {
+        guard let entry = forget(wait) else { return }
+        // A name that never had its turn has done nothing wrong.
+        done(entry.ticket.map { resolver.leave($0) } ?? false ? .resolverBusy : .resolveTimeout)
+    }
+
     /// Stops reading a fetch's body, or goes on. At once, except when called by a delegate that curl is just calling.
     public func setPaused(_ isPaused: Bool, _ id: FetchID) {
         if isInCurl {
@@ -73,6 +121,7 @@ public actor Transfers {
         for id in Array(transfers.keys) {
             end(id, .shuttingDown)
         }
+        for wait in Array(names.keys) { leave(wait) }
         multi = nil
         timer?.disarm()
         timer = nil

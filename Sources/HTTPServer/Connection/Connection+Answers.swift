@@ -5,8 +5,9 @@ extension Connection {
     /// Has the handler answer, off the loop.
     func start(_ exchange: Exchange, body: RequestBody) {
         guard let head = exchange.request else { return }
-        let request = ServerRequest(head: head, body: body, peer: peer)
-        let (id, handler) = (exchange.id, lane.handler)
+        let id = exchange.bytes.withUnsafeBufferPointer { RequestID(exchange.name, in: $0) }
+        let request = ServerRequest(head: head, body: body, peer: peer, id: id)
+        let (number, handler) = (exchange.id, lane.handler)
         // What may take long happens in the task: compressing, above all.
         let wantsGzip = exchange.bytes.withUnsafeBufferPointer { exchange.head(in: $0).acceptedCodings.prefersGzip }
         let route = exchange.route
@@ -15,12 +16,12 @@ extension Connection {
             let response = await handler.respond(to: request)
             switch response.body {
             case .canned(let canned):
-                self.lane.loop.execute { self.answer(id, canned, closes: response.closesConnection) }
+                self.lane.loop.execute { self.answer(number, canned, closes: response.closesConnection) }
             case .bytes:
                 let canned = CannedResponse(response, compressionLevel: wantsGzip ? 6 : nil, route: route)
-                self.lane.loop.execute { self.answer(id, canned, closes: response.closesConnection) }
+                self.lane.loop.execute { self.answer(number, canned, closes: response.closesConnection) }
             case .stream(let length, let produce):
-                await self.stream(id, response, length: length, produce)
+                await self.stream(number, response, length: length, produce)
             }
         }
     }
@@ -43,6 +44,12 @@ extension Connection {
     private func answer(_ id: UInt64, _ canned: CannedResponse, closes: Bool) {
         guard let exchange, exchange.id == id, exchange.status == 0 else { return }
         exchange.task = nil
+        if canned.status == 499, peerIsClosing {
+            // A word for logs, not for clients: this one has closed no more than its own side, and may be reading.
+            refuse(ProblemDetails(status: 408, detail: "The request was taken back by closing the connection."), exchange)
+            settle()
+            return
+        }
         finish(exchange, canned, closes: closes)
         goOn()
     }
@@ -61,7 +68,8 @@ extension Connection {
     private func finish(_ exchange: Exchange, _ canned: CannedResponse, closes: Bool) {
         let closing = closes || canned.closesConnection || mustClose(exchange.framing) || !canDiscardBody(exchange)
         let (status, sent) = exchange.bytes.withUnsafeBufferPointer { bytes in
-            serve(canned, exchange.head(in: bytes), closing: closing, announcing: exchange.framing.announcesKeepAlive)
+            lane.requestID.write(exchange.name, in: bytes)
+            return serve(canned, exchange.head(in: bytes), closing: closing, announcing: exchange.framing.announcesKeepAlive)
         }
         exchange.status = status
         exchange.sent = sent
@@ -113,27 +121,40 @@ extension Connection {
         settle()
     }
 
-    /// Answers what can not be understood, for the last time on this connection.
+    /// Answers what cannot be understood, for the last time on this connection.
     ///
-    /// - Parameter method: nil where not even that has been read.
-    func fail(_ error: HTTPParseError, method: RequestMethod?) {
-        failWith(ProblemDetails(status: error.status, detail: error.detail), method: method)
+    /// - Parameters:
+    ///   - method: nil where not even that has been read.
+    ///   - head: what has come of the request.
+    func fail(_ error: HTTPParseError, method: RequestMethod?, head: UnsafeBufferPointer<UInt8>) {
+        refuse(ProblemDetails(status: error.status, detail: error.detail), method: method, head: head)
     }
 
-    func failWith(_ problem: ProblemDetails, method: RequestMethod?) {
+    /// The same for the request that is under way.
+    func refuse(_ problem: ProblemDetails, _ exchange: Exchange) {
+        exchange.bytes.withUnsafeBufferPointer { refuse(problem, method: exchange.method, head: $0) }
+    }
+
+    func refuse(_ problem: ProblemDetails, method: RequestMethod?, head bytes: UnsafeBufferPointer<UInt8>) {
         var response = problem.response()
         if problem.status == 503 { response.fields[.retryAfter] = "1" }
+        response = response.adding(lane.handler.refusalFields { ByteView(bytes).lineValue(of: $0) })
         let encoder = HeadEncoder(response)
         let body = problem.json
         let head = encoder.head(length: body.count, entityTag: nil, coding: nil)
         let start = lane.stage.count
+        let name = exchange?.name ?? lane.requestID.make()
+        let bytes = exchange?.bytes ?? []
+        bytes.withUnsafeBufferPointer { lane.requestID.write(name, in: $0) }
         append(head, closing: true, announcing: false)
         if method != .head { lane.stage.append(body) }
         let sent = lane.stage.count - start
         if let exchange {
             observe(exchange, status: problem.status, bytes: sent)
         } else {
-            observe(method: method, route: nil, status: problem.status, bytes: sent, begun: lane.loop.now, trace: nil)
+            observe(
+                method: method, route: nil, status: problem.status, bytes: sent, begun: lane.loop.now,
+                trace: lane.observer?.wantsTraces == true ? RequestTrace(unread: name) : nil)
         }
         beginClosing(lingering: true)
     }

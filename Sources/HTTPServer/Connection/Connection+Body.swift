@@ -1,4 +1,5 @@
 internal import EventLoop
+internal import HTTPTypes
 
 extension Connection {
     /// Reads on in the body of the current request. The answer is how many bytes belonged to it.
@@ -60,6 +61,9 @@ extension Connection {
                 exchange.collected.reserveCapacity(min(rest + content.count, 256 * 1024))
             }
             exchange.collected.append(contentsOf: content)
+            let share = exchange.share ?? BodyShare(of: lane.bodies)
+            exchange.share = share
+            if !share.take(content.count) { refuseForNow(exchange) }
         }
     }
 
@@ -86,14 +90,16 @@ extension Connection {
             phase = .responding
             let body = exchange.collected
             exchange.collected = []
-            start(exchange, body: RequestBody(storage: .collected(body)))
+            let share = exchange.share
+            exchange.share = nil
+            start(exchange, body: RequestBody(storage: .collected(body, share)))
         }
     }
 
     /// Calls the handler before the body is there, and hands the body on as it comes.
     func startStreaming(_ exchange: Exchange) {
         let (loop, id) = (lane.loop, exchange.id)
-        let stream = RequestBodyStream(highWater: 64 * 1024) { [weak self] in
+        let stream = RequestBodyStream(highWater: 64 * 1024, share: BodyShare(of: lane.bodies)) { [weak self] in
             guard let self else { return }
             loop.execute { self.resumeBody(id) }
         }
@@ -112,16 +118,30 @@ extension Connection {
     func refuseBody(_ exchange: Exchange) {
         var response = ProblemDetails(status: 413, detail: "The body is longer than \(exchange.bodyLimit) bytes.").response()
         // A handler that is at work on the body learns of it there.
-        if exchange.task == nil, let request = exchange.request { response = lane.handler.refuse(request, with: response) }
+        if exchange.task == nil, let request = exchange.request { response = lane.handler.refuse(request, peer: peer, with: response) }
         response.closesConnection = true
         abandon(exchange)
+        answerEarly(response, exchange)
+    }
+
+    /// There is no room for more bodies.
+    func refuseForNow(_ exchange: Exchange) {
+        var response = ProblemDetails(status: 503, detail: "Too many bodies are under way.").response(fields: [.retryAfter: "1"])
+        if let request = exchange.request { response = lane.handler.refuse(request, peer: peer, with: response) }
+        response.closesConnection = true
+        exchange.collected = []
+        exchange.share = nil
         answerEarly(response, exchange)
     }
 
     private func failBody(_ exchange: Exchange, _ error: HTTPParseError) {
         let isAnswered = exchange.isDiscarding || exchange.streamFraming != nil
         abandon(exchange)
-        if isAnswered { beginClosing(lingering: true) } else { fail(error, method: exchange.method) }
+        if isAnswered {
+            beginClosing(lingering: true)
+        } else {
+            exchange.bytes.withUnsafeBufferPointer { fail(error, method: exchange.method, head: $0) }
+        }
     }
 
     /// Lets go of the handler: its task is cancelled, and whatever it still says is not heard.

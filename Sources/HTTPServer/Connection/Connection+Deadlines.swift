@@ -1,3 +1,4 @@
+internal import CLinux
 internal import EventLoop
 
 extension Connection {
@@ -18,6 +19,7 @@ extension Connection {
             switch phase {
             case .head where parser == nil:
                 deadlineKind = .idle
+                isTaking = false
                 deadline = now.advanced(by: isLastChance || lane.isDraining ? Self.lastChance : lane.configuration.idleTimeout)
             case .head:
                 deadlineKind = .head
@@ -60,13 +62,33 @@ extension Connection {
         case .none:
             deadline = now.advanced(by: lane.configuration.connectionAge)
             return
-        case .idle, .linger:
+        case .idle:
+            // A request may have come while the loop was busy with others, or the process was not run.
+            let before = requests
+            readable(.readable)
+            guard isIdle, requests == before else {
+                settle()
+                return
+            }
+            if clinux_unsent(descriptor) == 0 {
+                close()
+            } else if !isTaking || hasTakenEnough() {
+                // The last answer is still being taken, slowly: that is not idle.
+                if !isTaking { beginMeasuring() }
+                isTaking = true
+                deadline = now.advanced(by: lane.configuration.writeTimeout)
+            } else {
+                reset()
+            }
+        case .linger:
             close()
         case .write:
             if hasTakenEnough() { updateDeadline() } else { reset() }
         case .head:
-            let method = held.withUnsafeBufferPointer { parser?.readMethod(in: $0) }
-            failWith(ProblemDetails(status: 408, detail: "The head of the request took too long."), method: method)
+            held.withUnsafeBufferPointer { bytes in
+                let problem = ProblemDetails(status: 408, detail: "The head of the request took too long.")
+                refuse(problem, method: parser?.readMethod(in: bytes), head: bytes)
+            }
             settle()
         case .body:
             checkBody(now)
@@ -78,7 +100,7 @@ extension Connection {
                 return
             }
             abandon(exchange)
-            failWith(ProblemDetails(status: 503, detail: "The answer took too long."), method: exchange.method)
+            refuse(ProblemDetails(status: 503, detail: "The answer took too long."), exchange)
             settle()
         }
     }
@@ -97,7 +119,7 @@ extension Connection {
         if isAnswered {
             close()
         } else {
-            failWith(ProblemDetails(status: 408, detail: "The body of the request took too long."), method: exchange.method)
+            refuse(ProblemDetails(status: 408, detail: "The body of the request took too long."), exchange)
             settle()
         }
     }

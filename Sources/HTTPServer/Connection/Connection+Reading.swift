@@ -105,7 +105,7 @@ extension Connection {
                 self.parser = nil
                 lane.giveBack(parser)
             }
-            fail(error, method: method)
+            fail(error, method: method, head: bytes)
             return bytes.count
         }
         let length = parser.position

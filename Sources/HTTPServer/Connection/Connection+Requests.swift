@@ -9,14 +9,24 @@ extension Connection {
         let methodName = ByteView(bytes, parser.method)
         let method = RequestMethod(methodName)
         let framing: MessageFraming
-        let form: RequestTarget
         do {
             framing = try MessageFraming(parser, bytes)
-            form = try RequestTarget(ByteView(bytes, parser.target), method: methodName)
         } catch {
-            fail(error, method: method)
+            fail(error, method: method, head: bytes)
             return false
         }
+        if lane.isRefusing {
+            refuse(ProblemDetails(status: 503, detail: "The service is stopping."), method: method, head: bytes)
+            return false
+        }
+        let form: RequestTarget?
+        var targetFault: HTTPParseError?
+        do {
+            form = try RequestTarget(ByteView(bytes, parser.target), method: methodName)
+        } catch {
+            (form, targetFault) = (nil, error)
+        }
+        let name = lane.requestID.name(parser, bytes)
         var path = parser.target
         var authority: ByteView?
         if case .origin(let found, let named) = form {
@@ -26,19 +36,20 @@ extension Connection {
         if case .origin = form, framing.body == .none, framing.expectation != .unknown, method != .other, method != .trace {
             let head = RequestHead(parser: parser, bytes: bytes, method: method, target: ByteView(bytes, path))
             if let canned = lane.handler.canned(for: head) {
+                lane.requestID.write(name, in: bytes)
                 let closes = mustClose(framing) || canned.closesConnection
                 let (status, sent) = serve(canned, head, closing: closes, announcing: framing.announcesKeepAlive)
-                let trace = lane.observer?.wantsTraces == true ? RequestTrace(head) : nil
+                let trace = lane.observer?.wantsTraces == true ? RequestTrace(head, name: name) : nil
                 observe(method: method, route: canned.route, status: status, bytes: sent, begun: lane.loop.now, trace: trace)
                 if closes { beginClosing() }
                 return false
             }
             if let deferred = lane.handler.deferred(for: head, peer: peer) {
-                start(makeExchange(parser, bytes, method: method, framing: framing, target: path), deferred)
+                start(makeExchange(parser, bytes, method: method, framing: framing, target: path, name: name), deferred)
                 return true
             }
         }
-        let exchange = makeExchange(parser, bytes, method: method, framing: framing, target: path)
+        let exchange = makeExchange(parser, bytes, method: method, framing: framing, target: path, name: name)
         if framing.body == .chunked {
             let decoder = ChunkedDecoder(
                 extensionBytes: lane.configuration.chunkExtensionLimit, trailerBytes: lane.configuration.trailerLimit,
@@ -49,9 +60,9 @@ extension Connection {
         exchange.owesContinue = framing.expectation == .continue && !exchange.isBodyDone
         exchange.bodyHasBegun = !rest.isEmpty
         phase = .body
-        if let refusal = refusal(of: exchange, form, name: methodName) {
+        if let refusal = targetFault.map(Self.refusal) ?? refusal(of: exchange, form, name: methodName) {
             let request = makeRequest(exchange, path: ByteView(bytes, path), authority: authority)
-            answerEarly(lane.handler.refuse(request, with: refusal), exchange)
+            answerEarly(lane.handler.refuse(request, peer: peer, with: refusal), exchange)
         } else {
             route(exchange, path: ByteView(bytes, path), authority: authority)
         }
@@ -59,18 +70,26 @@ extension Connection {
     }
 
     private func makeExchange(
-        _ parser: HeadParser, _ bytes: UnsafeBufferPointer<UInt8>, method: RequestMethod, framing: MessageFraming, target: Range<Int>
+        _ parser: HeadParser, _ bytes: UnsafeBufferPointer<UInt8>, method: RequestMethod, framing: MessageFraming, target: Range<Int>,
+        name: RequestID.Name
     ) -> Exchange {
         lane.lastExchange += 1
         let exchange = Exchange(
-            id: lane.lastExchange, bytes: Array(bytes), parser: parser, method: method, framing: framing, target: target,
+            id: lane.lastExchange, bytes: Array(bytes), parser: parser, method: method, framing: framing, target: target, name: name,
             now: lane.loop.now, timeLimit: lane.configuration.handlerTimeout)
         self.exchange = exchange
         return exchange
     }
 
+    /// What cannot be a target is the last of its connection: what follows may be no request either.
+    private static func refusal(_ fault: HTTPParseError) -> ServerResponse {
+        var response = ProblemDetails(status: fault.status, detail: fault.detail).response()
+        response.closesConnection = true
+        return response
+    }
+
     /// What the server refuses or answers itself, whatever the handler would say.
-    private func refusal(of exchange: Exchange, _ form: RequestTarget, name: ByteView) -> ServerResponse? {
+    private func refusal(of exchange: Exchange, _ form: RequestTarget?, name: ByteView) -> ServerResponse? {
         let allow: HTTPFields = [.allow: lane.allowedMethods]
         // Registered methods are known, wherever they lead: 405. What is not, is 501 (RFC 9110, 15.6.2).
         if exchange.method == .connect || exchange.method == .trace || name.isEqual("QUERY") {
@@ -124,13 +143,17 @@ extension Connection {
                 refuseBody(exchange)
                 return
             }
+            if !exchange.isBodyDone, lane.bodies.isUsedUp {
+                refuseForNow(exchange)
+                return
+            }
             if exchange.owesContinue {
                 if !exchange.bodyHasBegun { lane.stage.append("HTTP/1.1 100 Continue\r\n\r\n") }
                 exchange.owesContinue = false
             }
             if exchange.isBodyDone {
                 phase = .responding
-                start(exchange, body: RequestBody(storage: .collected([])))
+                start(exchange, body: RequestBody(storage: .collected([], nil)))
             } else if streamsBody {
                 startStreaming(exchange)
             }
@@ -163,7 +186,9 @@ extension Connection {
 
     func observe(_ exchange: Exchange, status: Int, bytes: Int) {
         guard let observer = lane.observer else { return }
-        let trace = observer.wantsTraces ? exchange.bytes.withUnsafeBufferPointer { RequestTrace(exchange.head(in: $0)) } : nil
+        let trace =
+            observer.wantsTraces
+            ? exchange.bytes.withUnsafeBufferPointer { RequestTrace(exchange.head(in: $0), name: exchange.name) } : nil
         observe(
             method: exchange.method, route: exchange.route, status: status, bytes: bytes, begun: exchange.begunAt, trace: trace)
     }

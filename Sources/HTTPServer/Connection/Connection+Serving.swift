@@ -18,7 +18,9 @@ extension Connection {
                     coding = "gzip"
                 }
             case .notAcceptable:
-                return serve(.notAcceptable, hasBody: hasBody, closing: closing, announcing: announcing)
+                return refuse(
+                    406, "This can be had as it is and in gzip coding; neither is accepted.", canned, hasBody: hasBody, closing: closing,
+                    announcing: announcing)
             }
         }
         if seen & KnownField.selectors != 0, canned.status == 200, head.method == .get || head.method == .head {
@@ -27,7 +29,8 @@ extension Connection {
             case .notModified:
                 return (304, stage(variant.notModified, nil, closing: closing, announcing: announcing))
             case .failed:
-                return serve(.preconditionFailed, hasBody: hasBody, closing: closing, announcing: announcing)
+                return refuse(
+                    412, "A condition of the request is not met.", canned, hasBody: hasBody, closing: closing, announcing: announcing)
             }
             if canned.acceptsRanges, head.method == .get, seen & KnownField.range.bit != 0,
                 Conditions.allowRange(head, entityTag: variant.entityTag, lastModified: canned.lastModified)
@@ -39,19 +42,24 @@ extension Connection {
                     let partial = encoder.partial(range, of: variant.body.count, entityTag: variant.entityTag, coding: coding)
                     return (206, stage(partial, variant.body, range, closing: closing, announcing: announcing))
                 case .unsatisfiable:
-                    let problem = ProblemDetails(status: 416, detail: "The range lies beyond the end.")
-                    let response = problem.response(fields: [.contentRange: "bytes */\(variant.body.count)"])
-                    let refusal = CannedResponse(response, compressionLevel: nil, route: nil)
-                    return serve(refusal, hasBody: hasBody, closing: closing, announcing: announcing)
+                    return refuse(
+                        416, "The range lies beyond the end.", fields: [.contentRange: "bytes */\(variant.body.count)"], canned,
+                        hasBody: hasBody, closing: closing, announcing: announcing)
                 }
             }
         }
         return (canned.status, stage(variant.head, hasBody ? variant.body : nil, closing: closing, announcing: announcing))
     }
 
-    private func serve(_ canned: CannedResponse, hasBody: Bool, closing: Bool, announcing: Bool) -> (status: Int, bytes: Int) {
-        let body = hasBody ? canned.identity.body : nil
-        return (canned.status, stage(canned.identity.head, body, closing: closing, announcing: announcing))
+    /// Stages a refusal in place of an answer, to those who may see the answer.
+    private func refuse(
+        _ status: Int, _ detail: String, fields: HTTPFields = [:], _ canned: CannedResponse, hasBody: Bool, closing: Bool, announcing: Bool
+    ) -> (status: Int, bytes: Int) {
+        var response = ProblemDetails(status: status, detail: detail).response(fields: fields)
+        response.isCompressible = canned.isNegotiated
+        response = response.adding(HTTPFields(canned.template.fields.filter(\.isOfCrossOrigin)))
+        let refusal = CannedResponse(response, compressionLevel: nil, route: nil).identity
+        return (status, stage(refusal.head, hasBody ? refusal.body : nil, closing: closing, announcing: announcing))
     }
 
     private func stage(_ head: EncodedHead, _ body: [UInt8]?, _ range: Range<Int>? = nil, closing: Bool, announcing: Bool) -> Int {
@@ -64,11 +72,13 @@ extension Connection {
         return headBytes + part.count
     }
 
+    /// Puts a head behind what is staged. The lane's `requestID` tells the request's name by then.
     func append(_ head: EncodedHead, closing: Bool, announcing: Bool) {
         let stage = lane.stage
         let start = stage.count
         stage.append(head.bytes)
         stage.replace(at: start + head.dateOffset, with: lane.date.current())
+        stage.append(lane.requestID.bytes)
         if closing {
             stage.append("Connection: close\r\n\r\n")
         } else if announcing {
@@ -79,19 +89,7 @@ extension Connection {
     }
 }
 
-extension CannedResponse {
-    /// 406 for who takes neither coding.
-    static let notAcceptable: CannedResponse = {
-        var response = ProblemDetails(status: 406, detail: "This can be had as it is and in gzip coding; neither is accepted.").response()
-        response.isCompressible = true
-        return CannedResponse(response, compressionLevel: nil, route: nil)
-    }()
-
-    /// 503 for who comes when there is no room.
-    static let tooManyConnections = CannedResponse(
-        ProblemDetails(status: 503, detail: "There are too many connections.").response(fields: [.retryAfter: "1"]), compressionLevel: nil,
-        route: nil)
-
-    static let preconditionFailed = CannedResponse(
-        ProblemDetails(status: 412, detail: "A condition of the request is not met.").response(), compressionLevel: nil, route: nil)
+extension HTTPField {
+    /// What an answer says of who may see it (Fetch standard, 3.2), and what it varies by: the same for a refusal in its place.
+    fileprivate var isOfCrossOrigin: Bool { name == .vary || name.canonicalName.hasPrefix("access-control-") }
 }

@@ -36,6 +36,7 @@ extension Connection {
             response.closesConnection || mustClose(exchange.framing) || !canDiscardBody(exchange) || (length == nil && isOld && hasContent)
         exchange.closesAfterStream = closing
         let start = lane.stage.count
+        exchange.bytes.withUnsafeBufferPointer { lane.requestID.write(exchange.name, in: $0) }
         append(head, closing: closing, announcing: exchange.framing.announcesKeepAlive)
         exchange.sent = lane.stage.count - start
         if !hasContent {

@@ -72,20 +72,33 @@ extension Connection {
         }
     }
 
-    private func beginMeasuring() {
+    /// Begins to watch how much the client takes.
+    func beginMeasuring() {
+        measure()
+        takingCredit = requiredBytes
+    }
+
+    private func measure() {
         lastProgress = lane.loop.now
         unsentBefore = Int(clinux_unsent(descriptor))
         handedOver = 0
     }
 
+    /// What a client has to take in the time for that.
+    private var requiredBytes: Double {
+        Double(lane.configuration.minimumWriteRate) * (lane.configuration.writeTimeout / .seconds(1))
+    }
+
     /// The time for taking some of what waits is over: whether the client took enough for another. The kernel says what it has left; that
     /// there is room again it only says when a good part of its buffer is empty.
+    ///
+    /// Clients make room in steps: what one took beyond what it had to counts for the next time, as far as that.
     func hasTakenEnough() -> Bool {
         let taken = unsentBefore + handedOver - Int(clinux_unsent(descriptor))
-        let limits = lane.configuration
-        guard taken > 0, Double(taken) >= Double(limits.minimumWriteRate) * (limits.writeTimeout / .seconds(1)) else { return false }
-        beginMeasuring()
-        return true
+        let required = requiredBytes
+        takingCredit = min(takingCredit + Double(max(0, taken)), 2 * required) - required
+        measure()
+        return required > 0 ? takingCredit > 0 : taken > 0
     }
 
     private func hold(_ segment: Segment) {

@@ -60,6 +60,10 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
     var lastProgress: LoopInstant
     var unsentBefore = 0
     var handedOver = 0
+    /// Bytes that the client has taken beyond what it had to.
+    var takingCredit = 0.0
+    /// The connection is idle but for what the kernel still has to send.
+    var isTaking = false
     var timer: TimerToken?
     var timerAt: LoopInstant
     var deadline: LoopInstant

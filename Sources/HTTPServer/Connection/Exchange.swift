@@ -22,6 +22,8 @@ final class Exchange {
     let method: RequestMethod
     let framing: MessageFraming
     let target: Range<Int>
+    /// Where it is the client's own, it lies in `bytes`.
+    let name: RequestID.Name
     let begunAt: LoopInstant
 
     var route: String?
@@ -42,6 +44,7 @@ final class Exchange {
     /// Content bytes that were thrown away.
     var discarded = 0
     var collected: [UInt8] = []
+    var share: BodyShare?
     var stream: RequestBodyStream?
     /// The rest of the body is read for the sake of the connection alone.
     var isDiscarding = false
@@ -62,7 +65,7 @@ final class Exchange {
 
     init(
         id: UInt64, bytes: [UInt8], parser: HeadParser, method: RequestMethod, framing: MessageFraming, target: Range<Int>,
-        now: LoopInstant,
+        name: RequestID.Name, now: LoopInstant,
         timeLimit: Duration
     ) {
         self.id = id
@@ -71,6 +74,7 @@ final class Exchange {
         self.method = method
         self.framing = framing
         self.target = target
+        self.name = name
         self.begunAt = now
         self.rateBegun = now
         self.timeLimit = timeLimit

@@ -13,6 +13,7 @@ final class Lane: @unchecked Sendable {
     let handler: any HTTPHandler
     let observer: (any HTTPServerObserver)?
     let census: ConnectionCensus
+    let bodies: BodyAllowance
     let allowedMethods: String
     /// Connections of this lane, for dealing new ones out; those still on their way included.
     let load = Atomic<Int>(0)
@@ -20,21 +21,26 @@ final class Lane: @unchecked Sendable {
     let scratch: UnsafeMutableBufferPointer<UInt8>
     let stage: OutputBuffer
     let date = DateStamp()
+    let requestID = RequestID.Line()
     var parser: HeadParser
     private var spareParsers: [HeadParser] = []
     private(set) var connections: [Connection] = []
+    /// All answers are the last of their connections.
     var isDraining = false
+    /// Every request is refused: the server is about to stop.
+    var isRefusing = false
     var lastExchange: UInt64 = 0
 
     init(
         loop: EventLoop, configuration: HTTPServerConfiguration, handler: any HTTPHandler, observer: (any HTTPServerObserver)?,
-        census: ConnectionCensus
+        census: ConnectionCensus, bodies: BodyAllowance
     ) {
         self.loop = loop
         self.configuration = configuration
         self.handler = handler
         self.observer = observer
         self.census = census
+        self.bodies = bodies
         self.allowedMethods = configuration.methods.map(\.rawValue).joined(separator: ", ")
         self.scratch = .allocate(capacity: 64 * 1024)
         self.stage = OutputBuffer(capacity: 256 * 1024)
@@ -93,14 +99,20 @@ final class Lane: @unchecked Sendable {
     /// Tells a client that there is no room for it, and that this was all. The descriptor stays open.
     func refuse(_ descriptor: Int32) {
         defer { stage.clear() }
-        let refusal = CannedResponse.tooManyConnections.identity
+        // Closing on what has come unread would have the kernel reset the connection, and the client lose the answer.
+        let count = recv(descriptor, scratch.baseAddress, scratch.count, Int32(MSG_DONTWAIT))
+        let received = UnsafeBufferPointer(rebasing: scratch[0..<max(0, count)])
+        let problem = ProblemDetails(status: 503, detail: "There are too many connections.").response(fields: [.retryAfter: "1"])
+        let response = problem.adding(handler.refusalFields { ByteView(received).lineValue(of: $0) })
+        let refusal = CannedResponse(response, compressionLevel: nil, route: nil).identity
         stage.append(refusal.head.bytes)
         stage.replace(at: refusal.head.dateOffset, with: date.current())
+        requestID.write(requestID.make(), in: UnsafeBufferPointer(start: nil, count: 0))
+        stage.append(requestID.bytes)
         stage.append("Connection: close\r\n\r\n")
         stage.append(refusal.body)
         _ = send(descriptor, stage.bytes.baseAddress, stage.count, Int32(MSG_NOSIGNAL))
         shutdown(descriptor, Int32(SHUT_WR))
-        // Closing on what has come unread would have the kernel reset the connection, and the client lose the answer.
         _ = recv(descriptor, scratch.baseAddress, scratch.count, Int32(MSG_DONTWAIT))
     }
 }

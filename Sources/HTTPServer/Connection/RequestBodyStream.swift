@@ -12,13 +12,16 @@ final class RequestBodyStream: Sendable {
 
     private let state = Mutex(State())
     private let highWater: Int
+    private let share: BodyShare
     private let resume: @Sendable () -> Void
 
     /// - Parameters:
     ///   - highWater: bytes that may wait before the sender is asked to pause.
+    ///   - share: what waits is counted there.
     ///   - resume: called when a paused sender may go on, from the consumer's task.
-    init(highWater: Int, resume: @escaping @Sendable () -> Void) {
+    init(highWater: Int, share: BodyShare, resume: @escaping @Sendable () -> Void) {
         self.highWater = highWater
+        self.share = share
         self.resume = resume
     }
 
@@ -31,6 +34,8 @@ final class RequestBodyStream: Sendable {
             }
             state.chunks.append(chunk)
             state.bytes += chunk.count
+            // Never more than the high-water mark and what came at once: not worth breaking off for.
+            _ = share.take(chunk.count)
             state.isPaused = state.bytes >= highWater
             return (nil, !state.isPaused)
         }
@@ -57,6 +62,7 @@ final class RequestBodyStream: Sendable {
                     // All that waits, as one: how a sender cuts its body must not decide what reading it costs.
                     let all = state.chunks.count == 1 ? state.chunks[0] : Array(state.chunks.joined())
                     state.chunks.removeAll(keepingCapacity: true)
+                    share.give(state.bytes)
                     state.bytes = 0
                     return .success(all)
                 }

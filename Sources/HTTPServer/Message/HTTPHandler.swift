@@ -17,7 +17,13 @@ public protocol HTTPHandler: Sendable {
 
     /// What the server says where it refuses a request by itself: for its method, an expectation, or a body that is coded or too long.
     /// A handler that lets only some through, or keeps a record, has its say here. Called on the loop: it must neither wait nor take long.
-    func refuse(_ request: HTTPRequest, with response: ServerResponse) -> ServerResponse
+    func refuse(_ request: HTTPRequest, peer: PeerAddress, with response: ServerResponse) -> ServerResponse
+
+    /// What the server's own refusals carry besides, where there is no whole request to ask ``refuse(_:peer:with:)`` about: it cannot be read,
+    /// comes too slowly, or there is no room for it. Called on the loop: it must neither wait nor take long.
+    ///
+    /// - Parameter field: looks a field up, by its name in lower case, in what has come of the request.
+    func refusalFields(_ field: (StaticString) -> String?) -> HTTPFields
 
     /// The answer, off the loop. The surrounding task is cancelled when the client goes away or the time for the request is over.
     func respond(to request: ServerRequest) async -> ServerResponse
@@ -30,5 +36,7 @@ extension HTTPHandler {
 
     public func plan(for request: HTTPRequest, peer: PeerAddress) -> RequestPlan { .accept() }
 
-    public func refuse(_ request: HTTPRequest, with response: ServerResponse) -> ServerResponse { response }
+    public func refuse(_ request: HTTPRequest, peer: PeerAddress, with response: ServerResponse) -> ServerResponse { response }
+
+    public func refusalFields(_ field: (StaticString) -> String?) -> HTTPFields { [:] }
 }

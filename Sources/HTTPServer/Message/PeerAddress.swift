@@ -16,6 +16,35 @@ public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
         let low: UInt64
     }
 
+    /// What one client has of addresses: one of IPv4, 64 bits of IPv6.
+    public var network: Network { high == 0 ? Network(high: high, low: low) : Network(high: high, low: 0) }
+
+    /// The addresses of one client.
+    public struct Network: Hashable, Sendable {
+        let high: UInt64
+        let low: UInt64
+    }
+
+    /// An address as text, for those who make requests without a connection; nil where it is none.
+    public init?(_ address: String, port: UInt16) {
+        var storage = sockaddr_storage()
+        let isRead = withUnsafeMutableBytes(of: &storage) { bytes in
+            var (four, six) = (sockaddr_in(), sockaddr_in6())
+            if inet_pton(AF_INET, address, &four.sin_addr) == 1 {
+                (four.sin_family, four.sin_port) = (sa_family_t(AF_INET), port.bigEndian)
+                withUnsafeBytes(of: four) { bytes.copyMemory(from: $0) }
+            } else if inet_pton(AF_INET6, address, &six.sin6_addr) == 1 {
+                (six.sin6_family, six.sin6_port) = (sa_family_t(AF_INET6), port.bigEndian)
+                withUnsafeBytes(of: six) { bytes.copyMemory(from: $0) }
+            } else {
+                return false
+            }
+            return true
+        }
+        guard isRead else { return nil }
+        self.init(storage)
+    }
+
     init(_ storage: sockaddr_storage) {
         var storage = storage
         if storage.ss_family == sa_family_t(AF_INET6) {

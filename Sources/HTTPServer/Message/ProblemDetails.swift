@@ -1,4 +1,5 @@
 public import HTTPTypes
+internal import Primitives
 
 /// An error as a client sees it (RFC 9457): what went wrong, and nothing of how the service is built.
 public struct ProblemDetails: Hashable, Sendable {
@@ -48,8 +49,7 @@ public struct ProblemDetails: Hashable, Sendable {
             case "\"": text += "\\\""
             case "\\": text += "\\\\"
             case "\u{0}"..."\u{1F}":
-                let digits = String(scalar.value, radix: 16)
-                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                text += "\\u00" + Hexadecimal.text([UInt8(truncatingIfNeeded: scalar.value)])
             default: text.unicodeScalars.append(scalar)
             }
         }

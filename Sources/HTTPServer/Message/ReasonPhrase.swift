@@ -12,6 +12,13 @@ enum ReasonPhrase {
             .httpVersionNotSupported,
         ]
         var phrases = Dictionary(known.map { ($0.code, $0.reasonPhrase) }, uniquingKeysWith: { first, _ in first })
+        // RFC 9110, 15.5.20; RFC 4918; RFC 8470; RFC 9110, 15.5.22; RFC 7725; RFC 5842; RFC 6585; RFC 8297.
+        let others = [
+            103: "Early Hints", 207: "Multi-Status", 208: "Already Reported", 226: "IM Used", 421: "Misdirected Request", 423: "Locked",
+            424: "Failed Dependency", 425: "Too Early", 426: "Upgrade Required", 451: "Unavailable For Legal Reasons",
+            506: "Variant Also Negotiates", 507: "Insufficient Storage", 511: "Network Authentication Required",
+        ]
+        phrases.merge(others) { first, _ in first }
         // Not registered; nginx's word for a client that went away before its answer.
         phrases[499] = "Client Closed Request"
         // RFC 5842 section 7.2.

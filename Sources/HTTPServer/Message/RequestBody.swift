@@ -5,7 +5,7 @@ public struct RequestBody: AsyncSequence, Sendable {
     public typealias Element = [UInt8]
 
     enum Storage: Sendable {
-        case collected([UInt8])
+        case collected([UInt8], BodyShare?)
         case streamed(RequestBodyStream)
     }
 
@@ -13,7 +13,7 @@ public struct RequestBody: AsyncSequence, Sendable {
 
     /// The bytes of a body that was read as a whole; nil for a streamed one.
     public var bytes: [UInt8]? {
-        if case .collected(let bytes) = storage { bytes } else { nil }
+        if case .collected(let bytes, _) = storage { bytes } else { nil }
     }
 
     public struct AsyncIterator: AsyncIteratorProtocol {
@@ -21,8 +21,8 @@ public struct RequestBody: AsyncSequence, Sendable {
 
         public mutating func next() async throws -> [UInt8]? {
             switch storage {
-            case .collected(let bytes):
-                storage = .collected([])
+            case .collected(let bytes, let share):
+                storage = .collected([], share)
                 return bytes.isEmpty ? nil : bytes
             case .streamed(let stream):
                 return try await stream.next()

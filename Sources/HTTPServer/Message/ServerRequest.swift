@@ -3,15 +3,18 @@ public import HTTPTypes
 /// A request on its way to ``HTTPHandler/respond(to:)``.
 public struct ServerRequest: Sendable {
     /// Method, path with query, authority and fields.
-    public let head: HTTPRequest
+    public var head: HTTPRequest
     /// The body as its plan asked for it.
     public let body: RequestBody
     /// Who sent it.
     public let peer: PeerAddress
+    /// What the answer names it by, and the log.
+    public let id: RequestID
 
-    init(head: HTTPRequest, body: RequestBody, peer: PeerAddress) {
+    init(head: HTTPRequest, body: RequestBody, peer: PeerAddress, id: RequestID) {
         self.head = head
         self.body = body
         self.peer = peer
+        self.id = id
     }
 }

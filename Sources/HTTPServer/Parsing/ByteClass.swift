@@ -11,7 +11,6 @@ struct ByteClass: OptionSet {
     /// May be part of a host name: letters, digits, `-`, `.`, `_`, `~`.
     static let host = ByteClass(rawValue: 8)
     static let digit = ByteClass(rawValue: 16)
-    static let hexadecimal = ByteClass(rawValue: 32)
 
     static let table: [UInt8] = (0...255).map { number in
         let byte = UInt8(number)
@@ -23,7 +22,6 @@ struct ByteClass: OptionSet {
         if byte == 0x09 || (byte >= 0x20 && byte != 0x7F) { classes.insert(.value) }
         if isLetter || isDigit || Array("-._~".utf8).contains(byte) { classes.insert(.host) }
         if isDigit { classes.insert(.digit) }
-        if isDigit || (0x41...0x46).contains(byte) || (0x61...0x66).contains(byte) { classes.insert(.hexadecimal) }
         return classes.rawValue
     }
 
@@ -46,16 +44,6 @@ extension UInt8 {
 
     @inline(__always)
     var isBlank: Bool { self == .space || self == .tab }
-
-    /// The value of a hexadecimal digit, nil for every other byte.
-    var hexadecimalValue: UInt8? {
-        switch self {
-        case 0x30...0x39: self &- 0x30
-        case 0x41...0x46: self &- 0x37
-        case 0x61...0x66: self &- 0x57
-        default: nil
-        }
-    }
 
     /// Lower case for A to Z, itself for every other byte.
     @inline(__always)

@@ -76,5 +76,17 @@ package struct ByteView {
         return value
     }
 
+    /// The value of the first field line of this name (in lower case) in a head that may be broken or not be there to its end.
+    func lineValue(of name: StaticString) -> String? {
+        for line in bytes.split(separator: .lineFeed).dropFirst() {
+            let line = ByteView(UnsafeBufferPointer(rebasing: line))
+            let length = name.utf8CodeUnitCount
+            guard line[length] == .colon, line.part(0..<length).isEqualIgnoringCase(name) else { continue }
+            let value = line.part(length + 1..<line.count)
+            return (value[value.count - 1] == .carriageReturn ? value.part(0..<value.count - 1) : value).trimmed.string
+        }
+        return nil
+    }
+
     var string: String { String(decoding: bytes, as: UTF8.self) }
 }

@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// The chunked coding (RFC 9112, 7.1), decoded byte by byte, with the bytes it throws away counted.
 ///
 /// A pure state machine. The grammar is taken literally: CRLF ends every line, what follows chunk data is CRLF and nothing else,

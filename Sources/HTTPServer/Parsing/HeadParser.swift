@@ -39,7 +39,7 @@ package final class HeadParser {
     package private(set) var fields: [Field] = []
     /// The set of ``KnownField`` that are present, by their bits.
     private(set) var seen: UInt32 = 0
-    /// The singletons that stand there more than once, by their bits.
+    /// The singletons, and of the other fields `X-Request-ID`, that stand there more than once, by their bits.
     private(set) var repeated: UInt32 = 0
 
     package init(limits: HeadLimits) {
@@ -93,7 +93,7 @@ package final class HeadParser {
             case .method:
                 index = skip(.token, in: bytes, from: index, upTo: mark + limits.method)
                 guard index < bytes.count else { break }
-                if index - mark >= limits.method { throw .bad("The method is too long.") }
+                if index - mark >= limits.method { throw HTTPParseError(501, "The method is too long to be one that is known here.") }
                 guard bytes[index] == .space else { throw .bad("The method holds a byte that is not allowed.") }
                 method = mark..<index
                 state = .targetStart
@@ -216,7 +216,7 @@ package final class HeadParser {
     private func finishField(_ bytes: UnsafeBufferPointer<UInt8>) {
         let known = KnownField(ByteView(bytes, Int(pendingName.lowerBound)..<Int(pendingName.upperBound)))
         if known != .other {
-            if seen & known.bit & KnownField.singletons != 0 { repeated |= known.bit }
+            if seen & known.bit & (KnownField.singletons | KnownField.requestID.bit) != 0 { repeated |= known.bit }
             seen |= known.bit
         }
         let value = UInt32(truncatingIfNeeded: mark)..<UInt32(truncatingIfNeeded: max(mark, valueEnd))

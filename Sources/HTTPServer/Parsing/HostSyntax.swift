@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Primitives
 
 /// The grammar of `host [":" port]` (RFC 9110, 7.2), narrowed to what names a host in practice.
 enum HostSyntax {

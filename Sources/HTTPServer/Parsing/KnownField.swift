@@ -1,7 +1,7 @@
 /// The request fields that the server itself looks at.
 enum KnownField: UInt8 {
     case other, acceptEncoding, authorization, connection, contentEncoding, contentLength, contentType, expect, host, ifMatch,
-        ifModifiedSince, ifNoneMatch, ifRange, ifUnmodifiedSince, range, transferEncoding
+        ifModifiedSince, ifNoneMatch, ifRange, ifUnmodifiedSince, range, requestID, transferEncoding
 
     /// This field's bit in a set of fields.
     @inline(__always)
@@ -26,6 +26,7 @@ enum KnownField: UInt8 {
             case (8, 0x69, 0x72): (.ifRange, "if-range")
             case (10, 0x63, _): (.connection, "connection")
             case (12, 0x63, _): (.contentType, "content-type")
+            case (12, 0x78, _): (.requestID, "x-request-id")
             case (13, 0x61, _): (.authorization, "authorization")
             case (13, 0x69, _): (.ifNoneMatch, "if-none-match")
             case (14, 0x63, _): (.contentLength, "content-length")

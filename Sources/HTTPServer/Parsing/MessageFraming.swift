@@ -60,16 +60,30 @@ package struct MessageFraming {
         }
     }
 
-    /// Chunked alone is understood. A single other coding is unknown; everything else is an attempt to be understood in two ways.
+    /// Chunked alone is understood. A single other coding is unknown, and so are codings that end in chunked; everything else is an attempt
+    /// to be understood in two ways.
     private static func chunked(_ value: ByteView, minor: UInt8) throws(HTTPParseError) -> Body {
         if minor == 0 { throw .bad("Transfer-Encoding is not part of HTTP/1.0.") }
         if value.isEqualIgnoringCase("chunked") { return .chunked }
-        let isToken = !value.isEmpty && value.bytes.allSatisfy { ByteClass.of($0).contains(.token) }
-        let isQuoted =
-            value.count > 2 && value[0] == .quote && value[value.count - 1] == .quote
-            && value.part(1..<value.count - 1).bytes.allSatisfy { ByteClass.of($0).contains(.token) }
-        guard isToken || isQuoted else { throw .bad("The Transfer-Encoding is malformed.") }
+        var codings = 0
+        var (isWellFormed, endsInChunked) = (true, false)
+        value.forEachElement(quoting: false) { coding in
+            codings += 1
+            // Whatever stands behind it, its end is not known.
+            if endsInChunked || !coding.isToken && !(coding.isQuotedToken && value.count == coding.count) { isWellFormed = false }
+            endsInChunked = coding.isEqualIgnoringCase("chunked")
+            return isWellFormed
+        }
+        guard isWellFormed, codings == 1 || endsInChunked else { throw .bad("The Transfer-Encoding is malformed.") }
         throw HTTPParseError(501, "The transfer coding is not known here.")
+    }
+}
+
+extension ByteView {
+    fileprivate var isToken: Bool { !isEmpty && bytes.allSatisfy { ByteClass.of($0).contains(.token) } }
+
+    fileprivate var isQuotedToken: Bool {
+        count > 2 && self[0] == .quote && self[count - 1] == .quote && part(1..<count - 1).isToken
     }
 }
 

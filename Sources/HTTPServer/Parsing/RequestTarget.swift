@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// The four forms of a request target (RFC 9112, 3.2), told apart and checked.
 package enum RequestTarget {
     /// A path with an optional query, and the authority where the target was absolute.

@@ -23,7 +23,7 @@ enum ByteRange: Hashable {
             return
         }
         // Digits that do not fit are a number beyond every end.
-        let (start, end) = (first.decimal ?? .max, last.decimal ?? .max)
+        let (start, end) = (first.withoutLeadingZeros.decimal ?? .max, last.withoutLeadingZeros.decimal ?? .max)
         if first.isEmpty {
             self = end == 0 || length == 0 ? .unsatisfiable : .part(max(0, length - min(end, length))..<length)
         } else if end < start {
@@ -37,5 +37,13 @@ enum ByteRange: Hashable {
 
     private static func isNumber(_ text: ByteView) -> Bool {
         !text.isEmpty && text.bytes.allSatisfy { ByteClass.of($0).contains(.digit) }
+    }
+}
+
+extension ByteView {
+    /// A number may be written with any number of them (RFC 9110, 14.1.2).
+    fileprivate var withoutLeadingZeros: ByteView {
+        let zeros = bytes.prefix { $0 == 0x30 }.count
+        return part(min(zeros, max(0, count - 1))..<count)
     }
 }

@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// Conditional requests for a representation that is there (RFC 9110, 13.2.2).
 enum Conditions {
     enum Outcome { case met, notModified, failed }
@@ -24,7 +26,7 @@ enum Conditions {
         guard head.parser.seen & KnownField.ifRange.bit != 0 else { return true }
         let value = head.parser.value(of: .ifRange, in: head.bytes)
         if value[0] == .quote { return entityTag.map(value.isEqual) ?? false }
-        guard let lastModified, let date = HTTPDate.parse(value, now: DateStamp.currentSecond()) else { return false }
+        guard let lastModified, let date = HTTPDate.parse(value.bytes, now: DateStamp.currentSecond()) else { return false }
         return date == lastModified
     }
 
@@ -36,6 +38,6 @@ enum Conditions {
     }
 
     private static func date(_ head: borrowing RequestHead, _ known: KnownField) -> Int64? {
-        HTTPDate.parse(head.parser.value(of: known, in: head.bytes), now: DateStamp.currentSecond())
+        HTTPDate.parse(head.parser.value(of: known, in: head.bytes).bytes, now: DateStamp.currentSecond())
     }
 }

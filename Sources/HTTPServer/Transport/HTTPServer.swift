@@ -47,10 +47,13 @@ public final class HTTPServer: Sendable {
             throw error
         }
         var lanes: [Lane] = []
+        let bodies = BodyAllowance(limit: configuration.bodiesLimit)
         do {
             for number in 0..<(configuration.loops ?? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))) {
                 let loop = try EventLoop(label: "http-\(number)", tick: configuration.timerTick)
-                lanes.append(Lane(loop: loop, configuration: configuration, handler: handler, observer: observer, census: census))
+                lanes.append(
+                    Lane(
+                        loop: loop, configuration: configuration, handler: handler, observer: observer, census: census, bodies: bodies))
             }
         } catch {
             for lane in lanes { lane.loop.stop() }
@@ -90,6 +93,14 @@ public final class HTTPServer: Sendable {
 
     /// Connections that are open now.
     public var openConnections: Int { census.total }
+
+    /// Has every request from here on answered 503, as the last of its connection, so that whoever spreads requests over several servers
+    /// sees that this one is about to stop. What is under way goes on. New connections are still accepted.
+    public func refuseRequests() async {
+        for lane in state.withLock({ $0.lanes }) {
+            try? await lane.loop.perform { lane.isRefusing = true }
+        }
+    }
 
     /// Stops: no new connections, idle ones closed, requests under way finished and answered with `Connection: close`.
     ///

@@ -21,6 +21,8 @@ public struct HTTPServerConfiguration: Sendable {
     public var fieldLimit = 100
     /// Bytes of a request body where the handler's plan does not say. Beyond: 413.
     public var bodyLimit = 64 * 1024
+    /// Bytes of all request bodies that are being received or dealt with, over all connections. Beyond: 503.
+    public var bodiesLimit = 64 * 1024 * 1024
     /// Bytes of all chunk extensions of a body. Beyond: 400.
     public var chunkExtensionLimit = 4 * 1024
     /// Bytes of the trailers of a body. Beyond: 400.
@@ -40,7 +42,8 @@ public struct HTTPServerConfiguration: Sendable {
     public var bodyRateGrace = Duration.seconds(5)
     /// How long a connection may wait for its next request. Beyond: it is closed without a word.
     public var idleTimeout = Duration.seconds(60)
-    /// Within this time a client has to take what waits for it, or ``minimumWriteRate`` of it. Beyond: the connection is reset.
+    /// Within this time a client has to take what waits for it, or ``minimumWriteRate`` of it; within twice this time, where it was faster
+    /// before. Beyond: the connection is reset.
     public var writeTimeout = Duration.seconds(30)
     /// Bytes per second, on the average of ``writeTimeout``, at which a client has to take an answer that waits for it: one that sips
     /// holds memory as one that takes nothing does.
@@ -76,7 +79,8 @@ public struct HTTPServerConfiguration: Sendable {
         let ranges: [(String, Int, ClosedRange<Int>)] = [
             ("backlog", Int(backlog), 1...65_535), ("loops", loops ?? 1, 1...1024), ("requestLineLimit", requestLineLimit, 64...1_048_576),
             ("fieldBlockLimit", fieldBlockLimit, 64...1_048_576), ("fieldLimit", fieldLimit, 1...10_000),
-            ("bodyLimit", bodyLimit, 0...Int.max), ("chunkExtensionLimit", chunkExtensionLimit, 0...1_048_576),
+            ("bodyLimit", bodyLimit, 0...Int.max), ("bodiesLimit", bodiesLimit, 0...Int.max),
+            ("chunkExtensionLimit", chunkExtensionLimit, 0...1_048_576),
             ("trailerLimit", trailerLimit, 2...1_048_576), ("trailerFieldLimit", trailerFieldLimit, 0...10_000),
             ("discardLimit", discardLimit, 0...Int.max), ("minimumBodyRate", minimumBodyRate, 0...Int.max),
             ("minimumWriteRate", minimumWriteRate, 0...Int.max),

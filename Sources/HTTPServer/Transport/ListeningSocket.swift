@@ -13,11 +13,12 @@ enum ListeningSocket {
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         let descriptor = socket(address.family, kind, 0)
         if descriptor < 0 { throw failure(name, configuration.host) }
-        let stall = configuration.writeTimeout.components.seconds
         set(descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
         set(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1)
         set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
-        set(descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, Int32(clamping: max(1, stall) * 1000))
+        // A client that reads slowly makes room in steps of a segment. Those of the loopback interface are so long that a step would take
+        // minutes at a rate that is still allowed.
+        set(descriptor, Int32(IPPROTO_TCP), TCP_MAXSEG, 1460)
         if address.family == AF_INET6 { set(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, 0) }
         guard address.withPointer({ bind(descriptor, $0, $1) }) == 0, listen(descriptor, configuration.backlog) == 0 else {
             let error = failure(name, configuration.host)

@@ -1,8 +1,10 @@
 internal import Glibc
+internal import Primitives
 
 /// The value of the Date field, kept ready and renewed when the second changes.
 final class DateStamp {
     private let text: UnsafeMutableRawBufferPointer
+    private var scratch: [UInt8] = []
     private var second: Int64 = .min
 
     init() {
@@ -25,7 +27,9 @@ final class DateStamp {
         let now = Self.currentSecond()
         if now != second {
             second = now
-            HTTPDate.write(now, into: text)
+            scratch.removeAll(keepingCapacity: true)
+            HTTPDate.append(now, to: &scratch)
+            text.copyBytes(from: scratch)
         }
         return UnsafeRawBufferPointer(text)
     }

@@ -1,4 +1,5 @@
 internal import HTTPTypes
+internal import Primitives
 
 /// Makes heads of one response, each for another turn that the request can take.
 ///
@@ -14,7 +15,7 @@ struct HeadEncoder {
     private static func isOwn(_ name: HTTPField.Name) -> Bool {
         switch name {
         case .contentLength, .transferEncoding, .connection, .date, .eTag, .lastModified, .acceptRanges: true
-        default: name.canonicalName == "keep-alive" || name.canonicalName == "upgrade"
+        default: name.canonicalName == "keep-alive" || name.canonicalName == "upgrade" || name.canonicalName == "x-request-id"
         }
     }
 
@@ -72,19 +73,30 @@ struct HeadEncoder {
     }
 
     private func appendFields(to bytes: inout [UInt8], isPartOfNotModified: Bool) {
-        for field in response.fields where !Self.isOwn(field.name) {
-            if field.name == .vary, response.isCompressible, field.value.lowercased().contains("accept-encoding") { continue }
+        for field in response.fields where !Self.isOwn(field.name) && field.name != .vary {
             let describesContent = field.name == .contentType || field.name == .contentEncoding || field.name == .contentLanguage
             if isPartOfNotModified, describesContent { continue }
             append(field.name.rawName, field.value, to: &bytes)
         }
-        if response.isCompressible { append("Vary", "Accept-Encoding", to: &bytes) }
+        if let vary { append("Vary", vary, to: &bytes) }
+    }
+
+    /// All that the answer varies by, in one line: there are caches that read no second one. Nil where it varies by nothing.
+    private var vary: String? {
+        var names: [String] = []
+        for value in response.fields[values: .vary] + (response.isCompressible ? ["Accept-Encoding"] : []) {
+            for name in value.split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" }) {
+                if !names.contains(where: { $0.lowercased() == name.lowercased() }) { names.append(String(name)) }
+            }
+        }
+        if names.contains("*") { return "*" }
+        return names.isEmpty ? nil : names.joined(separator: ", ")
     }
 
     private func appendValidators(to bytes: inout [UInt8], entityTag: [UInt8]?) {
         if let entityTag { append("ETag", String(decoding: entityTag, as: UTF8.self), to: &bytes) }
         if let second = response.lastModified {
-            append("Last-Modified", HTTPDate.string(min(second, DateStamp.currentSecond())), to: &bytes)
+            append("Last-Modified", HTTPDate.text(min(second, DateStamp.currentSecond())), to: &bytes)
         }
     }
 

@@ -22,21 +22,22 @@ final class MemoryCache: Sendable {
 
     let capacity: Int
     /// Larger pictures are left to the disk.
-    let largest: Int
+    private let largest: Int
     private let state = Mutex(State())
 
-    init(capacity: Int, largest: Int) {
+    init(capacity: Int) {
         self.capacity = max(0, capacity)
-        self.largest = min(largest, max(0, capacity - Self.overhead))
+        largest = max(0, capacity - Self.overhead)
     }
 
     var bytes: Int { state.withLock { $0.bytes } }
     var count: Int { state.withLock { $0.places.count } }
     var evictions: Int { state.withLock { $0.evictions } }
 
-    func image(_ source: String) -> CachedImage? {
+    /// - Parameter wanted: what its origin would be asked for.
+    func image(_ source: String, _ wanted: AcceptedKinds.Set) -> CachedImage? {
         state.withLock { state -> CachedImage? in
-            guard let place = state.places[source] else { return nil }
+            guard let place = state.places[source] ?? state.places[CachedImage.key(source, wanted)] else { return nil }
             state.unlink(place)
             state.linkFirst(place)
             return state.nodes[place].image
@@ -49,18 +50,29 @@ final class MemoryCache: Sendable {
     /// Takes the picture in, or, where it is too large, makes sure that an older one of the same source is not served any more.
     func insert(_ image: CachedImage) {
         state.withLock { state in
-            state.remove(image.source, overhead: Self.overhead)
+            state.remove(image.key, overhead: Self.overhead)
+            // From now on its origin negotiates.
+            if image.variant != nil { state.remove(image.source, overhead: Self.overhead) }
             guard takes(image.body.count) else { return }
             state.add(image, overhead: Self.overhead)
             while state.bytes > capacity, let last = state.nodes[state.nodes[0].previous].image {
-                state.remove(last.source, overhead: Self.overhead)
+                state.remove(last.key, overhead: Self.overhead)
                 state.evictions += 1
             }
         }
     }
 
+    /// Whatever is kept of a source.
     func remove(_ source: String) {
-        state.withLock { $0.remove(source, overhead: Self.overhead) }
+        state.withLock { state in
+            for key in CachedImage.keys(source) { state.remove(key, overhead: Self.overhead) }
+        }
+    }
+
+    func remove(where isGone: (String) -> Bool) {
+        state.withLock { state in
+            for image in state.nodes.compactMap(\.image) where isGone(image.source) { state.remove(image.key, overhead: Self.overhead) }
+        }
     }
 }
 
@@ -69,13 +81,13 @@ extension MemoryCache.State {
         let place = free.popLast() ?? nodes.count
         if place == nodes.count { nodes.append(MemoryCache.Node(image: nil, previous: place, next: place)) }
         nodes[place].image = image
-        places[image.source] = place
+        places[image.key] = place
         linkFirst(place)
         bytes += image.body.count + overhead
     }
 
-    fileprivate mutating func remove(_ source: String, overhead: Int) {
-        guard let place = places.removeValue(forKey: source), let image = nodes[place].image else { return }
+    fileprivate mutating func remove(_ key: String, overhead: Int) {
+        guard let place = places.removeValue(forKey: key), let image = nodes[place].image else { return }
         unlink(place)
         nodes[place].image = nil
         free.append(place)

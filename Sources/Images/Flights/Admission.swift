@@ -8,6 +8,10 @@ struct Admission<ID: Hashable & Sendable>: Sendable {
     struct Limits: Sendable {
         var running = 64
         var perHost = 6
+        /// And from one that answers badly.
+        var gentle = 2
+        /// How many of those are remembered.
+        var gentleOrigins = 1_000
         /// How many of each of the two prefetching may take, in percent: a flood of it must not lock the visible out.
         var prefetchPercent = 50
         var waiting = 256
@@ -33,6 +37,7 @@ struct Admission<ID: Hashable & Sendable>: Sendable {
     private var running: [ID: (origin: String, isPrefetch: Bool)] = [:]
     private var perOrigin: [String: (all: Int, prefetch: Int)] = [:]
     private var prefetching = 0
+    private var gentle: Set<String> = []
     /// In the order of arrival.
     private var waiting: [Entry] = []
     private var lastRank: UInt64 = 0
@@ -125,11 +130,23 @@ struct Admission<ID: Hashable & Sendable>: Sendable {
     /// When to call ``expire(now:)`` next.
     var nextExpiry: LoopInstant? { waiting.lazy.map(\.until).min() }
 
+    /// Whether an origin is to be asked for fewer at once. Ask ``next()`` after this.
+    mutating func setGentle(_ isGentle: Bool, origin: String) {
+        guard isGentle else {
+            gentle.remove(origin)
+            return
+        }
+        // Of those that nobody asks for any more nobody says that it is over.
+        if gentle.count >= limits.gentleOrigins { gentle = [] }
+        gentle.insert(origin)
+    }
+
     private func mayStart(origin: String, isPrefetch: Bool) -> Bool {
         let there = perOrigin[origin] ?? (0, 0)
-        guard running.count < limits.running, there.all < limits.perHost else { return false }
+        let most = gentle.contains(origin) ? min(limits.gentle, limits.perHost) : limits.perHost
+        guard running.count < limits.running, there.all < most else { return false }
         guard isPrefetch else { return true }
-        return prefetching * 100 < limits.running * limits.prefetchPercent && there.prefetch * 100 < limits.perHost * limits.prefetchPercent
+        return prefetching * 100 < limits.running * limits.prefetchPercent && there.prefetch * 100 < most * limits.prefetchPercent
     }
 
     private mutating func start(_ id: ID, origin: String, priority: ImagePriority) {

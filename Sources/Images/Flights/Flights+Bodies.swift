@@ -1,3 +1,4 @@
+internal import Crypto
 internal import EventLoop
 internal import Fetch
 
@@ -14,20 +15,22 @@ extension Flights {
         download.flight.receive(bytes.count)
         metrics.bytesReceived += bytes.count
         guard keep(bytes, in: download.spool) else { return stop(download, ImageFailure(.buffersFull, retryAfter: 1)) }
+        download.digest.update(bufferPointer: bytes)
         if download.frame != nil {
             download.frame?.take(bytes)
         } else {
             download.prefix.append(contentsOf: bytes)
             switch MediaKind.sniff(download.prefix) {
             case .unclear: return true
-            case .kind(let kind) where kind == download.head?.kind:
+            case .kind(let kind) where download.head?.kind ?? kind == kind:
+                download.head?.kind = kind
                 download.frame = FrameReader(kind)
                 download.frame?.take(download.prefix)
                 download.prefix = []
             default: return stop(download, ImageFailure(.typeMismatch))
             }
         }
-        if case .size(let size)? = download.frame?.finding, let fault = size.fault { return stop(download, ImageFailure(fault)) }
+        if let fault = download.frame?.fault { return stop(download, ImageFailure(fault)) }
         if !download.isAnnounced { announceOrHold(download) }
         return true
     }

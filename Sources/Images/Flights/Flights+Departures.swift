@@ -48,11 +48,21 @@ extension Flights {
         return waiters
     }
 
-    func purge(_ source: String) {
-        memory.remove(source)
-        disk?.remove(source)
-        negative.forget(source)
-        bySource.removeValue(forKey: source)?.isPurged = true
+    /// - Parameter done: called where nothing of it is stored any more.
+    func purge(_ selection: ImageSelection, _ done: @escaping @Sendable () -> Void) {
+        for download in byNumber.values where selection.contains(download.source) {
+            download.isPurged = true
+            if byKey[download.key] === download { byKey[download.key] = nil }
+        }
+        if case .source(let source) = selection {
+            memory.remove(source)
+            disk?.remove(source)
+            CachedImage.keys(source).forEach { negative.forget($0) }
+            return done()
+        }
+        memory.remove(where: selection.contains)
+        negative.forget { key in selection.contains(String(key.prefix { $0 != "\n" })) }
+        if let disk { disk.remove(where: { selection.contains($0) }, done: done) } else { done() }
     }
 
     /// It has everything, or wants nothing any more.
@@ -84,7 +94,7 @@ extension Flights {
                 metrics.aborted[stage.rawValue, default: 0] += 1
                 metrics.bytesWastedAfterCancel += download.flight.receivedForNobody
                 metrics.bytesThrownAway += download.flight.received
-                breaker.record(download.hop.authority, isGood: nil, now: .now())
+                record(nil, of: download.hop.authority)
                 drop(download)
             }
         }
@@ -102,10 +112,11 @@ extension Flights {
         byNumber[download.number] = nil
         linger(download)
         abandoned.remove(download.number)
-        if bySource[download.source] === download { bySource[download.source] = nil }
+        if byKey[download.key] === download { byKey[download.key] = nil }
         download.grace?.disarm()
         download.pause?.disarm()
         download.hold?.disarm()
+        if let naming = download.naming { transfers.assumeIsolated { $0.leave(naming) } }
         if let fetch = download.fetch { transfers.cancel(fetch) }
         admission.leave(download.number)
         startWaiting()

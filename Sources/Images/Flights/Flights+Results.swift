@@ -1,3 +1,4 @@
+internal import Crypto
 internal import EventLoop
 internal import Fetch
 
@@ -5,16 +6,21 @@ internal import Fetch
 extension Flights {
     /// The head goes out, and the body follows as it comes.
     func announce(_ download: Download, to waiter: UInt64) {
-        guard let head = download.head, let entry = download.waiters[waiter], let reply = entry.reply else { return }
+        guard let head = download.head, let kind = head.kind, let entry = download.waiters[waiter], let reply = entry.reply else { return }
         download.waiters[waiter]?.reply = nil
         var status = missed(download, head)
         status.isCollapsed = entry.isCollapsed
         count(.miss)
+        guard entry.kinds.permits(kind) else {
+            forget(waiter)
+            perform(download.flight.leave(waiter), download)
+            return reply(ImageAnswer(ImageFailure(.notAcceptable), status))
+        }
         let stream = ImageStream(download.spool, reader: waiter) { [weak self, loop] in
             guard let flights = self else { return }
             loop.execute { flights.assumeIsolated { $0.leave(waiter) } }
         }
-        reply(ImageAnswer(stream, head, status, now: configuration.clock()))
+        reply(ImageAnswer(stream, kind, head, status, now: configuration.clock()))
     }
 
     private func missed(_ download: Download, _ head: PictureHead) -> CacheStatus {
@@ -33,8 +39,8 @@ extension Flights {
     }
 
     func complete(_ download: Download, _ head: PictureHead) {
-        record(download, "ok", isGood: true)
-        if !download.isPurged { negative.forget(download.source) }
+        record(download, "ok", .good)
+        if !download.isPurged { negative.forget(download.key) }
         let kept = keep(download, head)
         if let kept, !download.isAnnounced {
             _ = download.flight.reach(.stored)
@@ -51,23 +57,25 @@ extension Flights {
     private func keep(_ download: Download, _ head: PictureHead) -> CachedImage? {
         guard !download.isPurged else { return nil }
         let body = download.spool.contents
-        guard let freshness = head.freshness, head.kind.isWhole(body, isDelimited: head.isDelimited) else {
+        guard let freshness = head.freshness, let kind = head.kind, kind.isWhole(body, isDelimited: head.isDelimited) else {
             forgetStored(download.source)
             // What its readers are told follows.
             download.head?.freshness = nil
             return nil
         }
         let image = CachedImage(
-            source: download.source, kind: head.kind, body: body, freshness: freshness, validators: head.validators, terms: head.terms)
+            source: download.source, variant: head.isNegotiated ? download.wanted : nil, kind: kind, body: body,
+            digest: download.digest.finalize(), freshness: freshness,
+            validators: head.validators, terms: head.terms)
         memory.insert(image)
         disk?.write(image)
         return image
     }
 
     func confirm(_ download: Download, _ image: CachedImage) {
-        record(download, "not-modified", isGood: true)
+        record(download, "not-modified", .good)
         if !download.isPurged {
-            negative.forget(download.source)
+            negative.forget(download.key)
             memory.insert(image)
             disk?.write(image)
         }
@@ -81,9 +89,9 @@ extension Flights {
     /// - Parameter outcome: anything but a miss where nobody was asked, because what is known says enough.
     func fail(_ download: Download, _ failure: ImageFailure, _ outcome: CacheStatus.Outcome = .miss) {
         let isNews = outcome == .miss
-        if isNews { record(download, failure.metric, isGood: failure.blamesHost.map { !$0 }) }
+        if isNews { record(download, failure.metric, failure.outcome) }
         if isNews, !download.isPurged {
-            negative.record(failure, for: download.source, now: .now())
+            negative.record(failure, for: download.key, now: .now())
             if failure.reason == .upstream(status: 404) || failure.reason == .upstream(status: 410) { forgetStored(download.source) }
         }
         if !download.isAnnounced, let image = download.standIn(for: failure, now: configuration.clock()) {
@@ -99,14 +107,13 @@ extension Flights {
     }
 
     func settle(_ download: Download, _ image: CachedImage, _ status: CacheStatus) {
-        let now = configuration.clock()
         for (waiter, entry) in download.waiters {
             guard let reply = entry.reply else { continue }
             forget(waiter)
             count(status.outcome)
             var status = status
             status.isCollapsed = entry.isCollapsed
-            reply(ImageAnswer(image, status, now: now))
+            give(image, to: entry.kinds, status, reply)
         }
     }
 
@@ -130,9 +137,14 @@ extension Flights {
         disk?.remove(source)
     }
 
-    private func record(_ download: Download, _ result: String, isGood: Bool?) {
+    private func record(_ download: Download, _ result: String, _ outcome: CircuitBreaker.Outcome?) {
         metrics.upstream[result, default: 0] += 1
-        breaker.record(download.hop.authority, isGood: isGood, now: .now())
+        record(outcome, of: download.hop.authority)
+    }
+
+    func record(_ outcome: CircuitBreaker.Outcome?, of origin: String) {
+        breaker.record(origin, outcome, now: .now())
+        admission.setGentle(breaker.isGentle(origin, now: .now()), origin: origin)
     }
 
     func snapshot() -> ImageMetrics {

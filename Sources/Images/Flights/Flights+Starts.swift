@@ -1,12 +1,12 @@
 internal import EventLoop
 internal import Fetch
 
-/// From the request to the transfer: disk, breaker, queue.
+/// From the request to the transfer: disk, breaker, name, queue.
 extension Flights {
     func begin(_ download: Download) {
-        guard download.stale == nil, let disk, disk.holds(download.source) else { return queue(download) }
+        guard download.stale == nil, let disk, disk.holds(download.source, download.wanted) else { return queue(download) }
         let number = download.number
-        disk.read(download.source) { [weak self, loop] image in
+        disk.read(download.source, download.wanted) { [weak self, loop] image in
             guard let flights = self else { return }
             loop.execute { flights.assumeIsolated { $0.found(image, number) } }
         }
@@ -25,7 +25,7 @@ extension Flights {
         _ = download.flight.reach(.stored)
         settle(download, image, CacheStatus(isFresh ? .hit : .stale))
         drop(download)
-        if !isFresh { refresh(image) }
+        if !isFresh { refresh(image, download.wanted) }
     }
 
     /// The disk has it not, or no longer fresh enough: who wants only what is stored is told so.
@@ -41,19 +41,46 @@ extension Flights {
 
     private func queue(_ download: Download) {
         guard dismissOnlyIfCached(download) else { return drop(download) }
-        if let failure = negative.failure(for: download.source, now: .now()) { return fail(download, failure, .negative) }
-        if admit(download) { launch(download) }
+        if let failure = negative.failure(for: download.key, now: .now()) { return fail(download, failure, .negative) }
+        if case .file(let folder, let name)? = download.place { return readFile(folder, name, for: download) }
+        if approach(download) { launch(download) }
     }
 
     /// Whether it may go to the host of its hop now. If not it waits for that, or has failed.
-    private func admit(_ download: Download) -> Bool {
-        let origin = download.hop.authority
+    ///
+    /// The host's name is waited for before a place is taken: names that nobody answers for would otherwise take all of them.
+    private func approach(_ download: Download) -> Bool {
         let now = LoopInstant.now()
-        if case .open(let until) = breaker.ask(origin, now: now) {
+        if case .open(let until) = breaker.ask(download.hop.authority, now: now) {
             let seconds = Int(until.since(now).components.seconds) + 1
             fail(download, ImageFailure(.hostResting, retryAfter: seconds), .bypass)
             return false
         }
+        let number = download.number
+        let (hop, limit) = (download.hop, configuration.limits.resolve)
+        download.naming = transfers.assumeIsolated { transfers in
+            transfers.waitForName(of: hop, within: limit) { [weak self] failure in
+                self?.assumeIsolated { $0.named(number, failure) }
+            }
+        }
+        guard download.naming == nil else {
+            _ = download.flight.reach(.resolving)
+            return false
+        }
+        return admit(download)
+    }
+
+    private func named(_ number: UInt64, _ failure: FetchFailure?) {
+        guard let download = byNumber[number] else { return }
+        download.naming = nil
+        if let failure { return fail(download, ImageFailure(.fetch(failure))) }
+        if admit(download) { start(download) }
+    }
+
+    private func admit(_ download: Download) -> Bool {
+        let origin = download.hop.authority
+        let now = LoopInstant.now()
+        admission.setGentle(breaker.isGentle(origin, now: now), origin: origin)
         let (verdict, displaced) = admission.enter(download.number, origin: origin, priority: download.flight.priority, now: now)
         if let displaced, let other = byNumber[displaced] { fail(other, ImageFailure(.overloaded, retryAfter: 1)) }
         switch verdict {
@@ -72,11 +99,11 @@ extension Flights {
     func redirected(to url: FetchURL, _ number: UInt64) -> Bool {
         guard let download = byNumber[number] else { return true }
         guard url.authority != download.hop.authority else { return true }
-        breaker.record(download.hop.authority, isGood: true, now: .now())
+        record(.good, of: download.hop.authority)
         download.hop = url
         admission.leave(number)
         download.isHeld = true
-        let mayGo = admit(download)
+        let mayGo = approach(download)
         if mayGo { download.isHeld = false }
         startWaiting()
         return mayGo
@@ -119,7 +146,7 @@ extension Flights {
         download.isHeld = false
         download.asked = configuration.clock()
         let headers = FetchHeaders([
-            "Accept": "image/avif,image/webp,image/png,image/jpeg,image/gif",
+            "Accept": AcceptedKinds.field(download.wanted),
             "Accept-Encoding": "identity",
             "User-Agent": configuration.userAgent,
             "Via": "1.1 \(ImageNetworkManager.viaName)",
@@ -130,6 +157,7 @@ extension Flights {
         var limits = configuration.limits
         limits.total = max(.milliseconds(1), limits.total - now.since(departure))
         var request = FetchRequest(download.url, headers: headers, limits: limits)
+        if case .object(let bucket, _)? = download.place { request.credentials = bucket.fields(for: download.url, now: download.asked) }
         if !download.asksPlainly { request.conditions = download.stale?.validators.conditions }
         download.fetch = transfers.start(request, delegate: DownloadDelegate(self, download.number))
     }

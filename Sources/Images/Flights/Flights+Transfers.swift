@@ -1,5 +1,6 @@
 internal import EventLoop
 internal import Fetch
+internal import Primitives
 
 /// What the transfers report.
 extension Flights {
@@ -23,11 +24,14 @@ extension Flights {
             let wait = head.headers["retry-after"].flatMap { Self.seconds($0, now: now) }
             return stop(download, ImageFailure(.upstream(status: head.status), retryAfter: wait))
         }
-        let freshness = Freshness(head, head.headers, asked: download.asked, received: now, policy: configuration.freshness)
+        let freshness = Freshness(head, head.headers, asked: download.asked, received: now, policy: download.policy)
         let validators = CachedImage.Validators(
             etag: head.headers["etag"], lastModified: head.headers["last-modified"], location: head.url.text)
-        guard let kind = head.headers["content-type"].flatMap(MediaKind.init(contentType:)) else {
-            return stop(download, ImageFailure(.typeDenied))
+        let kind: MediaKind?
+        switch MediaKind.declared(head.headers["content-type"]) {
+        case .kind(let declared): kind = declared
+        case .open: kind = nil
+        case .denied: return stop(download, ImageFailure(.typeDenied))
         }
         if let encoding = head.headers["content-encoding"], encoding.lowercased() != "identity" {
             return stop(download, ImageFailure(.encoded))
@@ -35,7 +39,8 @@ extension Flights {
         let isChunked = head.headers["transfer-encoding"] != nil
         download.head = PictureHead(
             kind: kind, length: isChunked ? nil : head.contentLength, freshness: freshness, validators: validators,
-            terms: CachedImage.Terms(head.headers), isDelimited: isChunked || head.contentLength != nil)
+            terms: CachedImage.Terms(head.headers), isDelimited: isChunked || head.contentLength != nil,
+            isNegotiated: Freshness.variesByAccept(head))
         download.flight.expect(download.head?.length)
         perform(download.flight.reach(.body), download)
         return true
@@ -51,14 +56,14 @@ extension Flights {
         let terms = stale.terms.updated(by: head.headers)
         let lastModified = validators.lastModified ?? stale.validators.lastModified
         let headers = terms.headers(beside: head.headers, lastModified: lastModified)
-        let freshness = Freshness(head, headers, asked: download.asked, received: now, policy: configuration.freshness)
+        let freshness = Freshness(head, headers, asked: download.asked, received: now, policy: download.policy)
         download.confirmed = stale.refreshed(freshness ?? Freshness(now: now), validators: validators, terms: terms)
         return true
     }
 
     /// A `Retry-After` field (RFC 9110 section 10.2.3): seconds, or a date. Within ten minutes.
     private static func seconds(_ field: String, now: Int64) -> Int? {
-        guard let wait = Int64(field) ?? HTTPDate.parse(field).map({ $0 - now }) else { return nil }
+        guard let wait = Int64(field) ?? HTTPDate.parse(field, now: now).map({ $0 - now }) else { return nil }
         return Int(min(max(wait, 1), 600))
     }
 

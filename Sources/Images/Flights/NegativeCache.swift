@@ -38,6 +38,10 @@ struct NegativeCache: Sendable {
         entries[source] = nil
     }
 
+    mutating func forget(where isGone: (String) -> Bool) {
+        entries = entries.filter { !isGone($0.key) }
+    }
+
     private mutating func makeRoom(_ now: LoopInstant) {
         entries = entries.filter { now < $0.value.until }
         // A tenth at a time: to look through all of them for each new one would keep the loop busy.

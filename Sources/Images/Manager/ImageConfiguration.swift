@@ -1,11 +1,11 @@
 public import Fetch
 internal import Glibc
+public import Logging
 
 /// What the operator decides about pictures.
 public struct ImageConfiguration: Sendable {
-    /// Bytes of finished pictures in memory, and the size up to which a picture is kept there.
+    /// Bytes of finished pictures in memory.
     public var memoryBytes = 64 * 1_024 * 1_024
-    public var largestInMemory = 256 * 1_024
     /// Where pictures are kept on disk; nil for not at all. And how many bytes of them.
     public var folder: String?
     public var diskBytes = 2 * 1_024 * 1_024 * 1_024
@@ -20,6 +20,11 @@ public struct ImageConfiguration: Sendable {
     public var grace: Duration = .milliseconds(100)
     public var limits = FetchLimits()
     public var freshness = FreshnessPolicy()
+    /// Bounds for certain hosts instead; the first that fits counts.
+    public var hostFreshness: [HostFreshness] = []
+    /// Pictures that are not asked for at their URLs; the first that fits counts.
+    public var places: [PicturePlace] = []
+    public var logger = Logger(label: "intertwine.images")
     public var userAgent = "Intertwine"
     /// Seconds since 1970. Tests set it.
     public var clock: @Sendable () -> Int64 = { Int64(time(nil)) }

@@ -15,28 +15,30 @@ public final class ImageNetworkManager: Sendable {
     private let lastTicket = Atomic<UInt64>(0)
     private let memoryHits = Atomic<Int>(0)
 
-    /// - Throws: ``DiskCacheError`` where the folder cannot be used.
-    public init(_ configuration: ImageConfiguration, transfers: Transfers) throws {
+    public init(_ configuration: ImageConfiguration, transfers: Transfers) {
         self.configuration = configuration
         self.transfers = transfers
-        memory = MemoryCache(capacity: configuration.memoryBytes, largest: configuration.largestInMemory)
+        memory = MemoryCache(capacity: configuration.memoryBytes)
         let budget = ByteBudget(limit: configuration.bufferBytes)
-        let disk = try configuration.folder.map { try DiskCache(folder: $0, capacity: configuration.diskBytes, budget: budget) }
+        let disk = configuration.folder.map {
+            DiskCache(folder: $0, capacity: configuration.diskBytes, budget: budget, logger: configuration.logger)
+        }
         flights = Flights(configuration, transfers: transfers, memory: memory, disk: disk, budget: budget)
     }
 
-    /// The fresh picture in memory, at once and without copying. From any thread.
+    /// The fresh picture in memory, in a format that is taken, at once and without copying. From any thread.
     ///
-    /// Who answers from it without asking again may do so until its `freshness` is over, or until the next ``purge(_:)``.
-    public func cached(_ source: String) -> CachedImage? {
-        guard let image = peek(source) else { return nil }
+    /// Who answers from it without asking again may do so until its `freshness` is over, or until the next `purge(_:)`.
+    public func cached(_ source: String, _ kinds: AcceptedKinds = .anything) -> CachedImage? {
+        guard let image = peek(source, kinds) else { return nil }
         memoryHits.add(1, ordering: .relaxed)
         return image
     }
 
     /// The same for who does not answer a request with it: it is not counted as a hit.
-    public func peek(_ source: String) -> CachedImage? {
-        guard let image = memory.image(source), image.freshness.isFresh(at: configuration.clock()) else { return nil }
+    public func peek(_ source: String, _ kinds: AcceptedKinds = .anything) -> CachedImage? {
+        guard let image = memory.image(source, kinds.wanted), kinds.permits(image.kind), image.freshness.isFresh(at: configuration.clock())
+        else { return nil }
         return image
     }
 
@@ -44,7 +46,7 @@ public final class ImageNetworkManager: Sendable {
     /// Cancelling the task takes the request back; so does letting go of the stream.
     public func image(_ request: ImageRequest) async -> ImageAnswer {
         if request.isLoop { return ImageAnswer(ImageFailure(.loop), CacheStatus(.bypass)) }
-        if let image = cached(request.source) { return ImageAnswer(image, CacheStatus(.hit), now: configuration.clock()) }
+        if let image = cached(request.source, request.kinds) { return ImageAnswer(image, CacheStatus(.hit), now: configuration.clock()) }
         let ticket = ImageTicket(lastTicket.add(1, ordering: .relaxed).newValue)
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -68,10 +70,15 @@ public final class ImageNetworkManager: Sendable {
         await asked { $0.viewport(visible: visible, gone: gone) }
     }
 
-    /// Forgets a picture everywhere. What is being downloaded of it reaches those who wait, and is not kept.
-    public func purge(_ source: String) async {
-        await asked { $0.purge(source) }
+    /// Forgets pictures everywhere. What is being downloaded of them reaches those who wait, and is not kept. Returns when the last is gone.
+    public func purge(_ selection: ImageSelection) async {
+        await withCheckedContinuation { continuation in
+            onLoop { $0.purge(selection) { continuation.resume() } }
+        }
     }
+
+    /// The same for one.
+    public func purge(_ source: String) async { await purge(.source(source)) }
 
     public func metrics() async -> ImageMetrics {
         var metrics = await asked { $0.snapshot() }
@@ -97,5 +104,21 @@ public final class ImageNetworkManager: Sendable {
         await withCheckedContinuation { continuation in
             onLoop { continuation.resume(returning: body($0)) }
         }
+    }
+}
+
+/// One waiter, from the moment its request came in. It can leave before the loop has heard of it.
+final class ImageTicket: Sendable {
+    let number: UInt64
+    private let left = Atomic<Bool>(false)
+
+    init(_ number: UInt64) {
+        self.number = number
+    }
+
+    var hasLeft: Bool { left.load(ordering: .acquiring) }
+
+    func leave() {
+        left.store(true, ordering: .releasing)
     }
 }

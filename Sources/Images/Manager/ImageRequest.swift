@@ -11,15 +11,26 @@ public struct ImageRequest: Sendable {
     public var via: String?
     /// Whether only a stored picture will do, and the origin is not to be asked (RFC 9111 section 5.2.1.7).
     public var isOnlyIfCached: Bool
+    /// The formats that the client takes.
+    public var kinds: AcceptedKinds
 
-    /// - Parameter cacheControl: the `Cache-Control` field that the request came with.
-    public init(_ source: String, id: UUID? = nil, priority: ImagePriority = .visible, via: String? = nil, cacheControl: String? = nil) {
+    /// - Parameters:
+    ///   - cacheControl: the `Cache-Control` field that the request came with.
+    ///   - accept: and its `Accept` field.
+    public init(
+        _ source: String, id: UUID? = nil, priority: ImagePriority = .visible, via: String? = nil, cacheControl: String? = nil,
+        accept: String? = nil
+    ) {
         self.source = source
         self.id = id
         self.priority = priority
         self.via = via
+        kinds = AcceptedKinds(accept)
         isOnlyIfCached = cacheControl.map { CacheControl($0).has("only-if-cached") } ?? false
     }
+
+    /// Names what is asked for.
+    var key: String { CachedImage.key(source, kinds.wanted) }
 
     /// Whether the request has passed a proxy of this kind before. Answered with a picture, it could go round for ever.
     var isLoop: Bool {
@@ -29,4 +40,16 @@ public struct ImageRequest: Sendable {
             entry.split(separator: " ").dropFirst().first?.lowercased() == ImageNetworkManager.viaName
         }
     }
+}
+
+/// How soon a picture is wanted. A flight has the priority of its most urgent waiter.
+public enum ImagePriority: Int, Sendable, Hashable, CaseIterable, Comparable {
+    /// Nobody looks yet; first to be shed.
+    case prefetch
+    /// About to come into view.
+    case near
+    /// In view.
+    case visible
+
+    public static func < (left: ImagePriority, right: ImagePriority) -> Bool { left.rawValue < right.rawValue }
 }

@@ -1,4 +1,4 @@
-/// Finds a picture's size in its first bytes, as they come, and keeps no more of them than it needs. Pure.
+/// Finds in a picture's bytes, as they come, how large it is and how many frames it has, and keeps no more of them than it needs. Pure.
 ///
 /// What does not follow its format up to there is none of its business, as long as decoders give it up too.
 struct FrameReader: Sendable {
@@ -10,11 +10,18 @@ struct FrameReader: Sendable {
     }
 
     private(set) var finding = Finding.unclear
+    /// Of an animation, as far as is known; it may still have more.
+    private(set) var frames = 1
     private let kind: MediaKind
     private var bytes: [UInt8] = []
     /// How many of the next bytes do not matter.
     private var skipping: Int
+    /// Nothing further on changes anything.
+    private var isDone = false
     private var gif = GIFBlocks()
+    private var webp = WebPChunks()
+    private var png = PNGChunks()
+    private var avif = AVIFBoxes()
 
     init(_ kind: MediaKind) {
         self.kind = kind
@@ -22,61 +29,90 @@ struct FrameReader: Sendable {
         skipping = kind == .jpeg ? 2 : 0
     }
 
-    mutating func take(_ more: some Collection<UInt8>) {
-        guard finding == .unclear else { return }
-        let skipped = min(skipping, more.count)
-        skipping -= skipped
-        bytes.append(contentsOf: more.dropFirst(skipped))
-        switch kind {
-        case .png: finding = readPNG()
-        case .gif:
-            var blocks = gif
-            finding = pass { blocks.read($0) }
-            gif = blocks
-        case .webp: finding = WebPFrame.read(bytes)
-        case .jpeg: finding = pass { JPEGSegment($0).step }
-        case .avif: finding = pass(AVIFBoxes.read)
-        }
-        if finding != .unclear { bytes = [] }
+    /// Why the picture is not passed on, as far as is known.
+    var fault: ImageFailure.Reason? {
+        if case .size(let size) = finding { size.fault(frames: frames) } else { nil }
     }
 
-    /// PNG section 11.2.1: the header chunk comes first.
-    private func readPNG() -> Finding {
-        guard bytes.count >= 24 else { return .unclear }
-        guard bytes[8..<16].elementsEqual([0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52]) else { return .unreadable }
-        func number(_ range: Range<Int>) -> Int { bytes[range].reduce(0) { $0 << 8 | Int($1) } }
-        return .size(FrameSize(width: number(16..<20), height: number(20..<24)))
+    mutating func take(_ more: some Collection<UInt8>) {
+        guard !isDone else { return }
+        let skipped = min(skipping, more.count)
+        skipping -= skipped
+        guard skipped < more.count else { return }
+        bytes.append(contentsOf: more.dropFirst(skipped))
+        var rest = bytes[...]
+        while !isDone, case .pass(let length) = step(rest) {
+            skipping = max(0, length - rest.count)
+            rest = rest.dropFirst(length)
+        }
+        bytes = isDone ? [] : Array(rest)
     }
 
     /// What a part of a format says of the place that it stands at.
     enum Step: Sendable, Hashable {
-        case found(Finding)
+        case more
+        case done
         /// So many bytes are of no interest, at least one.
         case pass(Int)
     }
 
-    /// Goes from part to part, and keeps none that is passed.
-    private mutating func pass(_ read: (ArraySlice<UInt8>) -> Step) -> Finding {
-        var rest = bytes[...]
-        defer { bytes = Array(rest) }
-        while true {
-            switch read(rest) {
-            case .found(let finding): return finding
-            case .pass(let length):
-                skipping = max(0, length - rest.count)
-                rest = rest.dropFirst(length)
+    private mutating func step(_ rest: ArraySlice<UInt8>) -> Step {
+        let step: Step
+        switch kind {
+        case .jpeg:
+            switch JPEGSegment(rest) {
+            case .unclear: return .more
+            case .unreadable: (finding, step) = (.unreadable, .done)
+            case .frame(let size): (finding, step) = (.size(size), .done)
+            case .other(let length): return .pass(length)
             }
+        case .png:
+            step = png.read(rest)
+            (finding, frames) = (png.size, png.frames)
+        case .gif:
+            switch gif.read(rest) {
+            case .pass(let length): step = .pass(length)
+            case .more: step = .more
+            case .end, .nonsense: step = .done
+            }
+            (finding, frames) = (gif.size, max(1, gif.frames))
+        case .webp:
+            step = webp.read(rest)
+            (finding, frames) = (webp.size, max(1, webp.frames))
+        case .avif:
+            step = avif.read(rest)
+            (finding, frames) = (avif.size, avif.frames)
         }
+        if step == .done || finding == .unreadable || fault != nil { isDone = true }
+        return step
     }
 }
 
-extension JPEGSegment {
-    fileprivate var step: FrameReader.Step {
-        switch self {
-        case .unclear: .found(.unclear)
-        case .unreadable: .found(.unreadable)
-        case .frame(let size): .found(.size(size))
-        case .other(let length): .pass(length)
-        }
+/// How large a picture is once it is decoded.
+struct FrameSize: Sendable, Hashable {
+    /// 24 million: about 100 MB in a client's memory. A progressive JPEG needs its coefficients beside that.
+    private static let mostPixels = 24_000_000
+    private static let mostProgressivePixels = 12_000_000
+    private static let longestSide = 12_000
+    /// Of all the frames of an animation together: a few hundred of them at 1280 × 720, where a few bytes could ask for millions.
+    private static let mostAnimatedPixels = 480_000_000
+
+    let width: Int
+    let height: Int
+    var isProgressive = false
+
+    /// Why such a picture is not passed on: a few bytes that become gigabytes when they are drawn, or nothing at all.
+    var fault: ImageFailure.Reason? {
+        guard width > 0, height > 0 else { return .typeMismatch }
+        // The sides come first: their product is then far from overflowing.
+        guard max(width, height) <= Self.longestSide else { return .tooManyPixels }
+        let most = isProgressive ? Self.mostProgressivePixels : Self.mostPixels
+        return width * height <= most ? nil : .tooManyPixels
+    }
+
+    /// The same for an animation of so many frames.
+    func fault(frames: Int) -> ImageFailure.Reason? {
+        if let fault { return fault }
+        return frames <= max(1, Self.mostAnimatedPixels / (width * height)) ? nil : .tooManyPixels
     }
 }

@@ -17,18 +17,31 @@ public enum MediaKind: UInt8, Sendable, Hashable, CaseIterable {
         }
     }
 
+    /// What an origin says that it sends.
+    enum Declared: Sendable, Hashable {
+        case kind(MediaKind)
+        /// Nothing, or no more than that it is bytes: the bytes decide.
+        case open
+        /// Something else.
+        case denied
+    }
+
     /// Reads a `Content-Type` field strictly (RFC 9110 section 8.3): one media type, parameters ignored. A list of types, which
     /// lenient parsers take the first or the last of, is nothing.
-    public init?(contentType field: String) {
+    static func declared(_ field: String?) -> Declared {
+        guard let field else { return .open }
         let parts = field.split(separator: ";", omittingEmptySubsequences: false)
-        guard let first = parts.first, parts.dropFirst().allSatisfy(Self.isParameter) else { return nil }
+        guard let first = parts.first, parts.dropFirst().allSatisfy(isParameter) else { return .denied }
         switch first.trimmingBlanks.lowercased() {
-        case "image/jpeg", "image/jpg": self = .jpeg
-        case "image/png": self = .png
-        case "image/gif": self = .gif
-        case "image/webp": self = .webp
-        case "image/avif": self = .avif
-        default: return nil
+        case "image/jpeg", "image/jpg", "image/pjpeg": return .kind(.jpeg)
+        case "image/png", "image/x-png": return .kind(.png)
+        case "image/gif": return .kind(.gif)
+        case "image/webp": return .kind(.webp)
+        case "image/avif": return .kind(.avif)
+        case "application/octet-stream", "binary/octet-stream": return .open
+        // A field with nothing in it says nothing.
+        case "" where parts.count == 1: return .open
+        default: return .denied
         }
     }
 
@@ -45,5 +58,50 @@ extension StringProtocol {
         while let first = rest.first, first == " " || first == "\t" { rest = rest.dropFirst() }
         while let last = rest.last, last == " " || last == "\t" { rest = rest.dropLast() }
         return rest
+    }
+}
+
+extension MediaKind {
+    enum Sniffed: Hashable {
+        case kind(MediaKind)
+        /// The bytes so far fit a format, and do not suffice.
+        case unclear
+        case unknown
+    }
+
+    /// The longest `ftyp` box that is looked through for the AVIF brand.
+    private static let longestBrands = 256
+
+    /// What a body is by its first bytes.
+    static func sniff(_ bytes: [UInt8]) -> Sniffed {
+        let fixed: [(MediaKind, [UInt8?])] = [
+            (.jpeg, [0xff, 0xd8, 0xff]),
+            (.png, [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
+            (.gif, [0x47, 0x49, 0x46, 0x38, 0x37, 0x61]),
+            (.gif, [0x47, 0x49, 0x46, 0x38, 0x39, 0x61]),
+            (.webp, [0x52, 0x49, 0x46, 0x46, nil, nil, nil, nil, 0x57, 0x45, 0x42, 0x50]),
+        ]
+        var fits = false
+        for (kind, magic) in fixed where zip(magic, bytes).allSatisfy({ $0 == nil || $0 == $1 }) {
+            if bytes.count >= magic.count { return .kind(kind) }
+            fits = true
+        }
+        switch sniffBrands(bytes) {
+        case .unknown: return fits ? .unclear : .unknown
+        case let other: return other
+        }
+    }
+
+    /// ISO 14496-12: size, `ftyp`, major brand, version, compatible brands.
+    private static func sniffBrands(_ bytes: [UInt8]) -> Sniffed {
+        guard zip(bytes.dropFirst(4), "ftyp".utf8).allSatisfy(==) else { return .unknown }
+        guard bytes.count >= 12 else { return .unclear }
+        let size = bytes.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+        guard size >= 16, size <= longestBrands, size % 4 == 0 else { return .unknown }
+        for place in stride(from: 8, to: min(size, bytes.count - 3), by: 4) where place != 12 {
+            let brand = bytes[place..<(place + 4)]
+            if brand.elementsEqual("avif".utf8) || brand.elementsEqual("avis".utf8) { return .kind(.avif) }
+        }
+        return bytes.count < size ? .unclear : .unknown
     }
 }

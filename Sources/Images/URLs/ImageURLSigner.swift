@@ -1,11 +1,14 @@
 internal import Crypto
 public import Fetch
+internal import Primitives
 
 /// Mints and verifies the paths under which pictures are served: `/images/{signature}/{source}`.
 ///
 /// The source is the picture's URL in base64url. The signature is base64url too: a version, the key's name, the hour in which
-/// the path expires, and 128 bits of HMAC-SHA256 over all of that and the source. Since expiry moves in steps of an hour,
-/// a picture has the same path for a whole hour, and whoever caches by path profits. The path is no part of our own cache's key.
+/// the path expires, and 128 bits of HMAC-SHA256 over all of that and the source. Expiry moves in steps of the rotation, so a picture has
+/// one path for that long, and whoever caches by path profits; the path before is valid beside the new one for the whole horizon. Each
+/// picture's steps begin at an hour of its own: never do all caches have to fetch everything at once. The path is no part of our own
+/// cache's key.
 public struct ImageURLSigner: Sendable {
     public static let prefix = "/images/"
 
@@ -25,26 +28,48 @@ public struct ImageURLSigner: Sendable {
     private static let signatureLength = 1 + 2 + 4 + tagLength
 
     private let keys: [Key]
-    private let horizonHours: UInt32
+    private let horizonHours: Int64
+    private let rotationHours: Int64
 
     /// - Parameters:
     ///   - keys: secrets of at least 16 bytes. The first one signs; all of them verify. Nil where there is none, or one is shorter.
-    ///   - horizonHours: how long a path is valid at least; at most one hour longer.
-    public init?(keys: [[UInt8]], horizonHours: UInt32 = 7 * 24) {
-        guard !keys.isEmpty, keys.allSatisfy({ $0.count >= 16 }) else { return nil }
+    ///   - horizonHours: how long a path is valid at least, from the last time that it is minted.
+    ///   - rotationHours: how long a picture has one path, at least 24; a path is valid for no longer than both together.
+    public init?(keys: [[UInt8]], horizonHours: UInt32 = 7 * 24, rotationHours: UInt32 = 30 * 24) {
+        guard !keys.isEmpty, keys.allSatisfy({ $0.count >= 16 }), rotationHours >= 24 else { return nil }
         self.keys = keys.map(Key.init)
-        self.horizonHours = horizonHours
+        self.horizonHours = Int64(horizonHours)
+        self.rotationHours = Int64(rotationHours)
+    }
+
+    /// A path, and how long its picture has no other.
+    public struct Minted: Sendable, Hashable {
+        public var path: String
+        /// Seconds since 1970 from which on another path is minted; this one stays valid.
+        public var changes: Int64
     }
 
     /// The path of a picture.
     /// - Parameter now: seconds since 1970.
-    public func path(for source: FetchURL, now: Int64) -> String {
-        let (hour, overflow) = Self.hour(now).addingReportingOverflow(horizonHours)
-        let expiry = overflow || hour == .max ? UInt32.max : hour + 1
+    public func mint(_ source: FetchURL, now: Int64) -> Minted {
+        let change = change(of: source.text, after: Int64(Self.hour(now)))
+        let expiry = UInt32(clamping: change + horizonHours)
         let text = Base64URL.encode(source.text.utf8)
         let head = [Self.version] + keys[0].name + expiry.bigEndianBytes
         let signature = head + Self.tag(head, text.utf8, keys[0])
-        return Self.prefix + Base64URL.encode(signature) + "/" + text
+        return Minted(path: Self.prefix + Base64URL.encode(signature) + "/" + text, changes: change * 3_600)
+    }
+
+    /// The path alone.
+    public func path(for source: FetchURL, now: Int64) -> String { mint(source, now: now).path }
+
+    /// The next hour in which the picture gets another path.
+    private func change(of source: String, after hour: Int64) -> Int64 {
+        // FNV-1a: spreads the pictures over the rotation, the same in every process.
+        let hash = source.utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        let offset = Int64(hash % UInt64(rotationHours))
+        let (steps, rest) = (hour - offset).quotientAndRemainder(dividingBy: rotationHours)
+        return ((rest < 0 ? steps - 1 : steps) + 1) * rotationHours + offset
     }
 
     /// What a path was minted for.
@@ -72,7 +97,7 @@ public struct ImageURLSigner: Sendable {
             key.name == Array(head[1..<3]) && Self.isEqual(Self.tag(head, parts[1], key), signature.dropFirst(7))
         }
         guard isGenuine else { throw .forged }
-        let expiry = head[3...].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        let expiry = UInt32(bigEndianBytes: head[3...])
         guard Self.hour(now) < expiry else { throw .expired }
         guard let source = Base64URL.decode(parts[1]).flatMap({ String(validating: $0, as: UTF8.self) }) else { throw .malformed }
         return Verified(source: source, expires: Int64(expiry) * 3_600)
@@ -100,5 +125,23 @@ extension UInt32 {
             UInt8(truncatingIfNeeded: self >> 24), UInt8(truncatingIfNeeded: self >> 16), UInt8(truncatingIfNeeded: self >> 8),
             UInt8(truncatingIfNeeded: self),
         ]
+    }
+}
+
+/// Why a path is no picture's.
+public enum ImageURLFault: Error, Sendable, Hashable {
+    /// Not of the form of a picture's path at all: 404.
+    case malformed
+    /// Not minted here, or altered since: 403.
+    case forged
+    /// Genuine once: 410.
+    case expired
+
+    public var status: Int {
+        switch self {
+        case .malformed: 404
+        case .forged: 403
+        case .expired: 410
+        }
     }
 }

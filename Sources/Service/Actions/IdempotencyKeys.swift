@@ -2,12 +2,13 @@ internal import Crypto
 internal import Feed
 internal import HTTPServer
 internal import HTTPTypes
+internal import Primitives
+internal import Routing
 
 /// Reads `Idempotency-Key`.
 struct IdempotencyKeys: Sendable {
     /// How long a key is remembered, in milliseconds.
     static let lifetime: Int64 = 24 * 3_600_000
-    private static let longest = 255
 
     private let clients: ClientReader
     private let secret: SymmetricKey
@@ -24,10 +25,7 @@ struct IdempotencyKeys: Sendable {
     ///
     /// - Throws: ``Problem`` (400) where it is empty, too long, or not of visible ASCII.
     func key(of request: RouteRequest, viewer: String?) throws(Problem) -> IdempotencyKey? {
-        guard let key = request.head.headerFields[.idempotencyKey] else { return nil }
-        guard !key.isEmpty, key.utf8.count <= Self.longest, key.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw Problem(.badRequest, .invalidParameter, "Idempotency-Key must be 1 to \(Self.longest) visible ASCII characters.")
-        }
+        guard let key = try request[Parameter.idempotencyKey] else { return nil }
         var digest = SHA256()
         for part in [request.head.method.rawValue, request.head.path ?? ""] { digest.update(data: Array(part.utf8) + [0]) }
         digest.update(data: request.request.body.bytes ?? [])
@@ -35,7 +33,7 @@ struct IdempotencyKeys: Sendable {
             viewer.map { "viewer\u{0}\($0)" } ?? "address\u{0}\(clients.address(of: request.head, from: request.request.peer.address))"
         return IdempotencyKey(
             scope: Self.scope(of: key, owner, secret), formerScope: formerSecret.map { Self.scope(of: key, owner, $0) }, key: key,
-            fingerprint: Self.hexadecimal(digest.finalize()), expires: request.now + Self.lifetime)
+            fingerprint: Hexadecimal.text(digest.finalize()), expires: request.now + Self.lifetime)
     }
 
     private static func secret(_ key: SigningKey) -> SymmetricKey {
@@ -45,10 +43,6 @@ struct IdempotencyKeys: Sendable {
     /// Names whose key it is without telling who that is: viewers and addresses do not come into the store by it, nor can it be seen which
     /// keys are the same person's. It holds for as long as the key, midnight included.
     private static func scope(of key: String, _ owner: String, _ secret: SymmetricKey) -> String {
-        hexadecimal(HMAC<SHA256>.authenticationCode(for: Array("\(key)\u{0}\(owner)".utf8), using: secret))
-    }
-
-    private static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-        bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        Hexadecimal.text(HMAC<SHA256>.authenticationCode(for: Array("\(key)\u{0}\(owner)".utf8), using: secret))
     }
 }

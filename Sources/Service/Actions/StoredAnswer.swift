@@ -1,6 +1,7 @@
 internal import Feed
 internal import HTTPServer
 internal import HTTPTypes
+internal import Routing
 
 /// An answer as it is kept under an idempotency key: status and verdict, location, body, on a line each.
 struct StoredAnswer: Hashable {

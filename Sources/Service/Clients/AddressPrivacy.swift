@@ -1,6 +1,7 @@
 internal import Crypto
 internal import Feed
 internal import Glibc
+internal import Primitives
 
 /// What is kept of a client's address: never the whole of it.
 struct AddressPrivacy: Sendable {
@@ -33,7 +34,7 @@ struct AddressPrivacy: Sendable {
         guard let bytes = Self.bytes(of: address) else { return nil }
         let day = withUnsafeBytes(of: Self.day(of: now).bigEndian) { Array($0) }
         let code = HMAC<SHA256>.authenticationCode(for: day + bytes, using: key)
-        return code.prefix(12).map { byte in String(byte >> 4, radix: 16) + String(byte & 15, radix: 16) }.joined()
+        return Hexadecimal.text(code.prefix(12))
     }
 
     /// Days since 1970-01-01 UTC.

@@ -5,6 +5,8 @@ internal import HTTPTypes
 struct ClientFields {
     let isHead: Bool
     private(set) var viewer: String?
+    /// A viewer has one name: of two that are told nobody knows which is meant.
+    private(set) var viewerIsRepeated = false
     private(set) var userAgent: String?
     private(set) var forwardedFor: String?
     /// The values of `DNT` and `Sec-GPC`.
@@ -26,7 +28,10 @@ struct ClientFields {
 
     private mutating func add(_ name: String, _ viewerField: String?, _ value: () -> String) {
         // It may be one of the others too.
-        if name == viewerField { Self.add(value(), to: &viewer) }
+        if name == viewerField {
+            viewerIsRepeated = viewer != nil
+            viewer = value()
+        }
         switch name {
         case "user-agent": Self.add(value(), to: &userAgent)
         case "x-forwarded-for": Self.add(value(), to: &forwardedFor)

@@ -1,6 +1,7 @@
 internal import Feed
 internal import HTTPServer
 internal import HTTPTypes
+internal import Routing
 
 /// Reads from a request who made it, as far as the ledger may know, and whether it counts.
 struct ClientReader: Sendable {
@@ -21,16 +22,18 @@ struct ClientReader: Sendable {
         var counting = CountingRules()
         counting.clickWindow = settings.window.milliseconds
         counting.clickLimit = settings.rate
+        counting.impressionLimit = settings.impressionRate
         counting.impressionWindow = max(counting.impressionWindow, settings.tokenLifetime.milliseconds + 3_600_000)
         self.counting = counting
     }
 
     /// The viewer that the request names, or nil.
     ///
-    /// - Throws: ``Problem`` (400) where the name is too long to be one, or was not UTF-8: what it said is not known then, and two that
-    ///   differ could be taken for one.
+    /// - Throws: ``Problem`` (400) where there are two names, or one that is too long to be one or was not UTF-8: what it said is not
+    ///   known then, and two that differ could be taken for one.
     func viewer(of request: HTTPRequest) throws(Problem) -> String? {
-        try viewer(named: viewerField.flatMap { request.headerFields[$0] })
+        let values = viewerField.map { request.headerFields[values: $0] } ?? []
+        return try viewer(named: values.first, isRepeated: values.count > 1)
     }
 
     /// - Parameters:
@@ -39,7 +42,7 @@ struct ClientReader: Sendable {
     /// - Throws: ``Problem`` (400) where the viewer's name cannot be one.
     func trace(of request: HTTPRequest, from peer: String, now: Int64) throws(Problem) -> ClientTrace {
         let fields = ClientFields(request, viewerField: viewerField?.canonicalName)
-        return trace(of: fields, viewer: try viewer(named: fields.viewer), from: peer, now: now)
+        return trace(of: fields, viewer: try viewer(named: fields.viewer, isRepeated: fields.viewerIsRepeated), from: peer, now: now)
     }
 
     /// The same for a link that is followed whatever else the request says: a name that cannot be a viewer's is none.
@@ -53,10 +56,13 @@ struct ClientReader: Sendable {
     }
 
     private func lenientTrace(of fields: ClientFields, from peer: String, now: Int64) -> ClientTrace {
-        trace(of: fields, viewer: (try? viewer(named: fields.viewer)) ?? nil, from: peer, now: now)
+        trace(of: fields, viewer: (try? viewer(named: fields.viewer, isRepeated: fields.viewerIsRepeated)) ?? nil, from: peer, now: now)
     }
 
-    private func viewer(named value: String?) throws(Problem) -> String? {
+    private func viewer(named value: String?, isRepeated: Bool) throws(Problem) -> String? {
+        if let viewerField, isRepeated {
+            throw Problem(.badRequest, .invalidParameter, "\(viewerField.canonicalName) must stand there once.")
+        }
         guard let viewerField, let value, !value.isEmpty else { return nil }
         guard value.utf8.count <= Self.longestViewer || value.unicodeScalars.count <= Self.longestViewer else {
             throw Problem(

@@ -3,8 +3,8 @@ internal import HTTPTypes
 /// Field names that swift-http-types does not have.
 extension HTTPField.Name {
     private static func known(_ name: String) -> HTTPField.Name {
-        // The names below are tokens (RFC 9110 section 5.1), so the fallback never comes to pass.
-        HTTPField.Name(name) ?? .userAgent
+        guard let known = HTTPField.Name(name) else { preconditionFailure("\(name) is no token (RFC 9110 section 5.1)") }
+        return known
     }
 
     static let xForwardedFor = known("X-Forwarded-For")

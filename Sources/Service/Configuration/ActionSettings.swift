@@ -1,24 +1,24 @@
+public import Feed
+
 /// `actions.*`: which commands a cell's actions run, in order.
 public struct ActionSettings: Sendable {
-    public var userSelection: [String]
-    public var userDismissal: [String]
-    public var advertisementSelection: [String]
-    public var advertisementDismissal: [String]
+    public var userSelection = ["analytics", "present"]
+    public var userDismissal = ["analytics", "dismiss"]
+    public var advertisementSelection = ["analytics", "clickthrough"]
+    public var advertisementDismissal = ["analytics", "dismiss"]
     /// What a macro does when one of its commands fails.
-    public var onFailure: FailurePolicy
+    public var onFailure = FailurePolicy.stop
     /// How long after it a selection can be undone.
-    public var undo: Duration
+    public var undo: Duration = .seconds(600)
 
-    public enum FailurePolicy: String, Sendable, CaseIterable {
-        case stop, `continue`, compensate
-    }
+    public init() {}
 
-    init(_ reader: inout SettingsReader) throws {
-        userSelection = try reader.readList("actions.user.selection", default: ["analytics", "present"])
-        userDismissal = try reader.readList("actions.user.dismissal", default: ["analytics", "dismiss"])
-        advertisementSelection = try reader.readList("actions.advertisement.selection", default: ["analytics", "clickthrough"])
-        advertisementDismissal = try reader.readList("actions.advertisement.dismissal", default: ["analytics", "dismiss"])
-        onFailure = try reader.read("actions.on-failure", default: FailurePolicy.stop)
-        undo = try reader.read("actions.undo", default: .seconds(600))
+    mutating func read(_ reader: inout SettingsReader) {
+        reader.read("actions.user.selection", &userSelection)
+        reader.read("actions.user.dismissal", &userDismissal)
+        reader.read("actions.advertisement.selection", &advertisementSelection)
+        reader.read("actions.advertisement.dismissal", &advertisementDismissal)
+        reader.read("actions.on-failure", &onFailure)
+        reader.read("actions.undo", &undo)
     }
 }

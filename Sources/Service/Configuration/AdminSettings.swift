@@ -1,31 +1,32 @@
 /// `admin.*`: the operators' listener.
 public struct AdminSettings: Sendable {
-    public var host: String
-    public var port: Int
+    /// Whether there is one at all.
+    public var isServed = true
+    public var host = "127.0.0.1"
+    public var port = 8081
     /// What a request must carry as `Authorization: Bearer`; empty for nothing, on a loopback address alone.
-    public var token: String
+    public var token = ""
     /// Bytes of one import.
-    public var importLimit: ByteCount
+    public var importLimit: ByteCount = .gibibytes(1)
     /// How long one import may take.
-    public var importDeadline: Duration
+    public var importDeadline: Duration = .seconds(3_600)
 
-    init(_ reader: inout SettingsReader) throws {
-        let host = try reader.read("admin.host", default: "127.0.0.1", allowed: "an IP address", where: { !$0.isEmpty })
-        self.host = host
-        port = try reader.read("admin.port", default: 8081, in: 0...65_535)
-        token = try reader.read(
-            "admin.token", default: "",
+    public init() {}
+
+    mutating func read(_ reader: inout SettingsReader) {
+        reader.read("admin.enabled", &isServed)
+        reader.read("admin.host", &host, allowed: "an IP address", where: { !$0.isEmpty })
+        reader.read("admin.port", &port, in: 0...65_535)
+        reader.read(
+            "admin.token", &token,
             allowed: "8 to 512 visible ASCII characters; or nothing, where admin.host (\(host)) is a loopback address", secret: true,
             where: { $0.isEmpty || (8...512).contains($0.utf8.count) && $0.utf8.allSatisfy { (0x21...0x7E).contains($0) } })
-        importLimit = try reader.read(
-            "admin.import-limit", default: ByteCount(integerLiteral: 1 << 30), allowed: "\(ByteCount.allowed), at least 1",
-            where: { $0.bytes > 0 })
-        importDeadline = try reader.read(
-            "admin.import-deadline", default: .seconds(3_600), allowed: "\(Duration.allowed), from 1s to 7d",
-            where: { (.seconds(1)...(.seconds(604_800))).contains($0) })
-        guard !token.isEmpty || Self.isLoopback(host) else {
-            throw ConfigurationError("admin.token: must be set where admin.host is not a loopback address; admin.host is '\(host)'")
-        }
+        reader.read(
+            "admin.import-limit", &importLimit, allowed: "\(ByteCount.allowed), at least 1", where: { $0.bytes > 0 })
+        reader.read("admin.import-deadline", &importDeadline, in: .seconds(1) ... .seconds(604_800))
+        reader.check(
+            !token.isEmpty || Self.isLoopback(host),
+            "admin.token: must be set where admin.host is not a loopback address; admin.host is '\(host)'")
     }
 
     private static func isLoopback(_ host: String) -> Bool {

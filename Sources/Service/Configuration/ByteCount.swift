@@ -8,6 +8,10 @@ public struct ByteCount: SettingValue, Hashable, ExpressibleByIntegerLiteral {
         bytes = value
     }
 
+    public static func kibibytes(_ count: Int) -> ByteCount { ByteCount(integerLiteral: count << 10) }
+    public static func mebibytes(_ count: Int) -> ByteCount { ByteCount(integerLiteral: count << 20) }
+    public static func gibibytes(_ count: Int) -> ByteCount { ByteCount(integerLiteral: count << 30) }
+
     public init?(setting: String) {
         for (suffix, factor) in Self.units where setting.hasSuffix(suffix) {
             guard let count = Int(setting.dropLast(suffix.count)), count >= 0 else { continue }

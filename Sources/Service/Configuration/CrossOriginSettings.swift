@@ -1,26 +1,29 @@
+internal import Routing
+
 /// `cors.*`: which pages of other origins may call the service from a browser.
 public struct CrossOriginSettings: Sendable {
-    static let anyOrigin = "*"
+    private static let anyOrigin = CrossOriginPolicy.anyOrigin
 
     /// Origins as browsers send them, such as `https://app.example.com`; or `*` alone.
-    public var origins: [String]
+    public var origins: [String] = []
     /// Whether those pages' requests may carry cookies and the like; never with `*`.
-    public var credentials: Bool
+    public var credentials = false
     /// How long browsers may remember the answer to a preflight.
-    public var maxAge: Duration
+    public var maxAge: Duration = .seconds(600)
 
-    init(_ reader: inout SettingsReader) throws {
-        let origins = try reader.readList(
-            "cors.origins", default: [], allowed: "origins such as https://app.example.com, in lower case and without a path; or * alone",
+    public init() {}
+
+    mutating func read(_ reader: inout SettingsReader) {
+        reader.read(
+            "cors.origins", &origins, allowed: "origins such as https://app.example.com, in lower case and without a path; or * alone",
             where: Self.isOrigin)
-        guard origins.count <= 1 || !origins.contains(Self.anyOrigin) else {
-            throw ConfigurationError("cors.origins: * stands alone: it is every origin")
-        }
-        self.origins = origins
-        credentials = try reader.read(
-            "cors.credentials", default: false, allowed: "true or false; false where cors.origins holds *",
+        let origins = origins
+        reader.check(
+            origins.count <= 1 || !origins.contains(Self.anyOrigin), "cors.origins: * stands alone: it is every origin")
+        reader.read(
+            "cors.credentials", &credentials, allowed: "true or false; false where cors.origins holds *",
             where: { !$0 || !origins.contains(Self.anyOrigin) })
-        maxAge = try reader.read("cors.max-age", default: .seconds(600))
+        reader.read("cors.max-age", &maxAge)
     }
 
     /// An origin's serialization (RFC 6454 section 6.2): scheme, host and port, and nothing after them; without the port that is the
@@ -39,5 +42,10 @@ public struct CrossOriginSettings: Sendable {
         if rest.isEmpty { return true }
         guard rest.hasPrefix(":"), let port = UInt16(rest.dropFirst()) else { return false }
         return port != 0 && port != scheme.port && rest.dropFirst() == String(port)
+    }
+
+    /// Nil where no origin may.
+    var policy: CrossOriginPolicy? {
+        CrossOriginPolicy(origins: origins, credentials: credentials, maxAge: maxAge.milliseconds / 1_000)
     }
 }

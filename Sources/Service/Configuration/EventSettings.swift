@@ -10,31 +10,35 @@ public struct EventSettings: Sendable {
     }
 
     /// The request field that names the viewer, set by whatever authenticates in front of the service. Empty: there are no viewers.
-    public var viewerHeader: String
-    public var address: Address
+    public var viewerHeader = "X-Viewer-ID"
+    public var address = Address.truncated
     /// A second click of the same viewer, or of the same address and user agent, on the same ad within it is a duplicate.
-    public var window: Duration
+    public var window: Duration = .seconds(60)
     /// Counted clicks per viewer and per address in a minute.
-    public var rate: Int
+    public var rate = 30
+    /// Counted impressions per viewer and per address in a minute.
+    public var impressionRate = 3_000
     /// How long a click or impression token counts; an expired one still redirects.
-    public var tokenLifetime: Duration
+    public var tokenLifetime: Duration = .seconds(86_400)
     /// Whether answers tell the verdict in `X-Verdict`.
-    public var tellVerdict: Bool
+    public var tellVerdict = false
     /// Whether `X-Forwarded-For` names the client; only behind a proxy that sets it.
-    public var trustForwarded: Bool
+    public var trustForwarded = false
 
-    init(_ reader: inout SettingsReader) throws {
-        viewerHeader = try reader.read(
-            "events.viewer-header", default: "X-Viewer-ID", allowed: "a field name, or nothing",
+    public init() {}
+
+    mutating func read(_ reader: inout SettingsReader) {
+        reader.read(
+            "events.viewer-header", &viewerHeader, allowed: "a field name, or nothing",
             where: { $0.utf8.allSatisfy { $0 == 0x2D || $0.isASCIIAlphanumeric } })
-        address = try reader.read("events.address", default: Address.truncated)
-        window = try reader.read("events.window", default: .seconds(60))
-        rate = try reader.read("events.rate", default: 30, in: 1...1_000_000)
-        tokenLifetime = try reader.read(
-            "events.token-lifetime", default: .seconds(86_400), allowed: "\(Duration.allowed), at least 1h",
-            where: { $0 >= .seconds(3_600) })
-        tellVerdict = try reader.read("events.tell-verdict", default: false)
-        trustForwarded = try reader.read("events.trust-forwarded", default: false)
+        reader.read("events.address", &address)
+        reader.read("events.window", &window)
+        reader.read("events.rate", &rate, in: 1...1_000_000)
+        reader.read("events.impression-rate", &impressionRate, in: 1...1_000_000)
+        reader.read(
+            "events.token-lifetime", &tokenLifetime, allowed: "\(Duration.allowed), at least 1h", where: { $0 >= .seconds(3_600) })
+        reader.read("events.tell-verdict", &tellVerdict)
+        reader.read("events.trust-forwarded", &trustForwarded)
     }
 }
 

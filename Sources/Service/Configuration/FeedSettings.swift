@@ -1,3 +1,5 @@
+public import Feed
+
 /// `feed.*`, `ads.*` and `cells.*`: what a page holds.
 public struct FeedSettings: Sendable {
     public enum AdScope: String, Sendable, CaseIterable {
@@ -8,29 +10,25 @@ public struct FeedSettings: Sendable {
     }
 
     /// Finished pages kept in memory, in bytes.
-    public var cache: ByteCount
+    public var cache: ByteCount = .mebibytes(32)
     /// How long clients and shared caches may use a page without asking again.
-    public var maxAge: Duration
+    public var maxAge: Duration = .zero
     /// The file that declares kinds of item besides users and advertisements, sections and feeds; empty for none.
-    public var kinds: String
-    public var adsPerPage: Int
-    public var adScope: AdScope
-    public var regularUserCell: UserCell
-    public var featuredUserCell: UserCell
+    public var kinds = ""
+    public var adsPerPage = 1
+    public var adScope = AdScope.page
+    public var regularUserCell = UserCell.snapshot
+    public var featuredUserCell = UserCell.circular
 
-    /// The cells that a user can be shown in.
-    public enum UserCell: String, Sendable, CaseIterable {
-        case snapshot = "UserSnapshotCollectionViewCell"
-        case circular = "CircularUserCollectionViewCell"
-    }
+    public init() {}
 
-    init(_ reader: inout SettingsReader) throws {
-        cache = try reader.read("feed.cache", default: ByteCount(integerLiteral: 32 << 20))
-        maxAge = try reader.read("feed.max-age", default: .seconds(0))
-        kinds = try reader.read("feed.kinds", default: "", allowed: "a file's path")
-        adsPerPage = try reader.read("ads.per-page", default: 1, in: 0...20)
-        adScope = try reader.read("ads.scope", default: AdScope.page)
-        regularUserCell = try reader.read("cells.user.regular", default: UserCell.snapshot)
-        featuredUserCell = try reader.read("cells.user.featured", default: UserCell.circular)
+    mutating func read(_ reader: inout SettingsReader) {
+        reader.read("feed.cache", &cache)
+        reader.read("feed.max-age", &maxAge)
+        reader.read("feed.kinds", &kinds, allowed: "a file's path")
+        reader.read("ads.per-page", &adsPerPage, in: 0...20)
+        reader.read("ads.scope", &adScope)
+        reader.read("cells.user.regular", &regularUserCell)
+        reader.read("cells.user.featured", &featuredUserCell)
     }
 }

@@ -25,10 +25,22 @@ public struct LogSettings: Sendable {
         self.requestsPerSecond = requestsPerSecond
     }
 
-    init(_ reader: inout SettingsReader) throws {
-        format = try reader.read("log.format", default: Format.text)
-        level = try reader.read("log.level", default: Level.info)
-        requests = try reader.read("log.requests", default: true)
-        requestsPerSecond = try reader.read("log.requests-per-second", default: 2_000, in: 1...1_000_000_000)
+    mutating func read(_ reader: inout SettingsReader) {
+        reader.read("log.format", &format)
+        reader.read("log.level", &level)
+        reader.read("log.requests", &requests)
+        reader.read("log.requests-per-second", &requestsPerSecond, in: 1...1_000_000_000)
+    }
+}
+
+/// `metrics.*`: what is counted.
+public struct MetricsSettings: Sendable {
+    /// Whether requests and connections are counted, for `/metrics` on the operators' listener.
+    public var enabled = true
+
+    public init() {}
+
+    mutating func read(_ reader: inout SettingsReader) {
+        reader.read("metrics.enabled", &enabled)
     }
 }

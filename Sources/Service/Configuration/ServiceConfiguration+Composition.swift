@@ -11,12 +11,11 @@ extension ServiceConfiguration {
 
     var cells: CellConfiguration {
         var cells = CellConfiguration(hasViewers: !events.viewerHeader.isEmpty)
-        cells.userCells = [.regular: feed.regularUserCell.cell, .featured: feed.featuredUserCell.cell]
-        let policy = FailurePolicy(rawValue: actions.onFailure.rawValue) ?? .stop
-        cells.userCommands[.selection] = SlotCommands(actions.userSelection, policy: policy)
-        cells.userCommands[.dismissal] = SlotCommands(actions.userDismissal, policy: policy)
-        cells.advertisementCommands[.selection] = SlotCommands(actions.advertisementSelection, policy: policy)
-        cells.advertisementCommands[.dismissal] = SlotCommands(actions.advertisementDismissal, policy: policy)
+        cells.userCells = [.regular: feed.regularUserCell, .featured: feed.featuredUserCell]
+        cells.userCommands[.selection] = SlotCommands(actions.userSelection, policy: actions.onFailure)
+        cells.userCommands[.dismissal] = SlotCommands(actions.userDismissal, policy: actions.onFailure)
+        cells.advertisementCommands[.selection] = SlotCommands(actions.advertisementSelection, policy: actions.onFailure)
+        cells.advertisementCommands[.dismissal] = SlotCommands(actions.advertisementDismissal, policy: actions.onFailure)
         return cells
     }
 
@@ -44,6 +43,7 @@ extension ServiceConfiguration {
         server.fieldBlockLimit = limits.header.bytes
         server.fieldLimit = limits.fields
         server.bodyLimit = limits.body.bytes
+        server.bodiesLimit = limits.bodies.bytes
         server.chunkExtensionLimit = limits.chunkExtensions.bytes
         server.trailerLimit = limits.trailers.bytes
         server.headTimeout = limits.headerDeadline
@@ -67,15 +67,6 @@ extension FeedSettings {
         switch adScope {
         case .page: MidpointPlacement(scope: .page(advertisements: adsPerPage))
         case .feed: MidpointPlacement(scope: .feed)
-        }
-    }
-}
-
-extension FeedSettings.UserCell {
-    var cell: UserCell {
-        switch self {
-        case .snapshot: .snapshot
-        case .circular: .circular
         }
     }
 }

@@ -1,40 +1,87 @@
-/// Everything that can be set, with its default. `Config/intertwine.yaml` comments each key; flags and environment beat the file.
+/// Everything that can be set, with its default. `Config/intertwine.yaml` comments each key.
+///
+/// A program that embeds the service sets what it wants to be otherwise, and nothing is read from anywhere:
+///
+///     var configuration = ServiceConfiguration()
+///     configuration.server.port = 8080
+///
+/// The command line reads it from flags, the environment and a file, in this order: see ``init(_:)``.
 public struct ServiceConfiguration: Sendable {
-    public var server: ServerSettings
-    public var admin: AdminSettings
-    public var store: StoreSettings
-    public var ledger: LedgerSettings
-    public var feed: FeedSettings
-    public var actions: ActionSettings
-    public var events: EventSettings
-    public var images: ImageSettings
-    public var sources: SourceSettings
-    public var viewer: ViewerSettings
-    public var crossOrigin: CrossOriginSettings
-    public var signing: SigningSettings
-    public var log: LogSettings
-    public var metrics: MetricsSettings
-    /// Every setting as it is in force, in the order of the file.
-    public var settings: [Setting]
+    public var server = ServerSettings()
+    public var admin = AdminSettings()
+    public var store = StoreSettings()
+    public var ledger = LedgerSettings()
+    public var feed = FeedSettings()
+    public var actions = ActionSettings()
+    public var events = EventSettings()
+    public var images = ImageSettings()
+    public var sources = SourceSettings()
+    public var viewer = ViewerSettings()
+    public var crossOrigin = CrossOriginSettings()
+    public var signing = SigningSettings()
+    public var log = LogSettings()
+    public var metrics = MetricsSettings()
+    /// Of the values that were read, by key.
+    var origins: [String: SettingOrigin] = [:]
 
-    /// - Throws: ``ConfigurationError`` for the first key that is unknown or has a value that is not allowed.
-    public init(_ sources: SettingSources) throws {
+    public init() {}
+
+    /// Reads what is written down.
+    ///
+    /// - Throws: ``ConfigurationError`` with all keys that are unknown or have values that are not allowed.
+    public init(_ sources: SettingSources) throws(ConfigurationError) {
+        let (configuration, faults) = Self.read(sources)
+        if let faults { throw faults }
+        self = configuration
+    }
+
+    /// The same for whoever wants to look for more that is wrong: where a value cannot be taken, its default stands in for it.
+    static func read(_ sources: SettingSources) -> (configuration: ServiceConfiguration, faults: ConfigurationError?) {
+        var configuration = ServiceConfiguration()
         var reader = SettingsReader(sources)
-        server = try ServerSettings(&reader)
-        admin = try AdminSettings(&reader)
-        store = try StoreSettings(&reader)
-        ledger = try LedgerSettings(&reader)
-        feed = try FeedSettings(&reader)
-        actions = try ActionSettings(&reader)
-        events = try EventSettings(&reader)
-        images = try ImageSettings(&reader)
-        self.sources = try SourceSettings(&reader)
-        viewer = try ViewerSettings(&reader)
-        crossOrigin = try CrossOriginSettings(&reader)
-        signing = try SigningSettings(&reader)
-        log = try LogSettings(&reader)
-        metrics = try MetricsSettings(&reader)
-        try reader.finish()
-        settings = reader.settings
+        configuration.walk(&reader)
+        reader.finish()
+        for setting in reader.settings { configuration.origins[setting.key] = setting.origin }
+        return (configuration, ConfigurationError(reader.faults.reasons))
+    }
+
+    /// Checks values that a program has set, as those that are read are checked.
+    ///
+    /// - Throws: ``ConfigurationError`` with all that are not allowed.
+    public func validate() throws(ConfigurationError) {
+        try walked.faults.finish()
+    }
+
+    /// Every setting as it is in force, in the order of the file.
+    public var settings: [Setting] {
+        walked.settings.map { setting in
+            var setting = setting
+            setting.origin = origins[setting.key] ?? .default
+            return setting
+        }
+    }
+
+    private var walked: SettingsReader {
+        var copy = self
+        var reader = SettingsReader(nil)
+        copy.walk(&reader)
+        return reader
+    }
+
+    private mutating func walk(_ reader: inout SettingsReader) {
+        server.read(&reader)
+        admin.read(&reader)
+        store.read(&reader)
+        ledger.read(&reader)
+        feed.read(&reader)
+        actions.read(&reader)
+        events.read(&reader)
+        images.read(&reader)
+        sources.read(&reader)
+        viewer.read(&reader)
+        crossOrigin.read(&reader)
+        signing.read(&reader)
+        log.read(&reader)
+        metrics.read(&reader)
     }
 }

@@ -10,3 +10,23 @@ public struct Setting: Sendable, Hashable {
         isSecret && !value.isEmpty ? "(secret)" : value
     }
 }
+
+/// Where a setting's value came from, strongest first.
+public enum SettingOrigin: Sendable, Hashable, CustomStringConvertible {
+    case flag
+    case environment
+    case file(String)
+    /// The program that embeds the service.
+    case program
+    case `default`
+
+    public var description: String {
+        switch self {
+        case .flag: "flag"
+        case .environment: "environment"
+        case .file(let path): path
+        case .program: "program"
+        case .default: "default"
+        }
+    }
+}

@@ -6,8 +6,11 @@ internal import Yams
 ///
 /// Built on the providers of swift-configuration; what those do not tell, the keys a file holds, is read with the same YAML parser.
 public struct SettingSources: Sendable {
-    /// The file that is read when neither a flag nor the environment names one, if it is there.
-    public static let defaultFile = "Config/intertwine.yaml"
+    /// The file that is read when neither a flag nor the environment names one, if it is there: that of the folder, or else the system's.
+    public static var defaultFile: String {
+        let candidates = ["Config/intertwine.yaml", "/etc/intertwine/intertwine.yaml"]
+        return candidates.first { FileManager.default.fileExists(atPath: $0) } ?? candidates[0]
+    }
 
     private let providers: [(origin: SettingOrigin, provider: any ConfigSnapshot)]
     /// Every key that is written down somewhere: what nobody reads of these is a mistake.
@@ -55,7 +58,6 @@ public struct SettingSources: Sendable {
             }
             written += keys.map { WrittenKey(spelled: $0.key, origin: .file(path), isEmpty: $0.isEmpty) }
         }
-        try Self.refuseRepeated(written)
         self.providers = providers
         self.written = written
         emptied = Set(written.filter(\.isEmpty).map(\.name))
@@ -68,12 +70,12 @@ public struct SettingSources: Sendable {
     }
 
     /// The strongest value under a key, as text.
-    func text(_ name: SettingName) throws -> (value: String, origin: SettingOrigin)? {
+    func text(_ name: SettingName) throws(ConfigurationError) -> (value: String, origin: SettingOrigin)? {
         try lookUp(name, .string) { if case .string(let text) = $0 { text } else { nil } }
     }
 
     /// The strongest value under a key, as a list. In flags and in the environment the elements are separated by commas.
-    func list(_ name: SettingName) throws -> (value: [String], origin: SettingOrigin)? {
+    func list(_ name: SettingName) throws(ConfigurationError) -> (value: [String], origin: SettingOrigin)? {
         for (origin, provider) in providers {
             let isFile = if case .file = origin { true } else { false }
             let found: [String]? =
@@ -93,33 +95,44 @@ public struct SettingSources: Sendable {
         return nil
     }
 
-    /// Throws for the first key that is written somewhere and not among `known`.
-    func refuseUnknown(besides known: [SettingName]) throws {
+    /// Throws for all keys that are written somewhere and not among `known`, and for those that one origin gives twice.
+    func refuseUnknown(besides known: [SettingName]) throws(ConfigurationError) {
+        var faults = FaultCollector()
         let names = Set(known)
+        let sections = Set(
+            known.flatMap { name in (1..<max(1, name.components.count)).map { name.components.prefix($0).joined(separator: ".") } })
         for key in written where !names.contains(key.name) || !key.isRead {
-            guard key.isRead, known.contains(where: { $0.key.hasPrefix(key.name.key + ".") }) else {
-                throw ConfigurationError.unknown(key.spelled, from: key.origin, known: Self.neighbours(of: key.name, among: known))
+            faults.collect { () throws(ConfigurationError) in
+                guard key.isRead, sections.contains(key.name.key) else {
+                    throw ConfigurationError.unknown(
+                        key.spelled, from: key.origin, known: known.map(\.key) + (key.isSection ? sections : []))
+                }
+                // A section whose keys have all been taken out leaves every default.
+                guard key.isEmpty else { throw ConfigurationError("\(key.spelled): is a section of keys (\(key.origin)), not a setting") }
             }
-            // A section whose keys have all been taken out leaves every default.
-            guard key.isEmpty else { throw ConfigurationError("\(key.spelled): is a section of keys (\(key.origin)), not a setting") }
         }
         let variables = Set(known.map(\.environmentVariable))
         for variable in environmentVariables where !variables.contains(variable) {
-            throw ConfigurationError.unknown(variable, from: .environment, known: known.map(\.environmentVariable).sorted())
+            faults.collect { () throws(ConfigurationError) in
+                throw ConfigurationError.unknown(variable, from: .environment, known: Array(variables))
+            }
         }
+        faults.collect { () throws(ConfigurationError) in try refuseRepeated() }
+        try faults.finish()
     }
 
-    /// Throws for a key that one origin gives twice, spelled differently: which of the values holds would be anyone's guess.
-    private static func refuseRepeated(_ written: [WrittenKey]) throws {
-        let origins = Dictionary(grouping: written) { "\($0.origin) \($0.name.key)" }.values
-        guard let keys = origins.first(where: { $0.count > 1 }) else { return }
-        let spellings = keys.map(\.spelled).sorted().joined(separator: " and ")
-        throw ConfigurationError("\(spellings): the same setting twice (\(keys[0].origin))")
+    /// Throws for keys that one origin gives twice, spelled differently: which of the values holds would be anyone's guess.
+    private func refuseRepeated() throws(ConfigurationError) {
+        let origins = Dictionary(grouping: written) { "\($0.origin) \($0.name.key)" }.values.filter { $0.count > 1 }
+        let reasons = origins.map { keys in
+            "\(keys.map(\.spelled).sorted().joined(separator: " and ")): the same setting twice (\(keys[0].origin))"
+        }
+        if let error = ConfigurationError(reasons.sorted()) { throw error }
     }
 
     private func lookUp<Value>(
         _ name: SettingName, _ type: ConfigType, _ extract: (ConfigContent) -> Value?
-    ) throws -> (value: Value, origin: SettingOrigin)? {
+    ) throws(ConfigurationError) -> (value: Value, origin: SettingOrigin)? {
         for (origin, provider) in providers {
             if let found = try value(of: name, type, from: provider, origin, extract) { return (found, origin) }
         }
@@ -129,7 +142,7 @@ public struct SettingSources: Sendable {
     private func value<Value>(
         of name: SettingName, _ type: ConfigType, from provider: any ConfigSnapshot, _ origin: SettingOrigin,
         _ extract: (ConfigContent) -> Value?
-    ) throws -> Value? {
+    ) throws(ConfigurationError) -> Value? {
         if case .file = origin, emptied.contains(name) { return nil }
         for components in Set([name.components, name.camelCaseComponents]) {
             do {
@@ -140,13 +153,6 @@ public struct SettingSources: Sendable {
             }
         }
         return nil
-    }
-
-    /// The keys of the same section, or all top-level sections where the section itself is unknown.
-    private static func neighbours(of name: SettingName, among known: [SettingName]) -> [String] {
-        let section = name.components.dropLast().joined(separator: ".") + "."
-        let siblings = known.map(\.key).filter { $0.hasPrefix(section) }
-        return siblings.isEmpty ? Set(known.compactMap(\.components.first)).sorted() : siblings.sorted()
     }
 
     private static func keys(in text: String, of path: String) throws(ConfigurationError) -> [(key: String, isEmpty: Bool)] {
@@ -160,5 +166,30 @@ public struct SettingSources: Sendable {
             let path = path + [key.string ?? "?"]
             return value.mapping.map { leaves(of: $0, under: path) } ?? [(path.joined(separator: "."), value.null != nil)]
         }
+    }
+}
+
+/// A key as someone wrote it down.
+private struct WrittenKey {
+    let name: SettingName
+    let spelled: String
+    let origin: SettingOrigin
+    /// Nothing stands behind it.
+    let isEmpty: Bool
+
+    init(spelled: String, origin: SettingOrigin, isEmpty: Bool = false) {
+        name = SettingName(spelled: spelled)
+        self.spelled = spelled
+        self.origin = origin
+        self.isEmpty = isEmpty
+    }
+
+    /// Whether it can be a section whose keys have all been taken out.
+    var isSection: Bool { name.components.count == 1 }
+
+    /// Whether it is spelled as settings are looked up: a flag is taken in any spelling, a file's key in kebab-case or in camelCase.
+    var isRead: Bool {
+        guard case .file = origin else { return true }
+        return spelled == name.key || spelled == name.camelCaseComponents.joined(separator: ".")
     }
 }

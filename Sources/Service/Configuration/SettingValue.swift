@@ -19,6 +19,12 @@ extension Int: SettingValue {
     public static var allowed: String { "a whole number" }
 }
 
+extension UInt16: SettingValue {
+    public init?(setting: String) { self.init(setting) }
+    public var setting: String { String(self) }
+    public static var allowed: String { "a whole number from 0 to 65535" }
+}
+
 extension Bool: SettingValue {
     public init?(setting: String) {
         switch setting {

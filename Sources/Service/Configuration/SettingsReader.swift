@@ -1,64 +1,91 @@
-/// Reads settings one by one and remembers each, so that one pass over the configuration knows every key there is.
+/// Walks over all settings, one by one: takes each from where it is written, checks it, and remembers it. So one pass over the configuration
+/// knows every key there is, and everything that is wrong.
 struct SettingsReader {
-    private let sources: SettingSources
+    /// Nil where the values stand as a program has set them, and are looked through alone.
+    private let sources: SettingSources?
     private(set) var settings: [Setting] = []
+    private(set) var faults = FaultCollector()
     private var names: [SettingName] = []
 
-    init(_ sources: SettingSources) {
+    init(_ sources: SettingSources?) {
         self.sources = sources
     }
 
-    /// The value of a key, or its default.
+    /// Sets a value to what is written under a key, and leaves it as it is where nothing is.
     ///
     /// - Parameters:
     ///   - allowed: what may be written, where that is narrower than the type's own words.
     ///   - isAllowed: what the type alone does not check.
     mutating func read<Value: SettingValue>(
-        _ key: String, default fallback: Value, allowed: String = Value.allowed, secret: Bool = false,
+        _ key: String, _ value: inout Value, allowed: String = Value.allowed, secret: Bool = false,
         where isAllowed: (Value) -> Bool = { _ in true }
-    ) throws -> Value {
+    ) {
         let name = SettingName(key)
         names.append(name)
-        guard let (text, origin) = try sources.text(name) else {
-            settings.append(Setting(key: key, value: fallback.setting, origin: .default, isSecret: secret))
-            return fallback
+        let found = faults.collect { () throws(ConfigurationError) in
+            let (text, origin) = try sources?.text(name) ?? (value.setting, sources == nil ? .program : .default)
+            guard let read = Value(setting: text), isAllowed(read) else {
+                throw ConfigurationError.invalid(key, secret ? "(secret)" : text, from: origin, allowed: allowed)
+            }
+            return (read, origin)
         }
-        guard let value = Value(setting: text), isAllowed(value) else {
-            throw ConfigurationError.invalid(key, secret ? "(secret)" : text, from: origin, allowed: allowed)
-        }
-        settings.append(Setting(key: key, value: value.setting, origin: origin, isSecret: secret))
-        return value
+        if let found, found.1 != .program, found.1 != .default { value = found.0 }
+        settings.append(Setting(key: key, value: value.setting, origin: found?.1 ?? .default, isSecret: secret))
     }
 
-    mutating func read(_ key: String, default fallback: Int, in range: ClosedRange<Int>) throws -> Int {
-        try read(
-            key, default: fallback, allowed: "a whole number from \(range.lowerBound) to \(range.upperBound)",
+    mutating func read(_ key: String, _ value: inout Int, in range: ClosedRange<Int>) {
+        read(
+            key, &value, allowed: "a whole number from \(range.lowerBound) to \(range.upperBound)", where: { range.contains($0) })
+    }
+
+    mutating func read(_ key: String, _ value: inout Duration, in range: ClosedRange<Duration>) {
+        read(
+            key, &value, allowed: "\(Duration.allowed), from \(range.lowerBound.setting) to \(range.upperBound.setting)",
             where: { range.contains($0) })
     }
 
-    mutating func read<Choice: RawRepresentable & CaseIterable>(_ key: String, default fallback: Choice) throws -> Choice
-    where Choice.RawValue == String {
-        let words = Choice.allCases.map(\.rawValue)
-        let word = try read(key, default: fallback.rawValue, allowed: words.joined(separator: ", "), where: { words.contains($0) })
-        return Choice(rawValue: word) ?? fallback
+    mutating func read(_ key: String, _ value: inout ByteCount, in range: ClosedRange<Int>) {
+        let ends = [range.lowerBound, range.upperBound].map { ByteCount(integerLiteral: $0).setting }
+        read(
+            key, &value, allowed: "\(ByteCount.allowed), from \(ends[0]) to \(ends[1])", where: { range.contains($0.bytes) })
     }
 
-    /// A list of texts; `check` returns what is allowed where an element is not.
-    mutating func readList(
-        _ key: String, default fallback: [String], allowed: String = "a list of texts", where isAllowed: (String) -> Bool = { _ in true }
-    ) throws -> [String] {
+    mutating func read<Choice: RawRepresentable & CaseIterable>(_ key: String, _ value: inout Choice) where Choice.RawValue == String {
+        let words = Choice.allCases.map(\.rawValue)
+        var word = value.rawValue
+        read(key, &word, allowed: words.joined(separator: ", "), where: { words.contains($0) })
+        value = Choice(rawValue: word) ?? value
+    }
+
+    /// The same for a list, each of whose elements is checked.
+    mutating func read<Element: SettingValue>(
+        _ key: String, _ value: inout [Element], allowed: String = "a list of texts", where isAllowed: (Element) -> Bool = { _ in true }
+    ) {
         let name = SettingName(key)
         names.append(name)
-        let (list, origin) = try sources.list(name) ?? (fallback, .default)
-        if let wrong = list.first(where: { $0.isEmpty || !isAllowed($0) }) {
-            throw ConfigurationError.invalid(key, wrong, from: origin, allowed: allowed)
+        let found = faults.collect { () throws(ConfigurationError) in
+            let (texts, origin) = try sources?.list(name) ?? (value.map(\.setting), sources == nil ? .program : .default)
+            var list: [Element] = []
+            for text in texts {
+                guard !text.isEmpty, let element = Element(setting: text), isAllowed(element) else {
+                    throw ConfigurationError.invalid(key, text, from: origin, allowed: allowed)
+                }
+                list.append(element)
+            }
+            return (list, origin)
         }
-        settings.append(Setting(key: key, value: list.joined(separator: ","), origin: origin, isSecret: false))
-        return list
+        if let found { value = found.0 }
+        settings.append(
+            Setting(key: key, value: value.map(\.setting).joined(separator: ","), origin: found?.1 ?? .default, isSecret: false))
     }
 
-    /// Throws for the first key that is written down somewhere and that nothing has read.
-    func finish() throws {
-        try sources.refuseUnknown(besides: names)
+    /// Checks what no single value tells.
+    mutating func check(_ isRight: Bool, _ reason: @autoclosure () -> String) {
+        if !isRight { faults.collect { () throws(ConfigurationError) in throw ConfigurationError(reason()) } }
+    }
+
+    /// Notes all keys that are written down somewhere and that nothing has read.
+    mutating func finish() {
+        if let sources { faults.collect { () throws(ConfigurationError) in try sources.refuseUnknown(besides: names) } }
     }
 }

@@ -2,13 +2,17 @@ internal import Foundation
 
 /// `store.*`: the files that the service keeps.
 public struct StoreSettings: Sendable {
-    /// The items. Its folder is the data folder: ledger, signing key and image cache are kept beside it.
-    public var database: String
+    private static let defaultDatabase = "data/intertwine.sqlite"
 
-    init(_ reader: inout SettingsReader) throws {
+    /// The items. Its folder is the data folder: ledger, signing key and image cache are kept beside it.
+    public var database = StoreSettings.defaultDatabase
+
+    public init() {}
+
+    mutating func read(_ reader: inout SettingsReader) {
         // SQLite takes some names for something else than a file, and the ledger is to be found beside it.
-        database = try reader.read(
-            "store.database", default: "data/intertwine.sqlite", allowed: "a file's path, neither :memory: nor a file: URL",
+        reader.read(
+            "store.database", &database, allowed: "a file's path, neither :memory: nor a file: URL",
             where: { !$0.isEmpty && $0 != ":memory:" && !$0.lowercased().hasPrefix("file:") })
     }
 
@@ -17,6 +21,14 @@ public struct StoreSettings: Sendable {
         let url = URL(fileURLWithPath: database)
         let suffix = url.pathExtension.isEmpty ? "" : "." + url.pathExtension
         return url.deletingPathExtension().path + ".ledger" + suffix
+    }
+
+    /// Makes the folder `data` where nobody has said where the database is and it is missing. A folder that was named is not made: more
+    /// likely it was mistyped. That it cannot be made is told by whoever opens the database.
+    public func makeDefaultFolder() {
+        guard database == Self.defaultDatabase else { return }
+        let folder = URL(fileURLWithPath: database).deletingLastPathComponent()
+        try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
     }
 
     /// A file or folder in the data folder.

@@ -1,5 +1,6 @@
 internal import Feed
 internal import HTTPTypes
+internal import Routing
 
 /// The feeds that are served, by name, and each section of theirs alone.
 struct FeedCatalogue: Sendable {

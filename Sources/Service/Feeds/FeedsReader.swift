@@ -8,34 +8,47 @@ struct FeedsReader {
 
     /// All there are, however they were declared.
     let kinds: ItemKinds
+    /// Kinds that are declared, and not rightly: told of where they are, and not here once more.
+    var broken: Set<String> = []
 
-    /// - Throws: ``ConfigurationError`` with file and line for the first thing that is wrong.
+    /// - Throws: ``ConfigurationError`` with file and line for everything that is wrong.
     func feeds(sections: YAMLPlace?, feeds: YAMLPlace?) throws(ConfigurationError) -> DeclaredFeeds {
         var declared = DeclaredFeeds()
+        var faults = FaultCollector()
         var places: [YAMLPlace] = []
+        var names: [String] = []
         for (name, place) in try sections?.members("each section's name with title, kinds, order, ads") ?? [] {
-            declared.sections.append(try section(name, at: place, after: declared.sections))
+            names.append(name)
+            let section = faults.collect { () throws(ConfigurationError) in try self.section(name, at: place, after: declared.sections) }
+            guard let section else { continue }
+            declared.sections.append(section)
             places.append(place)
         }
         for (index, place) in places.enumerated() {
-            declared.sections[index].order = try order(of: declared.sections[index], at: place, among: declared.sections)
+            let order = faults.collect { () throws(ConfigurationError) in
+                try self.order(of: declared.sections[index], at: place, among: declared.sections)
+            }
+            declared.sections[index].order = order ?? .imported
         }
         for (name, place) in try feeds?.members("each feed's name with a list of its sections") ?? [] {
-            try check(name, of: "feed", at: place)
-            declared.feeds[name] = try self.sections(of: place, among: declared.sections)
+            declared.feeds[name] = faults.collect { () throws(ConfigurationError) in
+                try check(name, of: "feed", at: place)
+                return try self.sections(of: place, among: names)
+            }
         }
+        try faults.finish()
         return declared
     }
 
-    private func sections(of feed: YAMLPlace, among declared: [DeclaredSection]) throws(ConfigurationError) -> [String] {
-        var known = declared.map(\.name)
+    private func sections(of feed: YAMLPlace, among declared: [String]) throws(ConfigurationError) -> [String] {
+        var known = declared
         if !known.contains(SectionPlan.mainName) { known.append(SectionPlan.mainName) }
         var names: [String] = []
         let list = "a list of sections: \(known.joined(separator: ", "))"
         for place in try feed.elements(list) {
             let name = try place.text(list)
             guard known.contains(name) else {
-                throw place.fault("unknown section '\(ItemFault.shown(name))'; allowed: \(known.joined(separator: ", "))")
+                throw place.unknown("section", name, among: known)
             }
             guard !names.contains(name) else { throw place.fault("the section '\(name)' stands in the feed twice") }
             names.append(name)
@@ -74,12 +87,13 @@ struct FeedsReader {
     }
 
     private func kinds(_ place: YAMLPlace, taken: [DeclaredSection]) throws(ConfigurationError) -> [String] {
-        let allowed = kinds.names.filter { kinds[$0]?.lane == .content }.joined(separator: ", ")
+        let content = kinds.names.filter { kinds[$0]?.lane == .content }
+        let allowed = content.joined(separator: ", ")
         var names: [String] = []
         for place in place.isList ? try place.elements("names of kinds") : [place] {
             let name = try place.text("names of kinds: \(allowed)")
-            guard kinds[name] != nil else { throw place.fault("unknown kind '\(ItemFault.shown(name))'; allowed: \(allowed)") }
-            guard kinds[name]?.lane == .content else {
+            guard kinds[name] != nil || broken.contains(name) else { throw place.unknown("kind", name, among: content) }
+            guard kinds[name]?.lane == .content || broken.contains(name) else {
                 throw place.fault("'\(name)' is an advertisement, which stands among the items of any section; allowed: \(allowed)")
             }
             if let section = taken.first(where: { $0.kinds.contains(name) }) {
@@ -100,6 +114,8 @@ struct FeedsReader {
         guard let place = try place.members(of: "section '\(section.name)'", among: ["title", "kinds", "order", "ads"])["order"] else {
             return .imported
         }
+        // What fields kinds have is not known where one of them is not right.
+        guard broken.isEmpty else { return .imported }
         let text = try place.text(allowed)
         let words = text.split(separator: " ").map(String.init)
         switch (words.first, words.count) {
@@ -121,10 +137,16 @@ struct FeedsReader {
         let fields = standing.compactMap { kinds[$0] }.filter { $0.lane == .content }.map { Set($0.sortFields) }
         let common = fields.dropFirst().reduce(fields.first ?? []) { $0.intersection($1) }
         guard let field = common.first(where: { $0.name == name }) else {
-            let allowed = common.isEmpty ? "none" : common.map(\.name).sorted().joined(separator: ", ")
-            throw place.fault(
-                "unknown field '\(ItemFault.shown(name))' to order '\(section.name)' by: a required text, number or date of all its kinds; "
-                    + "allowed: \(allowed)")
+            let shown = ItemFault.shown(name)
+            guard !common.isEmpty else {
+                let all = standing.joined(separator: ", ")
+                throw place.fault(
+                    "'\(section.name)' cannot be ordered by '\(shown)': its kinds (\(all)) have no text, number or date in common that all "
+                        + "their items have. Declare the field in each of them with required: true, or order by imported or newest")
+            }
+            throw place.unknown(
+                "field", name, " to order '\(section.name)' by: a required text, number or date of all its kinds",
+                among: common.map(\.name).sorted())
         }
         return field
     }

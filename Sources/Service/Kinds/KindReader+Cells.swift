@@ -3,25 +3,25 @@ internal import Feed
 extension KindReader {
     /// For each layout one cell, or a list of them to choose from.
     func cells(_ place: YAMLPlace) throws(ConfigurationError) -> [CellLayout: [CellDeclaration]] {
+        var faults = FaultCollector()
         var cells: [CellLayout: [CellDeclaration]] = [:]
         for (name, place) in try place.members(of: "cells", among: CellLayout.allCases.map(\.rawValue)) {
             guard let layout = CellLayout(rawValue: name) else { continue }
             let places = place.isList ? try place.elements("cells") : [place]
-            var declared: [CellDeclaration] = []
-            for place in places { declared.append(try cell(place)) }
-            cells[layout] = declared
+            cells[layout] = places.compactMap { place in faults.collect { () throws(ConfigurationError) in try cell(place) } }
         }
+        try faults.finish()
         return cells
     }
 
     private func cell(_ place: YAMLPlace) throws(ConfigurationError) -> CellDeclaration {
-        let members = try place.members(of: "a cell", among: ["identifier", "size", "when", "bind"])
+        let members = try place.members(of: "a cell", among: ["identifier", "size", "when", "bind", "companion"])
         guard let identifier = members["identifier"] else { throw place.fault("identifier is missing: the cell's reuse identifier") }
         guard let size = members["size"] else { throw place.fault("size is missing: such as 300x200, or \(Self.sizeKeys)") }
         return CellDeclaration(
             try identifier.text("the cell's reuse identifier"), size: try self.size(size),
             conditions: try members["when"].map(conditions) ?? [],
-            bindings: try members["bind"].map(bindings) ?? [])
+            bindings: try members["bind"].map(bindings) ?? [], companion: try members["companion"]?.text("the name of a companion"))
     }
 
     private static let sizeKeys = "width, height, fraction, aspect, min, max"

@@ -10,14 +10,21 @@ struct KindReader {
         let members = try place.members(of: "kind '\(ItemFault.shown(name))'", among: keys)
         guard let fields = members["fields"] else { throw place.fault("fields is missing: each field's name with its type") }
         guard let cells = members["cells"] else { throw place.fault("cells is missing: the cells for collection, table") }
-        var declaration = KindDeclaration(name: name, fields: try self.fields(fields), cells: try self.cells(cells))
-        declaration.prefix = try members["prefix"]?.text("what cell ids begin with")
-        if let lane = members["lane"] { declaration.lane = try self.lane(lane) }
-        declaration.id = try members["id"]?.text("a required text field")
-        declaration.variants = try members["types"]?.texts("the values of the type field") ?? []
-        declaration.destination = try members["destination"]?.text("a required url field")
-        if let presentation = members["presentation"] { declaration.presentation = try self.presentation(presentation) }
-        if let actions = members["actions"] { declaration.actions = try self.actions(actions) }
+        var faults = FaultCollector()
+        func read<Value>(_ name: String, _ body: (YAMLPlace) throws(ConfigurationError) -> Value) -> Value? {
+            members[name].flatMap { place in faults.collect { () throws(ConfigurationError) in try body(place) } }
+        }
+        var declaration = KindDeclaration(
+            name: name, fields: faults.collect { () throws(ConfigurationError) in try self.fields(fields) } ?? [],
+            cells: faults.collect { () throws(ConfigurationError) in try self.cells(cells) } ?? [:])
+        declaration.prefix = read("prefix") { place throws(ConfigurationError) in try place.text("what cell ids begin with") }
+        declaration.lane = read("lane") { place throws(ConfigurationError) in try lane(place) } ?? declaration.lane
+        declaration.id = read("id") { place throws(ConfigurationError) in try place.text("a required text field") }
+        declaration.variants = read("types") { place throws(ConfigurationError) in try place.texts("the values of the type field") } ?? []
+        declaration.destination = read("destination") { place throws(ConfigurationError) in try place.text("a required url field") }
+        declaration.presentation = read("presentation") { place throws(ConfigurationError) in try presentation(place) }
+        declaration.actions = read("actions") { place throws(ConfigurationError) in try actions(place) } ?? declaration.actions
+        try faults.finish()
         return declaration
     }
 
@@ -29,24 +36,26 @@ struct KindReader {
         }
     }
 
-    /// `title: text`, or `title: {type: text, required: true, min: 1, max: 80}`.
+    /// `title: text`, or `title: {type: text, required: true, min: 1, max: 80, choices: [a, b]}`.
     private func fields(_ place: YAMLPlace) throws(ConfigurationError) -> [FieldDeclaration] {
-        var fields: [FieldDeclaration] = []
-        for (name, place) in try place.members("each field's name with its type") {
-            guard place.isMapping else {
-                fields.append(FieldDeclaration(name, try place.choice(FieldType.self)))
-                continue
-            }
-            let members = try place.members(of: "field '\(ItemFault.shown(name))'", among: ["type", "required", "min", "max"])
-            guard let type = members["type"] else {
-                throw place.fault("type is missing; allowed: \(FieldType.allCases.map(\.rawValue).joined(separator: ", "))")
-            }
-            fields.append(
-                FieldDeclaration(
-                    name, try type.choice(FieldType.self), isRequired: try members["required"]?.flag() ?? false,
-                    minimum: try members["min"]?.number("a number"), maximum: try members["max"]?.number("a number")))
+        var faults = FaultCollector()
+        let fields = try place.members("each field's name with its type").compactMap { name, place in
+            faults.collect { () throws(ConfigurationError) in try field(name, place) }
         }
+        try faults.finish()
         return fields
+    }
+
+    private func field(_ name: String, _ place: YAMLPlace) throws(ConfigurationError) -> FieldDeclaration {
+        guard place.isMapping else { return FieldDeclaration(name, try place.choice(FieldType.self)) }
+        let members = try place.members(of: "field '\(ItemFault.shown(name))'", among: ["type", "required", "min", "max", "choices"])
+        guard let type = members["type"] else {
+            throw place.fault("type is missing; allowed: \(FieldType.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        return FieldDeclaration(
+            name, try type.choice(FieldType.self), isRequired: try members["required"]?.flag() ?? false,
+            minimum: try members["min"]?.number("a number"), maximum: try members["max"]?.number("a number"),
+            choices: try members["choices"]?.texts("texts") ?? [])
     }
 
     private func presentation(_ place: YAMLPlace) throws(ConfigurationError) -> PresentationDeclaration {
@@ -57,13 +66,23 @@ struct KindReader {
             screen: try screen.text("the screen that cells open"), arguments: try members["arguments"].map(bindings) ?? [])
     }
 
-    /// `selection: [analytics, present]`.
+    /// `selection: [analytics, present]`, or `comment: {commands: [analytics, comment], input: {text: {type: text, required: true}}}`.
     private func actions(_ place: YAMLPlace) throws(ConfigurationError) -> [CommandKey: SlotCommands] {
-        let slots = CommandKey.allCases.filter { $0 != .configuration }.map(\.rawValue)
         var actions: [CommandKey: SlotCommands] = [:]
-        for (name, place) in try place.members(of: "actions", among: slots) {
-            guard let slot = CommandKey(rawValue: name) else { continue }
-            actions[slot] = SlotCommands(try place.texts("names of commands"), policy: policy)
+        for (name, place) in try place.members("slots, each with the names of its commands") {
+            let slot = CommandKey(name)
+            guard slot != .configuration else {
+                let others = CommandKey.standard.filter { $0 != .configuration }.map(\.rawValue).joined(separator: ", ")
+                throw place.fault("unknown key '\(name)' in actions; allowed: \(others), or a slot of your own")
+            }
+            guard place.isMapping else {
+                actions[slot] = SlotCommands(try place.texts("names of commands"), policy: policy)
+                continue
+            }
+            let members = try place.members(of: "slot '\(ItemFault.shown(name))'", among: ["commands", "input"])
+            guard let commands = members["commands"] else { throw place.fault("commands is missing: names of commands") }
+            actions[slot] = SlotCommands(
+                try commands.texts("names of commands"), policy: policy, input: try members["input"].map(fields) ?? [])
         }
         return actions
     }

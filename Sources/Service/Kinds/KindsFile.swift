@@ -4,6 +4,8 @@ internal import Feed
 struct KindsFile {
     private let declared: [(kind: DeclaredKind, place: YAMLPlace)]
     let feeds: DeclaredFeeds
+    /// Kinds that the file tries to declare.
+    private(set) var broken: Set<String> = []
 
     /// Declares nothing.
     static var none: KindsFile { KindsFile(declared: [], feeds: DeclaredFeeds()) }
@@ -16,33 +18,53 @@ struct KindsFile {
     /// - Parameters:
     ///   - policy: what an action does when one of its commands fails.
     ///   - known: the kinds that there are without the file.
-    /// - Throws: ``ConfigurationError`` with file and line for the first thing that is wrong.
+    /// - Throws: ``ConfigurationError`` with file and line for everything that is wrong.
     init(_ root: YAMLPlace, policy: FailurePolicy, besides known: ItemKinds) throws(ConfigurationError) {
-        let members = try root.members(of: "the file", among: ["kinds", "sections", "feeds"])
-        declared =
-            try members["kinds"].map { kinds throws(ConfigurationError) in
-                try Self.kinds(kinds, policy: policy, besides: known.names)
-            } ?? []
-        feeds = try FeedsReader(kinds: known.adding(declared.map(\.kind))).feeds(sections: members["sections"], feeds: members["feeds"])
+        var faults = FaultCollector()
+        self.init(root, policy: policy, besides: known, faults: &faults)
+        try faults.finish()
     }
 
-    private static func kinds(
-        _ kinds: YAMLPlace, policy: FailurePolicy, besides taken: [String]
-    ) throws(ConfigurationError) -> [(kind: DeclaredKind, place: YAMLPlace)] {
+    /// - Parameters:
+    ///   - policy: as above.
+    ///   - known: as above.
+    ///   - faults: takes everything that is wrong, with file and line. What is right is kept all the same, so that more can be checked by it.
+    init(_ root: YAMLPlace, policy: FailurePolicy, besides known: ItemKinds, faults: inout FaultCollector) {
+        let members =
+            faults.collect { () throws(ConfigurationError) in
+                try root.members(of: "the file", among: ["kinds", "sections", "feeds"])
+            } ?? [:]
         let reader = KindReader(policy: policy)
-        var declared: [(kind: DeclaredKind, place: YAMLPlace)] = []
-        for (name, place) in try kinds.members("each kind's name with its declaration") {
-            guard !taken.contains(name) else {
-                throw place.fault("there is a kind '\(name)' already; the names \(taken.sorted().joined(separator: ", ")) are taken")
-            }
-            let declaration = try reader.declaration(name, at: place)
-            do {
-                declared.append((try DeclaredKind(declaration), place))
-            } catch {
-                throw place.place(at: error.path).fault("\(ItemFault.shown(name)): \(error.reason)")
-            }
+        let places = members["kinds"].flatMap { kinds in
+            faults.collect { () throws(ConfigurationError) in try kinds.members("each kind's name with its declaration") }
         }
-        return declared
+        var declared: [(kind: DeclaredKind, place: YAMLPlace)] = []
+        for (name, place) in places ?? [] {
+            let kind = faults.collect { () throws(ConfigurationError) in
+                try Self.kind(name, at: place, by: reader, besides: known.names)
+            }
+            if let kind { declared.append((kind, place)) } else { broken.insert(name) }
+        }
+        let feeds = FeedsReader(kinds: known.adding(declared.map(\.kind)), broken: broken)
+        self.declared = declared
+        self.feeds =
+            faults.collect { () throws(ConfigurationError) in
+                try feeds.feeds(sections: members["sections"], feeds: members["feeds"])
+            } ?? DeclaredFeeds()
+    }
+
+    private static func kind(
+        _ name: String, at place: YAMLPlace, by reader: KindReader, besides taken: [String]
+    ) throws(ConfigurationError) -> DeclaredKind {
+        guard !taken.contains(name) else {
+            throw place.fault("there is a kind '\(name)' already; the names \(taken.sorted().joined(separator: ", ")) are taken")
+        }
+        let declaration = try reader.declaration(name, at: place)
+        do {
+            return try DeclaredKind(declaration)
+        } catch {
+            throw place.place(at: error.path).fault("\(ItemFault.shown(name)): \(error.reason)")
+        }
     }
 
     var kinds: [DeclaredKind] { declared.map(\.kind) }
@@ -52,16 +74,18 @@ struct KindsFile {
 
     /// Registers the cells of all its kinds.
     ///
-    /// - Throws: ``ConfigurationError`` with file and line where an action names a command that is unknown or cannot stand there.
+    /// - Throws: ``ConfigurationError`` with file and line where actions name commands that are unknown or cannot stand there.
     func register(
         in factories: inout CellFactories, commands: CommandRegistry, hasViewers: Bool
     ) throws(ConfigurationError) {
+        var faults = FaultCollector()
         for (kind, place) in declared {
             do {
                 try factories.register(kind, commands: commands, hasViewers: hasViewers)
             } catch {
-                throw place.place(at: error.path).fault(error.reason)
+                faults.collect { () throws(ConfigurationError) in throw place.place(at: error.path).fault(error.reason) }
             }
         }
+        try faults.finish()
     }
 }

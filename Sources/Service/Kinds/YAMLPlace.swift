@@ -34,10 +34,14 @@ struct YAMLPlace {
     func members(of name: String, among allowed: [String]) throws(ConfigurationError) -> [String: YAMLPlace] {
         let list = allowed.joined(separator: ", ")
         var found: [String: YAMLPlace] = [:]
+        var faults = FaultCollector()
         for (key, place) in try members("\(name) with \(list)") {
-            guard allowed.contains(key) else { throw place.fault("unknown key '\(ItemFault.shown(key))' in \(name); allowed: \(list)") }
-            found[key] = place
+            found[key] = faults.collect { () throws(ConfigurationError) in
+                guard allowed.contains(key) else { throw place.unknown("key", key, " in \(name)", among: allowed) }
+                return place
+            }
         }
+        try faults.finish()
         return found
     }
 
@@ -80,6 +84,14 @@ struct YAMLPlace {
         let text = try text(allowed)
         guard let choice = Choice(rawValue: text) else { throw notAllowed(text, allowed) }
         return choice
+    }
+
+    /// A name that there is not, with the one that may have been meant.
+    ///
+    /// - Parameter where: such as " in the file".
+    func unknown(_ thing: String, _ name: String, _ where: String = "", among allowed: [String]) -> ConfigurationError {
+        let question = Spelling.question(for: name, among: allowed).map { "; \($0)" } ?? ""
+        return fault("unknown \(thing) '\(ItemFault.shown(name))'\(`where`); allowed: \(allowed.joined(separator: ", "))\(question)")
     }
 
     func notAllowed(_ text: String, _ allowed: String) -> ConfigurationError {

@@ -1,5 +1,6 @@
 internal import HTTPServer
 internal import HTTPTypes
+internal import Routing
 
 /// `GET /metrics`.
 struct MetricsRoutes: Sendable {
@@ -7,8 +8,16 @@ struct MetricsRoutes: Sendable {
     let samples: ServiceSamples
 
     var routes: [Route] {
-        [
-            Route(.get, "/metrics") { _ in
+        let operation = APIOperation(
+            "getMetrics", tag: "Health", "Metrics for Prometheus", "The text format, version 0.0.4.",
+            answers: [
+                .json(
+                    .ok, "The metrics.", .string, [.noStore], type: MetricText.contentType,
+                    example: #""process_open_fds 23\n""#),
+                .notModified,
+            ])
+        return [
+            Route(.get, "/metrics", operation) { _ in
                 let text = registry.text(with: await samples.read())
                 return ServerResponse(
                     status: .ok, fields: [.contentType: MetricText.contentType, .cacheControl: "no-store"], body: Array(text.utf8))

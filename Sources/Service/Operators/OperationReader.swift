@@ -1,5 +1,6 @@
 internal import Feed
 internal import HTTPTypes
+internal import Routing
 internal import Storage
 
 /// Reads operations off the body of a request: a JSON array of objects, each with one verb.
@@ -85,10 +86,9 @@ struct OperationReader: Sendable {
 
     private func key(_ name: String, _ fields: ItemFields) throws(ItemFault) -> ItemKey {
         let text = String(decoding: try fields.text(name, limit: 1_024), as: UTF8.self)
-        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let kind = parts.first.map(String.init), let id = parts.dropFirst().first, kinds[kind] != nil else {
+        guard let key = ItemKey(text, of: kinds) else {
             throw ItemFault(field: name, reason: "must be klass:id, klass one of \(kinds.names.joined(separator: ", "))")
         }
-        return ItemKey(kind: kind, id: String(id))
+        return key
     }
 }

@@ -2,6 +2,8 @@ internal import Crypto
 internal import Glibc
 internal import HTTPServer
 internal import HTTPTypes
+internal import Primitives
+internal import Routing
 
 /// Who may ask the operators' listener: whoever has the token, or where there is none, whoever can reach the loopback address.
 struct OperatorAccess: Sendable {
@@ -11,6 +13,9 @@ struct OperatorAccess: Sendable {
     init(token: String) {
         digest = token.isEmpty ? nil : SHA256.hash(data: Array(token.utf8))
     }
+
+    /// Whether a request has a token that could be the right one, and so is a guess where it is refused.
+    static func hasToken(_ request: HTTPRequest) -> Bool { token(in: request) != nil }
 
     /// Nil where the request may pass.
     func refusal(of request: HTTPRequest) -> Problem? {
@@ -30,7 +35,7 @@ struct OperatorAccess: Sendable {
     /// How the audit log names whoever asks: by the beginning of the token's digest, which tells tokens apart and gives none away.
     var name: String {
         guard let digest else { return "loopback" }
-        return "token:" + digest.prefix(4).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        return "token:" + Hexadecimal.text(digest.prefix(4))
     }
 
     /// Without a token a web page in an operator's browser must not be able to write: browsers say where such a request comes from. Nor may

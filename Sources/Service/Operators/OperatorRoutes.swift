@@ -1,3 +1,5 @@
+internal import Routing
+
 /// The admin API, as one list of routes.
 struct OperatorRoutes: Sendable {
     let parts: ServiceParts
@@ -10,8 +12,9 @@ struct OperatorRoutes: Sendable {
         let imports = ImportRoutes(database: database, kinds: parts.kinds, settings: settings).routes
         let pictures = PurgeRoutes(manager: parts.pictures.manager).routes
         let operations = OperationRoutes(store: parts.store, kinds: parts.kinds).routes
+        let takedowns = TakedownRoutes(store: parts.store, kinds: parts.kinds).routes
         let reports = ReportRoutes(archive: parts.ledger, prefixes: parts.advertisementPrefixes).routes
-        return items + operations + imports + pictures + reports + ExplainRoutes(live: live).routes
+        return items + takedowns + operations + imports + pictures + reports + ExplainRoutes(live: live, kinds: parts.kinds).routes
             + SourceRoutes(polling: parts.sources).routes
     }
 }

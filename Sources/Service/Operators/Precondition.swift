@@ -1,4 +1,5 @@
 internal import HTTPTypes
+internal import Routing
 
 /// What a write says about the state it expects (RFC 9110 section 13.1, RFC 6585 section 3).
 ///
@@ -53,20 +54,27 @@ struct Precondition: Sendable {
         return Problem(.preconditionFailed, .preconditionFailed, detail, fields: fields)
     }
 
-    /// Our tags hold no comma, so a list that is taken apart at commas loses none of them. Weak tags never match strongly.
+    /// A list of entity tags, which may have commas within their quotes, or `*`. Weak tags never match strongly.
     private static func tags(_ field: String?, isStrong: Bool) throws(Problem) -> Tags? {
         guard let field else { return nil }
-        let parts = field.split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" } }
-        if parts == ["*"] { return .any }
+        var rest = field.utf8[...]
+        func skip(_ bytes: String) { rest = rest.drop { bytes.utf8.contains($0) } }
+        skip(" \t")
+        if rest.elementsEqual("*".utf8) { return .any }
         var tags: [String] = []
-        for part in parts {
-            let isWeak = part.hasPrefix("W/")
-            let tag = isWeak ? String(part.dropFirst(2)) : part
-            guard tag.count >= 2, tag.hasPrefix("\""), tag.hasSuffix("\"") else {
-                throw Problem(.badRequest, .invalidParameter, "If-Match and If-None-Match hold entity tags in quotes, or *.")
-            }
-            if !(isWeak && isStrong) { tags.append(tag) }
+        while !rest.isEmpty {
+            let isWeak = rest.starts(with: "W/".utf8)
+            if isWeak { rest = rest.dropFirst(2) }
+            guard rest.first == UInt8(ascii: "\""), let end = rest.dropFirst().firstIndex(of: UInt8(ascii: "\"")) else { throw unreadable }
+            if !(isWeak && isStrong) { tags.append(String(Substring(rest[...end]))) }
+            rest = rest[end...].dropFirst()
+            skip(" \t")
+            guard rest.isEmpty || rest.first == UInt8(ascii: ",") else { throw unreadable }
+            skip(", \t")
         }
         return .some(tags)
     }
+
+    private static let unreadable = Problem(
+        .badRequest, .invalidParameter, "If-Match and If-None-Match hold entity tags in quotes, or *.")
 }

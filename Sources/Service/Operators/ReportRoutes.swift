@@ -2,6 +2,8 @@ internal import Feed
 internal import Foundation
 internal import HTTPServer
 internal import HTTPTypes
+internal import Primitives
+internal import Routing
 
 /// `GET /admin/reports?from=&to=&by=`: what the ledger counted, by day, by advertisement or by verdict.
 struct ReportRoutes: Sendable {
@@ -20,22 +22,56 @@ struct ReportRoutes: Sendable {
         var rows: [ReportRow]
     }
 
+    private static let from = day("from", "The first day, in UTC.", example: "2026-11-01")
+    private static let to = day("to", "The last day, in UTC.", example: "2026-11-30")
+    private static let by = Parameter.word("by", default: LedgerReport.Grouping.day, "What the rows are.", example: .ad)
+    private static let pathBy = Parameter<LedgerReport.Grouping>.segment("by", "What the rows are.", example: .ad)
+
+    private static func day(_ name: String, _ text: String, example: String) -> Parameter<String?> {
+        Parameter.text(name, .date, text, example: "\"\(example)\"") { (query) throws(Problem) in
+            let text = try query.text(name)
+            guard text.map({ number(of: $0) != nil }) ?? true else {
+                throw Problem(.badRequest, .invalidParameter, "\(name) must be a day in UTC, such as 2026-11-21.")
+            }
+            return text
+        }
+    }
+
     var routes: [Route] {
         [
-            Route(.get, "/admin/reports") { request in
-                try await report(request, by: try request.query.text("by") ?? LedgerReport.Grouping.day.rawValue)
+            Route(.get, "/admin/reports", Self.operation("getReport", [Self.from, Self.to, Self.by])) { request in
+                try await report(request, by: try request[Self.by])
             },
-            Route(.get, "/admin/reports/{by}") { request in try await report(request, by: request.parameter("by")) },
+            Route(.get, "/admin/reports/{by}", Self.operation("getReportBy", [Self.pathBy, Self.from, Self.to])) { request in
+                try await report(request, by: try request[Self.pathBy])
+            },
         ]
     }
 
-    private func report(_ request: RouteRequest, by grouping: String) async throws -> ServerResponse {
-        guard let by = LedgerReport.Grouping(rawValue: grouping) else {
-            let words = LedgerReport.Grouping.allCases.map(\.rawValue).joined(separator: ", ")
-            throw Problem(.badRequest, .invalidParameter, "by must be one of \(words).")
-        }
-        let last = try Self.day("to", of: request) ?? Int(request.now / Self.day)
-        let first = try Self.day("from", of: request) ?? last - (Self.span - 1)
+    private static func operation(_ id: String, _ parameters: [any RequestParameter]) -> APIOperation {
+        APIOperation(
+            id, tag: "Reports", "What the ledger counted",
+            "Both days included, 30 of them up to today where none is named. By day and by ad, what has the verdict `counted`.",
+            parameters: parameters,
+            answers: [
+                .json(
+                    .ok, "The report.", .report, [.noStore],
+                    example: """
+                        {"from": "2026-11-21", "to": "2026-11-21", "by": "day", "rows": [{"key": "2026-11-21", "day": "2026-11-21", \
+                        "counts": {"impression": 40, "click": 2}, "clickThroughRate": 0.05, "impressions": 40, "clicks": 2, "selections": 0, \
+                        "deselections": 0, "dismissals": 0, "saves": 0, "undos": 0, "ctr": 0.05}]}
+                        """),
+                .notModified,
+                .badRequest(
+                    "A parameter is wrong, or the request cannot be understood at all.",
+                    [.init(.invalidParameter, "from must be a day in UTC, such as 2026-11-21.")]),
+                .storeUnavailable,
+            ])
+    }
+
+    private func report(_ request: RouteRequest, by: LedgerReport.Grouping) async throws -> ServerResponse {
+        let last = try request[Self.to].flatMap(Self.number) ?? Int(request.now / Self.day)
+        let first = try request[Self.from].flatMap(Self.number) ?? last - (Self.span - 1)
         guard first <= last else { throw Problem(.badRequest, .invalidParameter, "from must not be later than to.") }
         let report = try await archive.report(days: first...last, by: by, prefixes: prefixes)
         let rows = report.rows.map { row in
@@ -47,8 +83,6 @@ struct ReportRoutes: Sendable {
         return ServerResponse(status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"], body: Array(body))
     }
 
-    private static var style: Date.ISO8601FormatStyle { .iso8601.year().month().day() }
-
     private static func text(_ key: LedgerReport.Key) -> String {
         switch key {
         case .day(let number): text(number)
@@ -58,15 +92,11 @@ struct ReportRoutes: Sendable {
     }
 
     private static func text(_ day: Int) -> String {
-        Date(timeIntervalSince1970: Double(day) * 86_400).formatted(style)
+        CalendarDay(number: Int64(day)).text
     }
 
-    private static func day(_ name: String, of request: RouteRequest) throws(Problem) -> Int? {
-        guard let text = try request.query.text(name) else { return nil }
-        // Reading is lenient: the 30th of February would be the 2nd of March.
-        guard let date = try? Date(text, strategy: style), date.formatted(style) == text else {
-            throw Problem(.badRequest, .invalidParameter, "\(name) must be a day in UTC, such as 2026-11-21.")
-        }
-        return Int((date.timeIntervalSince1970 / 86_400).rounded(.down))
+    /// The number of a day since 1970-01-01.
+    private static func number(of day: String) -> Int? {
+        CalendarDay(day).map { Int($0.number) }
     }
 }

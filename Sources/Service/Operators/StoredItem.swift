@@ -1,4 +1,5 @@
 internal import Feed
+internal import Routing
 
 /// An item as the admin API shows it: in the form of the import, with a tag that every change changes.
 struct StoredItem: Sendable, Hashable {
@@ -12,7 +13,7 @@ struct StoredItem: Sendable, Hashable {
         json = Self.json(kind: item.kind, id: item.id, variant: item.variant, body: item.body)
     }
 
-    var entityTag: String { PageFormat.entityTag(of: json) }
+    var entityTag: String { EntityTag.of(json) }
 
     /// - Parameter body: a JSON object.
     private static func json(kind: String, id: String, variant: String, body: [UInt8]) -> [UInt8] {

@@ -11,9 +11,12 @@ final class StreamedImport: @unchecked Sendable {
     private var importer: ItemImport?
     private var bad: [BadItem] = []
 
-    init(into database: String, kinds: ItemKinds, policy: BadItemPolicy, reported: Int) {
+    /// - Parameters:
+    ///   - limit: bytes, decompressed.
+    ///   - reported: bad items that are kept.
+    init(into database: String, kinds: ItemKinds, policy: BadItemPolicy, limit: Int, reported: Int) {
         make = { [kinds] owner in
-            try ItemImport(into: database, kinds: kinds, policy: policy) { [weak owner] item in
+            try ItemImport(into: database, kinds: kinds, policy: policy, limit: limit) { [weak owner] item in
                 guard let owner, owner.bad.count < reported else { return }
                 owner.bad.append(item)
             }

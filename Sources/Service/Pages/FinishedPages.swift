@@ -30,16 +30,41 @@ final class FinishedPages: Sendable {
     /// A page, with a gzip coding once someone has wanted one.
     struct Page: Sendable {
         fileprivate(set) var target: [UInt8]
-        fileprivate(set) var validUntil: Int64
-        fileprivate(set) var identity: CannedResponse
-        fileprivate(set) var negotiable: CannedResponse?
+        /// The page as it is; nil where ``negotiable`` has it too.
+        private var identity: Coding?
+        /// The page in either coding.
+        private var negotiable: Coding?
         fileprivate var isWanted = false
 
-        func canned(gzip: Bool) -> CannedResponse? { gzip ? negotiable : identity }
+        /// Each coding is made in a moment of its own, and ends with that moment's hour.
+        private struct Coding {
+            var canned: CannedResponse
+            /// Milliseconds since 1970-01-01 UTC.
+            var validUntil: Int64
+
+            /// One that is good for longer than a page that is made now was made by a clock that was ahead: its links would not count.
+            func isGood(at now: Int64) -> Bool { now < validUntil && validUntil <= CellTokens.endOfBucket(of: now) }
+        }
+
+        fileprivate init(target: [UInt8]) {
+            self.target = target
+        }
+
+        /// The answer to whoever accepts gzip, or to whoever does not; nil where it is not made, or made in an hour that is over.
+        func canned(gzip: Bool, now: Int64) -> CannedResponse? {
+            if !gzip, let identity, identity.isGood(at: now) { return identity.canned }
+            guard let negotiable, negotiable.isGood(at: now) else { return nil }
+            return negotiable.canned
+        }
+
+        fileprivate mutating func keep(_ canned: CannedResponse, hasGzip: Bool, until validUntil: Int64) {
+            let coding = Coding(canned: canned, validUntil: validUntil)
+            if hasGzip { (identity, negotiable) = (nil, coding) } else { identity = coding }
+        }
 
         fileprivate var size: Int {
             // What an entry costs besides its bodies: heads, keys, tables.
-            2_048 + target.count + identity.size + (negotiable?.size ?? 0)
+            2_048 + target.count + (identity?.canned.size ?? 0) + (negotiable?.canned.size ?? 0)
         }
     }
 
@@ -74,32 +99,31 @@ extension FinishedPages {
     func canned(for head: borrowing RequestHead, version: StoreVersion, now: Int64) -> CannedResponse? {
         let hash = head.targetHash
         let wantsGzip = head.hasField("accept-encoding")
-        guard let page = state.withLock({ $0.page(hash: hash, version: version, now: now) }), head.hasTarget(page.target) else {
-            return nil
-        }
-        guard let canned = page.canned(gzip: wantsGzip) else { return nil }
+        guard let page = state.withLock({ $0.page(hash: hash, version: version) }), head.hasTarget(page.target),
+            let canned = page.canned(gzip: wantsGzip, now: now)
+        else { return nil }
         metrics.hit()
         return canned
     }
 
     /// A page that was kept under another spelling of its target, or lacks a coding. From now on it is found under this spelling: one that
     /// was asked for once must not keep the usual one off the short way.
-    func page(_ key: Key, target: String, version: StoreVersion, now: Int64) -> Page? {
+    func page(_ key: Key, target: String, version: StoreVersion) -> Page? {
         state.withLock { state in
-            guard state.version == version, let page = state.pages[key], now < page.validUntil else { return nil }
+            guard state.version == version, state.pages[key] != nil else { return nil }
             state.spell(key, target)
             return state.pages[key]
         }
     }
 
+    /// - Parameter validUntil: milliseconds since 1970-01-01 UTC; of this coding alone.
     func keep(_ canned: CannedResponse, hasGzip: Bool, as key: Key, target: String, version: StoreVersion, validUntil: Int64) {
         guard capacity > 0 else { return }
         state.withLock { state in
             if state.version != version { state = State(version: version) }
-            var page = state.pages[key] ?? Page(target: Array(target.utf8), validUntil: validUntil, identity: canned)
+            var page = state.pages[key] ?? Page(target: Array(target.utf8))
             if let old = state.pages[key] { state.size -= old.size } else { state.order.append(key) }
-            page.validUntil = validUntil
-            if hasGzip { page.negotiable = canned } else { page.identity = canned }
+            page.keep(canned, hasGzip: hasGzip, until: validUntil)
             state.pages[key] = page
             state.size += page.size
             state.keys[RequestHead.hash(ofTarget: page.target)] = key
@@ -110,8 +134,8 @@ extension FinishedPages {
 }
 
 extension FinishedPages.State {
-    fileprivate mutating func page(hash: UInt64, version: StoreVersion, now: Int64) -> FinishedPages.Page? {
-        guard self.version == version, let key = keys[hash], let page = pages[key], now < page.validUntil else { return nil }
+    fileprivate mutating func page(hash: UInt64, version: StoreVersion) -> FinishedPages.Page? {
+        guard self.version == version, let key = keys[hash], let page = pages[key] else { return nil }
         if !page.isWanted { pages[key]?.isWanted = true }
         return page
     }

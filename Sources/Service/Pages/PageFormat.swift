@@ -1,7 +1,7 @@
-internal import Crypto
 internal import Feed
 internal import HTTPServer
 internal import HTTPTypes
+internal import Routing
 
 /// Makes the answer that carries a page.
 struct PageFormat: Sendable {
@@ -23,7 +23,7 @@ struct PageFormat: Sendable {
         fields[.link] = page.link
         if variesByOrigin { fields.append(contentsOf: CrossOriginPolicy.vary) }
         var response = ServerResponse(status: .ok, fields: fields, body: body)
-        response.entityTag = Self.entityTag(of: body)
+        response.entityTag = EntityTag.of(body)
         response.isCompressible = true
         return response
     }
@@ -35,13 +35,8 @@ struct PageFormat: Sendable {
         if !viewerField.isEmpty { fields[.vary] = viewerField }
         if variesByOrigin { fields.append(contentsOf: CrossOriginPolicy.vary) }
         var response = ServerResponse(status: .ok, fields: fields, body: body)
-        response.entityTag = Self.entityTag(of: body)
+        response.entityTag = EntityTag.of(body)
         response.isCompressible = true
         return response
-    }
-
-    /// A strong validator: another one for every other body.
-    static func entityTag(of body: [UInt8]) -> String {
-        "\"" + SHA256.hash(data: body).prefix(12).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() + "\""
     }
 }

@@ -1,5 +1,6 @@
 internal import HTTPServer
 internal import Images
+internal import Routing
 internal import Synchronization
 
 /// Pictures in memory as finished answers, looked up on the event loops by the bytes of the request's target.
@@ -53,17 +54,16 @@ final class FinishedPictures: Sendable {
     /// - Parameter now: seconds since 1970-01-01 UTC.
     func canned(for head: borrowing RequestHead, now: Int64) -> CannedResponse? {
         guard head.method == .get || head.method == .head else { return nil }
-        // A name that is no UUID is refused, whether the picture is there or not.
-        guard head.withField("x-request-id", Self.isUUID) ?? true else { return nil }
         let hash = head.targetHash
         guard let entry = state.withLock({ $0.entries[hash] }), head.hasTarget(entry.target), now < entry.expires else { return nil }
-        return manager.cached(entry.source).map { answer($0, now: now) }
+        let kinds = head.withField("accept") { AcceptedKinds($0) } ?? .anything
+        return manager.cached(entry.source, kinds).map { answer($0, now: now) }
     }
 
     /// Keeps the path, which was found valid, where its picture lies in memory.
-    func keep(path: String, source: String, expires: Int64, now: Int64) {
-        guard let image = manager.peek(source) else { return }
-        let entry = Entry(target: Array(path.utf8), source: source, expires: expires)
+    func keep(path: String, _ request: ImageRequest, expires: Int64, now: Int64) {
+        guard let image = manager.peek(request.source, request.kinds) else { return }
+        let entry = Entry(target: Array(path.utf8), source: request.source, expires: expires)
         state.withLock { state in
             if state.size + entry.size > Self.capacity { state = State() }
             let old = state.entries.updateValue(entry, forKey: RequestHead.hash(ofTarget: entry.target))
@@ -85,16 +85,5 @@ final class FinishedPictures: Sendable {
         return CannedResponse(
             variesByOrigin ? response.adding(CrossOriginPolicy.vary) : response, compressionLevel: nil,
             route: "/images/{signature}/{source}")
-    }
-
-    /// Five groups of hexadecimal digits (RFC 9562 section 4).
-    private static func isUUID(_ bytes: Span<UInt8>) -> Bool {
-        guard bytes.count == 36 else { return false }
-        return bytes.indices.allSatisfy { index in
-            switch index {
-            case 8, 13, 18, 23: bytes[index] == UInt8(ascii: "-")
-            default: Character(UnicodeScalar(bytes[index])).isHexDigit
-            }
-        }
     }
 }

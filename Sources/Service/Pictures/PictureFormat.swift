@@ -1,6 +1,7 @@
 internal import HTTPServer
 internal import HTTPTypes
 internal import Images
+internal import Routing
 
 /// Makes the answers that carry pictures, or say why there is none.
 enum PictureFormat {
@@ -10,6 +11,20 @@ enum PictureFormat {
         case .stream(let stream, let length): response(stream, length: length, fields: fields(answer))
         case .failure(let failure): response(failure, fields: fields(answer))
         }
+    }
+
+    /// One of the sample feed's own, which no origin is asked for.
+    static func response(sample bytes: [UInt8]) -> ServerResponse {
+        var fields: HTTPFields = [
+            .contentType: MediaKind.png.contentType, .cacheControl: "public, max-age=86400", .xContentTypeOptions: "nosniff",
+            .contentSecurityPolicy: "default-src 'none'; sandbox", .crossOriginResourcePolicy: "cross-origin",
+            .contentDisposition: "inline; filename=\"image.png\"",
+        ]
+        if let name = HTTPField.Name("Cache-Status") { fields[name] = CacheStatus(.hit).field }
+        var response = ServerResponse(status: .ok, fields: fields, body: bytes)
+        response.entityTag = EntityTag.of(bytes)
+        response.acceptsRanges = true
+        return response
     }
 
     private static func response(_ image: CachedImage, fields: HTTPFields) -> ServerResponse {
@@ -33,11 +48,21 @@ enum PictureFormat {
     private static func response(_ failure: ImageFailure, fields: HTTPFields) -> ServerResponse {
         let problem = ProblemDetails(
             type: "urn:intertwine:problem:image-\(failure.code)", title: "Image \(failure.code.replacing("-", with: " "))",
-            status: failure.status, detail: "The picture could not be had.")
+            status: failure.status, detail: detail(failure))
         var response = problem.response(fields: fields)
         // Whoever took the request back is told so once, and nothing follows (499 is nginx's word for it).
         response.closesConnection = failure.status == 499
         return response
+    }
+
+    /// What its reader can do something about is said; of what happens between here and an origin, the code says enough.
+    private static func detail(_ failure: ImageFailure) -> String {
+        switch failure.code {
+        case "address-denied": "The picture's address is not public. Operators allow others by images.allowed-networks."
+        case "port-denied": "The picture's port is none that is allowed. Operators allow others by images.allowed-ports."
+        case "host-denied": "The picture's host is not allowed. Operators say which are: images.allowed-hosts, images.denied-hosts."
+        default: "The picture could not be had."
+        }
     }
 
     private static func fields(_ answer: ImageAnswer) -> HTTPFields {

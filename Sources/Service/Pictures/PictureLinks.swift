@@ -3,17 +3,12 @@ internal import Fetch
 internal import Images
 internal import Synchronization
 
-/// Mints the hrefs of pictures, and remembers those of the current hour: a page needs dozens, and most pages need the same.
+/// Mints the hrefs of pictures, and remembers them for as long as they are the same: a page needs dozens, and most pages need the same.
 final class PictureLinks: Sendable {
     private static let capacity = 16_384
 
-    private struct Minted {
-        var hour: Int64 = -1
-        var hrefs: [String: String] = [:]
-    }
-
     private let signer: ImageURLSigner
-    private let minted = Mutex(Minted())
+    private let minted = Mutex<[String: ImageURLSigner.Minted]>([:])
 
     init(signer: ImageURLSigner) {
         self.signer = signer
@@ -23,14 +18,14 @@ final class PictureLinks: Sendable {
     ///
     /// - Parameter now: milliseconds since 1970-01-01 UTC.
     func href(_ source: String, now: Int64) -> String {
-        let hour = now / 3_600_000
-        if let href = minted.withLock({ $0.hour == hour ? $0.hrefs[source] : nil }) { return href }
+        let seconds = now / 1_000
+        if let known = minted.withLock({ $0[source] }), seconds < known.changes { return known.path }
         guard let url = try? FetchURL(source) else { return source }
-        let href = signer.path(for: url, now: now / 1_000)
+        let new = signer.mint(url, now: seconds)
         minted.withLock { minted in
-            if minted.hour != hour || minted.hrefs.count >= Self.capacity { minted = Minted(hour: hour) }
-            minted.hrefs[source] = href
+            if minted.count >= Self.capacity { minted = [:] }
+            minted[source] = new
         }
-        return href
+        return new.path
     }
 }

@@ -1,6 +1,5 @@
 internal import Logging
 internal import ServiceLifecycle
-internal import UnixSignals
 
 /// Reads the configuration again on SIGHUP and when its file has changed, and puts it in force as far as that is possible.
 struct ConfigurationReloader: ServiceLifecycle.Service {
@@ -8,15 +7,16 @@ struct ConfigurationReloader: ServiceLifecycle.Service {
     private static let interval = Duration.seconds(1)
 
     let source: ConfigurationSource
+    /// One for each SIGHUP.
+    let hangUps: AsyncStream<Void>
     let live: LiveComposition
     let logger: Logger
 
     func run() async throws {
-        let signals = await UnixSignalsSequence(trapping: .sighup)
         let (wishes, wish) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(4))
         await withTaskGroup { group in
             group.addTask {
-                for await _ in signals.cancelOnGracefulShutdown() { wish.yield("SIGHUP") }
+                for await _ in hangUps.cancelOnGracefulShutdown() { wish.yield("SIGHUP") }
                 wish.finish()
             }
             group.addTask {

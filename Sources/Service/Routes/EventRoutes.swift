@@ -2,6 +2,7 @@ internal import Feed
 internal import Foundation
 internal import HTTPServer
 internal import HTTPTypes
+internal import Routing
 
 /// `POST /events`: what clients saw.
 struct EventRoutes: Sendable {
@@ -28,11 +29,31 @@ struct EventRoutes: Sendable {
     }
 
     var routes: [Route] {
-        [Route(.post, "/events", bodyLimit: Self.bodyLimit) { try await take($0) }]
+        let shape = #"The body must be a JSON array of {"type": "impression", "cell": "…", "token": "…"}."#
+        let operation = APIOperation(
+            "reportEvents", tag: "Actions", "Report what was seen",
+            """
+            Each event gets its verdict, in order. They are in the ledger, on disk, before they are answered. With `simulate=true` they are \
+            refused (400): what they count for is known only once they are recorded.
+            """,
+            parameters: [FeedParameters.viewer, Parameter.idempotencyKey],
+            body: RequestBodyDescription(
+                .list(of: .event, maximum: Self.limit), text: "At most \(Self.limit) events and \(Self.bodyLimit >> 10) KiB.",
+                example: #"[{"type": "impression", "cell": "ad:1", "token": "kWaFAAEAB5v5AABhZDoxhf68C_gOsrJndt62ynrVzA"}]"#),
+            answers: [
+                .json(
+                    .accepted, "Judged.", .list(of: .judgedEvent, maximum: Self.limit), [.noStore],
+                    example: #"[{"type": "impression", "cell": "ad:1", "verdict": "counted"}]"#),
+                .badRequest(
+                    "The body is no array of events, or has more than \(Self.limit); or the viewer's name or the idempotency key is none.",
+                    [.init(.invalidBody, shape), .wrongViewer]),
+                .keyReused,
+            ])
+        return [Route(.post, "/events", operation, bodyLimit: Self.bodyLimit) { try await take($0) }]
     }
 
     private func take(_ request: RouteRequest) async throws -> ServerResponse {
-        guard try !request.query.flag("simulate") else {
+        guard try !request[FeedParameters.simulate] else {
             throw Problem(
                 .badRequest, .invalidParameter, "Events cannot be simulated: what they count for is known once they are recorded.")
         }

@@ -2,18 +2,23 @@ internal import Foundation
 internal import HTTPServer
 internal import HTTPTypes
 internal import Images
+internal import Routing
+internal import Sample
 
 /// `/images/…`: pictures through the image network manager, and taking requests for them back.
 struct ImageRoutes: Sendable {
-    /// Longer than anything the manager lets a client wait.
-    private static let timeLimit = Duration.seconds(20)
     private static let viewportLimit = 1_000
     /// Twice as many UUIDs as that, with room for spaces.
     private static let viewportBodyLimit = 256 << 10
 
+    private static let viewportShape =
+        #"The body must be a JSON object {"visible": [UUID, …], "gone": [UUID, …]}, of at most \#(viewportLimit) each."#
+
     let manager: ImageNetworkManager
     let signer: ImageURLSigner
     let finished: FinishedPictures
+    /// Longer than anything the manager lets a client wait.
+    let timeLimit: Duration
 
     private struct Viewport: Decodable {
         let visible: [UUID]
@@ -29,11 +34,33 @@ struct ImageRoutes: Sendable {
         }
     }
 
+    private static let request = Parameter.segment(
+        "id", .uuid, "The `X-Request-ID` of the request.", example: #""0e2b1b5a-6c0f-4b7e-8f6a-3a5d0c9f7e11""#)
+
     var routes: [Route] {
-        [
-            Route(.get, "/images/{signature}/{source}", cancelsOnPeerClose: true, timeLimit: Self.timeLimit) { try await picture($0) },
-            Route(.delete, "/images/requests/{id}") { try await cancel($0) },
-            Route(.post, "/images/viewport", bodyLimit: Self.viewportBodyLimit) { try await viewport($0) },
+        let cancelling = APIOperation(
+            "cancelImage", tag: "Images", "Cancel a picture's request", "The cancelled request is answered 499 and closed.",
+            parameters: [Self.request],
+            answers: [
+                .empty(.noContent, "Cancelled."),
+                .problem(
+                    .notFound, "Nothing of that name is under way.", [.init(.unknownRequest, "No request of that name is under way.")]),
+            ])
+        let seeing = APIOperation(
+            "tellViewport", tag: "Images", "Tell which pictures are seen",
+            "Puts requests for pictures in the order in which they matter, and cancels those that do not any more.",
+            body: RequestBodyDescription(.viewport(limit: Self.viewportLimit)),
+            answers: [
+                .json(.ok, "Done.", .cancelled, [.noStore], example: #"{"cancelled": 1}"#),
+                .badRequest(
+                    "The body is no such object, or a list has more than 1,000 names.", [.init(.invalidBody, Self.viewportShape)]),
+            ])
+        return [
+            Route(
+                .get, "/images/{signature}/{source}", PictureDescription.operation, cancelsOnPeerClose: true, timeLimit: timeLimit
+            ) { try await picture($0) },
+            Route(.delete, "/images/requests/{id}", cancelling) { try await cancel($0) },
+            Route(.post, "/images/viewport", seeing, bodyLimit: Self.viewportBodyLimit) { try await viewport($0) },
         ]
     }
 
@@ -41,31 +68,32 @@ struct ImageRoutes: Sendable {
         let path = request.head.path ?? ""
         let now = request.now / 1_000
         let verified = try Self.verified { () throws(ImageURLFault) in try signer.verify(path, now: now) }
-        let id = try Self.id(request.head)
+        if let sample = SamplePictures.picture(at: verified.source) { return PictureFormat.response(sample: sample) }
         let fields = request.head.headerFields
+        // A name that is no UUID is one of a proxy in front, and names nothing here.
+        let id = fields[.xRequestID].flatMap { UUID(uuidString: $0) }
         let wish = ImageRequest(
             verified.source, id: id, priority: Self.isPrefetch(fields) ? .prefetch : .visible, via: fields[.via],
-            cacheControl: fields[.cacheControl])
+            cacheControl: fields[.cacheControl], accept: fields[.accept])
         let answer = await manager.image(wish)
         // The next request for it is answered on the loop.
-        if case .whole = answer.body { finished.keep(path: path, source: verified.source, expires: verified.expires, now: now) }
+        if case .whole = answer.body { finished.keep(path: path, wish, expires: verified.expires, now: now) }
         return PictureFormat.response(answer)
     }
 
     private func cancel(_ request: RouteRequest) async throws -> ServerResponse {
-        guard let id = UUID(uuidString: request.parameter("id")), await manager.cancel(id) else {
+        guard let id = UUID(uuidString: try request[Self.request]), await manager.cancel(id) else {
             throw Problem(.notFound, .unknownRequest, "No request of that name is under way.")
         }
         return ServerResponse(status: .noContent)
     }
 
     private func viewport(_ request: RouteRequest) async throws -> ServerResponse {
-        let words = #"The body must be a JSON object {"visible": [UUID, …], "gone": [UUID, …]}, of at most \#(Self.viewportLimit) each."#
         guard let viewport = try? JSONDecoder().decode(Viewport.self, from: Data(request.request.body.bytes ?? [])) else {
-            throw Problem(.badRequest, .invalidBody, words)
+            throw Problem(.badRequest, .invalidBody, Self.viewportShape)
         }
         let (visible, gone) = (viewport.visible, viewport.gone)
-        guard max(visible.count, gone.count) <= Self.viewportLimit else { throw Problem(.badRequest, .invalidBody, words) }
+        guard max(visible.count, gone.count) <= Self.viewportLimit else { throw Problem(.badRequest, .invalidBody, Self.viewportShape) }
         let cancelled = await manager.viewport(visible: visible, gone: gone)
         return ServerResponse(
             status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"],
@@ -75,14 +103,6 @@ struct ImageRoutes: Sendable {
     /// Whether a browser fetches ahead of what its user looks at (`Sec-Purpose`, Fetch standard section 3.7, and its forerunner).
     private static func isPrefetch(_ fields: HTTPFields) -> Bool {
         [fields[.secPurpose], fields[.purpose]].contains { $0?.lowercased().contains("prefetch") == true }
-    }
-
-    private static func id(_ head: HTTPRequest) throws(Problem) -> UUID? {
-        guard let text = head.headerFields[.xRequestID] else { return nil }
-        guard let id = UUID(uuidString: text) else {
-            throw refusal(.badRequest, .invalidParameter, "X-Request-ID must be a UUID.", "invalid-request-id")
-        }
-        return id
     }
 
     private static func verified<Value>(_ verify: () throws(ImageURLFault) -> Value) throws(Problem) -> Value {

@@ -1,18 +1,21 @@
 internal import Feed
 internal import Foundation
 internal import Glibc
+internal import Storage
 
 /// The signing key that a service without a configured one keeps in its data folder, readable by its owner alone.
 struct SigningKeyFile {
     let path: String
 
-    /// The key, made now if there is none yet. Two processes that start at once end up with the same one.
+    /// The key, made now if there is none yet, and on disk. Two processes that start at once end up with the same one.
     ///
     /// - Throws: ``ConfigurationError`` where the file cannot be read or written, or holds no key. It is never overwritten.
     func load() throws -> SigningKey {
-        if let key = try read() { return key }
-        try create()
-        guard let key = try read() else { throw ConfigurationError("\(path): the signing key cannot be read") }
+        let known = try read()
+        if known == nil { try create() }
+        guard let key = try known ?? read() else { throw ConfigurationError("\(path): the signing key cannot be read") }
+        // Links and cursors that are given out must be good after a power cut too. Whoever made the file may not have come this far.
+        guard DurableFolder.sync(of: path) else { throw failure("cannot be written") }
         return key
     }
 

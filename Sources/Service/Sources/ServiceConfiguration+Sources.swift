@@ -13,8 +13,18 @@ extension ServiceConfiguration {
         _ extensions: ServiceExtensions = ServiceExtensions(), environment: [String: String]? = nil
     ) throws(ConfigurationError) -> [RemoteSource] {
         guard !sources.file.isEmpty else { return [] }
+        return try remoteSources(of: try itemKinds(extensions), environment: environment)
+    }
+
+    /// - Parameters:
+    ///   - kinds: all there are.
+    ///   - broken: kinds that are declared, and not rightly.
+    func remoteSources(
+        of kinds: ItemKinds, broken: Set<String> = [], environment: [String: String]? = nil
+    ) throws(ConfigurationError) -> [RemoteSource] {
+        guard !sources.file.isEmpty else { return [] }
         return try SourcesFile(
-            YAMLFile.root(at: sources.file, of: "sources.file"), kinds: try itemKinds(extensions), settings: sources,
+            YAMLFile.root(at: sources.file, of: "sources.file"), kinds: kinds, broken: broken, settings: sources,
             environment: environment ?? ProcessInfo.processInfo.environment
         ).sources
     }

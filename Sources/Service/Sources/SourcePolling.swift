@@ -18,10 +18,10 @@ struct SourcePolling: ServiceLifecycle.Service {
     private let logger: Logger
 
     init(
-        _ configuration: ServiceConfiguration, _ extensions: ServiceExtensions, into store: SQLiteStore,
+        _ sources: [RemoteSource], _ configuration: ServiceConfiguration, into store: SQLiteStore,
         now: @escaping @Sendable () -> Int64, logger: Logger
-    ) throws {
-        sources = try configuration.remoteSources(extensions)
+    ) {
+        self.sources = sources
         board = SourceBoard(sources.map(\.name), now: now())
         self.store = store
         database = configuration.store.database
@@ -90,7 +90,7 @@ struct SourcePolling: ServiceLifecycle.Service {
                     "source synchronised",
                     metadata: [
                         "source": "\(name)", "added": "\(changes.added)", "changed": "\(changes.changed)",
-                        "removed": "\(changes.removed)", "skipped": "\(outcome.skipped)",
+                        "removed": "\(changes.removed)", "skipped": "\(outcome.skipped)", "withheld": "\(changes.withheld)",
                     ])
             }
             return wait

@@ -6,16 +6,20 @@ extension SourceReader {
     func fields(_ place: YAMLPlace, of kind: any ItemKind) throws(ConfigurationError) -> FieldMapping {
         var fields: [(name: String, origin: FieldMapping.Origin)] = []
         let known = kind.fields
+        var faults = FaultCollector()
         for (name, place) in try place.members("each field's name with where its value stands") {
-            let field = known?.first { $0.name == name }
-            if let known, field == nil, name != Self.discriminator {
-                let allowed = ([Self.discriminator] + known.map(\.name)).joined(separator: ", ")
-                throw place.fault("unknown field '\(ItemFault.shown(name))'; allowed: \(allowed)")
+            let origin = faults.collect { () throws(ConfigurationError) in
+                let field = known?.first { $0.name == name }
+                if let known, field == nil, name != Self.discriminator {
+                    throw place.unknown("field", name, " of the kind \(kind.name)", among: [Self.discriminator] + known.map(\.name))
+                }
+                let origin = try self.origin(of: name, place)
+                if case .constant(let text) = origin, let field { try check(text, field, at: place) }
+                return origin
             }
-            let origin = try origin(of: name, place)
-            if case .constant(let text) = origin, let field { try check(text, field, at: place) }
-            fields.append((name, origin))
+            if let origin { fields.append((name, origin)) }
         }
+        try faults.finish()
         guard !fields.isEmpty else { throw place.fault("fields is empty; without it an item's fields are the members of the same names") }
         if let missing = known?.first(where: { known in known.isRequired && !fields.contains { $0.name == known.name } }) {
             throw place.fault("field '\(missing.name)' is missing: every item of the kind \(kind.name) has one")

@@ -19,19 +19,32 @@ struct SourceReader {
         let members = try place.members(of: "source '\(name)'", among: Self.keys)
         guard let url = members["url"] else { throw place.fault("url is missing: where the first page is") }
         guard let kind = members["kind"] else { throw place.fault("kind is missing; allowed: \(kinds.names.joined(separator: ", "))") }
-        var source = RemoteSource(
-            name: name, url: try self.url(url), kind: try self.kind(kind), items: try members["items"].map(pointer) ?? .document)
-        if let place = members["every"] { source.interval = try duration(place, from: .seconds(1), to: .seconds(30 * 86_400)) }
-        if let place = members["next"] { source.next = try next(place) }
-        if let place = members["fields"] { source.fields = try fields(place, of: source.kind) }
-        if let place = members["headers"] { source.headers = try headers(place) }
-        if let place = members["on-error"] { source.policy = try place.choice(BadItemPolicy.self) }
-        if let place = members["removable"] { source.removable = try share(place) }
-        if let place = members["verify"] { source.isVerified = try place.flag() }
-        if let place = members["max-pages"] { source.pageLimit = try count(place, upTo: 100_000) }
-        if let place = members["max-items"] { source.itemLimit = try count(place, upTo: 100_000_000) }
-        if let place = members["max-bytes"] { source.byteLimit = try bytes(place) }
-        if let place = members["deadline"] { source.deadline = try duration(place, from: .seconds(1), to: .seconds(86_400)) }
+        var faults = FaultCollector()
+        let found = faults.collect { () throws(ConfigurationError) in try self.url(url) }
+        let declared = faults.collect { () throws(ConfigurationError) in try self.kind(kind) }
+        guard let found, let declared else { throw ConfigurationError(faults.reasons) ?? place.fault("url and kind are missing") }
+        var source = RemoteSource(name: name, url: found, kind: declared, items: .document)
+        func read(_ name: String, _ body: (YAMLPlace) throws(ConfigurationError) -> Void) {
+            guard let place = members[name] else { return }
+            faults.collect { () throws(ConfigurationError) in try body(place) }
+        }
+        read("items") { place throws(ConfigurationError) in source.items = try pointer(place) }
+        read("every") { place throws(ConfigurationError) in
+            source.interval = try duration(place, from: .seconds(1), to: .seconds(30 * 86_400))
+        }
+        read("next") { place throws(ConfigurationError) in source.next = try next(place) }
+        read("fields") { place throws(ConfigurationError) in source.fields = try fields(place, of: source.kind) }
+        read("headers") { place throws(ConfigurationError) in source.headers = try headers(place) }
+        read("on-error") { place throws(ConfigurationError) in source.policy = try place.choice(BadItemPolicy.self) }
+        read("removable") { place throws(ConfigurationError) in source.removable = try share(place) }
+        read("verify") { place throws(ConfigurationError) in source.isVerified = try place.flag() }
+        read("max-pages") { place throws(ConfigurationError) in source.pageLimit = try count(place, upTo: 100_000) }
+        read("max-items") { place throws(ConfigurationError) in source.itemLimit = try count(place, upTo: 100_000_000) }
+        read("max-bytes") { place throws(ConfigurationError) in source.byteLimit = try bytes(place) }
+        read("deadline") { place throws(ConfigurationError) in
+            source.deadline = try duration(place, from: .seconds(1), to: .seconds(86_400))
+        }
+        try faults.finish()
         return source
     }
 
@@ -41,7 +54,8 @@ struct SourceReader {
         do {
             try policy.check(url)
         } catch {
-            throw place.fault("'\(ItemFault.shown(text))' would be refused (\(error.rawValue)); see sources.allowed-networks and -ports")
+            let refusal = FetchRefusal(url: url, addresses: url.address.map { [$0] } ?? [])
+            throw place.fault(error.explained(by: refusal))
         }
         return url
     }

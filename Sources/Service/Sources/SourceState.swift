@@ -12,6 +12,8 @@ struct SourceState: Sendable {
     /// When the store was last changed, and how.
     var lastChange: Int64?
     var changes = SourceChanges()
+    /// Left out when the list was last compared with the store.
+    var withheld = Withheld()
     /// Of the last snapshot that was taken; nil before the first.
     var items: Int?
     var skipped = 0
@@ -51,6 +53,7 @@ struct SourceState: Sendable {
         lastError = nil
         failures = 0
         (items, skipped, pages) = (outcome.items, outcome.skipped, outcome.pages)
+        if let compared = outcome.changes { withheld = compared.withheld }
         guard let changes = outcome.changes, !changes.isEmpty else {
             attempts["unchanged", default: 0] += 1
             return

@@ -52,21 +52,21 @@ struct DraftDestination: ImportDestination {
         return configuration
     }
 
-    mutating func write(_ batch: [ValidItem]) throws -> Int {
+    mutating func write(_ batch: [ValidItem]) throws -> ImportCounts {
         guard let insert else { throw StoreError.unavailable("the import is over") }
         try queue.writeWithoutTransaction { _ in
             for item in batch {
                 let lane = kinds.lane(of: item)
                 let position = try ItemSchema.position(after: lastPositions[lane] ?? 0)
                 lastPositions[lane] = position
-                insert.bind(item, in: lane, at: position)
+                try insert.bind(item, in: lane, at: position)
                 try insert.run()
             }
         }
-        return batch.count
+        return ImportCounts(added: batch.count)
     }
 
-    mutating func commit() throws -> Int {
+    mutating func commit() throws -> ImportCounts {
         let twins = try queue.writeWithoutTransaction { database in
             try database.execute(sql: "COMMIT")
             let twins = try Self.index(database)
@@ -75,8 +75,9 @@ struct DraftDestination: ImportDestination {
         }
         insert = nil
         try queue.close()
-        if try draft.takePlace() { return twins }
-        return try twins + merge()
+        var corrections = ImportCounts(added: -twins, replaced: twins)
+        if try !draft.takePlace() { corrections += try merge() }
+        return corrections
     }
 
     mutating func rollback() {
@@ -112,10 +113,10 @@ struct DraftDestination: ImportDestination {
 
     /// Puts the draft's items into the store that somebody made meanwhile.
     ///
-    /// - Returns: how many of them were there already.
-    private func merge() throws -> Int {
+    /// - Returns: what that changes about the counts: some were there already, some are kept away.
+    private func merge() throws -> ImportCounts {
         var store = try StoreDestination(place, sections: sections)
-        var replaced = 0
+        var corrections = ImportCounts()
         try DatabaseQueue(path: draft.path).writeWithoutTransaction { database in
             let rows = try SQLStatement(database, "SELECT lane, kind, id, variant, body FROM item ORDER BY lane, position")
             defer { rows.reset() }
@@ -123,11 +124,12 @@ struct DraftDestination: ImportDestination {
                 // That store has numbers of its own for its sections, and knows them by kind.
                 let lane = Lane(rawValue: rows.integer(0)) == .advertisements ? Lane.advertisements : .content
                 let item = ValidItem(kind: rows.text(1), lane: lane, id: rows.text(2), variant: rows.text(3), body: rows.bytes(4))
-                replaced += try 1 - store.write([item])
+                corrections += try store.write([item])
+                corrections.added -= 1
             }
         }
         _ = try store.commit()
         draft.remove()
-        return replaced
+        return corrections
     }
 }

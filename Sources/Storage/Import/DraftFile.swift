@@ -37,8 +37,7 @@ final class DraftFile {
 
     /// Moves the draft, durably, to its place unless there is a file already; false then, and where the file system has no links.
     func takePlace() throws(StoreError) -> Bool {
-        let folder = (place as NSString).deletingLastPathComponent
-        guard Self.synchronise(path) else {
+        guard DurableFolder.syncContent(of: path) else {
             throw .unavailable("\(place): cannot be written: \(String(cString: strerror(errno)))")
         }
         // Unlike a rename, a link never replaces what somebody made in the meantime.
@@ -49,7 +48,7 @@ final class DraftFile {
             return false
         }
         remove()
-        guard Self.synchronise(folder.isEmpty ? "." : folder) else {
+        guard DurableFolder.sync(of: place) else {
             throw .unavailable("\(place): cannot be written: \(String(cString: strerror(errno)))")
         }
         return true
@@ -73,12 +72,5 @@ final class DraftFile {
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { remove(path) }
             close(descriptor)
         }
-    }
-
-    private static func synchronise(_ path: String) -> Bool {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
-        return fsync(descriptor) == 0
     }
 }

@@ -8,8 +8,7 @@ import Synchronization
 /// `@unchecked Sendable`: the destination is touched on the serial queue alone.
 final class ImportQueue: @unchecked Sendable {
     private struct State {
-        var added = 0
-        var replaced = 0
+        var counts = ImportCounts()
         var failure: (any Error)?
     }
 
@@ -33,17 +32,14 @@ final class ImportQueue: @unchecked Sendable {
     }
 
     /// What has been written so far.
-    var counts: (added: Int, replaced: Int) {
-        state.withLock { ($0.added, $0.replaced) }
+    var counts: ImportCounts {
+        state.withLock { $0.counts }
     }
 
     /// Waits until all is written, and makes it visible. Throws what a batch or the commit failed with.
     func commit() throws {
         queue.sync {
-            attempt {
-                let replaced = try destination.commit()
-                return (-replaced, replaced)
-            }
+            attempt { try destination.commit() }
         }
         try check()
     }
@@ -58,21 +54,15 @@ final class ImportQueue: @unchecked Sendable {
     }
 
     private func write(_ batch: [ValidItem]) {
-        attempt {
-            let added = try destination.write(batch)
-            return (added, batch.count - added)
-        }
+        attempt { try destination.write(batch) }
     }
 
     /// Runs a step, unless an earlier one failed; it answers by how much the counts change.
-    private func attempt(_ step: () throws -> (added: Int, replaced: Int)) {
+    private func attempt(_ step: () throws -> ImportCounts) {
         guard state.withLock({ $0.failure == nil }) else { return }
         do {
             let change = try step()
-            state.withLock {
-                $0.added += change.added
-                $0.replaced += change.replaced
-            }
+            state.withLock { $0.counts += change }
         } catch {
             state.withLock { $0.failure = error }
         }

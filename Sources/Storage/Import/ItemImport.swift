@@ -13,10 +13,23 @@ public final class ItemImport {
     /// Items written at once.
     private static let batchSize = 256
 
+    /// How the bytes of a file are written.
+    private enum Coding {
+        /// Its first bytes, too few to tell.
+        case undecided([UInt8])
+        case plain
+        case gzip(GzipInflater)
+    }
+
     private let path: String
     private let kinds: ItemKinds
     private let policy: BadItemPolicy
     private let report: (BadItem) -> Void
+    private let limit: Int
+    private let isCompressed: Bool
+    private var coding = Coding.undecided([])
+    /// Bytes of all files, decompressed.
+    private var length = 0
     private var reader: ItemReader
     private var queue: ImportQueue?
     private var batch: [ValidItem] = []
@@ -27,17 +40,26 @@ public final class ItemImport {
     ///
     /// - Parameters:
     ///   - sections: lays the store out anew, in the same transaction; it stays as it is where they are empty.
+    ///   - isCompressed: whether each file has to be gzip. One that begins as gzip is read as gzip in any case.
+    ///   - limit: bytes of all files, decompressed.
+    ///   - isRehearsal: whether everything is read, checked and counted, and nothing written.
     ///   - report: called for each item that is left out under ``BadItemPolicy/skip``.
     public init(
         into path: String, kinds: ItemKinds = .standard, sections: [SectionPlan] = [], policy: BadItemPolicy = .stop,
-        report: @escaping (BadItem) -> Void = { _ in }
+        isCompressed: Bool = false, limit: Int = .max, isRehearsal: Bool = false, report: @escaping (BadItem) -> Void = { _ in }
     ) throws(StoreError) {
         self.path = path
         self.kinds = kinds
         self.policy = policy
         self.report = report
+        self.isCompressed = isCompressed
+        self.limit = limit
         reader = ItemReader(kinds: kinds)
         do {
+            guard !isRehearsal else {
+                queue = ImportQueue(try RehearsalDestination(path))
+                return
+            }
             DraftFile.removeAbandoned(path)
             let isNew = access(path, F_OK) != 0 && errno == ENOENT
             queue = ImportQueue(isNew ? try DraftDestination(path, sections: sections) : try StoreDestination(path, sections: sections))
@@ -78,22 +100,59 @@ public final class ItemImport {
     /// What has been read and, as far as it is written already, what became of it.
     public var summary: ImportSummary {
         var summary = progress
-        if let counts = queue?.counts { (summary.added, summary.replaced) = counts }
+        if let counts = queue?.counts {
+            (summary.added, summary.replaced, summary.withheld) = (counts.added, counts.replaced, counts.withheld)
+        }
         return summary
     }
 
     /// Takes the next bytes of the file that is being read.
+    ///
+    /// - Throws: `BadItem` under ``BadItemPolicy/stop``, `ItemFileFault`, `StoreError`; all is taken back then.
     public func append(_ bytes: some Collection<UInt8>) throws {
         progress.bytes += bytes.count
-        reader.append(bytes)
-        try drain()
+        switch coding {
+        case .undecided(let first):
+            let known = first + bytes
+            if isCompressed || known.starts(with: GzipInflater.magic) {
+                coding = .gzip(GzipInflater())
+            } else if known.count >= GzipInflater.magic.count {
+                coding = .plain
+            } else {
+                coding = .undecided(known)
+                return
+            }
+            try decode(known)
+        case .plain, .gzip: try decode(bytes)
+        }
     }
 
     /// The file is over; another may follow.
+    ///
+    /// - Throws: as ``append(_:)`` does.
     public func endOfFile() throws {
+        switch coding {
+        case .undecided(let first): try take(first)
+        case .plain: break
+        case .gzip(let inflater): try rollingBack { _ in try inflater.finish() }
+        }
+        coding = .undecided([])
         reader.end()
         try drain()
         reader = ItemReader(kinds: kinds)
+    }
+
+    private func decode(_ bytes: some Collection<UInt8>) throws {
+        guard case .gzip(let inflater) = coding else { return try take(bytes) }
+        try rollingBack { _ in
+            try inflater.inflate(Array(bytes)) { try take($0) }
+        }
+    }
+
+    private func take(_ bytes: some Collection<UInt8>) throws {
+        length += bytes.count
+        reader.append(bytes)
+        try drain()
     }
 
     /// Makes everything visible, at once and durably.
@@ -117,8 +176,10 @@ public final class ItemImport {
     private func drain() throws {
         try rollingBack { queue in
             while true {
+                guard length <= limit else { throw ItemFileFault.tooLong(limit: limit) }
                 switch reader.next() {
                 case .item(let item):
+                    if progress.first.count < ImportSummary.firstLimit { progress.first.append(ItemKey(item)) }
                     batch.append(item)
                     if batch.count >= Self.batchSize {
                         try queue.put(batch)
@@ -128,6 +189,7 @@ public final class ItemImport {
                     guard policy == .skip else { throw item }
                     progress.skipped += 1
                     report(item)
+                case .unreadable(let fault): throw fault
                 case .needsBytes, .finished: return
                 }
             }

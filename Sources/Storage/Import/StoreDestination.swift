@@ -12,6 +12,7 @@ struct StoreDestination: ImportDestination {
     /// - Parameter sections: how the store is to be laid out; as it is where empty.
     init(_ path: String, sections: [SectionPlan]) throws {
         pool = try ItemSchema.file(path).open(Self.configuration)
+        try pool.syncCommits()
         writer = try pool.writeWithoutTransaction { database in
             try database.execute(sql: "BEGIN IMMEDIATE")
             if !sections.isEmpty, try !SectionTable(database).isLaid(sections, in: database) {
@@ -35,18 +36,18 @@ struct StoreDestination: ImportDestination {
         return configuration
     }
 
-    mutating func write(_ batch: [ValidItem]) throws -> Int {
-        var added = 0
+    mutating func write(_ batch: [ValidItem]) throws -> ImportCounts {
+        var counts = ImportCounts()
         try pool.writeWithoutTransaction { _ in
-            for item in batch where try writer.put(item) == .added { added += 1 }
+            for item in batch { counts.count(try writer.bring(item), of: item) }
         }
-        return added
+        return counts
     }
 
-    mutating func commit() throws -> Int {
+    mutating func commit() throws -> ImportCounts {
         try pool.writeWithoutTransaction { try $0.execute(sql: "COMMIT") }
         isOver = true
-        return 0
+        return ImportCounts()
     }
 
     mutating func rollback() {

@@ -1,6 +1,7 @@
-/// What putting an item into the store did.
+/// What putting an item did.
 public enum ItemChange: Sendable, Hashable {
     case added
-    /// One of the same kind and id was there; its place is the new one's.
     case replaced
+    /// Nothing: the item was taken down, and has not been released.
+    case withheld
 }

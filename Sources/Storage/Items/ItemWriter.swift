@@ -8,6 +8,7 @@ struct ItemWriter {
     private let update: SQLStatement
     private let delete: SQLStatement
     private let sections: SectionKinds
+    private let takedowns: TakedownTable
     /// The last position of each lane, read when first needed.
     private var lastPositions: [Lane: Int64] = [:]
 
@@ -17,17 +18,29 @@ struct ItemWriter {
         update = try SQLStatement(database, "UPDATE item SET variant = ?4, body = ?5 WHERE kind = ?2 AND id = ?3 AND lane = ?1")
         delete = try SQLStatement(database, "DELETE FROM item WHERE kind = ? AND id = ?")
         sections = try SectionKinds(database)
+        takedowns = try TakedownTable(database)
     }
 
-    /// Appends an item to its section or, where its kind and id are known, replaces the old one in its place.
+    /// As ``put(_:)``, but for an item that was taken down: that stays away.
+    mutating func bring(_ item: ValidItem) throws -> ItemChange {
+        try takedowns.withholds(kind: item.kind, id: item.id) ? .withheld : place(item)
+    }
+
+    /// Appends an item to its section or, where its kind and id are known, replaces the old one in its place. An operator's word: it ends the
+    /// item's takedown.
     mutating func put(_ item: ValidItem) throws -> ItemChange {
+        _ = try takedowns.remove(ItemKey(item))
+        return try place(item)
+    }
+
+    private mutating func place(_ item: ValidItem) throws -> ItemChange {
         let lane = sections.lane(of: item)
         if try append(item, to: lane) { return .added }
-        update.bind(1, lane.rawValue)
-        update.bind(2, item.kind)
-        update.bind(3, item.id)
-        update.bind(4, item.variant)
-        update.bind(5, text: item.body)
+        try update.bind(1, lane.rawValue)
+        try update.bind(2, item.kind)
+        try update.bind(3, item.id)
+        try update.bind(4, item.variant)
+        try update.bind(5, text: item.body)
         try update.run()
         if database.changesCount > 0 { return .replaced }
         // Its kind belongs to another lane now, in which it has no place yet.
@@ -38,15 +51,15 @@ struct ItemWriter {
 
     /// Whether there was such an item.
     func remove(kind: String, id: String) throws -> Bool {
-        delete.bind(1, kind)
-        delete.bind(2, id)
+        try delete.bind(1, kind)
+        try delete.bind(2, id)
         try delete.run()
         return database.changesCount > 0
     }
 
     private mutating func append(_ item: ValidItem, to lane: Lane) throws -> Bool {
         let position = try ItemSchema.position(after: lastPosition(of: lane))
-        insert.bind(item, in: lane, at: position)
+        try insert.bind(item, in: lane, at: position)
         try insert.run()
         guard database.changesCount > 0 else { return false }
         lastPositions[lane] = position
@@ -55,7 +68,7 @@ struct ItemWriter {
 
     private mutating func lastPosition(of lane: Lane) throws -> Int64 {
         if let position = lastPositions[lane] { return position }
-        let position = try Int64.fetchOne(database, sql: "SELECT max(position) FROM item WHERE lane = ?", arguments: [lane.rawValue]) ?? 0
+        let position = try SQLStatement.integer(database, "SELECT max(position) FROM item WHERE lane = ?", .integer(lane.rawValue)) ?? 0
         lastPositions[lane] = position
         return position
     }

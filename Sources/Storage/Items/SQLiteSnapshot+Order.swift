@@ -22,7 +22,7 @@ extension SQLiteSnapshot {
         // The index of ids is a tenth of the table.
         let statement = try SQLStatement(database, "SELECT count(*) FROM item INDEXED BY item_identity WHERE lane = ?")
         defer { statement.reset() }
-        statement.bind(1, lane.rawValue)
+        try statement.bind(1, lane.rawValue)
         return try statement.step() ? Int(statement.integer(0)) : 0
     }
 
@@ -31,15 +31,15 @@ extension SQLiteSnapshot {
         guard let field else {
             let statement = try SQLStatement(database, "SELECT position FROM item WHERE lane = ? ORDER BY position LIMIT 1 OFFSET ?")
             defer { statement.reset() }
-            statement.bind(1, lane.rawValue)
-            statement.bind(2, Int64(index))
+            try statement.bind(1, lane.rawValue)
+            try statement.bind(2, Int64(index))
             return try statement.step() ? ItemPlace(position: statement.integer(0)) : nil
         }
         let key = SectionIndex.expression(field)
         let statement = try ordered(
             SectionIndex(lane: lane, field: field), "SELECT position, \(key)", "", "ORDER BY \(key), position LIMIT 1 OFFSET ?1")
         defer { statement.reset() }
-        statement.bind(1, Int64(index))
+        try statement.bind(1, Int64(index))
         return try statement.step() ? ItemPlace(key: statement.key(1, field), position: statement.integer(0)) : nil
     }
 
@@ -56,9 +56,9 @@ extension SQLiteSnapshot {
         let statement = try ordered(
             SectionIndex(lane: lane, field: field), "SELECT \(Self.columns), \(expression)", condition,
             "ORDER BY \(order) LIMIT ?1")
-        statement.bind(1, Int64(max(limit, 0)))
-        for key in key { statement.bind(2, key) }
-        if let position { statement.bind(3, position) }
+        try statement.bind(1, Int64(max(limit, 0)))
+        for key in key { try statement.bind(2, key) }
+        if let position { try statement.bind(3, position) }
         return try items(statement, keyedBy: field)
     }
 

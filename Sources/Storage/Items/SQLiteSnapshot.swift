@@ -16,9 +16,9 @@ struct SQLiteSnapshot: FeedSnapshot {
                 try SQLStatement(
                     database, "SELECT \(Self.columns) FROM item WHERE lane = ? AND position < ? ORDER BY position DESC LIMIT ?")
             }
-        statement.bind(1, lane.rawValue)
-        statement.bind(2, position ?? direction.outermost)
-        statement.bind(3, Int64(max(limit, 0)))
+        try statement.bind(1, lane.rawValue)
+        try statement.bind(2, position ?? direction.outermost)
+        try statement.bind(3, Int64(max(limit, 0)))
         return try items(statement)
     }
 
@@ -34,10 +34,10 @@ struct SQLiteSnapshot: FeedSnapshot {
                 try SQLStatement(
                     database, "SELECT \(Self.columns) FROM item WHERE \(which) AND position < ? ORDER BY position DESC LIMIT ?")
             }
-        statement.bind(1, form.kind)
-        statement.bind(2, form.variant)
-        statement.bind(3, position ?? direction.outermost)
-        statement.bind(4, Int64(max(limit, 0)))
+        try statement.bind(1, form.kind)
+        try statement.bind(2, form.variant)
+        try statement.bind(3, position ?? direction.outermost)
+        try statement.bind(4, Int64(max(limit, 0)))
         return try items(statement)
     }
 
@@ -45,14 +45,14 @@ struct SQLiteSnapshot: FeedSnapshot {
     private func lane(of kind: String) throws -> Int64? {
         let statement = try SQLStatement(database, "SELECT lane FROM item INDEXED BY item_identity WHERE kind = ? LIMIT 1")
         defer { statement.reset() }
-        statement.bind(1, kind)
+        try statement.bind(1, kind)
         return try statement.step() ? statement.integer(0) : nil
     }
 
     func item(kind: String, id: String) throws -> FeedItem? {
         let statement = try SQLStatement(database, "SELECT \(Self.columns) FROM item WHERE kind = ? AND id = ?")
-        statement.bind(1, kind)
-        statement.bind(2, id)
+        try statement.bind(1, kind)
+        try statement.bind(2, id)
         return try items(statement).first
     }
 

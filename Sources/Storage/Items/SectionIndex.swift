@@ -63,10 +63,10 @@ extension SortField {
 }
 
 extension SQLStatement {
-    func bind(_ index: Int32, _ key: SortKey) {
+    func bind(_ index: Int32, _ key: SortKey) throws {
         switch key {
-        case .number(let number): bind(index, number)
-        case .text(let text): bind(index, text: text)
+        case .number(let number): try bind(index, number)
+        case .text(let text): try bind(index, text: text)
         }
     }
 

@@ -67,10 +67,10 @@ struct SectionTable: Equatable {
         for kind in Set(kinds.keys).union(wanted.keys).sorted() where kinds[kind] != wanted[kind] {
             try Self.move(kind, from: kinds[kind] ?? .content, to: wanted[kind] ?? .content, in: database)
             if let lane = wanted[kind] {
-                try database.execute(
-                    sql: "INSERT OR REPLACE INTO section_kind (kind, section) VALUES (?, ?)", arguments: [kind, lane.rawValue])
+                try SQLStatement.run(
+                    database, "INSERT OR REPLACE INTO section_kind (kind, section) VALUES (?, ?)", .text(kind), .integer(lane.rawValue))
             } else {
-                try database.execute(sql: "DELETE FROM section_kind WHERE kind = ?", arguments: [kind])
+                try SQLStatement.run(database, "DELETE FROM section_kind WHERE kind = ?", .text(kind))
             }
         }
         kinds = wanted
@@ -88,7 +88,7 @@ struct SectionTable: Equatable {
     private mutating func lane(of name: String, in database: Database) throws -> Lane {
         if let lane = lanes[name] { return lane }
         let lane = nextLane
-        try database.execute(sql: "INSERT INTO section (number, name) VALUES (?, ?)", arguments: [lane.rawValue, name])
+        try SQLStatement.run(database, "INSERT INTO section (number, name) VALUES (?, ?)", .integer(lane.rawValue), .text(name))
         lanes[name] = lane
         return lane
     }
@@ -106,14 +106,12 @@ struct SectionTable: Equatable {
             }
             step = wanted
         }
-        try database.execute(
-            sql: """
-                UPDATE item INDEXED BY item_identity SET lane = ?, position = position + ?
-                WHERE kind = ? AND lane = ?
-                """, arguments: [new.rawValue, step, kind, old.rawValue])
+        try SQLStatement.run(
+            database, "UPDATE item INDEXED BY item_identity SET lane = ?, position = position + ? WHERE kind = ? AND lane = ?",
+            .integer(new.rawValue), .integer(step), .text(kind), .integer(old.rawValue))
     }
 
     private static func outermost(_ end: String, of lane: Lane, in database: Database) throws -> Int64? {
-        try Int64.fetchOne(database, sql: "SELECT \(end)(position) FROM item WHERE lane = ?", arguments: [lane.rawValue])
+        try SQLStatement.integer(database, "SELECT \(end)(position) FROM item WHERE lane = ?", .integer(lane.rawValue))
     }
 }

@@ -4,7 +4,8 @@ import GRDB
 /// Decides whether an event still counts: the first of its duplicates, and within its rates.
 ///
 /// A rate's window begins with the first event that counts and ends for all of its events together. Events that do not count use nothing up:
-/// whoever is over a limit is not kept over it by trying. What a group of units uses is gathered, and written once before the group is
+/// whoever is over a limit is not kept over it by trying. A window that ends later than one that begins now began while the clock was ahead:
+/// it is over. What a group of units uses is gathered, and written once before the group is
 /// committed: many share an address.
 struct AllowanceTable {
     /// What an allowance is for. The table has both, each key behind a letter of its own.
@@ -21,8 +22,8 @@ struct AllowanceTable {
         static func repetition(_ text: String) -> Key { Key(purpose: .repetition, text: ExactText(text)) }
         static func rate(_ text: String) -> Key { Key(purpose: .rate, text: ExactText(text)) }
 
-        func bind(to statement: SQLStatement) {
-            statement.bind(1, text.text, behind: purpose.letter)
+        func bind(to statement: SQLStatement) throws {
+            try statement.bind(1, text.text, behind: purpose.letter)
         }
     }
 
@@ -40,7 +41,12 @@ struct AllowanceTable {
         case began
     }
 
+    /// How far the times of two events may be apart that come in another order than they happened. Milliseconds.
+    private static let disorder: Int64 = 10_000
+
     private var known: [Key: Allowance] = [:]
+    /// The longest window of the events so far.
+    private(set) var longestWindow: Int64 = 0
     private let find: SQLStatement
     private let insert: SQLStatement
     private let update: SQLStatement
@@ -55,9 +61,11 @@ struct AllowanceTable {
 
     mutating func verdict(on event: LedgerEvent) throws -> Verdict {
         if let duplicates = event.deduplication {
-            for key in duplicates.repeats where try used(.repetition(key), at: event.at) > 0 { return .duplicate }
+            for key in duplicates.repeats where try used(.repetition(key), at: event.at, window: duplicates.window) > 0 {
+                return .duplicate
+            }
         }
-        for rate in event.rates where try used(.rate(rate.key), at: event.at) >= rate.limit { return .limited }
+        for rate in event.rates where try used(.rate(rate.key), at: event.at, window: rate.window) >= rate.limit { return .limited }
         if let duplicates = event.deduplication {
             for key in duplicates.keys { begin(.repetition(key), at: event.at, window: duplicates.window) }
         }
@@ -74,10 +82,10 @@ struct AllowanceTable {
             case .used: statement = update
             case .began:
                 statement = insert
-                statement.bind(2, allowance.until)
+                try statement.bind(2, allowance.until)
             }
-            key.bind(to: statement)
-            statement.bind(3, allowance.used)
+            try key.bind(to: statement)
+            try statement.bind(3, allowance.used)
             try statement.run()
         }
         discard()
@@ -88,22 +96,34 @@ struct AllowanceTable {
         known.removeAll(keepingCapacity: true)
     }
 
-    private mutating func used(_ key: Key, at moment: Int64) throws -> Int64 {
+    private mutating func used(_ key: Key, at moment: Int64, window: Int64) throws -> Int64 {
+        longestWindow = max(longestWindow, window)
         let allowance: Allowance
         if let known = known[key] {
             allowance = known
         } else {
             defer { find.reset() }
-            key.bind(to: find)
+            try key.bind(to: find)
             allowance = try find.step() ? Allowance(until: find.integer(0), used: find.integer(1)) : Allowance(until: .min, used: 0)
             known[key] = allowance
         }
-        return allowance.until > moment ? allowance.used : 0
+        return Self.stands(allowance, at: moment, window: window) ? allowance.used : 0
     }
 
-    /// To be called after ``used(_:at:)``.
+    private static func stands(_ allowance: Allowance, at moment: Int64, window: Int64) -> Bool {
+        allowance.until > moment && allowance.until <= latestEnd(at: moment, window: window)
+    }
+
+    /// When a window ends at the latest that begins at a moment or, in another order, somewhat later.
+    static func latestEnd(at moment: Int64, window: Int64) -> Int64 {
+        let (end, isEndless) = moment.addingReportingOverflow(window)
+        let (latest, isLater) = end.addingReportingOverflow(disorder)
+        return isEndless || isLater ? .max : latest
+    }
+
+    /// To be called after ``used(_:at:window:)``.
     private mutating func use(_ key: Key, at moment: Int64, window: Int64) {
-        if let allowance = known[key], allowance.until > moment {
+        if let allowance = known[key], Self.stands(allowance, at: moment, window: window) {
             known[key] = Allowance(
                 until: allowance.until, used: allowance.used &+ 1, change: allowance.change == .began ? .began : .used)
         } else {

@@ -2,7 +2,7 @@ import GRDB
 
 /// A stretch of the ledger, short enough that clicks hardly wait for it.
 struct EventWindow {
-    private static let length = 2_000
+    private static let length = 250
 
     /// A marker: the stretch begins behind it.
     let after: Int64
@@ -17,14 +17,19 @@ struct EventWindow {
 
     /// Removes what is older than a moment; nil where no event stands behind the marker.
     func remove(before moment: Int64, now: Int64, _ database: Database) throws -> Swept? {
-        guard
-            let row = try Row.fetchOne(
-                database,
-                sql: "SELECT max(id) AS last, max(at) AS newest FROM (SELECT id, at FROM event WHERE id > ? ORDER BY id LIMIT ?)",
-                arguments: [after, Self.length]), let last = row["last"] as Int64?, let newest = row["newest"] as Int64?
-        else { return nil }
-        try database.execute(sql: LedgerSchema.keepMarker)
-        try database.execute(sql: "DELETE FROM event WHERE at < ? AND id > ? AND id <= ?", arguments: [moment, after, last])
-        return Swept(removed: database.changesCount, last: last, isAhead: newest > now)
+        let find = try SQLStatement(
+            database, "SELECT max(id), max(at) FROM (SELECT id, at FROM event WHERE id > ?1 ORDER BY id LIMIT ?2)")
+        try find.bind(1, after)
+        try find.bind(2, Int64(Self.length))
+        let found = try find.step() && !find.isNull(0) ? (last: find.integer(0), newest: find.integer(1)) : nil
+        find.reset()
+        guard let found else { return nil }
+        try SQLStatement(database, LedgerSchema.keepMarker).run()
+        let remove = try SQLStatement(database, "DELETE FROM event WHERE id > ?1 AND id <= ?2 AND at < ?3")
+        try remove.bind(1, after)
+        try remove.bind(2, found.last)
+        try remove.bind(3, moment)
+        try remove.run()
+        return Swept(removed: database.changesCount, last: found.last, isAhead: found.newest > now)
     }
 }

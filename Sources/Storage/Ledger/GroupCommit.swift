@@ -37,16 +37,31 @@ final class GroupCommit: @unchecked Sendable {
         var statistics = LedgerStatistics()
     }
 
-    private let pool: DatabasePool
+    /// Changed on the queue alone, like the file and the transaction that go with it.
+    private var pool: DatabasePool
+    private let opened: Mutex<OpenedFile>
     private let limits: Limits
     private let now: @Sendable () -> Int64
     private let queue = DispatchQueue(label: "intertwine.ledger")
     private let state = Mutex(State())
-    private let transaction: LedgerTransaction
+    private var transaction: LedgerTransaction
     private var sweeper: LedgerSweeper
+    /// Whether the connection syncs its commits.
+    private var isSynced = true
+    /// When counts that have no rows were last written, and whether somebody will.
+    private var flush: (last: ContinuousClock.Instant?, isPlanned: Bool) = (nil, false)
 
-    init(_ pool: DatabasePool, limits: Limits, now: @escaping @Sendable () -> Int64) throws {
+    /// When the disk last took something.
+    private var lastCommit: ContinuousClock.Instant?
+
+    /// For how long that shows that it still does, and how long is waited for a lock to find out.
+    private static let (freshness, probePatience) = (Duration.seconds(1), Duration.milliseconds(500))
+    /// How long such counts wait at the most, so that repetitions without end cost the disk no more than one write now and then.
+    private static let flushInterval = Duration.seconds(1)
+
+    init(_ pool: DatabasePool, _ file: OpenedFile, limits: Limits, now: @escaping @Sendable () -> Int64) throws {
         self.pool = pool
+        opened = Mutex(file)
         self.limits = limits
         self.now = now
         (transaction, sweeper) = try pool.writeWithoutTransaction { (try LedgerTransaction($0), LedgerSweeper()) }
@@ -77,6 +92,44 @@ final class GroupCommit: @unchecked Sendable {
         }
     }
 
+    /// The file that is written to.
+    var file: OpenedFile { opened.withLock { $0 } }
+
+    /// Writes to another file from now on.
+    func goOn(with pool: DatabasePool, _ file: OpenedFile) throws {
+        try queue.sync {
+            transaction = try pool.writeWithoutTransaction { try LedgerTransaction($0) }
+            self.pool = pool
+            opened.withLock { $0 = file }
+        }
+    }
+
+    private func checkFile() throws {
+        if let fault = file.fault { throw StoreError.unavailable("\(file.path): \(fault)") }
+    }
+
+    /// - Throws: where nothing can be written now.
+    func checkWritable() async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            queue.async { [self] in
+                continuation.resume(
+                    with: Result {
+                        try checkFile()
+                        if let lastCommit, lastCommit.duration(to: .now) < Self.freshness { return }
+                        pool.writeWithoutTransaction { Self.wait($0, atMost: min(limits.patience, Self.probePatience)) }
+                        // The same as before, but for that it has to go to the disk like a click.
+                        try pool.writeWithoutTransaction { database in
+                            try database.inTransaction(.immediate) {
+                                try database.execute(sql: "PRAGMA user_version = \(LedgerSchema.version)")
+                                return .commit
+                            }
+                        }
+                        lastCommit = .now
+                    })
+            }
+        }
+    }
+
     /// Runs something else on the writing connection, in its turn with the groups.
     func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
@@ -90,12 +143,66 @@ final class GroupCommit: @unchecked Sendable {
         }
     }
 
+    /// The same for what may be lost with the power and is then done again: it is on disk with the next group, and nobody waits for that.
+    func sweep<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { [self] in
+                continuation.resume(
+                    with: Result {
+                        isSynced = false
+                        try pool.writeWithoutTransaction { database in
+                            Self.wait(database, atMost: limits.patience)
+                            try database.execute(sql: "PRAGMA synchronous = NORMAL")
+                        }
+                        return try pool.write(body)
+                    })
+            }
+        }
+    }
+
     /// Completes the file, behind the groups that are waiting.
     func completeFile() async throws {
         try await withCheckedThrowingContinuation { continuation in
             queue.async { [self] in
-                continuation.resume(with: Result { try pool.completeFile() })
+                continuation.resume(
+                    with: Result {
+                        try writeCounts()
+                        try pool.completeFile()
+                    })
             }
+        }
+    }
+
+    /// Has the counts that wait be written, so that whoever reads finds all of them.
+    func flushCounts() async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { [self] in
+                continuation.resume(with: Result { try writeCounts() })
+            }
+        }
+    }
+
+    private func writeCounts() throws {
+        guard transaction.hasWaitingCounts else { return }
+        let now = now()
+        _ = try pool.writeWithoutTransaction { database in
+            Self.wait(database, atMost: limits.patience)
+            return try transaction.commit(0, now: now, flushes: true) { _ in LedgerEntry() }
+        }
+        flush.last = .now
+    }
+
+    private var isFlushDue: Bool { flush.last.map { $0.duration(to: .now) >= Self.flushInterval } ?? true }
+
+    private func planFlush() {
+        guard transaction.hasWaitingCounts, !flush.isPlanned else { return }
+        flush.isPlanned = true
+        queue.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in
+            guard let self else { return }
+            flush.isPlanned = false
+            // What fails here is tried again; commits report the state of the disk.
+            try? writeCounts()
+            planFlush()
         }
     }
 
@@ -122,13 +229,20 @@ final class GroupCommit: @unchecked Sendable {
     }
 
     private func commit(_ group: [Unit]) {
-        let now = now()
+        let (now, flushes) = (now(), isFlushDue)
         do {
+            try checkFile()
             let receipts = try pool.writeWithoutTransaction { database in
+                if !isSynced { try database.execute(sql: "PRAGMA synchronous = FULL") }
+                isSynced = true
                 // The first has waited longest.
                 Self.wait(database, atMost: limits.patience - (group.first?.arrival.duration(to: .now) ?? .zero))
-                return try transaction.commit(group.count, now: now) { group[$0].entry }
+                return try transaction.commit(group.count, now: now, flushes: flushes) { group[$0].entry }
             }
+            // What went into a file that is gone by now is nowhere.
+            try checkFile()
+            if transaction.hasWaitingCounts { planFlush() } else { lastCommit = .now }
+            if flushes { flush.last = .now }
             state.withLock { state in
                 state.statistics.commits += 1
                 state.statistics.units += group.count
@@ -147,6 +261,7 @@ final class GroupCommit: @unchecked Sendable {
     }
 
     private func fail(_ units: [Unit], _ error: any Error) {
+        if !units.isEmpty { lastCommit = nil }
         state.withLock { $0.statistics.failed += units.count }
         for unit in units { unit.completion(.failure(error)) }
     }
@@ -174,7 +289,7 @@ final class GroupCommit: @unchecked Sendable {
 
     private func sweepOnce(at moment: Int64) throws -> Bool {
         pool.writeWithoutTransaction { Self.wait($0, atMost: .zero) }
-        return try pool.write { try sweeper.sweep($0, now: moment) }
+        return try pool.write { try sweeper.sweep($0, now: moment, longestWindow: transaction.longestWindow) }
     }
 
     private func sweep(isBrief: Bool = false) {

@@ -7,7 +7,7 @@ import GRDB
 enum LedgerSchema {
     /// "INTL".
     static let applicationID: Int32 = 0x494E_544C
-    static let version: Int32 = 4
+    static let version: Int32 = 5
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -18,6 +18,7 @@ enum LedgerSchema {
         migrator.registerMigration("2: last marker") { try $0.execute(sql: markers) }
         migrator.registerMigration("3: places of listed cells") { try $0.execute(sql: places) }
         migrator.registerMigration("4: allowances are swept in their order") { try $0.execute(sql: "DROP INDEX allowance_until") }
+        migrator.registerMigration("5: removals from lists") { try $0.execute(sql: removals) }
         return migrator
     }
 
@@ -91,9 +92,19 @@ enum LedgerSchema {
         CREATE INDEX listing_twin ON listing (until) WHERE leads = 0;
         """
 
+    /// A performance may also take a cell off a list. Its row goes, with all of its cell before it, once it can be taken back no more.
+    private static let removals = """
+        ALTER TABLE listing ADD COLUMN removes INTEGER NOT NULL DEFAULT 0;
+        DROP INDEX listing_twin;
+        CREATE INDEX listing_twin ON listing (until) WHERE leads = 0 AND removes = 0;
+        CREATE INDEX listing_removal ON listing (until) WHERE removes = 1;
+        CREATE INDEX listing_removed ON listing (viewer, list, cell) WHERE removes = 1;
+        CREATE UNIQUE INDEX listing_leader ON listing (viewer, list, cell) WHERE leads = 1;
+        """
+
     /// To be run before events are removed, in the same transaction.
     static let keepMarker = """
-        INSERT INTO event_marker (only, last) SELECT 1, max(id) FROM event HAVING max(id) IS NOT NULL
+        INSERT INTO event_marker (only, last) SELECT 1, id FROM event WHERE id = (SELECT max(id) FROM event)
         ON CONFLICT (only) DO UPDATE SET last = excluded.last
         """
 

@@ -29,44 +29,66 @@ struct LedgerSweeper {
     }
 
     /// Whether something was removed: there may be more.
-    mutating func sweep(_ database: Database, now: Int64) throws -> Bool {
+    ///
+    /// - Parameter longestWindow: what ends later than one that begins now was written by a clock that was ahead. 0 where it is not known.
+    mutating func sweep(_ database: Database, now: Int64, longestWindow: Int64) throws -> Bool {
         last = now
         let batch = max(Self.leastBatch, eventsSince * Self.rowsPerEvent)
         eventsSince = 0
-        var removed = try sweepAllowances(database, now: now, batch: batch)
+        var removed = try sweepAllowances(
+            database, now: now, latest: longestWindow > 0 ? AllowanceTable.latestEnd(at: now, window: longestWindow) : .max, batch: batch)
         for sql in [
-            // What put a cell on a list once more, and can be taken back no more, where that holds of the first one too.
+            // What was taken off a list for good, up to there.
             """
             DELETE FROM listing WHERE mark IN (
-                SELECT mark FROM listing AS twin INDEXED BY listing_twin WHERE leads = 0 AND until <= ?1 AND (
-                    SELECT until FROM listing AS first INDEXED BY listing_cell
-                    WHERE first.viewer = twin.viewer AND first.list = twin.list AND first.cell = twin.cell ORDER BY mark LIMIT 1) <= ?1
+                SELECT old.mark FROM (
+                    SELECT viewer, list, cell, mark FROM listing INDEXED BY listing_removal
+                    WHERE removes = 1 AND until <= ?1 ORDER BY until LIMIT ?2) AS removal
+                CROSS JOIN listing AS old INDEXED BY listing_cell
+                ON old.viewer = removal.viewer AND old.list = removal.list AND old.cell = removal.cell AND old.mark <= removal.mark)
+            """,
+            // What put a cell on a list once more, and can be taken back no more, where that holds of the first one too and nothing between
+            // the two took it off.
+            """
+            DELETE FROM listing WHERE mark IN (
+                SELECT mark FROM listing AS twin INDEXED BY listing_twin WHERE leads = 0 AND removes = 0 AND until <= ?1 AND (
+                    SELECT removes = 0 AND until <= ?1 FROM listing AS first INDEXED BY listing_cell
+                    WHERE first.viewer = twin.viewer AND first.list = twin.list AND first.cell = twin.cell AND first.mark < twin.mark
+                    ORDER BY mark DESC LIMIT 1)
                 ORDER BY until LIMIT ?2)
             """,
             "DELETE FROM idempotency WHERE (scope, key) IN (SELECT scope, key FROM idempotency WHERE expires <= ?1 ORDER BY expires LIMIT ?2)",
         ] {
-            try database.cachedStatement(sql: sql).execute(arguments: [now, batch])
-            removed += database.changesCount
+            removed += try Self.remove(sql, database, until: now, batch: batch)
         }
-        try database.cachedStatement(
-            sql: "DELETE FROM selection WHERE id IN (SELECT id FROM selection WHERE expires <= ?1 ORDER BY expires LIMIT ?2)"
-        ).execute(arguments: [now &- Self.memory, batch])
-        return removed + database.changesCount > 0
+        removed += try Self.remove(
+            "DELETE FROM selection WHERE id IN (SELECT id FROM selection WHERE expires <= ?1 ORDER BY expires LIMIT ?2)", database,
+            until: now &- Self.memory, batch: batch)
+        return removed > 0
+    }
+
+    private static func remove(_ sql: String, _ database: Database, until moment: Int64, batch: Int) throws -> Int {
+        let statement = try SQLStatement(database, sql)
+        try statement.bind(1, moment)
+        try statement.bind(2, Int64(batch))
+        try statement.run()
+        return database.changesCount
     }
 
     /// Looks at a batch of allowances, in the order of their keys. There is no index on their time: to keep one costs each click more than
     /// that each allowance is looked at now and then.
-    private mutating func sweepAllowances(_ database: Database, now: Int64, batch: Int) throws -> Int {
+    private mutating func sweepAllowances(_ database: Database, now: Int64, latest: Int64, batch: Int) throws -> Int {
         let find = try SQLStatement(database, "SELECT key FROM allowance WHERE key > ?1 ORDER BY key LIMIT 1 OFFSET ?2")
-        find.bind(1, sweptAllowances)
-        find.bind(2, Int64(batch - 1))
+        try find.bind(1, sweptAllowances)
+        try find.bind(2, Int64(batch - 1))
         let end = try find.step() ? find.text(0) : nil
         find.reset()
-        let remove = try SQLStatement(database, "DELETE FROM allowance WHERE key > ?1 AND key <= ?2 AND until <= ?3")
-        remove.bind(1, sweptAllowances)
+        let remove = try SQLStatement(database, "DELETE FROM allowance WHERE key > ?1 AND key <= ?2 AND (until <= ?3 OR until > ?4)")
+        try remove.bind(1, sweptAllowances)
         // Bytes are behind all texts.
-        if let end { remove.bind(2, end) } else { remove.bind(2, blob: []) }
-        remove.bind(3, now)
+        if let end { try remove.bind(2, end) } else { try remove.bind(2, blob: []) }
+        try remove.bind(3, now)
+        try remove.bind(4, latest)
         try remove.run()
         sweptAllowances = end ?? ""
         return database.changesCount

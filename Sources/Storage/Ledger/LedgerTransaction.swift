@@ -15,15 +15,27 @@ final class LedgerTransaction {
         rollback = try SQLStatement(database, "ROLLBACK")
     }
 
+    /// Whether counts wait to be written, and the longest window of the events so far.
+    var hasWaitingCounts: Bool { writer.hasWaitingCounts }
+    var longestWindow: Int64 { writer.longestWindow }
+
     /// All the units or, throwing, none.
-    func commit(_ count: Int, now: Int64, entry: (Int) -> LedgerEntry) throws -> [LedgerReceipt] {
+    ///
+    /// - Parameter flushes: whether counts that wait are to be written in any case.
+    func commit(_ count: Int, now: Int64, flushes: Bool = true, entry: (Int) -> LedgerEntry) throws -> [LedgerReceipt] {
         // A rollback that failed when the disk did is made up for here.
         if writer.database.isInsideTransaction { try rollback.run() }
         try begin.run()
+        let changes = writer.database.totalChangesCount
         do {
             let receipts = try (0..<count).map { try writer.write(entry($0), now: now) }
-            try writer.finishGroup()
-            try commit.run()
+            if try writer.finishGroup(since: changes, flushes: flushes) {
+                try commit.run()
+                writer.groupHasCommitted()
+            } else {
+                try rollback.run()
+                writer.postponeGroup()
+            }
             return receipts
         } catch {
             writer.discardGroup()

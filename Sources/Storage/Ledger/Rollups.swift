@@ -1,7 +1,8 @@
 import Feed
 import GRDB
 
-/// Counts by day, cell, kind and verdict: gathered over a group of units, written once before it is committed, so always exact.
+/// Counts by day, cell, kind and verdict: gathered over a group of units and written once before it is committed. What counts, and whatever has a
+/// row, is so counted in the transaction of its row; repetitions that have none are counted within a second.
 struct Rollups {
     private struct Key: Hashable {
         var day: Int64
@@ -11,7 +12,10 @@ struct Rollups {
         var verdict: Verdict
     }
 
+    /// Those of the group that is being written.
     private var counts: [Key: Int64] = [:]
+    /// Those of earlier groups that had nothing else to write. See ``postpone()``.
+    private var waiting: [Key: Int64] = [:]
     private let addToCell: SQLStatement
     private let addToDay: SQLStatement
 
@@ -34,26 +38,41 @@ struct Rollups {
         counts[Key(day: Self.day(of: event.at), cell: ExactText(event.cell), kind: event.kind, verdict: verdict), default: 0] += 1
     }
 
-    mutating func write() throws {
+    /// Whether there is something to write.
+    var isEmpty: Bool { counts.isEmpty && waiting.isEmpty }
+
+    /// Writes all there is. It is kept until ``hasCommitted()`` or, for the group's own part, ``discard()``.
+    func write() throws {
         var days: [Key: Int64] = [:]
-        for (key, count) in counts {
-            addToCell.bind(5, key.cell.text)
+        for (key, count) in counts.merging(waiting, uniquingKeysWith: +) {
+            try addToCell.bind(5, key.cell.text)
             try Self.add(count, under: key, by: addToCell)
             days[Key(day: key.day, cell: "", kind: key.kind, verdict: key.verdict), default: 0] += count
         }
         for (key, count) in days { try Self.add(count, under: key, by: addToDay) }
-        discard()
     }
 
+    mutating func hasCommitted() {
+        counts.removeAll(keepingCapacity: true)
+        waiting.removeAll(keepingCapacity: true)
+    }
+
+    /// Leaves the group's part to the next that writes anything.
+    mutating func postpone() {
+        waiting.merge(counts, uniquingKeysWith: +)
+        counts.removeAll(keepingCapacity: true)
+    }
+
+    /// The group was rolled back.
     mutating func discard() {
         counts.removeAll(keepingCapacity: true)
     }
 
     private static func add(_ count: Int64, under key: Key, by statement: SQLStatement) throws {
-        statement.bind(1, key.day)
-        statement.bind(2, key.kind.rawValue)
-        statement.bind(3, key.verdict.rawValue)
-        statement.bind(4, count)
+        try statement.bind(1, key.day)
+        try statement.bind(2, key.kind.rawValue)
+        try statement.bind(3, key.verdict.rawValue)
+        try statement.bind(4, count)
         try statement.run()
     }
 

@@ -6,11 +6,11 @@ extension SQLiteLedger {
         try await read { database in
             let statement = try SQLStatement(database, "SELECT cell, viewer, expires, undone_at FROM selection WHERE id = ?")
             defer { statement.reset() }
-            statement.bind(1, id)
+            try statement.bind(1, id)
             guard try statement.step() else { return nil }
             let steps = try SQLStatement(database, "SELECT command, undo FROM selection_step WHERE selection = ? ORDER BY number")
             defer { steps.reset() }
-            steps.bind(1, id)
+            try steps.bind(1, id)
             var record = SelectionRecord(
                 id: id, cell: statement.text(0), viewer: statement.optionalText(1), steps: [], expires: statement.integer(2),
                 undoneAt: statement.isNull(3) ? nil : statement.integer(3))
@@ -35,8 +35,8 @@ extension SQLiteLedger {
             let statement = try SQLStatement(
                 database, "SELECT cell FROM listing INDEXED BY listing_place WHERE viewer = ?1 AND list = ?2 AND leads = 1")
             defer { statement.reset() }
-            statement.bind(1, viewer)
-            statement.bind(2, list.rawValue)
+            try statement.bind(1, viewer)
+            try statement.bind(2, list.rawValue)
             var cells: Set<ExactText> = []
             while try statement.step() { cells.insert(ExactText(statement.text(0))) }
             return cells
@@ -56,10 +56,10 @@ extension SQLiteLedger {
                 ORDER BY \(order) LIMIT ?4
                 """)
             defer { statement.reset() }
-            statement.bind(1, viewer)
-            statement.bind(2, list.rawValue)
-            statement.bind(3, mark)
-            statement.bind(4, Int64(max(limit, 0)))
+            try statement.bind(1, viewer)
+            try statement.bind(2, list.rawValue)
+            try statement.bind(3, mark)
+            try statement.bind(4, Int64(max(limit, 0)))
             var cells: [ListedCell] = []
             while try statement.step() { cells.append(ListedCell(cell: statement.text(0), mark: statement.integer(1))) }
             return cells

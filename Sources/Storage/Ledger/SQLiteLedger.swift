@@ -1,10 +1,18 @@
 public import Feed
 import Foundation
 import GRDB
+import Synchronization
 
 /// The ledger in an SQLite file of its own, next to the items'.
 public final class SQLiteLedger: Ledger {
-    let pool: DatabasePool
+    private struct State {
+        var pool: DatabasePool
+        var watch = FileWatch()
+    }
+
+    private let state: Mutex<State>
+    private let lockTimeout: Double
+    private let path: String
     let commits: GroupCommit
     let now: @Sendable () -> Int64
 
@@ -22,19 +30,52 @@ public final class SQLiteLedger: Ledger {
     ) throws(StoreError) {
         self.now = now
         let limits = GroupCommit.Limits(waiting: waiting, group: max(1, group), patience: .seconds(lockTimeout))
-        pool = try LedgerSchema.file(path).open(Self.configuration(lockTimeout))
+        self.lockTimeout = lockTimeout
+        self.path = path
+        let (pool, file) = try Self.open(path, lockTimeout)
+        state = Mutex(State(pool: pool))
         do {
-            try pool.writeWithoutTransaction { database in
-                // GRDB sets NORMAL with WAL, which loses the last commits with the power. The WAL is copied back in the commit that fills
-                // it: every 16 MiB, so that fewer than one commit in a hundred waits for that.
-                try database.execute(sql: "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000")
-            }
-            commits = try GroupCommit(pool, limits: limits, now: now)
+            commits = try GroupCommit(pool, file, limits: limits, now: now)
         } catch let error as DatabaseError {
             throw StoreError(error)
         } catch {
             throw .unusable("\(path): \(error)")
         }
+    }
+
+    private static func open(_ path: String, _ lockTimeout: Double) throws(StoreError) -> (DatabasePool, OpenedFile) {
+        let pool = try LedgerSchema.file(path).open(configuration(lockTimeout))
+        do {
+            try pool.syncCommits()
+            // The WAL is copied back in the commit that fills it: every 16 MiB, so that fewer than one commit in a hundred waits for that.
+            try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 4000") }
+            // The files beside it are there once it was read.
+            _ = try pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_schema") }
+        } catch {
+            throw (error as? DatabaseError).map(StoreError.init) ?? .unusable("\(path): \(error)")
+        }
+        return (pool, try OpenedFile(path))
+    }
+
+    var pool: DatabasePool { state.withLock { $0.pool } }
+
+    /// Looks whether the file is still the one that stands at its path. Where another has come, that is opened.
+    ///
+    /// - Returns: what has changed since the last look. To be called now and then, by one caller at a time; it blocks.
+    public func look() -> FileNews? {
+        var watch = state.withLock { $0.watch }
+        let news = watch.look(at: commits.file) {
+            let (pool, file) = try Self.open(path, lockTimeout)
+            try commits.goOn(with: pool, file)
+            state.withLock { $0.pool = pool }
+        }
+        state.withLock { $0.watch = watch }
+        return news
+    }
+
+    /// Writes something, unless a commit has just shown that it can be done.
+    public func checkReady() async throws {
+        try await StoreError.wrapping { try await commits.checkWritable() }
     }
 
     /// The system's clock.

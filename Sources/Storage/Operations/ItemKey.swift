@@ -30,3 +30,12 @@ extension ItemKey: CustomStringConvertible {
     /// `user:tt`; of a long id the beginning.
     public var description: String { ItemFault.shown("\(kind):\(id)") }
 }
+
+extension ItemKey {
+    /// Reads `klass:id`; nil where there is no such kind, or no id.
+    public init?(_ text: String, of kinds: ItemKinds) {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[1].isEmpty, kinds[String(parts[0])] != nil else { return nil }
+        self.init(kind: String(parts[0]), id: String(parts[1]))
+    }
+}

@@ -79,9 +79,9 @@ struct LanePositions {
         for (index, old) in items.enumerated().reversed() {
             let wanted = try Self.sum(left, room * Int64(index + 2))
             guard wanted > old else { continue }
-            update.bind(1, wanted)
-            update.bind(2, lane.rawValue)
-            update.bind(3, old)
+            try update.bind(1, wanted)
+            try update.bind(2, lane.rawValue)
+            try update.bind(3, old)
             try update.run()
         }
     }
@@ -93,17 +93,17 @@ struct LanePositions {
             case .backward: try SQLStatement(database, "SELECT max(position) FROM item WHERE lane = ? AND position < ?")
             }
         defer { statement.reset() }
-        statement.bind(1, lane.rawValue)
-        statement.bind(2, position)
+        try statement.bind(1, lane.rawValue)
+        try statement.bind(2, position)
         return try statement.step() && !statement.isNull(0) ? statement.integer(0) : nil
     }
 
     private func positions(after position: Int64, limit: Int) throws -> [Int64] {
         let statement = try SQLStatement(database, "SELECT position FROM item WHERE lane = ? AND position > ? ORDER BY position LIMIT ?")
         defer { statement.reset() }
-        statement.bind(1, lane.rawValue)
-        statement.bind(2, position)
-        statement.bind(3, Int64(limit))
+        try statement.bind(1, lane.rawValue)
+        try statement.bind(2, position)
+        try statement.bind(3, Int64(limit))
         var positions: [Int64] = []
         while try statement.step() { positions.append(statement.integer(0)) }
         return positions

@@ -6,6 +6,9 @@ struct OperationWriter {
     private let database: Database
     private let kinds: SectionKinds
     private let orders: [Lane: SectionOrder]
+    private let takedowns: TakedownTable
+    private let reason: String?
+    private let moment: Int64
     private let find: SQLStatement
     private let insert: SQLStatement
     private let update: SQLStatement
@@ -13,10 +16,15 @@ struct OperationWriter {
     private let delete: SQLStatement
     private(set) var summary = StoreOperationSummary()
 
-    /// - Parameter orders: how lanes are shown; in the order of positions where nothing is said.
-    init(_ database: Database, orders: [Lane: SectionOrder]) throws {
+    /// - Parameters:
+    ///   - orders: how lanes are shown; in the order of positions where nothing is said.
+    ///   - reason: why items are removed, as their takedowns will say.
+    init(_ database: Database, orders: [Lane: SectionOrder], reason: String?, at moment: Int64) throws {
         self.database = database
         self.orders = orders
+        self.reason = reason
+        self.moment = moment
+        takedowns = try TakedownTable(database)
         kinds = try SectionKinds(database)
         find = try SQLStatement(database, "SELECT lane, position FROM item WHERE kind = ? AND id = ?")
         insert = try SQLStatement(database, ItemSchema.insertion)
@@ -47,7 +55,8 @@ struct OperationWriter {
     }
 
     private mutating func insert(_ item: ValidItem, in lane: Lane, at position: Int64) throws {
-        insert.bind(item, in: lane, at: position)
+        _ = try takedowns.remove(ItemKey(item))
+        try insert.bind(item, in: lane, at: position)
         try insert.run()
         summary.inserted += 1
     }
@@ -63,28 +72,29 @@ struct OperationWriter {
         summary.moved += 1
         // Where it stands there already, nothing changes.
         guard try positions.next(place, neighbour.position) != item.position else { return }
-        move.bind(1, try positions.free(place, neighbour.position))
-        move.bind(2, key.kind)
-        move.bind(3, key.id)
+        try move.bind(1, try positions.free(place, neighbour.position))
+        try move.bind(2, key.kind)
+        try move.bind(3, key.id)
         try move.run()
     }
 
     private mutating func update(_ item: ValidItem) throws {
         let key = ItemKey(item)
-        update.bind(1, item.variant)
-        update.bind(2, text: item.body)
-        update.bind(3, key.kind)
-        update.bind(4, key.id)
+        try update.bind(1, item.variant)
+        try update.bind(2, text: item.body)
+        try update.bind(3, key.kind)
+        try update.bind(4, key.id)
         try update.run()
         guard database.changesCount > 0 else { throw StoreOperationFault.Reason.unknown(key) }
         summary.updated += 1
     }
 
     private mutating func remove(_ key: ItemKey) throws {
-        delete.bind(1, key.kind)
-        delete.bind(2, key.id)
+        try delete.bind(1, key.kind)
+        try delete.bind(2, key.id)
         try delete.run()
         guard database.changesCount > 0 else { throw StoreOperationFault.Reason.unknown(key) }
+        try takedowns.add(Takedown(item: key, at: moment, reason: reason))
         summary.removed += 1
     }
 
@@ -93,7 +103,13 @@ struct OperationWriter {
         guard let lane = lane ?? (section == StoreOperation.advertisements ? .advertisements : nil) else {
             throw StoreOperationFault.Reason.unknownSection(section)
         }
-        try database.execute(sql: "DELETE FROM item WHERE lane = ?", arguments: [lane.rawValue])
+        try takedowns.addAll(in: lane, at: moment, reason: reason)
+        let some = try SQLStatement(database, "SELECT kind, id FROM item WHERE lane = ? ORDER BY position LIMIT ?")
+        defer { some.reset() }
+        try some.bind(1, lane.rawValue)
+        try some.bind(2, Int64(StoreOperationSummary.clearedLimit - summary.cleared.count))
+        while try some.step() { summary.cleared.append(ItemKey(kind: some.text(0), id: some.text(1))) }
+        try SQLStatement.run(database, "DELETE FROM item WHERE lane = ?", .integer(lane.rawValue))
         summary.removed += database.changesCount
     }
 
@@ -121,8 +137,8 @@ struct OperationWriter {
 
     private func known(_ key: ItemKey) throws -> (lane: Lane, position: Int64)? {
         defer { find.reset() }
-        find.bind(1, key.kind)
-        find.bind(2, key.id)
+        try find.bind(1, key.kind)
+        try find.bind(2, key.id)
         return try find.step() ? (Lane(rawValue: find.integer(0)), find.integer(1)) : nil
     }
 }

@@ -1,6 +1,12 @@
 import GRDB
 
 extension DatabasePool {
+    /// Has every commit of the writing connection be on disk before it returns. GRDB sets NORMAL with WAL, with which the last commits go
+    /// with the power.
+    func syncCommits() throws {
+        try writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+    }
+
     /// Copies the write-ahead log into the database file and empties it, so that the file alone is complete.
     ///
     /// - Throws: `SQLITE_BUSY` where another process uses the database and does not pause within a second; what could be copied is.

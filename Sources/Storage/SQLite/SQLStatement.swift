@@ -1,5 +1,6 @@
 import GRDB
 import GRDBSQLite
+import Synchronization
 
 /// A prepared statement, bound and stepped by SQLite's own functions.
 ///
@@ -8,9 +9,46 @@ import GRDBSQLite
 struct SQLStatement {
     private let statement: Statement
 
-    /// Prepared once for each connection and text.
+    #if DEBUG
+        /// Told of each statement where it is prepared, so that tests can look at all plans and none is forgotten.
+        static let observer = Mutex<(@Sendable (Database, String) -> Void)?>(nil)
+    #endif
+
+    /// Prepared once for each connection and text. All statements on our tables go through here, but for those that make them.
     init(_ database: Database, _ sql: String) throws {
+        #if DEBUG
+            if let observe = Self.observer.withLock({ $0 }) { observe(database, sql) }
+        #endif
         statement = try database.cachedStatement(sql: sql)
+    }
+
+    /// One run with values for its parameters in their order.
+    static func run(_ database: Database, _ sql: String, _ values: Value...) throws {
+        let statement = try SQLStatement(database, sql)
+        try statement.bind(values)
+        try statement.run()
+    }
+
+    /// The first column of the first row; nil where there is none, and for NULL.
+    static func integer(_ database: Database, _ sql: String, _ values: Value...) throws -> Int64? {
+        let statement = try SQLStatement(database, sql)
+        try statement.bind(values)
+        defer { statement.reset() }
+        return try statement.step() && !statement.isNull(0) ? statement.integer(0) : nil
+    }
+
+    enum Value {
+        case integer(Int64)
+        case text(String)
+    }
+
+    private func bind(_ values: [Value]) throws {
+        for (index, value) in zip(Int32(1)..., values) {
+            switch value {
+            case .integer(let number): try bind(index, number)
+            case .text(let text): try bind(index, text)
+            }
+        }
     }
 
     private var pointer: SQLiteStatement { statement.sqliteStatement }
@@ -18,60 +56,58 @@ struct SQLStatement {
     /// SQLITE_TRANSIENT: SQLite copies the value before the call returns.
     private static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 
-    func bind(_ index: Int32, _ value: Int64) {
-        sqlite3_bind_int64(pointer, index, value)
+    func bind(_ index: Int32, _ value: Int64) throws {
+        try check(sqlite3_bind_int64(pointer, index, value))
     }
 
-    func bind(_ index: Int32, _ value: Double) {
-        sqlite3_bind_double(pointer, index, value)
+    func bind(_ index: Int32, _ value: Double) throws {
+        try check(sqlite3_bind_double(pointer, index, value))
     }
 
-    func bind(_ index: Int32, _ value: String?) {
-        guard var value else {
-            sqlite3_bind_null(pointer, index)
-            return
-        }
-        value.withUTF8 { bind(index, text: UnsafeRawBufferPointer($0)) }
+    func bind(_ index: Int32, _ value: String?) throws {
+        guard var value else { return try check(sqlite3_bind_null(pointer, index)) }
+        try value.withUTF8 { try bind(index, text: UnsafeRawBufferPointer($0)) }
     }
 
     /// A text behind a prefix.
-    func bind(_ index: Int32, _ value: String, behind prefix: StaticString) {
+    func bind(_ index: Int32, _ value: String, behind prefix: StaticString) throws {
         var value = value
-        value.withUTF8 { text in
-            withUnsafeTemporaryAllocation(byteCount: prefix.utf8CodeUnitCount + text.count, alignment: 1) { joined in
+        try value.withUTF8 { text in
+            try withUnsafeTemporaryAllocation(byteCount: prefix.utf8CodeUnitCount + text.count, alignment: 1) { joined in
                 prefix.withUTF8Buffer { joined.copyBytes(from: $0) }
                 UnsafeMutableRawBufferPointer(rebasing: joined[prefix.utf8CodeUnitCount...]).copyBytes(from: text)
-                bind(index, text: UnsafeRawBufferPointer(joined))
+                try bind(index, text: UnsafeRawBufferPointer(joined))
             }
         }
     }
 
     /// Bytes that are known to be UTF-8, as text.
-    func bind(_ index: Int32, text bytes: [UInt8]) {
-        bytes.withUnsafeBytes { bind(index, text: $0) }
+    func bind(_ index: Int32, text bytes: [UInt8]) throws {
+        try bytes.withUnsafeBytes { try bind(index, text: $0) }
     }
 
-    private func bind(_ index: Int32, text bytes: UnsafeRawBufferPointer) {
-        guard let base = bytes.baseAddress else {
-            sqlite3_bind_text(pointer, index, "", 0, Self.copied)
-            return
-        }
+    private func bind(_ index: Int32, text bytes: UnsafeRawBufferPointer) throws {
+        guard let base = bytes.baseAddress else { return try check(sqlite3_bind_text(pointer, index, "", 0, Self.copied)) }
         let text = base.assumingMemoryBound(to: CChar.self)
-        sqlite3_bind_text64(pointer, index, text, UInt64(bytes.count), Self.copied, UInt8(SQLITE_UTF8))
+        try check(sqlite3_bind_text64(pointer, index, text, UInt64(bytes.count), Self.copied, UInt8(SQLITE_UTF8)))
     }
 
-    func bind(_ index: Int32, blob bytes: [UInt8]?) {
-        guard let bytes else {
-            sqlite3_bind_null(pointer, index)
-            return
+    func bind(_ index: Int32, blob bytes: [UInt8]?) throws {
+        guard let bytes else { return try check(sqlite3_bind_null(pointer, index)) }
+        try bytes.withUnsafeBytes { buffer in
+            guard let base = buffer.baseAddress else { return try check(sqlite3_bind_zeroblob(pointer, index, 0)) }
+            try check(sqlite3_bind_blob64(pointer, index, base, UInt64(buffer.count), Self.copied))
         }
-        bytes.withUnsafeBytes { buffer in
-            guard let base = buffer.baseAddress else {
-                sqlite3_bind_zeroblob(pointer, index, 0)
-                return
-            }
-            sqlite3_bind_blob64(pointer, index, base, UInt64(buffer.count), Self.copied)
-        }
+    }
+
+    /// A value that is not bound would be written as NULL, or as the one of the run before: too long for SQLite, no memory for its copy.
+    private func check(_ code: Int32) throws {
+        guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code), message: failure.message) }
+    }
+
+    private var failure: (code: Int32, message: String?) {
+        let connection = sqlite3_db_handle(pointer)
+        return (sqlite3_extended_errcode(connection), sqlite3_errmsg(connection).map { String(cString: $0) })
     }
 
     /// Whether there is another row.
@@ -81,9 +117,7 @@ struct SQLStatement {
         case SQLITE_ROW: return true
         case SQLITE_DONE: return false
         default:
-            let connection = sqlite3_db_handle(pointer)
-            let message = sqlite3_errmsg(connection).map { String(cString: $0) }
-            let extended = sqlite3_extended_errcode(connection)
+            let (extended, message) = failure
             sqlite3_reset(pointer)
             throw DatabaseError(resultCode: ResultCode(rawValue: extended), message: message)
         }

@@ -27,10 +27,10 @@ struct ItemOrigins {
 
     func hasBrought(kind: String, id: String, digest: Int64) throws -> Bool {
         defer { others.reset() }
-        others.bind(1, source)
-        others.bind(2, kind)
-        others.bind(3, id)
-        others.bind(4, digest)
+        try others.bind(1, source)
+        try others.bind(2, kind)
+        try others.bind(3, id)
+        try others.bind(4, digest)
         return try others.step()
     }
 }

@@ -9,6 +9,10 @@ struct SnapshotMerge {
     private var writer: ItemWriter
     private let remember: SQLStatement
     private var changes = SourceChanges()
+    /// Whether what is withheld had to be remembered.
+    private var hasNoted = false
+
+    var hasWritten: Bool { hasNoted || !changes.isEmpty }
 
     /// Items between two calls of the step.
     private static let stride = 1_024
@@ -16,8 +20,8 @@ struct SnapshotMerge {
     init(_ database: Database, source name: String, kind: any ItemKind) throws {
         self.database = database
         self.kind = kind
-        try database.execute(sql: "INSERT INTO source (name) VALUES (?) ON CONFLICT (name) DO NOTHING", arguments: [name])
-        guard let number = try Int64.fetchOne(database, sql: "SELECT number FROM source WHERE name = ?", arguments: [name]) else {
+        try SQLStatement.run(database, "INSERT INTO source (name) VALUES (?) ON CONFLICT (name) DO NOTHING", .text(name))
+        guard let number = try SQLStatement.integer(database, "SELECT number FROM source WHERE name = ?", .text(name)) else {
             throw StoreError.unavailable("the source \(name) has no number")
         }
         source = number
@@ -39,15 +43,16 @@ struct SnapshotMerge {
 
     /// Judged first, while nothing is written yet.
     private func findGone(_ share: Double) throws {
-        try database.execute(
-            sql: """
-                INSERT INTO staging.gone (kind, id, digest, adopted)
-                SELECT kind, id, digest, adopted FROM source_item
-                WHERE source = ? AND NOT (kind = ? AND EXISTS (SELECT 1 FROM staging.staged WHERE staged.id = source_item.id))
-                """, arguments: [source, kind.name])
+        try SQLStatement.run(
+            database,
+            """
+            INSERT INTO staging.gone (kind, id, digest, adopted)
+            SELECT kind, id, digest, adopted FROM source_item
+            WHERE source = ? AND NOT (kind = ? AND EXISTS (SELECT 1 FROM staging.staged WHERE staged.id = source_item.id))
+            """, .integer(source), .text(kind.name))
         let gone = try countRemovable()
         guard gone > 0 else { return }
-        let all = try Int.fetchOne(database, sql: "SELECT count(*) FROM source_item WHERE source = ?", arguments: [source]) ?? 0
+        let all = Int(try SQLStatement.integer(database, "SELECT count(*) FROM source_item WHERE source = ?", .integer(source)) ?? 0)
         guard Double(gone) <= Double(all) * share else { throw SnapshotRefusal.tooManyGone(gone, of: all, share: share) }
     }
 
@@ -63,7 +68,7 @@ struct SnapshotMerge {
             )
             """)
         defer { rows.reset() }
-        rows.bind(1, source)
+        try rows.bind(1, source)
         var count = 0
         while try rows.step() {
             if ItemDigest(variant: rows.text(1), body: rows.bytes(2)).stored == rows.integer(0) { count += 1 }
@@ -82,8 +87,8 @@ struct SnapshotMerge {
             """)
         let origins = try ItemOrigins(database, besides: source)
         defer { rows.reset() }
-        rows.bind(1, kind.name)
-        rows.bind(2, source)
+        try rows.bind(1, kind.name)
+        try rows.bind(2, source)
         var done = 0
         while try rows.step() {
             done += 1
@@ -99,14 +104,22 @@ struct SnapshotMerge {
                     continue
                 }
             }
-            let change = try writer.put(
+            let change = try writer.bring(
                 ValidItem(kind: kind.name, lane: kind.lane, id: id, variant: rows.text(1), body: rows.bytes(2)))
-            if change == .added { changes.added += 1 } else { changes.changed += 1 }
-            remember.bind(1, source)
-            remember.bind(2, kind.name)
-            remember.bind(3, id)
-            remember.bind(4, rows.integer(3))
-            remember.bind(5, Int64(isThere ? 1 : 0))
+            switch change {
+            case .added: changes.added += 1
+            case .replaced: changes.changed += 1
+            case .withheld:
+                // Remembered like the others: once it is released, its absence tells that the source has to be asked again.
+                changes.withheld.note(ItemKey(kind: kind.name, id: id))
+                if !rows.isNull(4), rows.integer(4) == rows.integer(3) { continue }
+                hasNoted = true
+            }
+            try remember.bind(1, source)
+            try remember.bind(2, kind.name)
+            try remember.bind(3, id)
+            try remember.bind(4, rows.integer(3))
+            try remember.bind(5, Int64(isThere ? 1 : 0))
             try remember.run()
         }
         try step(done)
@@ -125,15 +138,15 @@ struct SnapshotMerge {
         defer { rows.reset() }
         while try rows.step() {
             let (kind, id) = (rows.text(0), rows.text(1))
-            forget.bind(1, source)
-            forget.bind(2, kind)
-            forget.bind(3, id)
+            try forget.bind(1, source)
+            try forget.bind(2, kind)
+            try forget.bind(3, id)
             try forget.run()
             // Another source may list it still: it is that one's from now on.
-            handOver.bind(1, source)
-            handOver.bind(2, kind)
-            handOver.bind(3, id)
-            handOver.bind(4, rows.integer(3))
+            try handOver.bind(1, source)
+            try handOver.bind(2, kind)
+            try handOver.bind(3, id)
+            try handOver.bind(4, rows.integer(3))
             try handOver.run()
             let isShared = database.changesCount > 0
             let item = try snapshot.item(kind: kind, id: id)

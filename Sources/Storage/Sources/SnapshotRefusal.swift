@@ -10,10 +10,10 @@ public enum SnapshotRefusal: Error, Sendable, Hashable, CustomStringConvertible 
 
     public var description: String {
         switch self {
-        case .empty: "the list is empty"
-        case .busy(let source): "the source \(source) is being synchronised already"
+        case .empty: "the list is empty, and nothing of the source would be left; `removable: 1` in its declaration allows that"
+        case .busy(let source): "the source \(source) is being synchronised already, by the service or by another `intertwine sync`"
         case .tooManyGone(let gone, let all, let share):
-            "\(gone) of \(all) items would be removed, more than the share of \(share) that may go at once"
+            "\(gone) of \(all) items would be removed, more than the share of \(share) that may go at once; a greater `removable` in its declaration allows more"
         }
     }
 }

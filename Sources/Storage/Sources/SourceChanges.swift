@@ -8,7 +8,10 @@ public struct SourceChanges: Sendable, Hashable {
     /// Gone from the source, and left where they are: they came from elsewhere too, or were changed since.
     public var released = 0
 
-    /// Whether the store was written to.
+    /// Listed by the source, and left out.
+    public var withheld = Withheld()
+
+    /// Whether any item of the store, or the word on where it came from, was changed.
     public var isEmpty: Bool { added == 0 && changed == 0 && removed == 0 && released == 0 }
 
     public init() {}

@@ -26,6 +26,7 @@ public final class SourceSnapshot {
         do {
             let pool = try ItemSchema.file(path).open(Self.configuration)
             self.pool = pool
+            try pool.syncCommits()
             try pool.writeWithoutTransaction { database in
                 try database.execute(sql: "ATTACH DATABASE ? AS staging", arguments: [file.path])
                 // Nobody else reads the file and nothing brings it back: it needs neither journal nor sync.
@@ -80,10 +81,10 @@ public final class SourceSnapshot {
                 "INSERT INTO staging.staged (id, variant, body, digest) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING")
             var repeated: [Int] = []
             for (index, item) in items.enumerated() {
-                insert.bind(1, item.id)
-                insert.bind(2, item.variant)
-                insert.bind(3, text: item.body)
-                insert.bind(4, ItemDigest(variant: item.variant, body: item.body).stored)
+                try insert.bind(1, item.id)
+                try insert.bind(2, item.variant)
+                try insert.bind(3, text: item.body)
+                try insert.bind(4, ItemDigest(variant: item.variant, body: item.body).stored)
                 try insert.run()
                 if database.changesCount == 0 { repeated.append(index) }
             }
@@ -108,7 +109,7 @@ public final class SourceSnapshot {
                 var merge = try SnapshotMerge(database, source: source, kind: kind)
                 let changes = try merge.run(removing: share, step: step)
                 // What changes nothing must not look like a change to whoever keeps pages.
-                try database.execute(sql: changes.isEmpty ? "ROLLBACK" : "COMMIT")
+                try database.execute(sql: merge.hasWritten ? "COMMIT" : "ROLLBACK")
                 return changes
             } catch {
                 // If this fails there is no transaction any more, or closing the connection ends it.

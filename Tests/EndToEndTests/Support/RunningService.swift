@@ -9,7 +9,9 @@ final class RunningService {
     private(set) var adminPort: UInt16 = 0
     private(set) var process: SpawnedProcess
     private let settings: [String]
+    private let environment: [String: String]
     private let wantedPort: UInt16
+    private let ownsFolder: Bool
 
     var database: String { "\(folder)/intertwine.sqlite" }
 
@@ -21,25 +23,41 @@ final class RunningService {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID())").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         self.settings = settings
+        environment = [:]
         wantedPort = port
+        ownsFolder = true
         try "".write(toFile: "\(folder)/empty.yaml", atomically: true, encoding: .utf8)
         if !items.isEmpty { _ = try Self.importItems(items, into: "\(folder)/intertwine.sqlite", folder: folder) }
         process = try Self.spawn(folder, settings, wantedPort)
         try readPorts()
     }
 
+    /// Serves what is in a folder, which stays when the service goes.
+    init(in folder: String, settings: [String] = [], environment: [String: String] = [:]) throws {
+        self.folder = folder
+        self.settings = settings
+        self.environment = environment
+        wantedPort = 0
+        ownsFolder = false
+        try "".write(toFile: "\(folder)/empty.yaml", atomically: true, encoding: .utf8)
+        process = try Self.spawn(folder, settings, wantedPort, environment)
+        try readPorts()
+    }
+
     deinit {
         process.signal(SIGKILL)
         _ = process.wait()
-        try? FileManager.default.removeItem(atPath: folder)
+        if ownsFolder { try? FileManager.default.removeItem(atPath: folder) }
     }
 
-    private static func spawn(_ folder: String, _ settings: [String], _ port: UInt16) throws -> SpawnedProcess {
+    private static func spawn(
+        _ folder: String, _ settings: [String], _ port: UInt16, _ environment: [String: String] = [:]
+    ) throws -> SpawnedProcess {
         try SpawnedProcess(
             [
                 BuiltProduct.path("intertwine"), "serve", "--config", "\(folder)/empty.yaml", "--host", "127.0.0.1", "--port", "\(port)",
                 "--admin-port", "0", "--database", "\(folder)/intertwine.sqlite",
-            ] + settings.flatMap { ["--set", $0] })
+            ] + settings.flatMap { ["--set", $0] }, environment: environment)
     }
 
     private func readPorts() throws {
@@ -56,7 +74,7 @@ final class RunningService {
     func killAndRestart() throws {
         process.signal(SIGKILL)
         _ = process.wait()
-        process = try Self.spawn(folder, settings, wantedPort)
+        process = try Self.spawn(folder, settings, wantedPort, environment)
         try readPorts()
     }
 

@@ -146,6 +146,28 @@ struct FeedWalkTests {
         await #expect(throws: FeedError.limitOutOfRange(limit)) { try await fixture.page(limit: limit) }
     }
 
+    @Test("tells for each advertisement on which page and in which slot it comes, or that it is on none", arguments: [1, 2])
+    func explainsRotation(perPage: Int) async throws {
+        let fixture = try Fixture(
+            users: 6, advertisements: 10, placement: MidpointPlacement(scope: .page(advertisements: perPage)))
+        let assembler = fixture.assembler()
+        var cursor: String?
+        for number in 1...3 {
+            let page = try await assembler.page(FeedRequest(cursor: cursor, limit: 2, now: Fixture.now))
+            let explanation = try await assembler.explain(FeedRequest(cursor: cursor, limit: 2, now: Fixture.now))
+            #expect(explanation.page == number)
+            #expect(explanation.advertisements.map(\.rank) == Array(0..<10))
+            let shown = 3 * perPage
+            #expect(explanation.advertisements.map(\.page) == (0..<10).map { $0 < shown ? $0 / perPage + 1 : nil })
+            #expect(explanation.advertisements.map(\.slot) == (0..<10).map { $0 < shown ? $0 % perPage : nil })
+            let end = FeedExplanation.Absence.feedEnds(pages: 3, shown: shown)
+            #expect(explanation.advertisements.map(\.absence) == (0..<10).map { $0 < shown ? nil : end })
+            let here = page.entries.filter { $0.adSlot != nil }.map(\.viewModel.subject.item.id)
+            #expect(explanation.advertisements.filter(\.isOnThisPage).map(\.id) == here && here.count == perPage)
+            cursor = page.next.flatMap(Fixture.cursor)
+        }
+    }
+
     @Test("explains each place, and which advertisements are on no page and why")
     func explains() async throws {
         let fixture = try Fixture(users: 2, advertisements: 1)
@@ -156,8 +178,8 @@ struct FeedWalkTests {
         #expect(explanation.places.map(\.adSlot) == [nil, 0, nil])
         #expect(explanation.places.map(\.position) == [1000, 1000, 2000])
         #expect(explanation.omissions.map(\.id) == ["b"])
-        #expect(explanation.excludedAdvertisements.map(\.id) == ["clip"])
-        #expect(explanation.excludedAdvertisements.map(\.reason) == [.noFactory])
+        #expect(explanation.advertisements.map(\.absence) == [nil, .omitted(.noFactory)])
+        #expect(explanation.advertisements.map(\.isOnThisPage) == [true, false])
         #expect(explanation.supply == .rotating(perPage: 1))
     }
 }

@@ -48,7 +48,7 @@ struct OpenForExtensionTests {
         let client = ClientTrace(viewer: "ann")
         let outcome = try await fixture.performer().perform(
             .selection, of: "event:1", for: client, now: Fixture.now, answer: { $0.json() })
-        guard case .performed(let performance, _) = outcome else { throw TestFailure() }
+        guard case .performed(let performance) = outcome else { throw TestFailure() }
         #expect(performance.presentation?.screen == "SignUp" && performance.isComplete)
         fixture.store.delete(kind: "event", id: "1")
         _ = try await fixture.performer().undo(selection: #require(performance.selection), for: client, now: Fixture.now)

@@ -1,4 +1,5 @@
 import Foundation
+internal import Primitives
 import TestSupport
 import Testing
 

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -183,6 +184,47 @@ struct ClickAndImpressionTests {
         for client in [first, second] { _ = try await fixture.performer().click(token: token(fixture), for: client, now: now) }
         let found = try fixture.ledger.events.map { try #require($0.deduplication) }
         #expect(found.count == 2 && Set(found[0].keys).isDisjoint(with: found[1].repeats) != isRepeated)
+    }
+
+    @Test("an impression token counts once for a viewer or, without one, for an address, whatever the user agent; on two pages it is two")
+    func tokens() async throws {
+        let fixture = try Fixture(users: 60, advertisements: 1)
+        func sighting(_ page: FeedPage) throws -> ActionPerformer.Sighting {
+            let cell = try #require(page.entries.first { $0.adSlot != nil }?.viewModel)
+            guard case .request(_, _, _, let body?, _) = cell.action(in: .impression), case .list(let list) = body,
+                case .object(let members)? = list.first, case .text(let token)? = members.first(where: { $0.name == "token" })?.value
+            else { throw ActionError.unknownCell(cell.id) }
+            return ActionPerformer.Sighting(cell: cell.id, token: token)
+        }
+        let first = try await fixture.page()
+        let next = try #require(first.next.flatMap { URLComponents(string: $0)?.queryItems?.first { $0.name == "cursor" }?.value })
+        let second = try await fixture.page(next)
+        let (one, other) = (try sighting(first), try sighting(second))
+        #expect(one.cell == other.cell && one.token != other.token)
+        #expect(try sighting(try await fixture.page()).token == one.token)
+        let clients = [
+            (ClientTrace(addressHash: "a", userAgent: "x"), one), (ClientTrace(addressHash: "a", userAgent: "y"), one),
+            (ClientTrace(addressHash: "b", userAgent: "x"), one), (ClientTrace(addressHash: "a", userAgent: "x"), other),
+            (ClientTrace(viewer: "v", addressHash: "c"), one), (ClientTrace(viewer: "w", addressHash: "c"), one),
+            (ClientTrace(userAgent: "x"), one), (ClientTrace(userAgent: "y"), one),
+        ]
+        for (client, sighting) in clients { _ = try await fixture.performer().impressions([sighting], for: client, now: now) }
+        var left: Set<String> = []
+        let repeated = try fixture.ledger.events.map { event in
+            let rules = try #require(event.deduplication)
+            defer { left.formUnion(rules.keys) }
+            return !left.isDisjoint(with: rules.repeats)
+        }
+        #expect(repeated == [false, true, false, false, false, false, false, true])
+    }
+
+    @Test("a token of an hour that has not come does not count, and still leads on")
+    func tomorrow() async throws {
+        let fixture = try Fixture(users: 1, advertisements: 1)
+        let token = fixture.tokens.click(cell: "ad:0", slot: 0, now: now + 6 * 3_600_000)
+        let click = try await fixture.performer().click(token: token, for: client, now: now)
+        #expect(click.verdict == .expired && click.location == "https://shop.example/0")
+        #expect(try await fixture.performer().click(token: token, for: client, now: now + 6 * 3_600_000).verdict == .counted)
     }
 
     @Test("rates are those of the viewer and of the address, whatever the user agent")

@@ -15,7 +15,8 @@ struct CommandPlanTests {
         let error = #expect(throws: CommandPlanError.self) { try CellFactories.standard(wrong) }
         #expect(
             error?.description
-                == "unknown command 'presnt' in user selection; known are analytics, cancel-images, clickthrough, dismiss, present, save")
+                == "unknown command 'presnt' in user selection; known are analytics, cancel-images, clickthrough, dismiss, present, restore, save, unsave"
+        )
     }
 
     @Test("refuses a command that acts for a viewer where there can be none, with its name", arguments: ["save", "dismiss"])

@@ -13,6 +13,7 @@ struct ItemReaderTests {
             switch reader.next() {
             case .item(let item): found.append(item.id)
             case .bad(let item): found.append("\(item.line): \(item.fault)")
+            case .unreadable(let fault): found.append("unreadable: \(fault)")
             case .finished: return found
             case .needsBytes:
                 if rest.isEmpty { reader.end() } else { reader.append(rest.prefix(piece)) }
@@ -71,7 +72,7 @@ struct ItemReaderTests {
     @Test(
         "goes on behind an item that is not JSON with the next that is",
         arguments: [
-            ("{\"klass\":\"user\",}", "expected"), ("{\"klass\":\"user\" \"id\":1}", "comma"), ("{\"klass\":user}", "value"),
+            ("{\"klass\":\"user\",}", "comma"), ("{\"klass\":\"user\" \"id\":1}", "comma"), ("{\"klass\":user}", "value"),
             ("{\"klass\":\"us\\er\"}", "escape"), ("{\"klass\":\"user\"", "name"), ("{\"klass\":\"user\",\"x\":{\"y\":1}", "expected"),
             ("{\"klass\":\"user\nid\":1}", "control"), ("{\"klass\":\"user,\"avatarUrl\":\"http://x\"}", "comma"),
             ("{\"klass:\"user\",\"id\":1}", "colon"),
@@ -94,9 +95,10 @@ struct ItemReaderTests {
 
     @Test("a comma too many, or none of the end, is one bad item")
     func ends() {
-        #expect(read("[\(user("a")),]") == ["a", "1: an object is expected"])
-        #expect(read("[\(user("a")),\n") == ["a", "2: the array has no end"])
-        #expect(read("[\(user("a"))") == ["a", "1: the array has no end"])
+        #expect(read("[\(user("a")),]") == ["a", "1: a comma stands before the end: take it out"])
+        #expect(read("[\(user("a")),\n") == ["a", "2: the array has no end: the file may have been cut off"])
+        #expect(read("[\(user("a"))") == ["a", "1: the array has no end: the file may have been cut off"])
+        #expect(read("\(user("a")),\n\(user("b"))").first?.hasPrefix("1: a comma follows the item: lines have none") == true)
         #expect(read("[\(user("a"))\n,{\"klass\":") == ["a", "2: ends too early"])
         #expect(read("[\(user("a"))]\nx") == ["a", "2: something follows the end of the array"])
     }
@@ -120,6 +122,80 @@ struct ItemReaderTests {
         for piece in [65_536, 1 << 20, .max] {
             #expect(read(Array(text.utf8), piece: piece) == ["a", "\(isArray ? 1 : 2): is longer than 1048576 bytes", "b"])
         }
+    }
+
+    @Test("a bad item of an array that is one line is told by index, id and byte")
+    func places() {
+        let items = (0..<5_000).map { number in
+            number == 17 || number == 4_321 ? user("u\(number)").replacing("http://a/", with: "ftp://a/") : user("u\(number)")
+        }
+        let text = "[\(items.joined(separator: ","))]"
+        for piece in [1_000, 65_536, .max] {
+            var reader = ItemReader(kinds: .standard)
+            var rest = Array(text.utf8)[...]
+            var bad: [BadItem] = []
+            reading: while true {
+                switch reader.next() {
+                case .item: break
+                case .bad(let item): bad.append(item)
+                case .unreadable, .finished: break reading
+                case .needsBytes:
+                    if rest.isEmpty { reader.end() } else { reader.append(rest.prefix(piece)) }
+                    rest = rest.dropFirst(piece)
+                }
+            }
+            #expect(bad.map(\.index) == [17, 4_321] && bad.map(\.id) == ["u17", "u4321"] && bad.map(\.line) == [1, 1])
+            #expect(bad.map(\.offset) == [17, 4_321].map { 1 + items.prefix($0).reduce(0) { $0 + $1.utf8.count + 1 } })
+            #expect(bad.last?.description.hasPrefix("line 1, index 4321 (from 0), id \"u4321\", byte ") == true)
+        }
+    }
+
+    @Test("a broken element counts, whatever is wrong with it")
+    func indices() {
+        let text = "[\(user("a")),7,{\"klass\":},\(user("b")),{\"klass\":\"user\",\"id\":\"c\"} \(user("d")),]"
+        var reader = ItemReader(kinds: .standard)
+        reader.append(Array(text.utf8))
+        reader.end()
+        var places: [String] = []
+        while true {
+            let outcome = reader.next()
+            if case .bad(let item) = outcome { places.append("\(item.index ?? -1) \(item.id ?? "-")") }
+            if outcome == .finished { break }
+        }
+        #expect(places == ["1 -", "2 -", "4 c", "5 -", "6 -"])
+    }
+
+    @Test(
+        "what is no list of items at all is called what it is, and what to do about it is said",
+        arguments: [
+            ("<!DOCTYPE html><html><body>Not found</body></html>", "an HTML page"), ("\n  <HTML>\n<p>", "an HTML page"),
+            ("<?xml version=\"1.0\"?><users/>", "XML"), ("klass,id,username\nuser,a,A\n", "CSV"), ("\"klass\";\"id\"\n", "CSV"),
+            ("[\0{\0}\0]\0", "iconv -f UTF-16"), ("\0[\0{\0}\0]", "UTF-16"), ("\u{28}", "object is expected"),
+            (#"{"users": [{"klass": "user"}]}"#, "jq '.[\"users\"]'"),
+            ("{\n  \"page\": 1,\n  \"users\": [\n    {\n", "in its member \"users\""),
+            ("{\n \"klass\": \"user\",\n \"tags\": [{}],\n \"id\": \"a\"\n}\n", "several lines: put [ before it"),
+            ("PK\u{3}\u{4}abcdef", "unzip -p"), ("BZh91AY", "bzip2 -dc"),
+        ])
+    func unreadable(_ text: String, _ words: String) {
+        let found = read(text)
+        #expect(found.count == 1 && found[0].contains(words), "\(found)")
+        #expect(found.allSatisfy { $0.hasPrefix("unreadable: ") } || words.contains("expected"))
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        #expect(read(mark + Array(text.utf8)) == found)
+    }
+
+    @Test("a giant wrapper is told before it is read, and one bad line among others is one bad line")
+    func wrappers() {
+        let giant = "{\"users\":[" + Array(repeating: user("a"), count: 20_000).joined(separator: ",") + "]}"
+        for piece in [1 << 16, .max] {
+            let found = read(Array(giant.utf8), piece: piece)
+            #expect(found.count == 1 && found[0].contains("jq '.[\"users\"]'"))
+        }
+        #expect(read("{\"users\":[{}]}\n\(user("a"))") == ["1: klass: is missing", "a"])
+        #expect(read("{\"klass\":\"user\",\n\(user("a"))") == ["1: ends too early", "a"])
+        #expect(read("oops, this is it: {\n\(user("a"))") == ["1: an object is expected", "a"])
+        #expect(read([0xFF, 0xFE] + Array("[\0".utf8)).first?.contains("iconv") == true)
+        #expect(read([0x28, 0xB5, 0x2F, 0xFD, 0, 0, 0]).first?.contains("zstd -dc") == true)
     }
 
     @Test("bytes changed at random never make it trap or hang, and pieces never make a difference")

@@ -20,7 +20,7 @@ struct JSONObjectTests {
         "refuses everything else, and says why and where",
         arguments: [
             ("", .endOfText, 0), ("[]", .expectedObject, 0), ("{", .endOfText, 1), (#"{"a""#, .endOfText, 4), (#"{"a":"#, .endOfText, 5),
-            (#"{"a":1"#, .endOfText, 6), (#"{"a":1,}"#, .expectedName, 7), (#"{,}"#, .expectedName, 1), (#"{a:1}"#, .expectedName, 1),
+            (#"{"a":1"#, .endOfText, 6), (#"{"a":1,}"#, .trailingComma, 7), (#"{,}"#, .expectedName, 1), (#"{a:1}"#, .expectedName, 1),
             (#"{"a" 1}"#, .expectedColon, 5), (#"{"a":1 "b":2}"#, .expectedCommaOrEnd, 7), (#"{"a":1]"#, .expectedCommaOrEnd, 6),
             (#"{"a":[1}"#, .expectedCommaOrEnd, 7), (#"{} {}"#, .trailingBytes, 3), (#"{"a":01}"#, .badNumber, 5),
             (#"{"a":-}"#, .badNumber, 6),

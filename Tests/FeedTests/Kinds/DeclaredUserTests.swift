@@ -41,7 +41,7 @@ struct DeclaredUserTests {
         let client = ClientTrace(viewer: "ann")
         let outcome = try await fixture.performer().perform(
             .selection, of: "person:tt", for: client, now: Fixture.now, answer: { $0.json() })
-        guard case .performed(let performance, _) = outcome else { throw TestFailure() }
+        guard case .performed(let performance) = outcome else { throw TestFailure() }
         #expect(performance.presentation == .imageZoom(username: "Tongue Twister", image: "https://i.example/1.png"))
         #expect(performance.steps.map(\.command) == ["analytics", "present"])
         _ = try await fixture.performer().undo(selection: #require(performance.selection), for: client, now: Fixture.now)

@@ -75,7 +75,8 @@ struct RemotePageReaderTests {
             (#"{"data":[],"data":[]}"#, "/data", "byte 18: /data occurs twice"),
             (#"{"a":tru}"#, "/data", "byte 5: neither true, false nor null"),
             (#"{"data":[{}{}]}"#, "/data", "byte 11: a comma or the end of the object or array is expected"),
-            ("<html>", "", "byte 0: the document is not an array"), (#"{"data":[{"a":]}"#, "/data", "byte 14: a value is expected"),
+            ("<html>", "", "byte 0: this is an HTML page, not JSON: the address may want a login, or be wrong; look at it in a browser"),
+            (#"{"data":[{"a":]}"#, "/data", "byte 14: a value is expected"),
             (#"{"a":"# + String(repeating: "[", count: 100), "/data", "byte 68: nested too deeply"),
         ])
     func wrong(text: String, items: String, expected: String) throws {

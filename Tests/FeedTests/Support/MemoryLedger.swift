@@ -9,6 +9,8 @@ final class MemoryLedger: Ledger {
         var answers: [String: (fingerprint: String, answer: [UInt8])] = [:]
         /// Which performances hold a cell on a list, and since which commit: by list, viewer, cell.
         var lists: [[String]: (performances: Set<String>, mark: Int64)] = [:]
+        /// What each removal took off a list. Enough for those that are taken back in reverse.
+        var removals: [[String]: (performances: Set<String>, mark: Int64)] = [:]
         var commits = 0
         var failure: StoreError?
     }
@@ -50,8 +52,15 @@ final class MemoryLedger: Ledger {
             for change in entry.changes {
                 switch change {
                 case .add(let list, let viewer, let cell, let performance, _):
-                    state.lists[[list.rawValue, viewer, cell], default: ([], Int64(state.commits))].performances.insert(performance)
-                case .remove(let list, let viewer, let cell, let performance):
+                    let key = [list.rawValue, viewer, cell]
+                    if state.lists[key]?.performances.isEmpty != false { state.lists[key] = ([], Int64(state.commits)) }
+                    state.lists[key]?.performances.insert(performance)
+                case .remove(let list, let viewer, let cell, let performance, _):
+                    state.removals[[list.rawValue, viewer, cell, performance]] =
+                        state.lists.updateValue(([], 0), forKey: [list.rawValue, viewer, cell])
+                case .takeBack(let list, let viewer, let cell, let performance):
+                    let removed = state.removals.removeValue(forKey: [list.rawValue, viewer, cell, performance])
+                    if let removed { state.lists[[list.rawValue, viewer, cell]] = removed }
                     state.lists[[list.rawValue, viewer, cell]]?.performances.remove(performance)
                 }
             }

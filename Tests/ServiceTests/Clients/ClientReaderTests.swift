@@ -1,6 +1,7 @@
 import Feed
 import Foundation
 import HTTPTypes
+import Routing
 import Testing
 
 @testable import Service
@@ -34,6 +35,17 @@ struct ClientReaderTests {
         ] as [([(String, String)], Verdict)])
     func purposes(fields: [(String, String)], verdict: Verdict) async throws {
         #expect(try await reader().trace(of: request(fields), from: "192.0.2.1", now: 0).verdict == verdict)
+    }
+
+    @Test("two names are none: 400, and for a link that is followed whatever it says, nobody")
+    func repeatedViewer() async throws {
+        let reader = try await reader()
+        var request = try request([("X-Viewer-ID", "alice")])
+        #expect(try reader.viewer(of: request) == "alice")
+        request.headerFields.append(HTTPField(name: try #require(HTTPField.Name("X-Viewer-ID")), value: "bob"))
+        #expect(throws: Problem.self) { try reader.viewer(of: request) }
+        #expect(throws: Problem.self) { try reader.trace(of: request, from: "192.0.2.1", now: 0) }
+        #expect(reader.lenientTrace(of: request, from: "192.0.2.1", now: 0).viewer == nil)
     }
 
     @Test(

@@ -1,37 +1,135 @@
+import Feed
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Service
 
 @Suite("Audit log")
 struct AuditLogTests {
-    private func entry(_ path: String) -> AuditLog.Entry {
-        AuditLog.Entry(time: "2026-11-21T09:00:00Z", who: "loopback", method: "PUT", path: path, status: 200, outcome: "done")
+    private static func entry(_ path: String) -> AuditEntry {
+        AuditEntry(who: "loopback", method: "PUT", path: path, outcome: "", now: 1_795_251_600_000)
     }
 
-    @Test("appends whole lines, from many at once and over a restart, for its owner's eyes alone")
+    /// A folder of its own, with the log's path in it.
+    private static func withLog(_ body: (_ folder: String, _ path: String) async throws -> Void) async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID())").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try await body(folder, "\(folder)/audit.log")
+    }
+
+    private static func lines(_ path: String) throws -> [AuditEntry] {
+        try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map {
+            try JSONDecoder().decode(AuditEntry.self, from: Data($0.utf8))
+        }
+    }
+
+    private static func journals(_ folder: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasPrefix("audit.pending-") }
+    }
+
+    @Test("has one whole line for each deed, from many at once and over a restart, for its owner's eyes alone")
     func appends() async throws {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID()).log").path
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        for round in 0..<2 {
-            let log = try AuditLog(path: path)
-            try await withThrowingTaskGroup { group in
-                for number in 0..<20 { group.addTask { try log.append(entry("/\(round)/\(number)\n\"")) } }
-                try await group.waitForAll()
+        try await Self.withLog { folder, path in
+            for round in 0..<2 {
+                let log = try AuditLog(path: path)
+                try await withThrowingTaskGroup { group in
+                    for number in 0..<20 {
+                        group.addTask {
+                            let note = AuditNote()
+                            let deed = try await log.begin(Self.entry("/\(round)/\(number)\n\""))
+                            note.tell(["removed": number], items: (0..<number).map { "user:\($0)" })
+                            try await log.finish(deed, status: 200, outcome: "done", note: note, now: 0)
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+                log.refuse(Self.entry("/\(round)/refused"))
+                await log.close()
             }
+            let lines = try Self.lines(path)
+            #expect(lines.count == 42 && Set(lines.map(\.path)).count == 42)
+            #expect(lines.allSatisfy { ($0.items?.count ?? 0) == ($0.changes?["removed"] ?? 0) })
+            #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
+            #expect(try Self.journals(folder).isEmpty)
         }
-        let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
-        let paths = try lines.map { line in
-            try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])["path"] as? String
-        }
-        #expect(Set(paths).count == 40)
-        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
-        #expect(mode == 0o600)
     }
 
     @Test("a service whose writes cannot be recorded does not start")
     func refuses() {
         #expect(throws: ConfigurationError.self) { try AuditLog(path: "/nowhere/at/all") }
+    }
+
+    @Test("nothing begins where there would be no line of it: the device, or the disk, is full")
+    func full() async throws {
+        try await Self.withLog { folder, path in
+            symlink("/dev/full", path)
+            let log = try AuditLog(path: path)
+            await #expect(throws: StoreError.self) { _ = try await log.begin(Self.entry("/")) }
+            unlink(path)
+            // From then on there is a file again.
+            try await log.finish(try await log.begin(Self.entry("/")), outcome: "done", now: 0)
+            #expect(try Self.lines(path).map(\.outcome) == ["done"])
+        }
+        try await Self.withLog { folder, path in
+            guard let disk = try Mount.small(folder, kibibytes: 512) else { return }
+            defer { disk.remove() }
+            let log = try AuditLog(path: path)
+            let deed = try await log.begin(Self.entry("/first"))
+            // The room for its line is kept, whoever takes the rest.
+            let rest = try #require(FileHandle(forWritingAtPath: Self.made("\(folder)/rest")))
+            while (try? rest.write(contentsOf: Data(count: 4_096))) != nil {}
+            await #expect(throws: StoreError.self) {
+                for number in 0..<64 { _ = try await log.begin(Self.entry("/\(number)")) }
+            }
+            try await log.finish(deed, status: 200, outcome: "done", now: 0)
+            #expect(try Self.lines(path).map(\.path) == ["/first"])
+        }
+    }
+
+    private static func made(_ path: String) -> String {
+        _ = FileManager.default.createFile(atPath: path, contents: nil)
+        return path
+    }
+
+    @Test("what a process had begun when it ended gets its line from the next, once, and what others are doing does not")
+    func interrupted() async throws {
+        try await Self.withLog { folder, path in
+            let first = try AuditLog(path: path)
+            let done = try await first.begin(Self.entry("/done"))
+            _ = try await first.begin(Self.entry("/cut-off"))
+            try await first.finish(done, status: 200, outcome: "done", now: 0)
+            // Another process beside it takes nothing of it for abandoned.
+            #expect(try Self.journals(folder).count == 1)
+            let beside = try AuditLog(path: path)
+            #expect(try Self.lines(path).map(\.path) == ["/done"])
+            await beside.close()
+            // As after a kill: the journal lies there, and nobody has it locked.
+            let journal = try #require(try Self.journals(folder).first)
+            let left = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(journal)"))
+            try (left + Data(#"{"half":"#.utf8)).write(to: URL(fileURLWithPath: "\(folder)/audit.pending-left"))
+            for _ in 0..<2 {
+                let next = try AuditLog(path: path)
+                await next.close()
+                let lines = try Self.lines(path)
+                #expect(lines.map(\.path) == ["/done", "/cut-off"])
+                #expect(lines.last?.outcome == AuditLog.interrupted && lines.last?.status == nil)
+            }
+            #expect(try Self.journals(folder) == [journal])
+            withExtendedLifetime(first) {}
+        }
+    }
+
+    @Test("a log that was moved away is begun anew")
+    func moved() async throws {
+        try await Self.withLog { folder, path in
+            let log = try AuditLog(path: path)
+            try await log.finish(try await log.begin(Self.entry("/1")), outcome: "done", now: 0)
+            try FileManager.default.moveItem(atPath: path, toPath: "\(folder)/audit.1")
+            try await log.finish(try await log.begin(Self.entry("/2")), outcome: "done", now: 0)
+            #expect(try Self.lines(path).map(\.path) == ["/2"])
+        }
     }
 
     @Test(
@@ -47,6 +145,6 @@ struct AuditLogTests {
             ("/admin/images?url=%ff:s3cret", "/admin/images?url=…"),
         ])
     func shown(target: String, expected: String) {
-        #expect(AuditLog.shown(target) == expected)
+        #expect(AuditEntry.shown(target) == expected)
     }
 }

@@ -1,5 +1,6 @@
 import Feed
 import HTTPTypes
+import Routing
 import Storage
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import Routing
 import Testing
 
 @testable import Service

@@ -1,5 +1,6 @@
 import Feed
 import HTTPTypes
+import Routing
 import Testing
 
 @testable import Service
@@ -22,7 +23,8 @@ struct PreconditionTests {
         arguments: [
             Case(isThere: false, status: nil), Case(isThere: true, status: 428), Case(isThere: true, isFree: true, status: nil),
             Case(match: tag, isThere: true, status: nil), Case(match: "\"other\"", isThere: true, status: 412),
-            Case(match: "\"other\", \(tag)", isThere: true, status: nil), Case(match: "W/\(tag)", isThere: true, status: 412),
+            Case(match: "\"other\", \(tag)", isThere: true, status: nil), Case(match: "\"a,b\" ,\(tag)", isThere: true, status: nil),
+            Case(match: "W/\(tag)", isThere: true, status: 412),
             Case(match: "*", isThere: true, status: nil), Case(match: "*", isThere: false, status: 412),
             Case(match: tag, isThere: false, status: 412), Case(match: "\"other\"", isThere: true, isFree: true, status: 412),
             Case(noneMatch: "*", isThere: false, status: nil), Case(noneMatch: "*", isThere: true, status: 412),

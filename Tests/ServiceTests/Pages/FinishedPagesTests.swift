@@ -15,11 +15,50 @@ struct FinishedPagesTests {
         let canned = CannedResponse(ServerResponse(status: .ok, body: Array("{}".utf8)))
         pages.keep(canned, hasGzip: false, as: key, target: "/feed?utm=1", version: version, validUntil: 10)
         let (count, bytes) = pages.contents
-        let page = try #require(pages.page(key, target: "/feed", version: version, now: 2))
+        let page = try #require(pages.page(key, target: "/feed", version: version))
         #expect(page.target == Array("/feed".utf8))
         #expect(pages.contents.pages == count && pages.contents.bytes == bytes - "?utm=1".utf8.count)
         pages.keep(canned, hasGzip: true, as: key, target: "/feed?", version: version, validUntil: 10)
-        #expect(pages.page(key, target: "/feed?", version: version, now: 2)?.target == Array("/feed?".utf8))
-        #expect(pages.page(key, target: "/feed", version: StoreVersion(high: 1, low: 2), now: 2) == nil)
+        #expect(pages.page(key, target: "/feed?", version: version)?.target == Array("/feed?".utf8))
+        #expect(pages.page(key, target: "/feed", version: StoreVersion(high: 1, low: 2)) == nil)
+    }
+
+    @Test("each coding ends with the hour it was made in, whoever has the other one made anew", arguments: [true, false])
+    func codings(refreshesGzip: Bool) {
+        let pages = FinishedPages(capacity: 1 << 20, metrics: PageMetrics(registry: PrometheusRegistry()))
+        let key = FinishedPages.Key(FeedRequest(cursor: nil, limit: 20, now: 1), of: "/feed")
+        let version = StoreVersion(high: 1, low: 1)
+        func keep(gzip: Bool, until end: Int64) -> CannedResponse {
+            var response = ServerResponse(status: .ok, body: Array("{}".utf8))
+            response.isCompressible = true
+            let canned = CannedResponse(response, compressionLevel: gzip ? 6 : nil, route: nil)
+            pages.keep(canned, hasGzip: gzip, as: key, target: "/feed", version: version, validUntil: end)
+            return canned
+        }
+        func found(gzip: Bool, now: Int64) -> CannedResponse? {
+            pages.page(key, target: "/feed", version: version)?.canned(gzip: gzip, now: now)
+        }
+        let negotiable = keep(gzip: true, until: 10)
+        let plain = keep(gzip: false, until: 10)
+        #expect(found(gzip: true, now: 9) === negotiable && found(gzip: false, now: 9) === plain)
+        #expect(found(gzip: true, now: 10) == nil && found(gzip: false, now: 10) == nil)
+        let second = keep(gzip: refreshesGzip, until: 20)
+        // What negotiates has the plain coding too.
+        #expect(found(gzip: true, now: 11) === (refreshesGzip ? second : nil))
+        #expect(found(gzip: false, now: 19) === second && found(gzip: false, now: 20) == nil)
+    }
+
+    @Test("a page that was made while the clock was ahead is not served once it is back")
+    func clockAhead() {
+        let pages = FinishedPages(capacity: 1 << 20, metrics: PageMetrics(registry: PrometheusRegistry()))
+        let key = FinishedPages.Key(FeedRequest(cursor: nil, limit: 20, now: 1), of: "/feed")
+        let version = StoreVersion(high: 1, low: 1)
+        let canned = CannedResponse(ServerResponse(status: .ok, body: Array("{}".utf8)))
+        let (now, ahead) = (Int64(1_000), Int64(6 * 3_600_000 + 1_000))
+        for (moment, isServed) in [(ahead, true), (now, false)] {
+            pages.keep(
+                canned, hasGzip: false, as: key, target: "/feed", version: version, validUntil: CellTokens.endOfBucket(of: ahead))
+            #expect((pages.page(key, target: "/feed", version: version)?.canned(gzip: false, now: moment) != nil) == isServed)
+        }
     }
 }

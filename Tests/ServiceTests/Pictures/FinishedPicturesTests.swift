@@ -36,7 +36,7 @@ struct FinishedPicturesTests {
         for number in 0..<40 {
             let source = origin.url("/\(number).png")
             if case .stream(let stream, _) = await proxy.manager.image(ImageRequest(source)).body { for try await _ in stream {} }
-            proxy.finished.keep(path: "/images/x/\(number)", source: source, expires: .max, now: 1)
+            proxy.finished.keep(path: "/images/x/\(number)", ImageRequest(source), expires: .max, now: 1)
             kept.append(Kept(image: proxy.manager.cached(source), bytes: bytes.count))
             #expect(kept.last?.image != nil)
         }

@@ -92,9 +92,12 @@ struct SourcesFileTests {
             ),
             (
                 "url: http://127.0.0.1/\n    kind: user",
-                "sources.yaml:3: 'http://127.0.0.1/' would be refused (address-denied); see sources."
+                "sources.yaml:3: http://127.0.0.1/: the address 127.0.0.1 is private or this machine's own, and is not asked; where that"
             ),
-            ("url: http://a.example:99/\n    kind: user", "would be refused (port-denied)"),
+            (
+                "url: http://a.example:99/\n    kind: user",
+                "http://a.example:99/: the port 99 is not among sources.allowed-ports (port-denied)"
+            ),
             ("url: https://a.example\n    kind: dog", "sources.yaml:4: 'dog' is not allowed; allowed: advertisement, user"),
             (
                 "url: https://a.example\n    kind: user\n    evry: 1s",
@@ -111,7 +114,7 @@ struct SourcesFileTests {
             ("url: https://a.example\n    kind: user\n    fields: {id: /a~}", "'/a~' is not allowed"),
             (
                 "url: https://a.example\n    kind: user\n    fields:\n      username: a\n      avatarUrl: b\n      tpye: {value: regular}",
-                "sources.yaml:8: unknown field 'tpye'; allowed: klass, id, type, username, avatarUrl, backgroundUrl"
+                "sources.yaml:8: unknown field 'tpye' of the kind user; allowed: klass, id, type, username, avatarUrl, backgroundUrl"
             ),
             (
                 "url: https://a.example\n    kind: user\n    fields:\n      username: a\n      avatarUrl: b\n      type: {value: regulr}",
@@ -165,7 +168,8 @@ struct SourcesFileTests {
         }
         #expect(fault("event", "{klass: k, id: a, type: {value: talk}, title: b, signup: c, price: d}") == nil)
         #expect(
-            fault("event", "{id: a, type: b, title: b, signup: c, prize: d}")?.contains("unknown field 'prize'; allowed: klass, id") == true
+            fault("event", "{id: a, type: b, title: b, signup: c, prize: d}")?.contains(
+                "unknown field 'prize' of the kind event; allowed: klass, id") == true
         )
         #expect(fault("event", "{id: a, type: {value: tlak}, title: b, signup: c}")?.contains("party, talk") == true)
         #expect(fault("event", "{id: a, type: b, title: b, signup: c, price: {value: 3}}")?.contains("price: must be a number") == true)

@@ -28,7 +28,9 @@ struct StoreOperationTests {
             .move(Self.key("d"), .before(Self.key("a"))), .move(Self.key("a"), .after(Self.key("c"))), .remove(Self.key("b")),
             .update(user("c", variant: "featured")), .clear(section: "advertisements"),
         ])
-        #expect(changed == StoreOperationSummary(moved: 2, updated: 1, removed: 3))
+        var expected = StoreOperationSummary(moved: 2, updated: 1, removed: 3)
+        expected.cleared = ["0", "1"].map { ItemKey(kind: "advertisement", id: $0) }
+        #expect(changed == expected)
         #expect(try await store.ids() == ["d", "c", "a"])
         #expect(try await store.ids(.advertisements).isEmpty)
         #expect(try await store.read { try $0.item(kind: "user", id: "c") }?.variant == "featured")

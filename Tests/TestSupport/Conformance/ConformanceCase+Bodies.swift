@@ -60,9 +60,12 @@ extension ConformanceCase {
             "-1", "-0", "+5", "0x5", "5a", "1_0", "5 5", "5,6", "", "５", "12345678901234567890", "9223372036854775808",
             "18446744073709551616",
         ].map { refused("B2", post(["Content-Length: \($0)"], "")) }
-        + ["gzip", "identity", "xchunked", "\"chunked\"", "chunke"].map { refused("B7", post(["Transfer-Encoding: \($0)"], ""), 501) }
+        + ["gzip", "identity", "xchunked", "\"chunked\"", "chunke", "gzip, chunked", "a,b ,\tCHUNKED"].map {
+            refused("B7", post(["Transfer-Encoding: \($0)"], ""), 501)
+        }
         + [
-            "chunked, gzip", "chunked, chunked", "chunked\r\nTransfer-Encoding: chunked", ", chunked", "chunked,", "", "chunked;p=1",
+            "chunked, gzip", "gzip, deflate", "gzip, chunked, chunked", "chunked, gzip, chunked", "gzip;q=1, chunked", "gzip, \"chunked\"",
+            "chunked, chunked", "chunked\r\nTransfer-Encoding: chunked", ", chunked", "chunked,", "", "chunked;p=1",
             "\u{0B}chunked", "chunked\u{0C}", "\u{A0}chunked", "chunked\r",
         ].map { refused("B8", post(["Transfer-Encoding: \($0)"], "0\r\n\r\n")) }
         + [

@@ -8,6 +8,8 @@ public struct JSONFault: Error, Sendable, Hashable, CustomStringConvertible {
         case expectedName = "a name in double quotes is expected"
         case expectedColon = "a colon is expected"
         case expectedCommaOrEnd = "a comma or the end of the object or array is expected"
+        case trailingComma = "a comma stands before the end: take it out"
+        case commaAfterLine = "a comma follows the item: lines have none between them, unless the file is an array with [ and ]"
         case trailingBytes = "something follows the value"
         case badNumber = "not a number"
         case badLiteral = "neither true, false nor null"

@@ -93,7 +93,9 @@ struct JSONScanner {
     /// A member's name and the colon behind it.
     mutating func name(_ bytes: Span<UInt8>) throws(JSONFault) -> JSONToken {
         guard position < bytes.count else { throw JSONFault(.endOfText, at: position) }
-        guard bytes[position] == UInt8(ascii: "\"") else { throw JSONFault(.expectedName, at: position) }
+        guard bytes[position] == UInt8(ascii: "\"") else {
+            throw JSONFault(bytes[position] == UInt8(ascii: "}") ? .trailingComma : .expectedName, at: position)
+        }
         let name = try string(bytes)
         skipWhitespace(bytes)
         guard position < bytes.count else { throw JSONFault(.endOfText, at: position) }

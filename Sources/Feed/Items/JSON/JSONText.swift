@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// Between the characters of a string and the way JSON writes them.
 public enum JSONText {
     /// Appends a string with its quotes, escaping only what RFC 8259 §7 says must be: so equal strings have equal bytes.
@@ -19,8 +21,7 @@ public enum JSONText {
             case 0x09: bytes.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "t")])
             case 0..<0x20:
                 bytes.append(contentsOf: "\\u00".utf8)
-                bytes.append(hexadecimal(byte >> 4))
-                bytes.append(hexadecimal(byte & 0x0F))
+                Hexadecimal.append(UInt64(byte), digits: 2, to: &bytes)
             default: bytes.append(byte)
             }
         }
@@ -29,10 +30,6 @@ public enum JSONText {
     @inline(__always)
     private static func isEscaped(_ byte: UInt8) -> Bool {
         byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
-    }
-
-    private static func hexadecimal(_ nibble: UInt8) -> UInt8 {
-        nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") + nibble - 10
     }
 
     /// Resolves the escapes of a string that a ``JSONScanner`` has checked.

@@ -4,6 +4,8 @@ public struct ItemKinds: Sendable {
     public static let standard = ItemKinds([UserKind(), AdvertisementKind()])
 
     private var kinds: [String: any ItemKind] = [:]
+    /// What whoever misses a kind is told: where others are declared.
+    public var note: String?
 
     /// Where two kinds have one name, the last holds.
     public init(_ kinds: [any ItemKind]) {
@@ -12,7 +14,9 @@ public struct ItemKinds: Sendable {
 
     /// These kinds and others. Where two have one name, the last holds.
     public func adding(_ kinds: [any ItemKind]) -> ItemKinds {
-        ItemKinds(Array(self.kinds.values) + kinds)
+        var all = ItemKinds(Array(self.kinds.values) + kinds)
+        all.note = note
+        return all
     }
 
     public subscript(name: String) -> (any ItemKind)? { kinds[name] }
@@ -23,7 +27,9 @@ public struct ItemKinds: Sendable {
     public func validate(_ fields: ItemFields) throws(ItemFault) -> ValidItem {
         let klass = try fields.text("klass", limit: 64)
         guard let kind = kinds[String(decoding: klass, as: UTF8.self)] else {
-            throw ItemFault(field: "klass", reason: "must be one of \(names.joined(separator: ", ")), is \(ItemFault.quoted(klass))")
+            throw ItemFault(
+                field: "klass",
+                reason: "must be one of \(names.joined(separator: ", ")), is \(ItemFault.quoted(klass))" + (note.map { "; \($0)" } ?? ""))
         }
         return try kind.validate(fields)
     }

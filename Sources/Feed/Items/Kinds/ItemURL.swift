@@ -3,6 +3,12 @@ public enum ItemURL {
     /// Bytes.
     public static let limit = 2_048
 
+    /// The same as an ECMA-262 pattern. Scheme; host, or an address in brackets; port up to 65535; the rest. Nothing that could end a URL early, and no user name.
+    public static let pattern =
+        "^[Hh][Tt][Tt][Pp][Ss]?://(?:[!$-.0-9;=A-Z^-~]+|\\[[0-9A-Fa-f:.]{2,}\\])"
+        + "(?::(?:0*(?:[0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?)?"
+        + "(?:[/?#][!#-;=?-\\[\\]^-~]*)?$"
+
     /// What is wrong with a URL, or nil.
     ///
     /// Stored URLs end in `Location` headers, in markup and in requests, so whatever could end one of these early is refused,

@@ -4,6 +4,8 @@ struct DeclaredCell: Sendable {
     let size: SizeRule
     var conditions: [CellCondition]
     let bindings: [(part: String, source: BindingSource)]
+    /// Nil for the first cell of an item.
+    let companion: String?
 
     /// The cell as items of a type see it: without the conditions that ask for the type. Nil where one of them rules the type out.
     func narrowed(to variant: String) -> DeclaredCell? {

@@ -1,3 +1,5 @@
+internal import Primitives
+
 extension FieldDeclaration {
     /// The field's value in one item: the characters of a text, or the literal of a number or boolean. Nil where it is missing.
     ///
@@ -10,11 +12,16 @@ extension FieldDeclaration {
 
     private func optionalValue(in fields: ItemFields) throws(ItemFault) -> ArraySlice<UInt8>? {
         switch type {
-        case .text: return try text(in: fields)
+        case .text:
+            guard let text = try text(in: fields) else { return nil }
+            guard choices.isEmpty || choices.contains(where: { text.elementsEqual($0.utf8) }) else {
+                throw ItemFault(field: name, reason: "must be one of \(choices.joined(separator: ", ")), is \(ItemFault.quoted(text))")
+            }
+            return text
         case .url, .image: return try fields.optionalURL(name)
         case .date:
             guard let text = try fields.optionalText(name, limit: 64) else { return nil }
-            guard DateText.isValid(text) else {
+            guard Timestamp.isDateOrMoment(text) else {
                 throw ItemFault(
                     field: name, reason: "must be a date such as 2026-05-01 or 2026-05-01T19:00:00Z, is \(ItemFault.quoted(text))")
             }

@@ -11,8 +11,10 @@ extension DeclaredKind {
 }
 
 extension FieldDeclaration {
-    fileprivate var schema: FieldSchema {
+    /// What its value may be.
+    var schema: FieldSchema {
         switch type {
+        case .text where !choices.isEmpty: .choice(choices)
         case .text: .text(minimum: Int(minimum ?? 1), maximum: Int(maximum ?? Self.usualTextLimit))
         case .number: .number(minimum: minimum, maximum: maximum)
         case .date: .date

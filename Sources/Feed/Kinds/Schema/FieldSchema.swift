@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// What a field may hold, in the words of JSON Schema (2020-12).
 struct FieldSchema {
     /// The members of the field's schema where it is present.
@@ -13,10 +15,10 @@ struct FieldSchema {
     /// As ``ItemURL`` has it.
     static let url = FieldSchema(members: [
         .init("type", .text("string")), .init("format", .text("uri")), .init("maxLength", .integer(Int64(ItemURL.limit))),
-        .init("pattern", .text(urlPattern)),
+        .init("pattern", .text(ItemURL.pattern)),
     ])
 
-    static let date = FieldSchema(members: [.init("type", .text("string")), .init("pattern", .text(DateText.pattern))])
+    static let date = FieldSchema(members: [.init("type", .text("string")), .init("pattern", .text(Timestamp.pattern))])
 
     static let boolean = FieldSchema(members: [.init("type", .text("boolean"))])
 
@@ -46,10 +48,4 @@ struct FieldSchema {
         guard !isRequired else { return .object(members) }
         return .object([.init("anyOf", .list([.object(members), .object([.init("type", .text("null"))])]))])
     }
-
-    /// Scheme; host, or an address in brackets; port up to 65535; the rest. Nothing that could end a URL early, and no user name.
-    private static let urlPattern =
-        "^[Hh][Tt][Tt][Pp][Ss]?://(?:[!$-.0-9;=A-Z^-~]+|\\[[0-9A-Fa-f:.]{2,}\\])"
-        + "(?::(?:0*(?:[0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?)?"
-        + "(?:[/?#][!#-;=?-\\[\\]^-~]*)?$"
 }

@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// A mustache template that combines the fields of an item, compiled once.
 ///
 /// What a template comes to depends on which fields an item has, and which booleans hold; the values themselves are only put in. So
@@ -48,7 +50,7 @@ struct TextTemplate: Sendable {
         for field in fields {
             let text = try values.text(field.reference)
             number = number * field.states.count + (field.states.firstIndex(of: field.state(of: text)) ?? 0)
-            texts.append(text.map { place == .link ? PathSegment.encode($0) : $0 } ?? "")
+            texts.append(text.map { place == .link ? PercentCoding.encode($0, keeping: .segment) : $0 } ?? "")
         }
         return skeletons.indices.contains(number) ? skeletons[number].text(filledWith: texts) : ""
     }

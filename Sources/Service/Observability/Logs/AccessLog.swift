@@ -16,7 +16,6 @@ final class AccessLog: Sendable {
 
     /// Addresses that are remembered as they are written.
     private static let peerLimit = 4_096
-    private static let idLimit = 64
 
     private let control: LogControl
     private let sink: LogSink
@@ -45,19 +44,23 @@ final class AccessLog: Sendable {
         let skipped = allowance.takeSkipped()
         sink.append { stripe in
             if skipped > 0 {
-                line.begin(&stripe.stamp, level: "info", message: "requests without a line", into: &stripe.lines)
+                line.begin(level: "info", message: "requests without a line", into: &stripe.lines)
                 line.field("requests", number: skipped, into: &stripe.lines)
                 line.end(&stripe.lines)
             }
-            line.begin(&stripe.stamp, level: "info", message: "request", into: &stripe.lines)
+            line.begin(level: "info", message: "request", into: &stripe.lines)
             line.field("method", text: record.method.label.utf8, into: &stripe.lines)
             line.field("route", text: (record.route ?? "none").utf8, into: &stripe.lines)
             line.field("status", number: record.status, into: &stripe.lines)
             line.field("duration_ms", thousandths: Int(max(0, record.nanoseconds / 1_000)), into: &stripe.lines)
             line.field("bytes", number: record.bytes, into: &stripe.lines)
             peer(record.peer, now: now, line, &stripe)
-            id(record.trace?.requestID, line, &stripe)
             stripe.scratch.trace.removeAll(keepingCapacity: true)
+            if let id = record.trace?.requestID {
+                id.append(to: &stripe.scratch.trace)
+                line.field("request_id", text: stripe.scratch.trace, into: &stripe.lines)
+                stripe.scratch.trace.removeAll(keepingCapacity: true)
+            }
             TraceContext.append(continuing: record.trace?.traceParent, to: &stripe.scratch.trace)
             line.field("traceparent", text: stripe.scratch.trace, into: &stripe.lines)
             line.end(&stripe.lines)
@@ -78,16 +81,5 @@ final class AccessLog: Sendable {
             stripe.scratch.peers[peer.host] = text
         }
         if !text.isEmpty { line.field("peer", text: text, into: &stripe.lines) }
-    }
-
-    /// The id that the client gave, or one of ours.
-    private func id(_ given: String?, _ line: LogLine, _ stripe: inout LogSink.Stripe) {
-        if let given, !given.isEmpty, given.utf8.count <= Self.idLimit {
-            line.field("request_id", text: given.utf8, into: &stripe.lines)
-        } else {
-            stripe.scratch.trace.removeAll(keepingCapacity: true)
-            TraceContext.appendRandom(to: &stripe.scratch.trace)
-            line.field("request_id", text: stripe.scratch.trace, into: &stripe.lines)
-        }
     }
 }

@@ -1,4 +1,5 @@
 internal import Feed
+internal import Primitives
 
 /// Writes one line, as text or as a JSON object: time, level, message, then fields.
 struct LogLine {
@@ -8,16 +9,16 @@ struct LogLine {
         isJSON = json
     }
 
-    func begin(_ stamp: inout TimeStamp, level: String, message: String, into bytes: inout [UInt8]) {
+    func begin(level: String, message: String, into bytes: inout [UInt8]) {
         if isJSON {
             bytes += #"{"time":""#.utf8
-            stamp.append(to: &bytes)
+            Timestamp.appendExact(milliseconds: WallClock.now(), to: &bytes)
             bytes += #"","level":""#.utf8
             bytes += level.utf8
             bytes += #"","message":"#.utf8
             Self.appendQuoted(message.utf8, to: &bytes)
         } else {
-            stamp.append(to: &bytes)
+            Timestamp.appendExact(milliseconds: WallClock.now(), to: &bytes)
             bytes.append(UInt8(ascii: " "))
             bytes += level.utf8
             bytes.append(UInt8(ascii: " "))
@@ -100,8 +101,8 @@ struct LogLine {
                 continue
             }
             for unit in String(scalar).utf16 {
-                let digits = String(unit, radix: 16)
-                bytes += "\\u\(String(repeating: "0", count: 4 - digits.utf8.count))\(digits)".utf8
+                bytes += "\\u".utf8
+                Hexadecimal.append(UInt64(unit), digits: 4, to: &bytes)
             }
         }
     }

@@ -16,7 +16,6 @@ public final class LogSink: Sendable {
     struct Stripe {
         var lines: [UInt8] = []
         var isScheduled = false
-        var stamp = TimeStamp()
         var scratch = AccessLog.Scratch()
     }
 

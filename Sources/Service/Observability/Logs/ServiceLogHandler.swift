@@ -31,7 +31,7 @@ public struct ServiceLogHandler: LogHandler {
         if let error = event.error { fields["error"] = "\(error)" }
         let sorted = fields.sorted { $0.key < $1.key }
         sink.append(isUrgent: event.level >= .warning) { stripe in
-            line.begin(&stripe.stamp, level: event.level.rawValue, message: event.message.description, into: &stripe.lines)
+            line.begin(level: event.level.rawValue, message: event.message.description, into: &stripe.lines)
             for (name, value) in sorted { line.field(name, text: "\(value)".utf8, into: &stripe.lines) }
             line.end(&stripe.lines)
         }

@@ -1,3 +1,4 @@
+internal import Primitives
 internal import Synchronization
 
 /// The ids of one request: its own, and those of the trace it belongs to (W3C Trace Context, level 1, section 3.2).
@@ -39,10 +40,7 @@ struct TraceContext {
         value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
         value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
         value = max(value ^ (value >> 31), 1)
-        for shift in stride(from: 60, through: 0, by: -4) {
-            let digit = UInt8(truncatingIfNeeded: value >> UInt64(shift)) & 15
-            bytes.append(digit < 10 ? zero + digit : UInt8(ascii: "a") - 10 + digit)
-        }
+        Hexadecimal.append(value, digits: 16, to: &bytes)
     }
 
     private static let dash = UInt8(ascii: "-")

@@ -8,9 +8,13 @@ struct ServiceSamples: Sendable {
     let accessLog: AccessLog
 
     func read() async -> [MetricSample] {
-        ProcessSamples.read() + pages + ledger + logs + SourceSamples.read(parts.sources, now: parts.clock())
+        ProcessSamples.read() + [Self.build] + pages + ledger + logs + SourceSamples.read(parts.sources, now: parts.clock())
             + Self.images(await parts.pictures.manager.metrics())
     }
+
+    private static let build = MetricSample(
+        name: "intertwine_build_info", kind: .gauge, help: "Always 1; the version that runs is a label.",
+        labels: [("version", FeedService.version)], value: 1)
 
     private var pages: [MetricSample] {
         let contents = live.current.pages.contents

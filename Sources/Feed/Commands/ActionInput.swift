@@ -1,0 +1,61 @@
+/// What a slot takes from whoever performs it: the values that its commands declare, as one JSON object in the request's body.
+extension FieldDeclaration {
+    /// How many values a slot takes at most.
+    private static let inputLimit = 32
+
+    /// Why declarations cannot be a slot's input; nil where they can.
+    static func fault(in input: [FieldDeclaration]) -> String? {
+        guard input.count <= inputLimit else { return "at most \(inputLimit) values" }
+        for (index, field) in input.enumerated() {
+            guard KindCompiler.isName(field.name) else {
+                return "'\(ItemFault.shown(field.name))' must be a letter followed by letters, digits, _ or -, 64 at most"
+            }
+            if input[..<index].contains(where: { $0.name == field.name }) { return "two values are called '\(field.name)'" }
+            if let fault = field.boundsFault { return "\(field.name): \(fault)" }
+        }
+        return nil
+    }
+
+    /// Reads and checks the values of a body.
+    ///
+    /// - Parameter body: a JSON object; no bytes at all are an empty one.
+    /// - Throws: ``ActionError/invalidInput(_:)`` for the first value that is missing, of another type, beyond its limits, or not declared.
+    static func values(of input: [FieldDeclaration], in body: [UInt8]) throws(ActionError) -> [String: ActionValue] {
+        guard !input.isEmpty else { return [:] }
+        do throws(ItemFault) {
+            let fields = try ItemFields(body.isEmpty ? Array("{}".utf8) : body)
+            for member in fields.object.members where !input.contains(where: { fields.object.matches(member.name, $0.name) }) {
+                let names = input.map(\.name).joined(separator: ", ")
+                throw ItemFault(
+                    field: ItemFault.shown(fields.object.characters(of: member.name)), reason: "is not asked for; allowed: \(names)")
+            }
+            var values: [String: ActionValue] = [:]
+            for field in input {
+                if let characters = try field.value(in: fields) { values[field.name] = field.actionValue(characters) }
+            }
+            return values
+        } catch {
+            throw .invalidInput(error)
+        }
+    }
+
+    private func actionValue(_ characters: ArraySlice<UInt8>) -> ActionValue {
+        let text = String(decoding: characters, as: UTF8.self)
+        return switch type {
+        case .number: Int64(text).map { .integer($0) } ?? .number(Double(text) ?? .nan)
+        case .boolean: .flag(text == "true")
+        case .text, .date, .url, .image: .text(text)
+        }
+    }
+
+    /// The JSON Schema (2020-12) of the object that holds the values.
+    static func schema(of input: [FieldDeclaration]) -> ActionValue {
+        var members: [ActionValue.Member] = [
+            .init("type", .text("object")),
+            .init("properties", .object(input.map { .init($0.name, $0.schema.value(isRequired: $0.isRequired)) })),
+        ]
+        let required = input.filter(\.isRequired).map { ActionValue.text($0.name) }
+        if !required.isEmpty { members.append(.init("required", .list(required))) }
+        return .object(members + [.init("additionalProperties", .flag(false))])
+    }
+}

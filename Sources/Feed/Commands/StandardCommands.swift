@@ -1,0 +1,149 @@
+// The commands that the product comes with.
+
+/// Records in the ledger that the cell was selected, clicked, seen or dismissed: whatever is being performed.
+public struct AnalyticsCommand: UndoableCommand {
+    public let name = "analytics"
+
+    public init() {}
+
+    public func perform(in context: inout CommandContext) throws {
+        context.record(context.occurrence)
+    }
+
+    /// The ledger is append-only: taking back is an event of its own.
+    public func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
+        context.record(.undo)
+    }
+}
+
+/// Has the client show the screen that the cell opens, such as the image zoom of a user.
+public struct PresentCommand: UndoableCommand {
+    public let name = "present"
+    public let needs: CommandNeeds = .presentation
+
+    public init() {}
+
+    public func perform(in context: inout CommandContext) throws {
+        guard let presentation = context.subject?.presentation else { throw CommandError.missing(.presentation, command: name) }
+        context.presentation = presentation
+    }
+
+    /// Nothing stays behind on the server; the client goes back.
+    public func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
+        context.presentation = nil
+    }
+}
+
+/// Leads the client to the stored URL of the cell, and records the click. The person has then left: it cannot be undone.
+public struct ClickthroughCommand: Command {
+    public let name = "clickthrough"
+    public let needs: CommandNeeds = .destination
+
+    public init() {}
+
+    /// A link that names the cell by a signed token and carries no URL, so there is nothing in it to redirect elsewhere.
+    public func action(for subject: CommandSubject) -> Action? {
+        guard subject.destination != nil else { return nil }
+        let context = subject.context
+        return .link(href: context.links.click(token: context.tokens.click(cell: subject.cell, slot: context.slot, now: context.now)))
+    }
+
+    public func perform(in context: inout CommandContext) throws {
+        guard let destination = context.subject?.destination else { throw CommandError.missing(.destination, command: name) }
+        context.record(.click)
+        context.destination = destination
+    }
+}
+
+/// Hides the cell from the viewer's feed.
+public struct DismissCommand: UndoableCommand {
+    public let name = "dismiss"
+    public let needs: CommandNeeds = .viewer
+
+    public init() {}
+
+    public func perform(in context: inout CommandContext) throws {
+        try context.put(on: .dismissed, for: self)
+        context.record(.dismissal)
+    }
+
+    /// Brings the cell back to its place.
+    public func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
+        try context.takeBack(record, from: .dismissed, for: self)
+    }
+}
+
+/// Puts the cell on the viewer's list of saved cells.
+public struct SaveCommand: UndoableCommand {
+    public let name = "save"
+    public let needs: CommandNeeds = .viewer
+
+    public init() {}
+
+    public func perform(in context: inout CommandContext) throws {
+        try context.put(on: .saved, for: self)
+        context.record(.save)
+    }
+
+    public func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
+        try context.takeBack(record, from: .saved, for: self)
+    }
+}
+
+/// Fills a cell with its content. The client's alone.
+public struct BindCommand: Command {
+    public let name = "bind"
+    public var bindings: [Binding]
+
+    public init(_ bindings: [Binding]) {
+        self.bindings = bindings
+    }
+
+    public func action(for subject: CommandSubject) -> Action? {
+        .bind(bindings)
+    }
+}
+
+/// Tells the client to send a request. The client's alone; what the request causes is for other commands.
+public struct RequestCommand: Command {
+    public enum Target: Sendable, Hashable {
+        /// The picture requests that filling the cell began.
+        case imageRequests
+        /// The slot itself, as the service performs it.
+        case slot(CommandKey)
+    }
+
+    public let name: String
+    public var target: Target
+    /// The JSON Schema of what the request takes; nil where it takes nothing.
+    private let schema: ActionValue?
+
+    /// - Parameter input: what the request takes.
+    public init(name: String, target: Target, input: [FieldDeclaration] = []) {
+        self.name = name
+        self.target = target
+        schema = input.isEmpty ? nil : FieldDeclaration.schema(of: input)
+    }
+
+    public func action(for subject: CommandSubject) -> Action? {
+        let links = subject.context.links
+        switch target {
+        case .imageRequests: return .request(method: "DELETE", href: links.imageRequest, templated: true)
+        case .slot(.impression): return .request(method: "POST", href: links.events, body: impression(of: subject))
+        case .slot(.configuration), .slot(.cancellation): return nil
+        case .slot(.deselection):
+            return .request(method: "DELETE", href: links.cell(subject.cell, CommandKey.selection.rawValue), input: schema)
+        case .slot(let slot): return .request(method: "POST", href: links.cell(subject.cell, slot.rawValue), input: schema)
+        }
+    }
+
+    private func impression(of subject: CommandSubject) -> ActionValue {
+        let context = subject.context
+        let token = context.tokens.impression(cell: subject.cell, slot: context.slot, page: context.page, now: context.now)
+        return .list([
+            .object([
+                .init("type", .text("impression")), .init("cell", .text(subject.cell)), .init("token", .text(token)),
+            ])
+        ])
+    }
+}

@@ -1,0 +1,147 @@
+/// An item of a file that was not taken, for whoever has to mend the file.
+public struct BadItem: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Counted from 1: where the item begins or, where it is not JSON at all, where reading it failed.
+    public var line: Int
+    /// In an array, how many elements stand before it; nil on a line of NDJSON, which the line tells.
+    public var index: Int?
+    /// The item's id, as far as it has one.
+    public var id: String?
+    /// Bytes of the file, decompressed, before the place that ``line`` is about.
+    public var offset: Int
+    public var fault: ItemFault
+
+    public init(line: Int, index: Int? = nil, id: String? = nil, offset: Int = 0, fault: ItemFault) {
+        self.line = line
+        self.index = index
+        self.id = id
+        self.offset = offset
+        self.fault = fault
+    }
+
+    /// `line 2: …` on a line of its own; in an array, which may be one line, `line 1, index 4998 (from 0), id "u4998", byte 812345: …`.
+    public var description: String {
+        guard let index else { return "line \(line): \(fault)" }
+        let id = id.map { ", id \"\(ItemFault.shown($0))\"" } ?? ""
+        return "line \(line), index \(index) (from 0)\(id), byte \(offset): \(fault)"
+    }
+}
+
+/// Why a file is no list of items at all, and what to do about it. No item of it can be taken, whatever is done about bad ones.
+public enum ItemFileFault: Error, Sendable, Hashable, CustomStringConvertible {
+    /// By a program of that name.
+    case compressed(String)
+    case html
+    case xml
+    case csv
+    case utf16
+    /// One JSON object, with a list in the member of that name.
+    case wrapped(member: String)
+    /// One JSON object, written over several lines.
+    case spread
+    /// What began as gzip does not go on as it.
+    case brokenGzip(String)
+    /// More bytes, decompressed, than were allowed.
+    case tooLong(limit: Int)
+
+    public var description: String {
+        switch self {
+        case .compressed(let program):
+            "the file is compressed by \(program), which is not read: decompress it first, as in "
+                + "`\(program == "zip" ? "unzip -p" : "\(program) -dc") FILE | intertwine import -` (gzip is read as it is)"
+        case .html:
+            "this is an HTML page, not a list of items: look at it in a browser; an address that wants a login, or is wrong, often answers "
+                + "with one"
+        case .xml: "this is XML, not JSON: convert it to a JSON array, or to lines with a JSON object each"
+        case .csv:
+            "this is a table (CSV), not JSON: convert it to a JSON array, or to lines with a JSON object each, that have klass and the "
+                + "fields which `intertwine schema KIND` prints"
+        case .utf16: "the file is UTF-16, and JSON is UTF-8: convert it, as in `iconv -f UTF-16 -t UTF-8 FILE`"
+        case .wrapped(let member):
+            "the items stand inside an object, in its member \"\(ItemFault.shown(member))\", and the file has to be the list itself: take "
+                + "it out, as in `jq '.[\"\(ItemFault.shown(member))\"]' FILE`"
+        case .spread:
+            "the file is one JSON object over several lines: put [ before it and ] behind it, or write it on one line"
+        case .brokenGzip(let reason): "the file is not gzip to its end: \(reason); nothing of it can be trusted"
+        case .tooLong(let limit): "the file has more than \(limit) bytes, decompressed"
+        }
+    }
+}
+
+extension ItemFileFault {
+    /// Bytes that ``init(opening:isAtEnd:)`` may want to see.
+    static let openingLength = 4_096
+
+    /// What the first bytes of a file show it to be.
+    enum Opening: Hashable {
+        case items
+        case needsBytes
+        case fault(ItemFileFault)
+    }
+
+    /// - Parameter bytes: from the first one on, behind a UTF-8 byte order mark.
+    static func opening(_ bytes: ArraySlice<UInt8>, isAtEnd: Bool) -> Opening {
+        guard bytes.count >= 6 || isAtEnd else { return .needsBytes }
+        let magic: [([UInt8], ItemFileFault)] = [
+            ([0x1F, 0x8B], .compressed("gzip")), ([0x28, 0xB5, 0x2F, 0xFD], .compressed("zstd")),
+            ([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00], .compressed("xz")), (Array("BZh".utf8), .compressed("bzip2")),
+            ([0x50, 0x4B, 0x03, 0x04], .compressed("zip")), ([0xFF, 0xFE], .utf16), ([0xFE, 0xFF], .utf16),
+        ]
+        if let (_, fault) = magic.first(where: { bytes.starts(with: $0.0) }) { return .fault(fault) }
+        // The first character of JSON is ASCII: half of it is nothing in UTF-16.
+        if bytes.count > 1, bytes.prefix(2).count(where: { $0 == 0 }) == 1 { return .fault(.utf16) }
+        guard let start = bytes.firstIndex(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) else { return isAtEnd ? .items : .needsBytes }
+        switch bytes[start] {
+        case UInt8(ascii: "["), UInt8(ascii: "{"): return .items
+        default: break
+        }
+        let line = bytes[start...].prefix { $0 != 0x0A }
+        guard line.endIndex < bytes.endIndex || isAtEnd || line.count >= openingLength else { return .needsBytes }
+        let text = String(decoding: line.prefix(openingLength), as: UTF8.self).lowercased()
+        if text.hasPrefix("<") {
+            let isPage = text.hasPrefix("<!doctype html") || text.hasPrefix("<html") || text.hasPrefix("<head") || text.hasPrefix("<body")
+            return .fault(isPage ? .html : .xml)
+        }
+        // A broken line of NDJSON may hold commas too; a heading holds no braces.
+        let isTable = text.contains { ",;\t".contains($0) } && !text.contains { "{}[]".contains($0) }
+        return isTable && text.first.map { $0.isLetter || $0.isNumber || $0 == "\"" || $0 == "_" } == true ? .fault(.csv) : .items
+    }
+
+    /// What an object shows itself to be that is no line of NDJSON.
+    enum Shape: Hashable {
+        case fault(ItemFileFault)
+        case needsBytes
+        case unknown
+    }
+
+    /// The shape of the object that begins at `offset`; it is no item, or does not end on its line.
+    static func shape(of bytes: [UInt8], at offset: Int) -> Shape {
+        let span = bytes.span
+        var scanner = JSONScanner(at: offset + 1)
+        var isItem = false
+        do throws(JSONFault) {
+            while true {
+                scanner.skipWhitespace(span)
+                let name = try scanner.name(span)
+                scanner.skipWhitespace(span)
+                guard scanner.position < span.count else { return .needsBytes }
+                let text = String(decoding: bytes[name.range], as: UTF8.self)
+                if text == "klass" { isItem = true }
+                if !isItem, span[scanner.position] == UInt8(ascii: "[") {
+                    var inner = JSONScanner(at: scanner.position + 1)
+                    inner.skipWhitespace(span)
+                    guard inner.position < span.count else { return .needsBytes }
+                    if span[inner.position] == UInt8(ascii: "{") { return .fault(.wrapped(member: text)) }
+                }
+                _ = try scanner.value(span)
+                scanner.skipWhitespace(span)
+                guard scanner.position < span.count else { return .needsBytes }
+                if span[scanner.position] == UInt8(ascii: "}") { break }
+                guard span[scanner.position] == UInt8(ascii: ",") else { return .unknown }
+                scanner.position += 1
+            }
+        } catch {
+            return error.reason == .endOfText ? .needsBytes : .unknown
+        }
+        return bytes[offset..<scanner.position].contains(0x0A) ? .fault(.spread) : .unknown
+    }
+}

@@ -1,4 +1,0 @@
-/// Names one fetch within its ``Transfers``; never used twice.
-public struct FetchID: Hashable, Sendable {
-    let number: UInt64
-}

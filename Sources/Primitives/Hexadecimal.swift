@@ -1,0 +1,49 @@
+/// Bytes and numbers as hexadecimal digits (RFC 4648 §8): written in lower case, read in either.
+package enum Hexadecimal {
+    /// Two digits a byte.
+    @inlinable package static func text(_ bytes: some Sequence<UInt8>) -> String {
+        var digits: [UInt8] = []
+        digits.reserveCapacity(2 * bytes.underestimatedCount)
+        for byte in bytes {
+            digits.append(digit(byte >> 4))
+            digits.append(digit(byte))
+        }
+        return String(decoding: digits, as: UTF8.self)
+    }
+
+    /// Nil where there is anything but digits, or an odd number of them.
+    package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var digits = text.utf8.makeIterator()
+        while let first = digits.next() {
+            guard let high = first.hexadecimalValue, let low = digits.next()?.hexadecimalValue else { return nil }
+            bytes.append(high << 4 | low)
+        }
+        return bytes
+    }
+
+    /// Appends the lowest digits of a number, zeros before it included.
+    package static func append(_ number: UInt64, digits: Int, to bytes: inout [UInt8]) {
+        for index in stride(from: digits - 1, through: 0, by: -1) {
+            bytes.append(digit(UInt8(truncatingIfNeeded: number >> (4 * UInt64(index)))))
+        }
+    }
+
+    /// The digit of a byte's lower half.
+    @inlinable package static func digit(_ nibble: UInt8, isUpperCase: Bool = false) -> UInt8 {
+        let value = nibble & 15
+        return value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: isUpperCase ? "A" : "a") + value - 10
+    }
+}
+
+extension UInt8 {
+    /// The value of a hexadecimal digit in either case, nil for every other byte.
+    @inlinable package var hexadecimalValue: UInt8? {
+        switch self {
+        case 0x30...0x39: self &- 0x30
+        case 0x41...0x46: self &- 0x37
+        case 0x61...0x66: self &- 0x57
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,82 @@
+/// Percent-encoding (RFC 3986 §2.1): `%` and two hexadecimal digits for a byte of UTF-8.
+package enum PercentCoding {
+    /// Which bytes stay as they are.
+    package struct Kept: Sendable {
+        /// Letters, digits, `-`, `.`, `_` and `~` (RFC 3986 §2.3).
+        package static let unreserved = Kept { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+            case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
+            default: false
+            }
+        }
+        /// In a segment of a path: those, and the colon of cells' ids.
+        package static let segment = Kept { unreserved.contains($0) || $0 == UInt8(ascii: ":") }
+        /// All of ASCII, for a reference that has its escapes already.
+        package static let ascii = Kept { $0 < 0x80 }
+
+        private let bytes: [Bool]
+
+        private init(_ isKept: (UInt8) -> Bool) {
+            bytes = (UInt8.min...UInt8.max).map(isKept)
+        }
+
+        func contains(_ byte: UInt8) -> Bool { bytes[Int(byte)] }
+    }
+
+    /// The text with all that is not kept escaped, in capitals.
+    package static func encode(_ text: String, keeping kept: Kept = .unreserved) -> String {
+        text.utf8.allSatisfy(kept.contains) ? text : encode(text.utf8, keeping: kept)
+    }
+
+    package static func encode(_ bytes: some Sequence<UInt8>, keeping kept: Kept) -> String {
+        var encoded: [UInt8] = []
+        encoded.reserveCapacity(bytes.underestimatedCount + 16)
+        for byte in bytes {
+            if kept.contains(byte) {
+                encoded.append(byte)
+            } else {
+                encoded.append(percent)
+                encoded.append(Hexadecimal.digit(byte >> 4, isUpperCase: true))
+                encoded.append(Hexadecimal.digit(byte, isUpperCase: true))
+            }
+        }
+        return String(decoding: encoded, as: UTF8.self)
+    }
+
+    /// Resolves escapes, once. Nil where one is damaged or the bytes are no UTF-8.
+    package static func decode(_ text: Substring) -> String? {
+        guard text.utf8.contains(percent) else { return String(text) }
+        var bytes: [UInt8] = []
+        var iterator = text.utf8.makeIterator()
+        while let byte = iterator.next() {
+            guard byte == percent else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = iterator.next()?.hexadecimalValue, let low = iterator.next()?.hexadecimalValue else { return nil }
+            bytes.append(high << 4 | low)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    /// The same text with the escapes resolved of those characters that mean the same with and without (RFC 3986 §6.2.2.2).
+    package static func normalised(_ text: Substring) -> Substring {
+        guard text.utf8.contains(percent) else { return text }
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            if byte == percent, let high = rest.first?.hexadecimalValue, let low = rest.dropFirst().first?.hexadecimalValue,
+                Kept.unreserved.contains(high << 4 | low)
+            {
+                bytes.append(high << 4 | low)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return Substring(String(decoding: bytes, as: UTF8.self))
+    }
+
+    private static let percent = UInt8(ascii: "%")
+}

@@ -1,0 +1,76 @@
+/// A moment as JSON and log lines have it: RFC 3339 §5.6, UTC.
+package enum Timestamp {
+    /// In whole seconds: `2026-11-21T09:00:00Z`.
+    ///
+    /// - Parameter milliseconds: since 1970-01-01 UTC; moments outside the years 0 to 9999 are written as the nearest one inside.
+    package static func text(milliseconds: Int64) -> String {
+        var bytes: [UInt8] = []
+        appendSeconds(milliseconds.floored(by: 1_000).quotient, to: &bytes)
+        bytes.append(UInt8(ascii: "Z"))
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The same to the millisecond: `2026-11-21T09:00:00.041Z`.
+    package static func exactText(milliseconds: Int64) -> String {
+        var bytes: [UInt8] = []
+        appendExact(milliseconds: milliseconds, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Appends ``exactText(milliseconds:)``.
+    package static func appendExact(milliseconds: Int64, to bytes: inout [UInt8]) {
+        let moment = min(max(milliseconds, seconds.lowerBound * 1_000), seconds.upperBound * 1_000 + 999)
+        let (second, rest) = moment.floored(by: 1_000)
+        appendSeconds(second, to: &bytes)
+        bytes.append(UInt8(ascii: "."))
+        bytes.append(decimal: Int(rest), digits: 3)
+        bytes.append(UInt8(ascii: "Z"))
+    }
+
+    /// Whether a text is a date, or a date with time and offset: in capitals, without leap seconds, with at most nine digits of a second.
+    package static func isDateOrMoment(_ text: ArraySlice<UInt8>) -> Bool {
+        guard CalendarDay(bytes: text.prefix(10)) != nil else { return false }
+        var rest = DigitReader(text.dropFirst(10))
+        if rest.isAtEnd { return true }
+        guard rest.skip("T"), isClock(&rest), rest.skip(":"), let second = rest.number(2), second < 60 else { return false }
+        if rest.skip("."), !(1...9).contains(rest.digits()) { return false }
+        if rest.skip("Z") { return rest.isAtEnd }
+        return (rest.skip("+") || rest.skip("-")) && isClock(&rest) && rest.isAtEnd
+    }
+
+    /// What ``isDateOrMoment(_:)`` takes, as an ECMA-262 pattern: days of each month and leap years included.
+    package static let pattern =
+        "^(?:[0-9]{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|02-(?:0[1-9]|1[0-9]|2[0-8]))"
+        + "|(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29)"
+        + "(?:T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\\.[0-9]{1,9})?(?:Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9]))?$"
+
+    /// The nearest second within the years 0 to 9999.
+    static func clamped(_ second: Int64) -> Int64 {
+        min(max(second, seconds.lowerBound), seconds.upperBound)
+    }
+
+    /// Appends `09:00:00`.
+    static func append(timeOfDay second: Int, to bytes: inout [UInt8]) {
+        bytes.append(decimal: second / 3_600, digits: 2)
+        bytes.append(UInt8(ascii: ":"))
+        bytes.append(decimal: second / 60 % 60, digits: 2)
+        bytes.append(UInt8(ascii: ":"))
+        bytes.append(decimal: second % 60, digits: 2)
+    }
+
+    private static let seconds: ClosedRange<Int64> = -62_167_219_200...253_402_300_799
+
+    private static func appendSeconds(_ second: Int64, to bytes: inout [UInt8]) {
+        let (day, time) = clamped(second).floored(by: 86_400)
+        bytes.reserveCapacity(bytes.count + 24)
+        CalendarDay(number: day).append(to: &bytes)
+        bytes.append(UInt8(ascii: "T"))
+        append(timeOfDay: Int(time), to: &bytes)
+    }
+
+    /// Hours and minutes.
+    private static func isClock(_ rest: inout DigitReader<some Collection<UInt8>>) -> Bool {
+        guard let hour = rest.number(2), hour < 24, rest.skip(":"), let minute = rest.number(2) else { return false }
+        return minute < 60
+    }
+}

@@ -1,0 +1,128 @@
+/// A value of a JSON document with its members in order: what descriptions and schemas are written from.
+package indirect enum DocumentValue: Sendable {
+    case object([Member])
+    case array([DocumentValue])
+    case text(String)
+    case integer(Int)
+    case number(Double)
+    case flag(Bool)
+    case null
+    /// JSON that stands in the document as it is: an example.
+    case literal(String)
+    /// The pointer to a component, which the document then holds.
+    case reference(Component)
+
+    package struct Member: Sendable {
+        package var name: String
+        package var value: DocumentValue
+
+        package init(_ name: String, _ value: DocumentValue) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// What stands in a document once, and is pointed to from wherever it is meant.
+    package struct Component: Sendable {
+        package enum Kind: String, Sendable, CaseIterable {
+            case schemas, responses, parameters, headers, securitySchemes
+        }
+
+        package var kind: Kind
+        package var name: String
+        package var value: DocumentValue
+
+        package init(_ kind: Kind, _ name: String, _ value: DocumentValue) {
+            self.kind = kind
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// `{"$ref": …}`, with what is said of this use of the component.
+    package static func reference(_ component: Component, _ beside: [Member]) -> DocumentValue {
+        .object([Member("$ref", .reference(component))] + beside)
+    }
+
+    package static func texts(_ words: [String]) -> DocumentValue { .array(words.map { .text($0) }) }
+}
+
+/// Writes values as JSON, and remembers the components that they point to.
+struct DocumentWriter {
+    private(set) var text = ""
+    /// Where the components of a kind lie, such as `#/components/schemas/`.
+    private let place: (DocumentValue.Component.Kind) -> String
+    private var found: [DocumentValue.Component.Kind: [String: DocumentValue]] = [:]
+
+    init(place: @escaping (DocumentValue.Component.Kind) -> String) {
+        self.place = place
+    }
+
+    mutating func write(_ value: DocumentValue) {
+        switch value {
+        case .object(let members): write(members, "{", "}") { $0.write($1) }
+        case .array(let values): write(values, "[", "]") { $0.write($1) }
+        case .text(let text): write(string: text)
+        case .integer(let number): text += String(number)
+        case .number(let number): text += number == number.rounded() && abs(number) < 1e15 ? String(Int64(number)) : String(number)
+        case .flag(let flag): text += flag ? "true" : "false"
+        case .null: text += "null"
+        case .literal(let json): text += json
+        case .reference(let component):
+            found[component.kind, default: [:]][component.name] = component.value
+            write(string: place(component.kind) + component.name)
+        }
+    }
+
+    mutating func write(_ member: DocumentValue.Member) {
+        write(string: member.name)
+        text += ":"
+        write(member.value)
+    }
+
+    /// The components that what has been written points to, and those that these point to, by their kind and in the order of their names.
+    func components() -> [(kind: DocumentValue.Component.Kind, members: [DocumentValue.Member])] {
+        var seeker = self
+        var count = -1
+        var known: [DocumentValue.Component.Kind: [String: DocumentValue]] = [:]
+        while count != seeker.found.values.reduce(0, { $0 + $1.count }) {
+            count = seeker.found.values.reduce(0) { $0 + $1.count }
+            for (kind, components) in seeker.found {
+                for (name, value) in components where known[kind]?[name] == nil {
+                    known[kind, default: [:]][name] = value
+                    seeker.write(value)
+                }
+            }
+        }
+        return DocumentValue.Component.Kind.allCases.compactMap { kind in
+            known[kind].map { components in
+                (kind, components.sorted { $0.key < $1.key }.map { DocumentValue.Member($0.key, $0.value) })
+            }
+        }
+    }
+
+    private mutating func write<Element>(
+        _ elements: [Element], _ open: String, _ close: String, _ write: (inout DocumentWriter, Element) -> Void
+    ) {
+        text += open
+        for (index, element) in elements.enumerated() {
+            if index > 0 { text += "," }
+            write(&self, element)
+        }
+        text += close
+    }
+
+    private mutating func write(string: String) {
+        text += "\""
+        for scalar in string.unicodeScalars {
+            switch scalar {
+            case "\"": text += "\\\""
+            case "\\": text += "\\\\"
+            case "\n": text += "\\n"
+            case "\u{0}"..."\u{1F}": text += "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        text += "\""
+    }
+}

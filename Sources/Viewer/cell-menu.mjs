@@ -1,0 +1,39 @@
+// Where there is no pointer that hovers, one button of a cell opens what can be done with it.
+import { element } from "./elements.mjs";
+
+/** `commands` are `{ name, label, isOffered(entry), run(entry) }`. Answers what opens the menu at a button. */
+export function cellMenu(commands) {
+  const menu = element("div.menu", { id: "cell-menu", role: "menu", popover: "auto", "aria-label": "Cell" });
+  let opener = null;
+  document.querySelector("main").append(menu);
+  menu.addEventListener("keydown", (event) => {
+    const items = Array.from(menu.children);
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (event.key === "Tab") menu.hidePopover();
+    if (step === undefined) return;
+    event.preventDefault();
+    items[(items.indexOf(document.activeElement) + step + items.length) % items.length].focus();
+  });
+  menu.addEventListener("toggle", ({ newState }) => opener?.setAttribute("aria-expanded", String(newState === "open")));
+  // It belongs to a cell, and does not stay behind where that goes.
+  addEventListener("scroll", () => menu.hidePopover(), { passive: true });
+
+  return (button, entry) => {
+    opener = button;
+    menu.replaceChildren(...commands.filter(({ isOffered }) => isOffered(entry)).map(({ name, label, run }) => {
+      const item = element("button.menu-item", { type: "button", role: "menuitem", tabindex: "-1", "data-menu": name }, label);
+      item.addEventListener("click", () => {
+        menu.hidePopover();
+        run(entry);
+      });
+      return item;
+    }));
+    menu.showPopover();
+    const { bottom, right, top } = button.getBoundingClientRect();
+    const height = menu.offsetHeight;
+    const below = bottom + 4;
+    menu.style.top = `${below + height < innerHeight - 8 ? below : top - 4 - height}px`;
+    menu.style.left = `${Math.max(8, Math.min(innerWidth - menu.offsetWidth - 8, right - menu.offsetWidth))}px`;
+    menu.firstElementChild?.focus();
+  };
+}

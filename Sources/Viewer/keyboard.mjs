@@ -1,0 +1,66 @@
+// One cell takes part in the tab order; arrows walk from cell to cell, in the order read and by where cells stand.
+
+export class Keyboard {
+  #active = null;
+
+  /** `commands` has `select`, `dismiss` and `inspect`, each given an entry. */
+  constructor({ feed, commands }) {
+    Object.assign(this, { feed, commands });
+    feed.element.addEventListener("keydown", (event) => this.#pressed(event));
+    feed.element.addEventListener("focusin", ({ target }) => this.#activate(feed.view(target)));
+    feed.addEventListener("entered", ({ detail: view }) => {
+      if (this.#active === null || this.#active === view.entry) this.#activate(view);
+      else tabStops(view, -1);
+    });
+    feed.addEventListener("left", ({ detail: view }) => {
+      // Whoever comes back by tab goes on with what is in sight.
+      if (view.entry === this.#active) this.#active = null;
+    });
+    feed.addEventListener("rendered", () => this.#active === null && this.#activate(this.#firstInSight()));
+  }
+
+  #firstInSight() {
+    return this.feed.views.find(({ element }) => element.getBoundingClientRect().top >= 0) ?? this.feed.views[0];
+  }
+
+  #activate(view) {
+    if (view === undefined) return;
+    const former = this.#active && this.feed.viewOf(this.#active);
+    if (former && former !== view) tabStops(former, -1);
+    this.#active = view.entry;
+    tabStops(view, 0);
+  }
+
+  #pressed(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const view = this.feed.view(event.target);
+    if (view === undefined) return;
+    const isOnCell = event.target === view.element;
+    const target = this.#target(event.key, view.entry);
+    if (target !== undefined) this.feed.focus(this.feed.entries[target]);
+    else if ((event.key === "Enter" || event.key === " ") && isOnCell) this.commands.select(view.entry);
+    else if (event.key === "Delete") this.commands.dismiss(view.entry);
+    else if (event.key.toLowerCase() === "i") this.commands.inspect(view.entry);
+    else return;
+    event.preventDefault();
+  }
+
+  /** The index of the cell that a key leads to; undefined for other keys. */
+  #target(key, { index }) {
+    const last = this.feed.entries.length - 1;
+    switch (key) {
+      case "ArrowRight": return Math.min(index + 1, last);
+      case "ArrowLeft": return Math.max(index - 1, 0);
+      case "ArrowDown": return this.feed.layout.neighbour(index, 1) ?? index;
+      case "ArrowUp": return this.feed.layout.neighbour(index, -1) ?? index;
+      case "Home": return 0;
+      case "End": return last;
+      default: return undefined;
+    }
+  }
+}
+
+function tabStops({ element }, index) {
+  element.tabIndex = index;
+  for (const tool of element.querySelectorAll(".tool, .cell-link")) tool.tabIndex = index;
+}

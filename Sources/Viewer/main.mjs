@@ -1,0 +1,149 @@
+// Composes the viewer by hand: who knows whom is all said here.
+import { ActionsPerformer, bind, link, request } from "./actions-performer.mjs";
+import { advertisementCell } from "./advertisement-cell.mjs";
+import { backgroundFetch } from "./background-fetch.mjs";
+import { cellMenu } from "./cell-menu.mjs";
+import { CellRegistry } from "./cell-registry.mjs";
+import { CellView } from "./cell-view.mjs";
+import { circularUserCell } from "./circular-user-cell.mjs";
+import { Client } from "./client.mjs";
+import { CollectionLayout, columnWidth } from "./collection-layout.mjs";
+import { CollectionView } from "./collection-view.mjs";
+import { connectionBanner } from "./connection-banner.mjs";
+import { Connection } from "./connection.mjs";
+import { element } from "./elements.mjs";
+import { FeedChanges } from "./feed-changes.mjs";
+import { FeedFiller } from "./feed-filler.mjs";
+import { FeedList } from "./feed-list.mjs";
+import { FeedPages } from "./feed-pages.mjs";
+import { ImageRequests } from "./image-requests.mjs";
+import { imageZoom } from "./image-zoom.mjs";
+import { Impressions } from "./impressions.mjs";
+import { Inspector } from "./inspector.mjs";
+import { Interactions } from "./interactions.mjs";
+import { Journal } from "./journal.mjs";
+import { Keyboard } from "./keyboard.mjs";
+import { PictureStore } from "./picture-store.mjs";
+import { Position } from "./position.mjs";
+import { sectionHeaderCell } from "./section-header-cell.mjs";
+import { advertisementRow, userRow } from "./table-cells.mjs";
+import { Toast } from "./toast.mjs";
+import { UndoStack } from "./undo-stack.mjs";
+import { userSnapshotCell } from "./user-snapshot-cell.mjs";
+import { ViewOptions } from "./view-options.mjs";
+import { viewPanel } from "./view-panel.mjs";
+import { viewerIdentity } from "./viewer-identity.mjs";
+
+const find = (id) => document.getElementById(id);
+const code = (text) => element("code", {}, text);
+const announce = (text) => {
+  find("live").textContent = text;
+};
+
+const registry = new CellRegistry()
+  .register("UserSnapshotCollectionViewCell", userSnapshotCell)
+  .register("CircularUserCollectionViewCell", circularUserCell)
+  .register("AdvertisementCollectionViewCell", advertisementCell)
+  .register("SectionHeaderCollectionReusableView", sectionHeaderCell)
+  .register("UserTableViewCell", userRow)
+  .register("CircularUserTableViewCell", userRow)
+  .register("AdvertisementTableViewCell", advertisementRow)
+  .register("SectionHeaderTableViewHeaderFooterView", sectionHeaderCell);
+
+const options = new ViewOptions(location.search);
+const journal = new Journal();
+const connection = new Connection(new URL("readyz", document.baseURI).href);
+const client = new Client({ identity: viewerIdentity(options.viewer), journal, connection });
+const requests = new ImageRequests({ journal, connection, store: new PictureStore() });
+const performer = new ActionsPerformer()
+  .register("bind", bind)
+  .register("request", request(client, backgroundFetch))
+  .register("link", link(journal));
+
+const { clientWidth } = document.documentElement;
+find("feed").classList.toggle("is-table", options.isTable);
+find("feed").style.maxWidth = `${options.room(clientWidth)}px`;
+const list = new FeedList(new FeedPages(client, options.href(clientWidth)));
+// The first page says how wide the columns are: later ones are laid into them.
+let column;
+const layout = (width, entries) => {
+  if (column === undefined && entries.length > 0) column = columnWidth(entries.map(({ cell }) => cell.size));
+  return new CollectionLayout({ width, column, isTable: options.isTable });
+};
+// What a viewer's own lists are: what is said of an empty one, and what can be done with each cell.
+const lists = {
+  feed: { empty: ["There is nothing in this feed yet.", ["What operators put in shows up here: ", code("intertwine import FILE"),
+    ", or one of the sources that the service follows."]] },
+  saved: { empty: ["Nothing is saved.", ["What you save in a feed stands here."]], removal: "Remove", done: "is not saved any more." },
+  dismissed: { empty: ["Nothing is dismissed.", ["What you dismiss in a feed stands here, and can be restored."]], removal: "Restore",
+    done: "is back in the feed." },
+};
+const { empty, removal, done } = lists[options.list];
+const feed = new CollectionView({
+  element: find("feed"),
+  list,
+  makeLayout: layout,
+  makeView: (identifier) => new CellView({ identifier, registry, requests, performer, removal }),
+  isHeader: ({ identifier }) => /^SectionHeader/.test(identifier),
+});
+if (options.list === "feed") new FeedChanges({ list, connection, shown: () => feed.shown });
+const aligned = () => document.documentElement.style.setProperty("--content-width", `${feed.layout.contentWidth}px`);
+feed.addEventListener("laid-out", aligned);
+aligned();
+new FeedFiller({ feed, list, connection, state: find("state"), skeletons: find("skeletons"), empty });
+connection.addEventListener("restored", () => feed.views.forEach((view) => view.retry()));
+
+const toast = new Toast(find("toasts"));
+// What operators can do something about, each reason once: what is missing for one cell is missing for many.
+const reasons = new Set();
+requests.addEventListener("refused", ({ detail: { type, detail } }) => {
+  if (!type.endsWith("-denied") || reasons.has(type)) return;
+  reasons.add(type);
+  toast.show(`Some pictures are missing. ${detail ?? ""}`, { seconds: 15 });
+});
+const undo = new UndoStack(toast);
+const interactions = new Interactions({ performer, feed, toast, undo, announce }).registerScreen("ImageZoom", imageZoom(requests));
+const inspector = new Inspector({ panel: find("inspector"), journal, feed });
+new Impressions({ client, connection, feed, bar: document.querySelector(".bar"), panel: find("inspector") });
+connectionBanner({ connection, banner: find("banner"), toast });
+
+const inspect = (entry) => inspector.toggle(entry);
+const dismiss = (entry) => (removal ? interactions.takeOff(entry, options.list, done) : interactions.dismiss(entry));
+const openMenu = cellMenu([
+  { name: "inspect", label: "Inspect", isOffered: () => true, run: inspect },
+  { name: "dismiss", label: removal ?? "Dismiss", isOffered: ({ cell }) => Boolean(removal ?? cell.actions?.dismissal), run: dismiss },
+]);
+new Keyboard({ feed, commands: { inspect, dismiss, select: (entry) => feed.viewOf(entry)?.face?.click() } });
+
+feed.element.addEventListener("click", ({ target }) => {
+  const view = feed.view(target);
+  if (view === undefined) return;
+  const tool = target.closest(".tool");
+  if (tool?.dataset.tool === "inspect") inspect(view.entry);
+  else if (tool?.dataset.tool === "dismiss") dismiss(view.entry);
+  else if (tool?.dataset.tool === "more") openMenu(tool, view.entry);
+  else if (target.matches("a.cell-face")) performer.perform("selection", view.entry);
+  else if (target.matches("button.cell-face")) interactions.select(view.entry);
+});
+
+list.addEventListener("changed", () => {
+  const count = list.entries.length;
+  const cells = `${count} ${count === 1 ? "cell" : "cells"}`;
+  find("count").textContent = list.isAtEnd ? cells : `${count}+ cells`;
+  find("end").hidden = !list.isAtEnd || count === 0;
+  find("end").textContent = `That is all: ${cells}.`;
+});
+
+const openView = viewPanel({ dialog: find("view"), options, sections: () => list.pages.sections });
+find("view-button").addEventListener("click", openView);
+find("help-button").addEventListener("click", () => find("help").showModal());
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+  if (event.key === "?") find("help").showModal();
+  else if (event.key.toLowerCase() === "v" && !event.target.closest("input")) openView();
+  else if (event.key.toLowerCase() === "u") toast.act();
+  else if (event.key === "Escape" && inspector.isOpen) inspector.hide();
+});
+
+await new Position({ feed, list, waiting: find("skeletons") }).restore();
+feed.schedule();

@@ -1,0 +1,103 @@
+"""Installs, upgrades, starts and removes the Debian package in a bare root."""
+import os
+import socket
+import subprocess
+import time
+import urllib.request
+
+from image import PATH
+
+DATA = "/var/lib/intertwine"
+SETTINGS = "/etc/intertwine/intertwine.yaml"
+# Sorts behind every release, and in no archive.
+LATER = "999"
+opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+def check(image):
+    """Yields a sentence for each thing that holds. As root, in mount, process and network namespaces of its own, on a copy of the base."""
+    root = image.folder + "/package-root"
+    subprocess.run(["rm", "-rf", "--one-file-system", root], check=True)
+    subprocess.run(["cp", "--archive", "--reflink=auto", image.base, root], check=True)
+    subprocess.run(["mount", "-t", "proc", "proc", root + "/proc"], check=True)
+    subprocess.run(["mount", "--bind", "/dev", root + "/dev"], check=True)
+    for name in ("/etc/resolv.conf", "/etc/hosts"):
+        open(root + name, "a", encoding="utf-8").close()
+        subprocess.run(["mount", "--bind", os.path.realpath(name), root + name], check=True)
+    first, second = built(image.tree), built(image.tree, LATER)
+    for package in (first, second):
+        subprocess.run(["cp", package, root + "/tmp/"], check=True)
+
+    inside(root, "apt-get update && apt-get install --yes --no-install-recommends /tmp/" + os.path.basename(first))
+    version = inside(root, "intertwine --version").strip()
+    assert version in first, f"{version} is not that of {first}"
+    assert inside(root, f"stat --format='%U %a' {DATA}").strip() == "intertwine 700"
+    for path in ("/usr/share/man/man1/intertwine.1.gz", "/usr/share/bash-completion/completions/intertwine", "/lib/systemd/system/intertwine.service"):
+        assert os.path.exists(root + path), path
+    yield f"installs in a bare Debian, as {version}, with man page, completions and unit"
+
+    added = inside(root, as_user("intertwine import /usr/share/intertwine/sample-feed.json")).splitlines()[-1]
+    cells = serve(root)
+    yield f"imports the sample ({added}) and serves {cells} cells, as the unit says, as a user that is not root"
+
+    with open(root + SETTINGS, "a", encoding="utf-8") as file:
+        file.write("# edited by hand\n")
+    inside(root, "DEBIAN_FRONTEND=noninteractive apt-get install --yes /tmp/" + os.path.basename(second))
+    with open(root + SETTINGS, encoding="utf-8") as file:
+        assert "edited by hand" in file.read(), "the upgrade overwrote the configuration"
+    assert serve(root) == cells
+    yield "upgrades: the edited configuration and all items are there, and served"
+
+    inside(root, "apt-get remove --yes intertwine")
+    assert not os.path.exists(root + "/usr/bin/intertwine") and os.path.exists(root + SETTINGS)
+    inside(root, "apt-get purge --yes intertwine")
+    assert not os.path.exists(root + SETTINGS) and os.path.exists(root + DATA + "/intertwine.sqlite")
+    yield "is removed, and purged with its configuration; what was stored stays"
+
+
+def built(tree, version=None):
+    """The path of a package made from the release build; of another version, for an upgrade, where one is given."""
+    done = subprocess.run([tree + "/Config/package", *([version] if version else [])], check=True, capture_output=True, text=True)
+    return next(f"{tree}/.build/package/{line.split()[1]}" for line in done.stdout.splitlines() if line.endswith(".deb") and f"_{version or ''}" in line)
+
+
+def as_user(command):
+    return f"setpriv --reuid=intertwine --regid=intertwine --clear-groups --no-new-privs -- {command}"
+
+
+def inside(root, command):
+    done = subprocess.run(
+        ["chroot", root, "/bin/sh", "-ec", command], env={"PATH": PATH}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, text=True)
+    assert done.returncode == 0, f"{command}: {done.stdout}"
+    return done.stdout
+
+
+def serve(root):
+    """How many cells the first page has, from the service as the unit starts it."""
+    with open(root + "/lib/systemd/system/intertwine.service", encoding="utf-8") as file:
+        command = next(line.removeprefix("ExecStart=").strip() for line in file if line.startswith("ExecStart="))
+    port, admin_port = free_ports()
+    command += f" --port {port} --admin-port {admin_port}"
+    process = subprocess.Popen(["chroot", root, "/bin/sh", "-ec", "exec " + as_user(command)], env={"PATH": PATH}, stdout=subprocess.DEVNULL)
+    try:
+        for _ in range(200):
+            try:
+                with opener.open(f"http://127.0.0.1:{port}/feed", timeout=5) as answer:
+                    return answer.read().count(b'"identifier"')
+            except OSError:
+                assert process.poll() is None, f"the service ended with {process.returncode}"
+                time.sleep(0.05)
+        raise AssertionError("the service does not answer")
+    finally:
+        process.terminate()
+        assert process.wait(timeout=15) == 0, f"the service ended with {process.returncode}"
+
+
+def free_ports():
+    sockets = [socket.socket() for _ in range(2)]
+    for each in sockets:
+        each.bind(("127.0.0.1", 0))
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports

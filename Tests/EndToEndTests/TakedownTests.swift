@@ -1,0 +1,93 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Takedowns, from outside")
+struct TakedownTests {
+    private static func run(_ arguments: [String], _ service: RunningService) throws -> (code: Int32, lines: [String]) {
+        try Command.run(arguments + ["--config", service.configurationFile, "--database", service.database])
+    }
+
+    private static func shown(_ service: RunningService) throws -> [String] {
+        try JSON(try service.get("/feed?limit=100").text)["items"]?.list.compactMap { $0["id"]?.text } ?? []
+    }
+
+    @Test("what an operator removes stays away from imports of either way until it is released, and is told of by name")
+    func imports() async throws {
+        try await offPool {
+            let items = Items.users(3)
+            let service = try RunningService(items: items, settings: [RunningService.tokenSetting])
+            #expect(try service.admin("DELETE", "/admin/users/u1").status == 204)
+            #expect(try Self.shown(service) == ["user:u0", "user:u2"])
+            #expect(try service.importItems(items) == ["added 0, replaced 2, skipped 0, withheld 1 (user:u1): taken down"])
+            #expect(
+                try service.importItems(items, arguments: ["--dry-run"])
+                    == ["would add 0, replace 2, skip 0, withheld 1 (user:u1): taken down; nothing was written"])
+            let posted = try JSON(try service.admin("POST", "/admin/items", body: items).text)
+            #expect(posted["withheld"]?.number == 1 && posted["withheldItems"]?[0]?.text == "user:u1" && posted["replaced"]?.number == 2)
+            #expect(try Self.shown(service) == ["user:u0", "user:u2"])
+            try service.killAndRestart()
+            #expect(try service.importItems(items).first?.contains("withheld 1") == true)
+            let listed = try Self.run(["takedown", "list"], service)
+            #expect(listed.code == 0 && listed.lines.count == 1 && listed.lines[0].hasPrefix("user:u1\t20"), "\(listed.lines)")
+            #expect(try Self.run(["takedown", "release", "user:u1"], service).lines == ["user:u1: released"])
+            #expect(try service.importItems(items) == ["added 1, replaced 2, skipped 0"])
+            #expect(try Self.shown(service) == ["user:u0", "user:u2", "user:u1"])
+            #expect(try Self.run(["takedown"], service).lines == [])
+        }
+    }
+
+    @Test("the operators' API takes down, lists and releases, each with its line in the audit log")
+    func routes() async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.users(2) + Items.advertisement(1), settings: [RunningService.tokenSetting])
+            let made = try service.admin("PUT", "/admin/takedowns/advertisement:1", body: #"{"reason": "complaint"}"#)
+            #expect(made.status == 201)
+            #expect(try JSON(made.text)["reason"]?.text == "complaint")
+            // What is not there yet is kept away too, whatever stands in its id.
+            #expect(try service.admin("PUT", "/admin/takedowns/user:a%2Fb%20c").status == 201)
+            #expect(try service.admin("PUT", "/admin/takedowns/user:a%2Fb%20c").status == 200)
+            #expect(try Self.shown(service) == ["user:u0", "user:u1"])
+            let listed = try JSON(try service.admin("GET", "/admin/takedowns?limit=1").text)
+            #expect(listed["takedowns"]?.list.compactMap { $0["item"]?.text } == ["advertisement:1"])
+            #expect(listed["next"]?.text == "advertisement:1")
+            let rest = try JSON(try service.admin("GET", "/admin/takedowns?after=advertisement:1").text)
+            #expect(rest["takedowns"]?.list.compactMap { $0["item"]?.text } == ["user:a/b c"] && rest["next"] == nil)
+            #expect(try service.importItems(Items.user("a/b c") + Items.advertisement(1)).first?.contains("withheld 2") == true)
+            #expect(try service.admin("DELETE", "/admin/takedowns/advertisement:1").status == 204)
+            #expect(try service.admin("DELETE", "/admin/takedowns/advertisement:1").status == 404)
+            #expect(try service.admin("PUT", "/admin/takedowns/u1").status == 400)
+            #expect(try service.importItems(Items.advertisement(1)) == ["added 1, replaced 0, skipped 0"])
+            // An operator who puts the item there has changed their mind.
+            #expect(try service.admin("PUT", "/admin/users/a%2Fb%20c", body: Items.user("a/b c")).status == 201)
+            #expect(try JSON(try service.admin("GET", "/admin/takedowns").text)["takedowns"]?.list.isEmpty == true)
+            let audited = try String(contentsOfFile: "\(service.folder)/audit.log", encoding: .utf8).split(separator: "\n").map {
+                try JSON(String($0))
+            }
+            #expect(audited.compactMap { $0["status"]?.number } == [201, 201, 200, 204, 404, 400, 201])
+        }
+    }
+
+    @Test("on the command line an item that cannot be named, or a store that is not there, is one line")
+    func refusals() async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.users(1))
+            for (arguments, words) in [
+                (["takedown", "add", "u0"], "'u0' names no item: that is klass:id"),
+                (["takedown", "release", "user:u0"], "is not taken down"),
+                (["takedown", "add", "dog:rex"], "klass is one of advertisement, user"),
+            ] {
+                let result = try Self.run(arguments, service)
+                #expect(result.code == 1 && result.lines.count == 1 && result.lines[0].contains(words), "\(result.lines)")
+            }
+            #expect(
+                try Self.run(["takedown", "add", "user:u0", "user:u9", "--reason", "spam"], service).lines
+                    == ["user:u0: taken down", "user:u9: taken down; it was not in the store"])
+            #expect(try Self.run(["takedown", "list"], service).lines.allSatisfy { $0.hasSuffix("\tspam") })
+            let missing = try Command.run([
+                "takedown", "list", "--config", service.configurationFile, "--database", "\(service.folder)/none.sqlite",
+            ])
+            #expect(missing.code == 1 && missing.lines.count == 1 && missing.lines[0].contains("there is no store"), "\(missing.lines)")
+        }
+    }
+}

@@ -1,0 +1,236 @@
+import Feed
+import Foundation
+import Synchronization
+import Testing
+
+@Suite("Slots of one's own, and what they take")
+struct OwnSlotTests {
+    /// Keeps what it is given.
+    final class Comments: Command {
+        let name = "comment"
+        let input = [FieldDeclaration("text", .text, isRequired: true, maximum: 10)]
+        private let log = Mutex<[[String: ActionValue]]>([])
+
+        var all: [[String: ActionValue]] { log.withLock { $0 } }
+
+        func perform(in context: inout CommandContext) throws {
+            let input = context.input
+            log.withLock { $0.append(input) }
+        }
+    }
+
+    let ann = ClientTrace(viewer: "ann", userAgent: "test")
+    let comments = Comments()
+
+    private func fixture() throws -> Fixture {
+        var registry = CommandRegistry.standard
+        try registry.register(comments)
+        var configuration = CellConfiguration()
+        configuration.userCommands[CommandKey("like")] = ["analytics", "save"]
+        configuration.userCommands[CommandKey("comment")] = SlotCommands(
+            ["analytics", "comment"],
+            input: [
+                FieldDeclaration("mood", .text, choices: ["good", "bad"]), FieldDeclaration("stars", .number, minimum: 1, maximum: 5),
+                FieldDeclaration("public", .boolean),
+            ])
+        return try Fixture(users: 1, configuration: configuration, registry: registry)
+    }
+
+    @Test("stand behind the others in a cell, and say what they take")
+    func described() async throws {
+        let fixture = try fixture()
+        let page = try await fixture.assembler().page(FeedRequest(limit: 1, now: Fixture.now, hasViewer: true))
+        let json = String(decoding: page.json(), as: UTF8.self)
+        let parts: [String] = [
+            #""dismissal":{"type":"request","method":"POST","href":"/cells/user:u0/dismissal"},"#,
+            #""comment":{"type":"request","method":"POST","href":"/cells/user:u0/comment","input":{"type":"object","properties":{"#,
+            #""mood":{"anyOf":[{"enum":["good","bad"]},{"type":"null"}]},"#,
+            #""stars":{"anyOf":[{"type":"number","minimum":1,"maximum":5},{"type":"null"}]},"#,
+            #""public":{"anyOf":[{"type":"boolean"},{"type":"null"}]},"#,
+            #""text":{"type":"string","minLength":1,"maxLength":10,"pattern":"^[^\\u0000]*$"}},"#,
+            #""required":["text"],"additionalProperties":false}},"#,
+            #""like":{"type":"request","method":"POST","href":"/cells/user:u0/like"}}"#,
+        ]
+        #expect(json.contains(parts.joined()), "\(json)")
+    }
+
+    @Test("are performed under their own name in the ledger, and undone")
+    func performed() async throws {
+        let fixture = try fixture()
+        let like = CommandKey("like")
+        let outcome = try await fixture.performer().perform(like, of: "user:u0", for: ann, now: Fixture.now, answer: { $0.json() })
+        guard case .performed(let performance) = outcome else { throw TestFailure() }
+        #expect(fixture.ledger.events.map(\.kind.rawValue) == ["like", "save"] && fixture.ledger.listed(.saved, "ann") == ["user:u0"])
+        _ = try await fixture.performer().undo(selection: #require(performance.selection), for: ann, now: Fixture.now)
+        #expect(fixture.ledger.listed(.saved, "ann").isEmpty)
+        await #expect(throws: ActionError.nothingToDo(CommandKey("shout"), cell: "user:u0")) {
+            try await fixture.performer().perform(CommandKey("shout"), of: "user:u0", for: ann, now: Fixture.now, answer: { $0.json() })
+        }
+    }
+
+    private func comment(_ body: String, simulated: Bool = false) async throws {
+        let (performer, body) = (try fixture().performer(), Array(body.utf8))
+        let slot = CommandKey("comment")
+        if simulated {
+            _ = try await performer.simulate(slot, of: "user:u0", for: ann, now: Fixture.now, body: body)
+        } else {
+            _ = try await performer.perform(slot, of: "user:u0", for: ann, now: Fixture.now, body: body, answer: { $0.json() })
+        }
+    }
+
+    @Test("give their commands what came, checked")
+    func given() async throws {
+        try await comment(#"{"text":"Ah","mood":"good","stars":4.5,"public":true}"#)
+        try await comment(#" {"stars": 3, "mood": null, "text": "\u00e9"} "#)
+        #expect(
+            comments.all == [
+                ["text": .text("Ah"), "mood": .text("good"), "stars": .number(4.5), "public": .flag(true)],
+                ["text": .text("é"), "stars": .integer(3)],
+            ])
+    }
+
+    @Test(
+        "refuse what is not what they take, and perform nothing",
+        arguments: [
+            ("", "text"), ("{}", "text"), (#"{"text":null}"#, "text"), (#"{"text":3}"#, "text"), (#"{"text":""}"#, "text"),
+            (#"{"text":"01234567890"}"#, "text"), (#"{"text":"a","mood":"sad"}"#, "mood"), (#"{"text":"a","stars":6}"#, "stars"),
+            (#"{"text":"a","stars":"3"}"#, "stars"), (#"{"text":"a","public":1}"#, "public"), (#"{"text":"a","more":1}"#, "more"),
+            (#"{"text":"a","text":"b"}"#, "text"), ("[]", nil), ("{", nil), ("x", nil),
+        ] as [(String, String?)], [true, false])
+    func refused(_ input: (String, String?), simulated: Bool) async throws {
+        let error = await #expect(throws: ActionError.self) { try await comment(input.0, simulated: simulated) }
+        guard case .invalidInput(let fault)? = error else { throw TestFailure() }
+        #expect(fault.field == input.1, "\(fault)")
+        #expect(comments.all.isEmpty)
+    }
+
+    @Test("what no slot can be called, and what none can take, stops the start")
+    func plans() throws {
+        for name in ["", "2nd", "a b", "a/b", "é", "click", "save", "undo", String(repeating: "a", count: 65)] {
+            #expect(throws: CommandPlanError.self, "\(name)") {
+                try CommandPlan(kind: "user", slots: [CommandKey(name): ["analytics"]], registry: .standard, offers: [])
+            }
+        }
+        let field = FieldDeclaration("a", .text)
+        let wrong: [(CommandKey, [FieldDeclaration])] = [
+            (.impression, [field]), (.deselection, [field]), (.cancellation, [field]), (.selection, [field, field]),
+            (.selection, [FieldDeclaration("a b", .text)]), (.selection, [FieldDeclaration("a", .number, choices: ["1"])]),
+            (.selection, [FieldDeclaration("a", .text, choices: ["x", "x"])]),
+            (.selection, [FieldDeclaration("a", .number, minimum: 2, maximum: 1)]),
+            (.selection, (0..<33).map { FieldDeclaration("a\($0)", .text) }),
+        ]
+        for (slot, input) in wrong {
+            #expect(throws: CommandPlanError.self, "\(slot.rawValue)") {
+                try CommandPlan(
+                    kind: "user", slots: [slot: SlotCommands(["analytics"], input: input)], registry: .standard, offers: [])
+            }
+        }
+    }
+}
+
+@Suite("One item in several cells")
+struct CompanionTests {
+    static let place = KindDeclaration(
+        name: "place", fields: [FieldDeclaration("title", .text, isRequired: true), FieldDeclaration("picture", .image)],
+        cells: [
+            .collection: [
+                CellDeclaration(
+                    "PlaceCell", size: SizeRule(CellSize(width: 300, height: 200)), bindings: [BindingDeclaration("title", .text, "title")]),
+                CellDeclaration(
+                    "PlacePhotosCell", size: SizeRule(CellSize(width: 300, height: 90)),
+                    conditions: [FieldCondition("picture", .present(true))],
+                    bindings: [BindingDeclaration("picture", .image, "picture")], companion: "photos"),
+                CellDeclaration(
+                    "PlaceNotesCell", size: SizeRule(CellSize(width: 300, height: 40)), bindings: [], companion: "notes"),
+            ]
+        ], actions: [.selection: ["analytics"], .dismissal: ["analytics", "dismiss"]])
+
+    let ann = ClientTrace(viewer: "ann", userAgent: "test")
+
+    private func fixture(_ ids: [String], advertisements: Int = 0) throws -> Fixture {
+        var fixture = try Fixture(advertisements: advertisements)
+        try fixture.factories.register(DeclaredKind(Self.place))
+        for (index, id) in ids.enumerated() {
+            let picture = id.hasPrefix("bare") ? "" : #","picture":"https://img.example/p.png""#
+            fixture.store.put(
+                FeedItem(
+                    kind: "place", id: id, variant: "", position: Int64(index + 1),
+                    body: Array(#"{"klass":"place","id":"\#(id)","title":"T"\#(picture)}"#.utf8)))
+        }
+        return fixture
+    }
+
+    @Test("they stand together, with ids of their own, and are one item for the limit and the midpoint")
+    func pages() async throws {
+        let fixture = try fixture(["a", "bare", "c"], advertisements: 1)
+        let pages = try await fixture.walk(limit: 2)
+        #expect(
+            pages.map(\.ids) == [
+                ["place:a", "place:a#photos", "place:a#notes", "ad:0", "place:bare", "place:bare#notes"],
+                ["ad:0", "place:c", "place:c#photos", "place:c#notes"],
+            ])
+        #expect(pages[0].entries.map(\.viewModel.identifier).prefix(3) == ["PlaceCell", "PlacePhotosCell", "PlaceNotesCell"])
+        #expect(String(decoding: pages[0].json(), as: UTF8.self).contains(#""href":"/cells/place:a%23photos/selection""#))
+        let back = try await fixture.page(pages[1].previous.flatMap(Fixture.cursor), limit: 2)
+        #expect(back.ids == pages[0].ids)
+    }
+
+    @Test("each is performed by its own id, and what is not there is unknown")
+    func performed() async throws {
+        let fixture = try fixture(["a", "bare"])
+        for cell in ["place:a#photos", "place:bare#notes", "place:a"] {
+            _ = try await fixture.performer().perform(.selection, of: cell, for: ann, now: Fixture.now, answer: { $0.json() })
+        }
+        #expect(fixture.ledger.events.map(\.cell) == ["place:a#photos", "place:bare#notes", "place:a"])
+        for cell in ["place:bare#photos", "place:a#", "place:a#nothing", "place:#photos", "user:u0#photos"] {
+            await #expect(throws: ActionError.unknownCell(cell)) {
+                try await fixture.performer().perform(.selection, of: cell, for: ann, now: Fixture.now, answer: { $0.json() })
+            }
+        }
+    }
+
+    @Test("who dismisses the first dismisses all, who dismisses a companion that one alone; changes tell them apart")
+    func dismissed() async throws {
+        let fixture = try fixture(["a", "b"])
+        let assembler = fixture.assembler()
+        let page = try await assembler.page(FeedRequest(limit: 2, now: Fixture.now, followsChanges: true))
+        func changes(_ cell: String) async throws -> [Int] {
+            let request = FeedRequest(now: Fixture.now, hasViewer: true, hidden: [ExactText(cell)])
+            guard case .changed(let changed) = try await assembler.changes(since: [try #require(page.since)], request) else {
+                throw TestFailure()
+            }
+            return changed.changes.removed
+        }
+        #expect(page.entries.count == 6)
+        #expect(try await changes("place:a") == [0, 1, 2])
+        #expect(try await changes("place:a#photos") == [1])
+        let outcome = try await fixture.performer().perform(
+            .dismissal, of: "place:b#notes", for: ann, now: Fixture.now, answer: { $0.json() })
+        guard case .performed(let performance) = outcome else { throw TestFailure() }
+        #expect(performance.undo != nil && fixture.ledger.listed(.dismissed, "ann") == ["place:b#notes"])
+    }
+
+    @Test("an item whose id ends like that of a companion is left out; of a kind without companions it is an id like any other")
+    func ambiguous() async throws {
+        let fixture = try fixture(["a#photos", "a", "x#y"])
+        fixture.store.put(Fixture.user("u#photos", at: 9))
+        let page = try await fixture.page()
+        #expect(
+            page.ids == [
+                "place:a", "place:a#photos", "place:a#notes", "place:x#y", "place:x#y#photos", "place:x#y#notes", "user:u#photos",
+            ])
+        #expect(page.omissions.map(\.id) == ["a#photos"])
+        _ = try await fixture.performer().perform(.selection, of: "place:x#y#notes", for: ann, now: Fixture.now, answer: { $0.json() })
+        _ = try await fixture.performer().perform(.selection, of: "user:u#photos", for: ann, now: Fixture.now, answer: { $0.json() })
+    }
+
+    @Test("a companion needs a name and a first cell")
+    func faults() {
+        for (companion, cells) in [("a b", 0...2), ("photos", 1...2)] {
+            var declaration = Self.place
+            declaration.cells[.collection] = Array(Self.place.cells[.collection]?[cells] ?? [])
+            declaration.cells[.collection]?[1].companion = companion
+            #expect(throws: KindFault.self) { try DeclaredKind(declaration) }
+        }
+    }
+}

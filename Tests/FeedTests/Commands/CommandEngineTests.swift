@@ -1,0 +1,168 @@
+import Feed
+import Synchronization
+import Testing
+
+@Suite("One engine for commands")
+struct CommandEngineTests {
+    let effects = Effects()
+    let ann = ClientTrace(viewer: "ann", userAgent: "test")
+
+    /// A macro of somebody else's, which says only what it is made of.
+    struct Pair: Command {
+        let name = "pair"
+        let components: [any Command]?
+    }
+
+    /// Another one: the second command is performed only where the first one fails.
+    struct Otherwise: Command {
+        let name = "otherwise"
+        let first: any Command
+        let second: any Command
+
+        var components: [any Command]? { [first, second] }
+
+        func perform(in context: inout CommandContext) async throws {
+            do {
+                try await context.perform(first)
+                context.skip(second)
+            } catch {
+                try await context.perform(second)
+            }
+        }
+    }
+
+    func remote(_ name: String) -> RemoteCommand {
+        RemoteCommand(name: name, effects: effects)
+    }
+
+    func run(_ command: any Command) async -> CommandContext {
+        var context = CommandContext(
+            performance: "p", cell: "user:u", subject: nil, occurrence: .selection, client: ann, now: 1)
+        try? await command.perform(in: &context)
+        return context
+    }
+
+    @Test("a macro that somebody else wrote is noted, skipped and taken back like the one that comes with the product")
+    func macros() async throws {
+        let own = Pair(components: [remote("a"), FailingCommand(name: "f"), remote("b")])
+        let context = await run(MacroCommand([remote("z"), own, Pair(components: [remote("c")])], policy: .compensate))
+        let same = await run(
+            MacroCommand(
+                [remote("z"), MacroCommand([remote("a"), FailingCommand(name: "f"), remote("b")]), remote("c")], policy: .compensate))
+        #expect(context.steps.map(\.command) == ["z", "a", "f", "b", "c"])
+        #expect(context.steps.map(\.outcome) == [.undone, .undone, .failed, .skipped, .skipped])
+        #expect(context.events.isEmpty && context.presentation == nil)
+        #expect(same.steps.map(\.outcome) == context.steps.map(\.outcome))
+        #expect(effects.all == Array(repeating: ["+z", "+a", "-receipt of a", "-receipt of z"], count: 2).flatMap { $0 })
+    }
+
+    @Test("a macro may choose what it performs")
+    func choice() async {
+        let context = await run(
+            MacroCommand([
+                Otherwise(first: FailingCommand(name: "f"), second: SaveCommand()), Otherwise(first: remote("a"), second: remote("b")),
+            ]))
+        #expect(context.steps.map(\.command) == ["f", "save", "a", "b"])
+        #expect(context.steps.map(\.outcome) == [.failed, .performed, .performed, .skipped])
+        #expect(context.events.map(\.kind) == [.save] && context.changes.count == 1)
+    }
+
+    private func fixture(_ command: any Command, at slot: CommandKey = .selection) throws -> Fixture {
+        var registry = CommandRegistry.standard
+        try registry.register(command)
+        var configuration = CellConfiguration()
+        configuration.userCommands[slot] = SlotCommands(["analytics", command.name])
+        configuration.advertisementCommands[slot] = SlotCommands(["analytics", command.name, "clickthrough"])
+        return try Fixture(users: 1, advertisements: 1, configuration: configuration, registry: registry)
+    }
+
+    @Test("what it comes down to is simulated, asked for a viewer, and undone in reverse")
+    func performer() async throws {
+        let fixture = try fixture(Pair(components: [remote("a"), SaveCommand(), Pair(components: [remote("b")])]))
+        let performer = fixture.performer()
+        let simulated = try await performer.simulate(.selection, of: "user:u0", for: ann, now: Fixture.now)
+        #expect(simulated.steps.map(\.command) == ["analytics", "a", "save", "b"] && effects.all.isEmpty)
+        await #expect(throws: ActionError.viewerRequired(command: "save")) {
+            try await performer.perform(.selection, of: "user:u0", for: ClientTrace(), now: Fixture.now, answer: { $0.json() })
+        }
+        let outcome = try await performer.perform(.selection, of: "user:u0", for: ann, now: Fixture.now, answer: { $0.json() })
+        guard case .performed(let performance) = outcome else { throw TestFailure() }
+        #expect(performance.steps.map(\.outcome) == Array(repeating: .performed, count: 4) && performance.undo != nil)
+        let undone = try await performer.undo(selection: #require(performance.selection), for: ann, now: Fixture.now)
+        #expect(undone.map(\.command) == ["b", "save", "a", "analytics"])
+        #expect(effects.all == ["+a", "+b", "-receipt of b", "-receipt of a"] && fixture.ledger.listed(.saved, "ann").isEmpty)
+    }
+
+    /// Makes cells whose selection is one command, and no macro.
+    struct PlainFactory: CellViewModelFactory {
+        let identifier = "PlainCell"
+        let command: any Command
+
+        func makeViewModel(for item: FeedItem, cell: String, in context: CellContext) throws -> CellViewModel {
+            CellViewModel(
+                identifier: identifier, size: CellSize(width: 1, height: 1), commands: [.selection: command],
+                subject: CommandSubject(cell: cell, item: item, context: context))
+        }
+    }
+
+    @Test("a command that stands in a slot alone is a step, and leaves nothing where it fails", arguments: [true, false])
+    func alone(fails: Bool) async throws {
+        var fixture = try Fixture()
+        let command: any Command = fails ? FailingCommand(name: "f") : SaveCommand()
+        try fixture.factories.register(PlainFactory(command: command), for: ItemForm(kind: "plain", variant: ""), prefix: "plain")
+        fixture.store.put(FeedItem(kind: "plain", id: "1", variant: "", position: 1, body: []))
+        let outcome = try await fixture.performer().perform(.selection, of: "plain:1", for: ann, now: Fixture.now, answer: { $0.json() })
+        guard case .performed(let performance) = outcome else { throw TestFailure() }
+        #expect(performance.steps.map(\.outcome) == [fails ? .failed : .performed])
+        #expect(fixture.ledger.events.map(\.kind) == (fails ? [] : [.save]) && performance.presentation == nil)
+        #expect(fixture.ledger.listed(.saved, "ann") == (fails ? [] : ["plain:1"]))
+    }
+
+    /// A ledger that takes clicks at once.
+    private final class PromptLedger: Ledger {
+        let base = MemoryLedger()
+        let taken = Mutex(0)
+
+        func commit(_ entry: LedgerEntry, completion: @escaping @Sendable (Result<LedgerReceipt, any Error>) -> Void) {
+            taken.withLock { $0 += 1 }
+            completion(.success(LedgerReceipt(outcome: .committed, verdicts: entry.events.map(\.verdict))))
+        }
+
+        func commit(_ entry: LedgerEntry) async throws -> LedgerReceipt { try await base.commit(entry) }
+        func replay(of key: IdempotencyKey) async throws -> LedgerReceipt? { nil }
+        func selection(id: String) async throws -> SelectionRecord? { nil }
+        func cells(on list: ViewerList, of viewer: String, after mark: Int64?, limit: Int) async throws -> [ListedCell] { [] }
+        func cells(on list: ViewerList, of viewer: String, before mark: Int64, limit: Int) async throws -> [ListedCell] { [] }
+    }
+
+    @Test(
+        "a click on a known link is with the ledger when following it returns; one whose command waits comes later",
+        arguments: [true, false])
+    func clicks(waits: Bool) async throws {
+        let fixture = try fixture(waits ? remote("a") as any Command : Pair(components: [SaveCommand()]))
+        let ledger = PromptLedger()
+        let performer = ActionPerformer(
+            store: fixture.store, ledger: ledger, factories: fixture.factories, registry: fixture.registry, tokens: fixture.tokens)
+        let token = fixture.tokens.click(cell: "ad:0", slot: 0, now: Fixture.now)
+        #expect(performer.link(token: token, for: ann, now: Fixture.now) == nil)
+        _ = try await performer.click(token: token, for: ann, now: Fixture.now)
+        let link = try #require(performer.link(token: token, for: ann, now: Fixture.now))
+        let click = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<ActionPerformer.Click, any Error>) in
+            performer.follow(link) { continuation.resume(with: $0) }
+            if !waits { #expect(ledger.taken.withLock { $0 } == 1) }
+        }
+        #expect(click.location == "https://shop.example/0" && click.verdict == .counted)
+        #expect(effects.all == (waits ? ["+a", "+a"] : []))
+    }
+
+    @Test("a performance has one name, made when it is asked for, and another performance has another")
+    func names() {
+        let (one, other) = (
+            CommandContext(cell: "c", subject: nil, occurrence: .click, client: ClientTrace(), now: 1),
+            CommandContext(cell: "c", subject: nil, occurrence: .click, client: ClientTrace(), now: 1)
+        )
+        let copy = one
+        #expect(one.performance == copy.performance && one.performance.count == 22)
+        #expect(one.performance != other.performance)
+    }
+}

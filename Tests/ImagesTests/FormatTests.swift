@@ -1,0 +1,102 @@
+import TestSupport
+import Testing
+
+@testable import Images
+
+@Suite("A client never gets a format that it does not take", .timeLimit(.minutes(1)))
+struct FormatTests {
+    private typealias Kinds = AcceptedKinds.Set
+
+    @Test(
+        "What an origin is asked for: new formats where they are named, old ones where nothing speaks against them",
+        arguments: [
+            (nil, "image/png,image/jpeg,image/gif"), ("", "image/png,image/jpeg,image/gif"), ("*/*", "image/png,image/jpeg,image/gif"),
+            ("image/*", "image/png,image/jpeg,image/gif"),
+            ("image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8", "image/avif,image/webp,image/png,image/jpeg,image/gif"),
+            ("image/webp, */*", "image/webp,image/png,image/jpeg,image/gif"), ("IMAGE/JPEG ; q=0.5", "image/jpeg"),
+            ("image/avif;q=0, image/webp;q=0.001, image/png;q=0.0;x=1, */*", "image/webp,image/jpeg,image/gif"),
+            ("image/webp;x=1;q=0, */*", "image/png,image/jpeg,image/gif"), ("image/*;q=0, image/png", "image/png"), ("text/html", ""),
+            ("image/pngx, ,,image/gif,", "image/gif"),
+        ] as [(String?, String)])
+    func wanted(_ accept: String?, _ asked: String) {
+        #expect(AcceptedKinds.field(AcceptedKinds(accept).wanted) == asked)
+    }
+
+    @Test("What may be given: whatever a wildcard covers")
+    func permitted() {
+        #expect(MediaKind.allCases.allSatisfy { AcceptedKinds(nil).permits($0) && AcceptedKinds("image/*;q=0.1").permits($0) })
+        let kinds = AcceptedKinds("image/avif;q=0, image/*")
+        #expect(!kinds.permits(.avif) && kinds.permits(.webp))
+        #expect(!AcceptedKinds("image/jpeg").permits(.png) && !AcceptedKinds("application/json").isPossible)
+    }
+
+    @Test("An origin that negotiates is asked for what the client takes, and each gets its own, from memory and from disk")
+    func negotiated() async throws {
+        let folder = TemporaryFolder()
+        let origin = try Origin { request, connection in
+            let isNew = request.headers["accept"]?.contains("image/avif") == true
+            connection.answer(
+                200, ["Content-Type: image/\(isNew ? "avif" : "png")", "Vary: Accept, Accept-Encoding"],
+                body: isNew ? Picture.avif : Picture.png())
+        }
+        defer { origin.stop() }
+        let first = try House([origin], folder: folder.path)
+        let source = origin.url("/a")
+        for _ in 0..<2 {
+            for (accept, body) in [("image/avif,*/*", Picture.avif), ("*/*", Picture.png()), ("image/webp,*/*", Picture.png())] {
+                let got = try await first.get(source, accept: accept)
+                #expect(got.body == body && got.headers["Vary"] == "Accept")
+            }
+        }
+        #expect(origin.requests.count == 3)
+        await first.manager.flush()
+        await first.stop()
+        let second = try House([origin], folder: folder.path)
+        await second.manager.flush()
+        #expect(try await second.get(source, accept: "image/avif,*/*").body == Picture.avif)
+        #expect(try await second.get(source, accept: "*/*").body == Picture.png())
+        #expect(second.manager.cached(source, AcceptedKinds("image/avif,*/*"))?.kind == .avif)
+        #expect(origin.requests.count == 3)
+        await second.manager.purge(source)
+        await second.manager.flush()
+        #expect(folder.files.isEmpty && second.manager.cached(source) == nil)
+        await second.stop()
+    }
+
+    @Test("Both at once are two fetches, and neither waits for the other's format")
+    func atOnce() async throws {
+        let gate = Gate()
+        let origin = try Origin { request, connection in
+            gate.wait()
+            let isNew = request.headers["accept"]?.contains("image/avif") == true
+            connection.answer(
+                200, ["Content-Type: image/\(isNew ? "avif" : "png")", "Vary: accept"], body: isNew ? Picture.avif : Picture.png())
+        }
+        defer { origin.stop() }
+        let house = try House([origin])
+        async let new = house.get(origin.url("/a"), accept: "image/avif")
+        async let old = house.get(origin.url("/a"))
+        await origin.requested(2)
+        gate.open()
+        #expect(try await new.body == Picture.avif)
+        #expect(try await old.body == Picture.png())
+        await house.stop()
+    }
+
+    @Test("An origin that has one format only is asked once for all; who does not take it is told so")
+    func fixed() async throws {
+        let origin = try Origin { _, connection in connection.answer(200, ["Content-Type: image/webp"], body: Picture.webp) }
+        defer { origin.stop() }
+        let house = try House([origin])
+        let source = origin.url("/a")
+        let refused = try await house.get(source, accept: "image/jpeg, image/png")
+        #expect(refused.status == 406 && refused.failure?.code == "not-acceptable" && refused.body.isEmpty)
+        for accept in ["*/*", "image/webp", "image/avif,image/*", nil] {
+            #expect(try await house.get(source, accept: accept).body == Picture.webp)
+        }
+        #expect(try await house.get(source, accept: "image/jpeg").status == 406)
+        #expect(try await house.get(origin.url("/b"), accept: "text/html").status == 406)
+        #expect(origin.requests.count == 1)
+        await house.stop()
+    }
+}

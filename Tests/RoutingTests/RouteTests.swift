@@ -1,0 +1,113 @@
+import Foundation
+import HTTPTypes
+import Logging
+import Testing
+
+@testable import HTTPServer
+@testable import Routing
+
+@Suite("Routes that are declared once")
+struct RouteTests {
+    private enum Colour: String, CaseIterable, Sendable { case red, green, blue }
+
+    private static let count = Parameter.integer("count", in: 1...9, default: 2, "How many.", example: 3)
+    private static let colour = Parameter.word("colour", default: Colour.red, "Which.", example: .blue)
+    private static let name = Parameter.segment("name", .string(minLength: 1), "Whose.", example: "\"ada\"")
+
+    private static let thing = Schema.object([.required("name", .string), .optional("part", part)]).named("Thing")
+    private static let part = Schema.choice(
+        [screw, nail], discriminator: "type", mapping: ["screw": screw, "nail": nail]
+    ).named("Part")
+    private static let screw = Schema.object([.required("type", .word("screw")), .required("size", .count.orNull)]).named("Screw")
+    private static let nail = Schema.object([.required("type", .word("nail"))]).named("Nail")
+
+    private static let routes = [
+        Route(
+            .get, "/things/{name}.json",
+            APIOperation(
+                "getThing", tag: "Things", "A thing", parameters: [name, count, colour],
+                answers: [.json(.ok, "It.", thing, example: #"{"name": "ada"}"#)])
+        ) { request in
+            let text = "\(try request[name]) \(try request[count]) \(try request[colour])"
+            return ServerResponse(status: .ok, body: Array(text.utf8))
+        },
+        Route(.get, "/things/all") { _ in ServerResponse(status: .ok, body: Array("all".utf8)) },
+        Route(
+            .delete, "/things/{name}",
+            APIOperation(
+                "deleteThing", tag: "Things", "Remove a thing", parameters: [name],
+                answers: [.empty(.noContent, "Gone."), .problem(.notFound, "None.", [.init(Problem.Kind("no-thing"), "There is none.")])])
+        ) { _ in throw Problem(.notFound, Problem.Kind("no-thing"), "There is none.") },
+    ]
+
+    private static func ask(_ method: HTTPRequest.Method, _ path: String) async throws -> (status: Int, text: String) {
+        let router = Router(routes, clock: { 0 }, logger: Logger(label: "tests"))
+        let head = HTTPRequest(method: method, scheme: "http", authority: "localhost", path: path)
+        var storage = sockaddr_storage()
+        storage.ss_family = sa_family_t(AF_INET)
+        let request = ServerRequest(
+            head: head, body: RequestBody(storage: .collected([], nil)), peer: PeerAddress(storage),
+            id: RequestID(.made(0, 0), in: UnsafeBufferPointer(start: nil, count: 0)))
+        let response = await router.respond(to: request)
+        guard case .bytes(let body) = response.body else { return (response.status.code, "") }
+        return (response.status.code, String(decoding: body, as: UTF8.self))
+    }
+
+    @Test(
+        "a route's parameters are read before it is asked, and refused where they are not as declared",
+        arguments: [
+            ("/things/ada.json", 200, "ada 2 red"), ("/things/a%20b.json?count=9&colour=blue", 200, "a b 9 blue"),
+            ("/things/ada.json?count=10", 400, "count must be a whole number from 1 to 9."),
+            ("/things/ada.json?colour=pink", 400, "colour must be one of red, green, blue."),
+            ("/things/%ff.json", 400, "The path is not valid UTF-8."), ("/things/.json", 404, "There is nothing here."),
+            ("/things/all", 200, "all"), ("/things/ada", 404, "There is nothing here."),
+        ])
+    func parameters(path: String, status: Int, text: String) async throws {
+        let answer = try await Self.ask(.get, path)
+        #expect(answer.status == status)
+        #expect(status == 200 ? answer.text == text : answer.text.contains(text), "\(answer.text)")
+    }
+
+    @Test("what a route throws is a problem with its kind")
+    func problems() async throws {
+        let answer = try await Self.ask(.delete, "/things/ada")
+        #expect(answer.status == 404 && answer.text.contains("urn:intertwine:problem:no-thing"))
+    }
+
+    private static func document() throws -> [String: Any] {
+        let document = OpenAPIDocument(
+            title: "Things", summary: "Of tests.", text: "", tags: [.init("Things", "All.")], answers: [.badRequest, .requestTimeout])
+        let json = try JSONSerialization.jsonObject(with: Data(document.json(of: routes).utf8))
+        return try #require(json as? [String: Any])
+    }
+
+    @Test("the description has what is declared, each component once, and the answers that all share")
+    func description() throws {
+        let document = try Self.document()
+        let paths = try #require(document["paths"] as? [String: [String: [String: Any]]])
+        #expect(Set(paths.keys) == ["/things/{name}.json", "/things/{name}"])
+        let get = try #require(paths["/things/{name}.json"]?["get"])
+        #expect(get["operationId"] as? String == "getThing")
+        let parameters = try #require(get["parameters"] as? [[String: Any]])
+        #expect(parameters.map { $0["name"] as? String } == ["name", "count", "colour"])
+        #expect((parameters[1]["schema"] as? [String: Any])?["maximum"] as? Int == 9)
+        #expect(Set((get["responses"] as? [String: Any] ?? [:]).keys) == ["200", "400", "408"])
+        let components = try #require(document["components"] as? [String: [String: [String: Any]]])
+        #expect(Set(components["schemas"]?.keys ?? [:].keys) == ["Thing", "Part", "Screw", "Nail", "Problem", "ProblemType"])
+        #expect(components["schemas"]?["ProblemType"]?["examples"] as? [String] == ["about:blank", "urn:intertwine:problem:no-thing"])
+        let discriminator = components["schemas"]?["Part"]?["discriminator"] as? [String: Any]
+        #expect(
+            discriminator?["mapping"] as? [String: String]
+                == ["screw": "#/components/schemas/Screw", "nail": "#/components/schemas/Nail"])
+        let size = (components["schemas"]?["Screw"]?["properties"] as? [String: [String: Any]])?["size"]
+        #expect(size?["type"] as? [String] == ["integer", "null"])
+    }
+
+    @Test("a schema stands alone as a document that holds all that it points to")
+    func schema() throws {
+        let bytes = Self.thing.document(id: "/schemas/thing.json")
+        let schema = try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
+        #expect(schema["$ref"] as? String == "#/$defs/Thing")
+        #expect(Set((schema["$defs"] as? [String: Any] ?? [:]).keys) == ["Thing", "Part", "Screw", "Nail"])
+    }
+}

@@ -1,0 +1,139 @@
+import Feed
+import Foundation
+import Glibc
+import Storage
+import TestSupport
+import Testing
+
+@Suite("Database files that are deleted or replaced")
+struct LostFileTests {
+    let scratch: Scratch
+    private var files: FileManager { .default }
+
+    init() throws {
+        scratch = try Scratch()
+    }
+
+    private func click(_ viewer: String) -> LedgerEntry {
+        LedgerEntry(events: [LedgerEvent(at: 1, kind: .click, cell: "ad:1", viewer: viewer)])
+    }
+
+    private func move(_ name: String, to other: String) throws {
+        try files.moveItem(atPath: scratch.path(name), toPath: scratch.path(other))
+    }
+
+    @Test("a store whose file is gone writes nothing, says so once, and goes on when the file is back")
+    func store() async throws {
+        let store = try SQLiteStore(path: scratch.path("items.sqlite"))
+        _ = try await store.put(user("a"))
+        #expect(store.look() == nil)
+        try move("items.sqlite", to: "elsewhere")
+        await #expect(throws: StoreError.self) { try await store.put(user("b")) }
+        await #expect(throws: StoreError.self) { try await store.checkReady() }
+        guard case .gone(let line)? = store.look() else {
+            Issue.record("not noticed")
+            return
+        }
+        #expect(line.contains("items.sqlite: the file is gone"))
+        #expect(store.look() == nil)
+        try move("elsewhere", to: "items.sqlite")
+        guard case .back? = store.look() else {
+            Issue.record("not noticed")
+            return
+        }
+        try await store.checkReady()
+        _ = try await store.put(user("c"))
+        #expect(try await store.ids() == ["a", "c"])
+    }
+
+    @Test("another store that takes the place is served once it is whole, and what the old one left beside it does not harm it")
+    func replacedStore() async throws {
+        let store = try SQLiteStore(path: scratch.path("items.sqlite"))
+        for id in ["a", "b", "c"] { _ = try await store.put(user(id)) }
+        let version = store.version
+        do {
+            let other = try SQLiteStore(path: scratch.path("other.sqlite"))
+            for id in ["x", "y", "z"] { _ = try await other.put(user(id)) }
+            try await other.completeFile()
+        }
+        let whole = try Data(contentsOf: URL(fileURLWithPath: scratch.path("other.sqlite")))
+        try files.removeItem(atPath: scratch.path("items.sqlite"))
+        try whole.prefix(5_000).write(to: URL(fileURLWithPath: scratch.path("items.sqlite")))
+        guard case .gone? = store.look() else {
+            Issue.record("not noticed")
+            return
+        }
+        // Half of it is there, and then more.
+        try whole.write(to: URL(fileURLWithPath: scratch.path("items.sqlite")))
+        #expect(store.look() == nil)
+        guard case .back? = store.look() else {
+            Issue.record("not opened")
+            return
+        }
+        #expect(try await store.ids() == ["x", "y", "z"])
+        #expect(store.version != version)
+        _ = try await store.put(user("w"))
+        #expect(try await store.ids() == ["x", "y", "z", "w"])
+        #expect(try scratch.sqlite("items.sqlite", "PRAGMA integrity_check; SELECT count(*) FROM item") == "ok\n4")
+    }
+
+    @Test("a ledger whose file is gone takes no click, and goes on with the same file or another one")
+    func ledger() async throws {
+        let ledger = try SQLiteLedger(path: scratch.path("ledger.sqlite"))
+        _ = try await ledger.commit(click("before"))
+        try move("ledger.sqlite", to: "elsewhere")
+        await #expect(throws: StoreError.self) { try await ledger.commit(click("during")) }
+        await #expect(throws: StoreError.self) { try await ledger.checkReady() }
+        guard case .gone? = ledger.look() else {
+            Issue.record("not noticed")
+            return
+        }
+        try move("elsewhere", to: "ledger.sqlite")
+        guard case .back? = ledger.look() else {
+            Issue.record("not noticed")
+            return
+        }
+        _ = try await ledger.commit(click("after"))
+        #expect(try await ledger.events(after: 0, limit: 9).map(\.event.viewer) == ["before", "after"])
+        do {
+            let other = try SQLiteLedger(path: scratch.path("other.sqlite"))
+            _ = try await other.commit(click("other"))
+            try await other.completeFile()
+        }
+        #expect(rename(scratch.path("other.sqlite"), scratch.path("ledger.sqlite")) == 0)
+        await #expect(throws: StoreError.self) { try await ledger.commit(click("during")) }
+        for _ in 0..<3 { _ = ledger.look() }
+        try await ledger.checkReady()
+        _ = try await ledger.commit(click("there"))
+        #expect(try await ledger.events(after: 0, limit: 9).map(\.event.viewer) == ["other", "there"])
+    }
+
+    @Test("a ledger is not ready while another process keeps it locked, or its disk is full")
+    func notReady() async throws {
+        guard let mount = try Mount.small(scratch.folder, kibibytes: 1_024) else { return }
+        defer { mount.remove() }
+        let path = scratch.path("ledger.sqlite")
+        let ledger = try SQLiteLedger(path: path, lockTimeout: 0.2)
+        try await ledger.checkReady()
+        let other = try Program(
+            path: "/usr/bin/sqlite3", arguments: [path, "BEGIN IMMEDIATE", ".system echo locked; read line", "ROLLBACK"])
+        #expect(other.line() == "locked")
+        // What was written a moment ago is no proof for long.
+        while (try? await ledger.checkReady()) != nil { try await Task.sleep(for: .milliseconds(50)) }
+        try other.send("go on")
+        _ = try other.output()
+        try await ledger.checkReady()
+        // As much as there is room for.
+        let ballast = open(scratch.path("ballast"), O_WRONLY | O_CREAT, 0o600)
+        let piece = [UInt8](repeating: 0, count: 4_096)
+        while write(ballast, piece, piece.count) > 0 {}
+        close(ballast)
+        // Some fit into what is there already.
+        var failed = 0
+        for number in 0..<200 where (try? await ledger.commit(click("\(number)"))) == nil { failed += 1 }
+        #expect(failed > 0)
+        await #expect(throws: StoreError.self) { try await ledger.checkReady() }
+        unlink(scratch.path("ballast"))
+        try await ledger.checkReady()
+    }
+}

@@ -1,0 +1,111 @@
+import Feed
+import Foundation
+import GRDB
+import Synchronization
+import Testing
+
+@testable import Storage
+
+/// Looks at the plan of every statement where it is first prepared, in whichever test that is: one that reads a growing table from end to end
+/// fails the run. ``Scratch`` sees to it that it looks.
+enum StatementPlans {
+    /// Whose rows come with use. The others hold a row for each section, kind or source.
+    private static let growing: Set<String> = [
+        "event", "rollup_cell", "rollup_day", "allowance", "idempotency", "selection", "selection_step", "listing", "item", "source_item",
+        "takedown", "staged", "gone",
+    ]
+
+    /// Statements that may, and why.
+    private static let excused: [(beginning: String, reason: String)] = [
+        ("SELECT kind, variant, count(*) FROM item GROUP BY", "counts for operators"),
+        ("SELECT count(*) FROM item INDEXED BY item_identity", "once for each version of the store, for ads at the middle of all"),
+        ("SELECT t.id, t.variant", "a snapshot is merged item by item"),
+        ("SELECT g.digest, i.variant", "what is gone from a source is removed item by item"),
+        ("SELECT kind, id, digest, adopted FROM staging.gone", "the same"),
+        ("SELECT lane, kind, id, variant, body FROM item ORDER BY", "a draft is copied into the store that came before it"),
+    ]
+
+    private static let seen = Mutex<Set<String>>([])
+
+    static var count: Int { seen.withLock { $0.count } }
+
+    static func observe() {
+        SQLStatement.observer.withLock { $0 = { look($0, $1) } }
+    }
+
+    private static func look(_ database: Database, _ sql: String) {
+        guard seen.withLock({ $0.insert(sql).inserted }) else { return }
+        let scans = scans(database, sql)
+        guard !scans.isEmpty, !excused.contains(where: { sql.hasPrefix($0.beginning) }) else { return }
+        Issue.record("reads a growing table from end to end: \(sql)\n\(scans.joined(separator: "\n"))")
+    }
+
+    static func scans(_ database: Database, _ sql: String) -> [String] {
+        guard let rows = try? Row.fetchAll(database, sql: "EXPLAIN QUERY PLAN \(sql)", arguments: StatementArguments()) else {
+            return unbound(database, sql)
+        }
+        return found(rows)
+    }
+
+    /// Parameters need values before a statement is run: any do, for a plan.
+    private static func unbound(_ database: Database, _ sql: String) -> [String] {
+        guard let statement = try? database.makeStatement(sql: "EXPLAIN QUERY PLAN \(sql)") else { return [] }
+        statement.setUncheckedArguments(StatementArguments())
+        return (try? found(Row.fetchAll(statement))) ?? ["cannot be explained"]
+    }
+
+    private static func found(_ rows: [Row]) -> [String] {
+        rows.compactMap { $0["detail"] as String? }.filter { detail in
+            let words = detail.split(separator: " ").map(String.init)
+            guard words.first == "SCAN", words.count > 1 else { return false }
+            // An index of one section in one order, walked from its end: the statement's LIMIT ends it.
+            if detail.contains("INDEX section_order_") { return false }
+            // An alias hides the name of its table: what is not known to be small counts as growing.
+            return growing.contains(words[1]) || words[1].count < 3 && words[1].allSatisfy(\.isLetter)
+                || ["twin", "first", "old", "last"].contains(words[1])
+        }
+    }
+}
+
+@Suite("Plans of statements")
+struct StatementPlanTests {
+    let scratch: Scratch
+
+    init() throws {
+        scratch = try Scratch()
+    }
+
+    @Test("a statement that reads the ledger from end to end is found, as the one was that kept markers")
+    func isFound() async throws {
+        let ledger = try SQLiteLedger(path: scratch.path("ledger.sqlite"))
+        try await ledger.pool.read { database in
+            let old = "INSERT INTO event_marker (only, last) SELECT 1, max(id) FROM event HAVING max(id) IS NOT NULL"
+            #expect(StatementPlans.scans(database, old).count == 1)
+            #expect(StatementPlans.scans(database, "DELETE FROM allowance WHERE until < ?").count == 1)
+            #expect(StatementPlans.scans(database, LedgerSchema.keepMarker).isEmpty)
+        }
+        #expect(StatementPlans.count > 10)
+    }
+
+    @Test("no statement on a table is prepared anywhere else")
+    func isTheOnlyWay() throws {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../Sources/Storage")
+        let ways = ["execute(", "fetchOne(", "fetchAll(", "fetchCursor(", "cachedStatement(", "makeStatement(", "sqlite3_prepare"]
+        // Schemas, and the draft of an import, which nobody else uses.
+        let excused = ["LedgerSchema.swift", "ItemSchema.swift", "SourceSchema.swift", "TakedownTable.swift", "DraftDestination.swift"]
+        let harmless = [
+            "PRAGMA", "\"COMMIT", "\"ROLLBACK", "\"BEGIN", "ATTACH DATABASE", "sqlite_schema", "CREATE INDEX", "DROP INDEX",
+        ]
+        let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)).compactMap { $0 as? URL }
+        #expect(files.count > 20)
+        for file in files where file.pathExtension == "swift" && !excused.contains(file.lastPathComponent) {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            for way in ways {
+                for rest in text.components(separatedBy: way).dropFirst() where file.lastPathComponent != "SQLStatement.swift" {
+                    let statement = rest.prefix(200)
+                    #expect(harmless.contains { statement.contains($0) }, "\(file.lastPathComponent): \(way)\(statement)")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+"""What axe-core finds in the page: nothing, in every state and in every colour scheme."""
+import time
+from pathlib import Path
+
+from selenium.webdriver.common.keys import Keys
+
+from browser import Browser
+
+ROOT = Path(__file__).parents[2]
+SCHEMES = {
+    "light": {"prefers-color-scheme": "light"},
+    "dark": {"prefers-color-scheme": "dark"},
+    "forced colours": {"forced-colors": "active"},
+    "dark forced colours": {"forced-colors": "active", "prefers-color-scheme": "dark"},
+}
+
+
+def axe():
+    """It comes within a package for Python; where that is not installed, this is no test."""
+    found = sorted(ROOT.glob(".build/python/lib/python3*/site-packages/axe_playwright_python/axe.min.js"))
+    assert found, "axe-core is missing: .build/python/bin/pip install --no-deps axe-playwright-python"
+    return found[0].read_text()
+
+
+def findings(browser, state):
+    violations = browser.driver.execute_async_script(
+        "const [done] = arguments; axe.run(document, {resultTypes: ['violations']}).then(({violations}) => done(violations.map("
+        "  ({id, nodes}) => [id, nodes.length, nodes[0].html.slice(0, 160), nodes[0].failureSummary])))")
+    return [(state, violation) for violation in violations]
+
+
+def it_gives_axe_nothing_to_find(browser, relay, service):
+    source = axe()
+    found = []
+    for name, features in SCHEMES.items():
+        for width, height in ((1280, 860), (390, 844)):
+            with Browser(width, height) as window:
+                motion = {**features, "prefers-reduced-motion": "reduce"}
+                window.tool("Emulation.setEmulatedMedia", features=[{"name": k, "value": v} for k, v in motion.items()])
+                window.open(relay.url, cells=8)
+                window.script(source)
+                where = f"{name} at {width}"
+                found += findings(window, f"{where}, the feed")
+                window.script("document.querySelectorAll('.cell')[1].querySelector('[data-tool=dismiss]').click()")
+                window.wait(lambda: window.find(".toast-button"), "the notice")
+                found += findings(window, f"{where}, a notice")
+                if width == 390:
+                    window.click(".cell:nth-child(2) [data-tool=more]")
+                    found += findings(window, f"{where}, the menu")
+                    window.press(Keys.ESCAPE)
+                window.script("document.querySelectorAll('[data-tool=inspect]')[1].click()")
+                window.wait(lambda: window.find("#inspector:not([hidden])"), "the inspector")
+                found += findings(window, f"{where}, the inspector")
+                window.press(Keys.ESCAPE)
+                window.press("?")
+                found += findings(window, f"{where}, the help")
+                window.press(Keys.ESCAPE)
+                window.script("document.querySelector('button.cell-face').click()")
+                window.wait(lambda: window.find(".zoom-picture"), "the zoom")
+                found += findings(window, f"{where}, the zoom")
+                window.press(Keys.ESCAPE)
+    relay.answer = lambda exchange: exchange.path.startswith("/feed") and (
+        400, {"Content-Type": "application/problem+json"}, {"title": "Bad", "detail": "So it is.", "status": 400, "type": "about:blank"})
+    browser.driver.get(relay.url)
+    browser.wait(lambda: browser.find("#state:not([hidden])"), "the sentence")
+    browser.script(source)
+    found += findings(browser, "a refusal")
+    assert found == [], found

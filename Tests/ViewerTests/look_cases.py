@@ -1,0 +1,111 @@
+"""What the page looks like before there are cells, where there are none, and around them."""
+import time
+
+from selenium.webdriver.common.keys import Keys
+
+from browser import Browser
+from page import ids
+
+JSON = {"Content-Type": "application/json"}
+
+
+def page_of(*items):
+    return lambda exchange: (200, JSON, {"items": list(items), "page": {"limit": 20, "next": None, "previous": None}}) \
+        if exchange.path.split("?")[0] == "/feed" else None
+
+
+def user(name):
+    bindings = {"username": {"text": name}, "avatar": {"image": f"/images/none/{name}"}}
+    return {"id": f"user:{name}", "identifier": "UserSnapshotCollectionViewCell", "size": {"width": 300, "height": 200},
+            "actions": {"configuration": {"type": "bind", "bindings": bindings}}}
+
+
+def it_shows_outlines_until_the_first_cells_come(browser, relay, service):
+    held = []
+    relay.hold = lambda exchange: exchange.path.startswith("/feed") and not held
+    browser.driver.get(relay.url)
+    outlines = browser.script(
+        "return Array.from(document.querySelectorAll('.skeletons i'), (one) => one.getBoundingClientRect()).filter(({ top }) => top < innerHeight)"
+        "  .map(({ left, top, width, height }) => [left, top, width, height])")
+    assert len(outlines) >= 12 and browser.script("return getComputedStyle(document.querySelector('.skeletons')).display") == "grid"
+    held.append(True)
+    browser.wait(lambda: browser.count() >= 20 and not browser.find(".skeletons:not([hidden])"), "the cells in their place")
+    first = browser.script("const { left, top } = document.querySelectorAll('.cell')[1].getBoundingClientRect(); return [left, top]")
+    assert first == outlines[1][:2], f"the outline stood at {outlines[1]}, the cell at {first}"
+
+
+def it_says_that_a_feed_is_empty_and_what_to_do(browser, relay, service):
+    relay.answer = page_of()
+    browser.driver.get(relay.url)
+    browser.wait(lambda: browser.find("#state:not([hidden])"), "the sentence")
+    assert "nothing in this feed" in browser.text("#state") and "intertwine import" in browser.text("#state")
+    assert browser.script("return document.querySelector('.skeletons').hidden")
+    relay.answer = None
+    browser.click("#state button")
+    browser.wait(lambda: browser.count() >= 20, "the feed")
+
+
+def it_says_why_a_feed_is_refused_and_what_to_do(browser, relay, service):
+    relay.answer = lambda exchange: (400, {"Content-Type": "application/problem+json"}, {
+        "type": "urn:intertwine:problem:invalid-cursor", "title": "Invalid cursor", "status": 400, "detail": "It is of another feed."}) \
+        if exchange.path.startswith("/feed") else None
+    browser.driver.get(relay.url)
+    browser.wait(lambda: browser.find("#state:not([hidden])"), "the sentence")
+    assert "It is of another feed." in browser.text("#state") and not browser.find(".skeletons:not([hidden])")
+    relay.answer = None
+    browser.click("#state button")
+    browser.wait(lambda: browser.count() >= 20, "the feed")
+
+
+def it_has_one_button_a_cell_on_phones(browser, relay, service):
+    with Browser(390, 844) as phone:
+        phone.open(relay.url, cells=8)
+        shown = phone.script(
+            "return Array.from(document.querySelectorAll('.cell'), (cell) => Array.from(cell.querySelectorAll('.tool'))"
+            "  .filter((tool) => tool.getClientRects().length > 0).map((tool) => tool.dataset.tool).join())")
+        assert set(shown) == {"more"}, set(shown)
+        before = ids(phone)
+        phone.click(".cell:nth-child(2) [data-tool=more]")
+        assert phone.script("return document.activeElement.dataset.menu") == "inspect"
+        phone.press(Keys.ARROW_DOWN, Keys.ENTER)
+        phone.wait(lambda: before[1] not in ids(phone), "the cell to go")
+        # As wide as it would be in an app on this screen, which is what the page tells the service.
+        assert "width=390" in relay.passed("GET", "/feed")[0].path
+        assert phone.script("return document.querySelector('.cell').offsetWidth") == 312
+
+
+def it_fills_a_wide_window(browser, relay, service):
+    with Browser(2560, 1300) as wide:
+        wide.open(relay.url, cells=30)
+        columns = wide.script("return new Set(Array.from(document.querySelectorAll('[data-id^=\"user:\"]'), (cell) => cell.offsetLeft)).size")
+        assert columns == 7, columns
+
+
+def it_tells_apart_users_of_almost_one_name(browser, relay, service):
+    relay.answer = page_of(*(user(f"u{number}") for number in range(1, 9)))
+    browser.open(relay.url, cells=8)
+    hues = browser.script("return Array.from(document.querySelectorAll('.cell'), (cell) => Number(cell.style.getPropertyValue('--hue')))")
+    apart = [min(abs(a - b), 360 - abs(a - b)) for a, b in zip(hues, hues[1:])]
+    assert min(apart) >= 8 and apart[0] >= 30, hues
+
+
+def it_closes_the_gap_softly_and_at_once_where_asked(browser, relay, service):
+    moved = (
+        "const [done] = arguments; const cells = Array.from(document.querySelectorAll('.cell'));"
+        "cells[1].querySelector('[data-tool=dismiss]').click();"
+        "requestAnimationFrame(() => { const top = cells[4].getBoundingClientRect(); setTimeout(() => {"
+        "  const after = cells[4].getBoundingClientRect(); done([top.left, top.top, after.left, after.top]); }, 500); });")
+    browser.open(relay.url, cells=20)
+    left, top, later_left, later_top = browser.driver.execute_async_script(moved)
+    assert (left, top) != (later_left, later_top), "it jumps"
+    browser.tool("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
+    left, top, later_left, later_top = browser.driver.execute_async_script(moved)
+    assert (left, top) == (later_left, later_top), "it moves though it was asked not to"
+
+
+def it_dismisses_with_no_key_that_leads_back(browser, relay, service):
+    browser.open(relay.url, cells=20)
+    browser.script("document.querySelectorAll('.cell')[1].focus()")
+    browser.press(Keys.BACKSPACE)
+    time.sleep(0.5)
+    assert not relay.passed("POST", "/cells/") and len(ids(browser)) >= 20

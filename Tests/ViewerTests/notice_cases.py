@@ -1,0 +1,46 @@
+"""What the page says, and how often: dismissals that can be taken back, a server that is gone or busy."""
+from browser import Browser
+from page import ids
+
+
+def it_takes_back_each_of_five_quick_dismissals(browser, relay, service):
+    browser.open(relay.url, cells=20)
+    before = ids(browser)
+    for name in before[1:6]:
+        browser.script("document.querySelector(`[data-id=\"${arguments[0]}\"] [data-tool=dismiss]`).click()", name)
+    browser.wait(lambda: "5 dismissed" in browser.text("#toasts"), "the notice of five")
+    assert not set(before[1:6]) & set(ids(browser))
+    browser.press("u")
+    browser.wait(lambda: before[5] in ids(browser) and "4 dismissed" in browser.text("#toasts"), "the last one")
+    browser.click(".toast-button:nth-of-type(2)")
+    browser.wait(lambda: ids(browser)[:20] == before[:20], "all of them in their places")
+    assert len([e for e in relay.passed("DELETE", "/selections/") if e.status == 200]) == 5
+    assert browser.console() == [], browser.console()
+
+
+def it_tells_a_server_that_is_busy_from_one_that_is_gone_and_each_once(browser, relay, service):
+    with Browser(390, 844) as phone:
+        phone.open(relay.url, cells=8)
+        relay.answer = lambda exchange: (503, {"Retry-After": "30", "Content-Type": "application/problem+json"}, {
+            "type": "about:blank", "title": "Service Unavailable", "status": 503, "detail": "The store does not answer."})
+        phone.script("scrollTo({top: document.body.scrollHeight, behavior: 'instant'})")
+        phone.wait(lambda: phone.find("#banner:not([hidden])"), "the banner")
+        said = phone.script("return document.body.innerText")
+        assert "cannot be reached" not in said and said.count("cannot serve right now") == 1, said
+        # At this width too it is one row of a sentence and a button, within the page.
+        left, right, height = phone.script(
+            "const { left, right, height } = document.querySelector('#banner').getBoundingClientRect(); return [left, right, height]")
+        button = phone.script("return document.querySelector('#banner .button').getClientRects().length")
+        assert left >= 8 and right <= 382 and height <= 84 and button == 1, (left, right, height)
+        relay.go()
+        phone.click("#banner .button")
+        phone.wait(lambda: "cannot be reached" in phone.text("#banner"), "the other sentence")
+        phone.script("document.querySelector('button.cell-face').click()")
+        phone.wait(lambda: "Try again" in phone.text("#toasts"), "the offer to try again")
+        said = phone.script("return document.body.innerText")
+        assert said.count("cannot be reached") == 1, said
+        assert phone.text("#live") == "", "said a second time to those who listen"
+        relay.answer = None
+        relay.come()
+        phone.click("#banner .button")
+        phone.wait(lambda: not phone.find("#banner:not([hidden])"), "the banner to go", seconds=40)

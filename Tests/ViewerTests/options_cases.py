@@ -1,0 +1,107 @@
+"""What the page shows beyond the sample: cells of any kind, by the URL, in step with the service, and the viewer's own lists."""
+import json
+import subprocess
+import urllib.request
+from pathlib import Path
+
+from page import ids
+from relay import Relay
+from service import Service
+
+KINDS = Path(__file__).parents[2] / "Config/kinds.yaml"
+JSON = {"Content-Type": "application/json"}
+
+
+def event(number, origin, **fields):
+    return {"klass": "event", "id": number, "title": f"Event {number}", "starts": "2026-05-01T19:00:00Z",
+            "picture": f"http://127.0.0.1:{origin.port}/background-{number}.png", "signup": "https://example.com/x", **fields}
+
+
+def it_shows_cells_of_every_kind_at_their_size(browser, relay, service):
+    if service.origin is None:
+        return
+    with Service(settings=[f"feed.kinds={KINDS}"]) as fresh:
+        fresh.put(event(1, fresh.origin, city="Berlin"), event(2, fresh.origin, starts="2026-06-01"))
+        for search, identifier in (("", "EventCollectionViewCell"), ("?layout=table", "EventTableViewCell")):
+            browser.open(f"{fresh.base_url}/{search}", cells=20)
+            cell = browser.wait(lambda: browser.find(f"[data-identifier={identifier}]"), identifier)
+            browser.wait(lambda: browser.find(f"[data-identifier={identifier}] .picture[data-state=shown]"), "its picture")
+            assert "Event 1" in cell.text and "not shown" not in cell.text.lower(), cell.text
+            assert browser.find(f"[data-identifier={identifier}] time").get_attribute("datetime") == "2026-05-01T19:00:00Z"
+            name = browser.script("return document.getElementById(arguments[0].getAttribute('aria-labelledby')).textContent", cell)
+            assert name.startswith("Event 1"), name
+            spill = browser.script("const box = arguments[0].querySelector('.cell-content'); return [box.scrollHeight - box.clientHeight, box.clientHeight]", cell)
+            assert spill[0] <= 0 and spill[1] == (160 if search == "" else 88), spill
+        assert cell.size["width"] == 720, "a row is as wide as its table"
+
+
+def it_shows_what_its_url_says(browser, relay, service):
+    browser.open(f"{relay.url}?width=390&viewer=bob", cells=3)
+    asked = relay.passed("GET", "/feed")[0]
+    assert "width=390" in asked.path and asked.headers["X-Viewer-ID"] == "bob"
+    assert browser.script("return document.querySelector('.cell').offsetWidth") == 312
+    browser.press("v")
+    browser.wait(lambda: browser.find("#view[open]"), "the dialog")
+    browser.script("document.querySelector('#view-layout').value = 'table'")
+    browser.click("#view [type=submit]")
+    browser.wait(lambda: "layout=table" in browser.driver.current_url and browser.count() > 3, "the table")
+    assert "viewer=bob" in browser.driver.current_url and "width=390" in browser.driver.current_url
+    lefts = browser.script("return Array.from(document.querySelectorAll('.cell'), (cell) => [cell.offsetLeft, cell.offsetWidth])")
+    assert {tuple(pair) for pair in lefts} == {(0, 390)}, lefts
+    browser.driver.get(f"{relay.url}?feed=none")
+    browser.wait(lambda: browser.find("#state:not([hidden])"), "the refusal")
+    assert "There is no such feed." in browser.text("#state"), browser.text("#state")
+    assert len(browser.console()) == 1, browser.console()
+
+
+def it_follows_what_becomes_of_the_feed(browser, relay, service):
+    if service.origin is None:
+        return
+    with Service() as fresh, Relay(fresh.base_url) as before:
+        browser.open(before.url, cells=30)
+        for _ in range(3):
+            browser.script("scrollBy({top: 400, behavior: 'instant'})")
+            browser.driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+        focused = browser.script("const cell = document.elementFromPoint(300, 500).closest('.cell'); cell.focus(); return cell.dataset.id")
+        place = "return document.querySelector(`[data-id=\"${arguments[0]}\"]`)?.getBoundingClientRect().top"
+        top = browser.script(place, focused)
+        first = ids(browser)[0]
+        second, third = ids(browser)[1:3]
+        def person(name, username):
+            avatar = f"http://127.0.0.1:{fresh.origin.port}/avatar-0.png"
+            return {"klass": "user", "id": name, "username": username, "avatarUrl": avatar, "type": "regular"}
+        fresh.operate({"insert": person("new", "New Here"), "after": second}, {"move": third, "before": second}, {"remove": first},
+                      *({"remove": name} for name in ids(browser)[3:7]),
+                      {"update": person(second.removeprefix("user:"), "Renamed")})
+        browser.wait(lambda: "user:new" in ids(browser) and first not in ids(browser), "the changes", seconds=30)
+        browser.wait(lambda: "Renamed" in browser.text(".feed"), "the new name")
+        assert browser.focused() == focused and abs(browser.script(place, focused) - top) < 2, "the place was lost"
+        shown = browser.script("return Array.from(document.querySelectorAll('.cell'), (cell) => [Number(cell.ariaPosInSet), cell.dataset.id])")
+        fresh_walk = [cell["id"] for cell in fresh.cells()]
+        assert all(fresh_walk[number - 1] == name for number, name in shown), "not what a walk finds now"
+        asked = [e for e in before.passed("GET", "/feed/changes") if e.status]
+        browser.wait(lambda: any(e.status == 304 for e in before.passed("GET", "/feed/changes")), "nothing sent where nothing happens", seconds=60)
+        assert len(asked) < 20
+
+
+def it_restores_what_was_dismissed(browser, relay, service):
+    browser.open(relay.url, cells=20)
+    dismissed = relay.passed("GET", "/feed")[0].json["items"][:3]
+    restored = []
+
+    def answer(exchange):
+        if exchange.path.startswith("/dismissed/") and exchange.method == "DELETE":
+            restored.append(exchange.path)
+            return 200, JSON, {"commands": []}
+        if exchange.path.split("?")[0] == "/dismissed":
+            return 200, JSON, {"items": dismissed, "page": {"limit": 20, "next": None, "previous": None}}
+        return None
+
+    relay.answer = answer
+    browser.open(f"{relay.url}?list=dismissed", cells=3)
+    browser.click(".cell:nth-child(2) [data-tool=dismiss]")
+    browser.wait(lambda: dismissed[1]["id"] not in ids(browser) and "back in the feed" in browser.text("#toasts"), "the restored cell to go")
+    assert restored == ["/dismissed/" + urllib.request.quote(dismissed[1]["id"], safe="")], restored
+    dismissed[:] = []
+    browser.driver.refresh()
+    browser.wait(lambda: "Nothing is dismissed." in browser.text("#state"), "the sentence")

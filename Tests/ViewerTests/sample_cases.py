@@ -1,0 +1,76 @@
+"""The sample feed as a newcomer meets it: by the service alone, and by `Config/run`."""
+import json
+import os
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+from page import loaded
+from service import Service, free_port
+
+ROOT = Path(__file__).parents[2]
+
+
+def picture_hrefs(page):
+    return sorted({binding["image"] for cell in page["items"] for binding in cell["actions"]["configuration"]["bindings"].values()
+                   if "image" in binding})
+
+
+def it_shows_every_picture_of_the_sample_without_a_network(browser, relay, service):
+    if service.origin is None:
+        return
+    with Service(keeps_sample=True) as plain:
+        browser.open(plain.base_url, cells=20)
+        browser.wait(lambda: loaded(browser), "the pictures in sight")
+        hrefs = {href for page in plain.pages() for href in picture_hrefs(page)}
+        assert len(hrefs) == 24, f"{len(hrefs)} pictures"
+        for href in hrefs:
+            with urllib.request.urlopen(plain.base_url + href) as answer:
+                assert answer.status == 200 and answer.read(4) == b"\x89PNG", href
+
+
+def it_says_why_pictures_are_missing(browser, relay, service):
+    if service.origin is None:
+        return
+    with Service(settings=["images.allowed-networks="]) as strict:
+        browser.open(strict.base_url, cells=20)
+        browser.wait(lambda: "images.allowed-networks" in browser.text("#toasts"), "the reason")
+        assert browser.text("#toasts").count("address") == 1, browser.text("#toasts")
+        failed = browser.wait(lambda: browser.find(".picture[data-state=failed]"), "a picture that is missing")
+        assert "not public" in failed.get_attribute("title")
+
+
+def it_runs_where_other_ports_are_taken_and_says_which_it_needs(browser, relay, service):
+    if service.origin is None:
+        return
+    programs = os.path.abspath(os.path.dirname(os.environ.get("VIEWER_TESTS_BINARY") or ".build/debug/intertwine"))
+    with tempfile.TemporaryDirectory() as folder, socket.socket() as taken:
+        port, admin_port = free_port(), free_port()
+        environment = {**os.environ, "PROGRAMS": programs, "PORT": str(port), "ADMIN_PORT": str(admin_port),
+                       "DATABASE": f"{folder}/feed.sqlite"}
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        taken.bind(("127.0.0.1", 8082))
+        taken.listen()
+        run = subprocess.Popen([ROOT / "Config/run"], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        try:
+            until = time.monotonic() + 60
+            for line in run.stdout:
+                if line.startswith("Ctrl-C"):
+                    break
+                assert time.monotonic() < until
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/feed") as answer:
+                hrefs = picture_hrefs(json.load(answer))
+            assert len(hrefs) > 10
+            for href in hrefs:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}{href}") as answer:
+                    assert answer.status == 200
+            second = subprocess.run([ROOT / "Config/run"], env=environment, capture_output=True, text=True, timeout=30)
+            assert second.returncode != 0 and second.stdout == "", second
+            assert second.stderr == f"127.0.0.1:{port} is taken: give another PORT or ADMIN_PORT\n", second.stderr
+        finally:
+            run.send_signal(signal.SIGTERM)
+            run.wait(timeout=30)

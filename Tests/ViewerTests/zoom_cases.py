@@ -1,0 +1,76 @@
+"""The picture in its zoom: every part of it can be reached, by pointer, touch, wheel and key."""
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
+
+USER = 'article[data-id^="user:"]'
+BOX = "const { left, top, width, height } = document.querySelector(arguments[0]).getBoundingClientRect(); return [left, top, width, height]"
+
+
+def opened(browser, relay):
+    browser.open(relay.url)
+    browser.click(f"{USER} .cell-face")
+    browser.wait(lambda: browser.find(".zoom-picture"), "the picture in the zoom")
+
+
+def scale(browser):
+    return int(browser.text(".zoom-scale").split()[0])
+
+
+def it_reaches_every_part_of_an_enlarged_picture(browser, relay, service):
+    opened(browser, relay)
+    for _ in range(5):
+        browser.click("[aria-label=Larger]")
+    assert scale(browser) > 250
+    stage, picture = browser.script(BOX, ".zoom-stage"), browser.script(BOX, ".zoom-picture")
+    assert picture[3] > stage[3] and picture[1] < stage[1], "it fits, and nothing is to be shown"
+    # It grew about its middle, and can be drawn to each of its edges.
+    middle = [picture[0] + picture[2] / 2 - stage[0] - stage[2] / 2, picture[1] + picture[3] / 2 - stage[1] - stage[3] / 2]
+    assert max(map(abs, middle)) < 3, f"off its middle by {middle}"
+    for x, y in ((400, 400), (-400, -400)):
+        for _ in range(7):
+            ActionChains(browser.driver).move_to_element(browser.find(".zoom-stage")).click_and_hold().move_by_offset(x, y // 2).release().perform()
+        left, top, width, height = browser.script(BOX, ".zoom-picture")
+        reached = (left >= stage[0] - 1 or width < stage[2], top >= stage[1] - 1) if x > 0 else (
+            left + width <= stage[0] + stage[2] + 1 or width < stage[2], top + height <= stage[1] + stage[3] + 1)
+        assert all(reached), f"drawn by {x}, it stands at {left, top, width, height}"
+    assert browser.find("dialog.zoom[open]"), "drawing closed it"
+    browser.press(Keys.ARROW_UP)
+    assert browser.script(BOX, ".zoom-picture")[1] > top, "no key moves it"
+
+
+def it_leaves_the_keys_of_the_browser_alone(browser, relay, service):
+    opened(browser, relay)
+    for key in "-+0":
+        prevented = browser.script(
+            "return !document.querySelector('dialog.zoom').dispatchEvent(new KeyboardEvent('keydown',"
+            "  {key: arguments[0], ctrlKey: true, bubbles: true, cancelable: true}))", key)
+        assert scale(browser) == 100 and not prevented, key
+    browser.press("-")
+    assert scale(browser) == 80
+    # A touchpad's pinch comes as a wheel with the control key: it enlarges the picture, and the page must not grow with it.
+    prevented = browser.script(
+        "return !document.querySelector('.zoom-stage').dispatchEvent(new WheelEvent('wheel',"
+        "  {deltaY: -40, ctrlKey: true, clientX: 640, clientY: 400, bubbles: true, cancelable: true}))")
+    assert prevented and scale(browser) > 80
+
+
+def it_can_be_pinched(browser, relay, service):
+    opened(browser, relay)
+
+    def touch(kind, *points):
+        browser.tool("Input.dispatchTouchEvent", type=kind, touchPoints=[{"x": x, "y": y, "id": n} for n, (x, y) in enumerate(points)])
+
+    browser.tool("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=2)
+    touch("touchStart", (600, 400))
+    touch("touchStart", (600, 400), (680, 400))
+    for distance in (60, 80, 100):
+        touch("touchMove", (640 - distance, 400), (640 + distance, 400))
+    touch("touchEnd")
+    assert 220 <= scale(browser) <= 280, scale(browser)
+    left, top, width, height = browser.script(BOX, ".zoom-picture")
+    touch("touchStart", (640, 400))
+    touch("touchMove", (640, 480))
+    touch("touchMove", (640, 520))
+    touch("touchEnd")
+    assert browser.script(BOX, ".zoom-picture")[1] > top, "one finger does not move it"
+    assert browser.find("dialog.zoom[open]")
