@@ -26,12 +26,13 @@ def filter_case(context, case):
     if query.get("from") and query["from"] > query.get("to", "2000-01-01"):
         return False
     values = (unquote(str(value)) for value in (case.path_parameters or {}).values())
-    return not any(ord(character) < 0x20 or ord(character) == 0x7F for value in values for character in value)
+    return not any(ord(character) < 0x20 or character in "\x7f\ufffd" for value in values for character in value)
 
 
 @schemathesis.hook
 def map_case(context, case):
-    """A valid cursor is one that the list gave out, the id in a body that of the path, and pictures are forgotten by one thing at a time."""
+    """A valid cursor is one that the list gave out, the id in a body that of the path (where escapes are escapes), and pictures are forgotten
+    by one thing at a time."""
     if not is_positive(case):
         return case
     if "cursor" in (case.query or {}):
@@ -40,7 +41,7 @@ def map_case(context, case):
         else:
             del case.query["cursor"]
     if case.method == "PUT" and isinstance(case.body, dict) and "id" in case.body:
-        case.body["id"] = case.path_parameters["id"]
+        case.body["id"] = unquote(str(case.path_parameters["id"]))
     if case.operation.path == "/admin/images":
         case.query = next(({name: case.query[name]} for name in ("url", "prefix", "host") if name in (case.query or {})), {"all": "true"})
     return case
