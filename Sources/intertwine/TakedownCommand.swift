@@ -15,25 +15,18 @@ struct TakedownCommand: AsyncParsableCommand {
               intertwine takedown add user:tt --reason "complaint 4711"
               intertwine takedown list
               intertwine takedown release user:tt
+              intertwine takedown release --all
             """,
         subcommands: [List.self, Add.self, Release.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Print what is taken down: item, moment, reason.")
 
-        private static let batch = 1_000
-
         @OptionGroup var options: SettingOptions
 
         func run() async throws {
             let store = try await options.existingStore().store
-            var last: ItemKey?
-            while true {
-                let takedowns = try await store.takedowns(after: last, limit: Self.batch)
-                try Output.put(takedowns.map(Self.line).joined().utf8)
-                guard takedowns.count == Self.batch else { return }
-                last = takedowns.last?.item
-            }
+            try await store.forEachBatchOfTakedowns { try Output.put($0.map(Self.line).joined().utf8) }
         }
 
         private static func line(_ takedown: Takedown) -> String {
@@ -54,10 +47,14 @@ struct TakedownCommand: AsyncParsableCommand {
         var items: [String]
 
         func run() async throws {
-            let (store, kinds) = try await options.existingStore()
-            for key in try kinds.keys(items) {
-                let wasThere = try await store.takeDown(key, reason: reason)
-                try Output.say("\(key): taken down\(wasThere ? "" : "; it was not in the store")")
+            let (configuration, store) = try await options.existingStore()
+            let keys = try configuration.itemKinds().keys(items)
+            try await configuration.audited("takedown", "add") { note in
+                for key in keys {
+                    let wasThere = try await store.takeDown(key, reason: reason)
+                    note.tell(["takenDown": 1], items: ["\(key)"])
+                    try Output.say("\(key): taken down\(wasThere ? "" : "; it was not in the store")")
+                }
             }
         }
     }
@@ -67,30 +64,64 @@ struct TakedownCommand: AsyncParsableCommand {
 
         @OptionGroup var options: SettingOptions
 
+        @Flag(help: "Release whatever is taken down.")
+        var all = false
+
         @Argument(help: ArgumentHelp("Items, such as user:tt.", valueName: "klass:id"))
-        var items: [String]
+        var items: [String] = []
+
+        func validate() throws {
+            guard all != !items.isEmpty else { throw ValidationError("Name items, or give --all.") }
+        }
 
         func run() async throws {
-            let (store, kinds) = try await options.existingStore()
-            let keys = try kinds.keys(items)
+            let (configuration, store) = try await options.existingStore()
+            let keys = try configuration.itemKinds().keys(items)
             for key in keys where try await store.takedown(of: key) == nil {
                 throw Refusal("\(key): is not taken down; nothing was released")
             }
-            _ = try await store.release(keys)
-            for key in keys { try Output.say("\(key): released") }
+            try await configuration.audited("takedown", all ? "release --all" : "release") { note in
+                guard all else {
+                    note.tell(["released": try await store.release(keys)], items: keys.map(\.description))
+                    for key in keys { try Output.say("\(key): released") }
+                    return
+                }
+                var count = 0
+                try await store.forEachBatchOfTakedowns { takedowns in
+                    let keys = takedowns.map(\.item)
+                    let released = try await store.release(keys)
+                    note.tell(["released": released], items: keys.map(\.description))
+                    count += released
+                }
+                try Output.say("released \(count)")
+            }
+        }
+    }
+}
+
+extension SQLiteStore {
+    /// All takedowns, in the order of kind and id, however many they are.
+    fileprivate func forEachBatchOfTakedowns(_ body: ([Takedown]) async throws -> Void) async throws {
+        let limit = 1_000
+        var last: ItemKey?
+        while true {
+            let takedowns = try await takedowns(after: last, limit: limit)
+            try await body(takedowns)
+            guard takedowns.count == limit else { return }
+            last = takedowns.last?.item
         }
     }
 }
 
 extension SettingOptions {
-    /// The store that the configuration names, which has to be there, and the kinds of item.
-    fileprivate func existingStore() async throws -> (store: SQLiteStore, kinds: ItemKinds) {
+    /// The configuration, and the store that it names, which has to be there.
+    fileprivate func existingStore() async throws -> (configuration: ServiceConfiguration, store: SQLiteStore) {
         let configuration = try await configuration()
         let path = configuration.store.database
         guard FileManager.default.fileExists(atPath: path) else {
             throw Refusal("\(path): there is no store; store.database, or --database, says where it is")
         }
-        return (try SQLiteStore(path: path), try configuration.itemKinds())
+        return (configuration, try SQLiteStore(path: path))
     }
 }
 

@@ -84,6 +84,14 @@ struct TakedownTests {
                 try Self.run(["takedown", "add", "user:u0", "user:u9", "--reason", "spam"], service).lines
                     == ["user:u0: taken down", "user:u9: taken down; it was not in the store"])
             #expect(try Self.run(["takedown", "list"], service).lines.allSatisfy { $0.hasSuffix("\tspam") })
+            #expect(try Self.run(["takedown", "release"], service).lines.contains { $0.contains("--all") })
+            #expect(try Self.run(["takedown", "release", "--all"], service).lines == ["released 2"])
+            #expect(try Self.run(["takedown"], service).lines == [])
+            let audited = try String(contentsOfFile: "\(service.folder)/audit.log", encoding: .utf8).split(separator: "\n").dropFirst()
+                .map { try JSON(String($0)) }
+            #expect(audited.map { $0["method"]?.text } == ["takedown", "takedown"])
+            #expect(audited.map { $0["items"]?.list.compactMap(\.text) } == [["user:u0", "user:u9"], ["user:u0", "user:u9"]])
+            #expect(audited.last?["changes"]?["released"]?.number == 2)
             let missing = try Command.run([
                 "takedown", "list", "--config", service.configurationFile, "--database", "\(service.folder)/none.sqlite",
             ])

@@ -10,6 +10,8 @@ internal import Primitives
 final class AuditWriter: @unchecked Sendable {
     /// The most bytes of a line: what is kept free on the disk for each deed that is under way.
     private static let lineLimit = 32 << 10
+    /// Bytes of lines that wait for a disk which takes none: refusals beyond have no line, as nothing was changed.
+    private static let waitingLimit = 1 << 20
     /// Bytes that are kept free at once.
     private static let reservation = 256 << 10
 
@@ -51,7 +53,7 @@ final class AuditWriter: @unchecked Sendable {
     /// Writes the lines of what is over.
     func append(_ entries: [AuditEntry], waitsForDisk: Bool) throws(StoreError) {
         do {
-            for entry in entries {
+            for entry in entries where entry.id != nil || unwritten.count < Self.waitingLimit {
                 unwritten += try entry.line
                 if let id = entry.id { open.remove(id) }
             }

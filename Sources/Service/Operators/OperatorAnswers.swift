@@ -14,6 +14,10 @@ extension Answer {
                     .named("Authenticate"),
             ]
         ).named("Unauthorized"),
+        problem(
+            .tooManyRequests, "Ten wrong tokens came from this address: it is not listened to for a while, whatever the token.",
+            [.init(nil, "Too many wrong tokens came from this address.")], [.problemCaching, .retryAfter]
+        ).named("TooManyRequests"),
         otherProblems(
             "Any other error of HTTP, as the service listener answers it.",
             [

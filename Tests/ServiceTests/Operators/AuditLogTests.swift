@@ -88,6 +88,26 @@ struct AuditLogTests {
         }
     }
 
+    @Test("refusals that a full disk does not take are kept up to a bound; what was done is kept whatever it is")
+    func refusalsOnFullDisk() async throws {
+        try await Self.withLog { _, path in
+            let log = try AuditLog(path: path)
+            let deed = try await log.begin(Self.entry("/done"))
+            unlink(path)
+            symlink("/dev/full", path)
+            for _ in 0..<20 {
+                for number in 0..<1_000 { log.refuse(Self.entry("/refused/\(number)")) }
+                await #expect(throws: StoreError.self) { _ = try await log.begin(Self.entry("/not-begun")) }
+            }
+            await #expect(throws: StoreError.self) { try await log.finish(deed, outcome: "done", now: 0) }
+            unlink(path)
+            await log.close()
+            let lines = try Self.lines(path)
+            #expect(lines.last?.path == "/done" && lines.count > 1_000 && lines.count < 15_000, "\(lines.count)")
+            await log.close()
+        }
+    }
+
     private static func made(_ path: String) -> String {
         _ = FileManager.default.createFile(atPath: path, contents: nil)
         return path
