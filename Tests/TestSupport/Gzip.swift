@@ -17,3 +17,20 @@ public func gzipped(_ bytes: [UInt8]) -> [UInt8] {
         }
     }
 }
+
+/// What was coded with gzip, up to 1 MiB; nothing where it is no whole gzip.
+public func gunzipped(_ bytes: [UInt8]) -> [UInt8] {
+    var stream = z_stream()
+    guard czlib_gunzip_init(&stream) == Z_OK else { return [] }
+    defer { inflateEnd(&stream) }
+    let capacity = 1 << 20
+    return [UInt8](unsafeUninitializedCapacity: capacity) { output, count in
+        bytes.withUnsafeBufferPointer { input in
+            stream.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
+            stream.avail_in = UInt32(input.count)
+            stream.next_out = output.baseAddress
+            stream.avail_out = UInt32(capacity)
+            count = inflate(&stream, Z_FINISH) == Z_STREAM_END ? capacity - Int(stream.avail_out) : 0
+        }
+    }
+}

@@ -6,19 +6,15 @@ public final class PowerCut {
     /// Empty at first; where the programs keep their files.
     public let folder: String
     private let scratch: String
-    private let library: String
+    private let library: PreloadedLibrary
 
     /// - Throws: where there is no C compiler.
     public init() throws {
         let files = FileManager.default
         scratch = files.temporaryDirectory.appendingPathComponent("intertwine-power-\(UUID())").path
         folder = "\(scratch)/folder"
-        library = "\(scratch)/power-cut.so"
         for path in [folder, "\(scratch)/kept"] { try files.createDirectory(atPath: path, withIntermediateDirectories: true) }
-        let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../PowerCut/power-cut.c").path
-        let compiler = try SpawnedProcess(["/usr/bin/gcc", "-shared", "-fPIC", "-O1", "-o", library, source])
-        while try compiler.nextLine(timeout: 60_000) != nil {}
-        if compiler.wait() != 0 { throw RawClientError.system(compiler.lines.joined(separator: "\n"), 1) }
+        library = try PreloadedLibrary("PowerCut/power-cut.c", in: scratch)
     }
 
     deinit {
@@ -29,7 +25,7 @@ public final class PowerCut {
     ///
     /// - Parameter isFirst: for the first of several: what is there at its start counts as synced.
     public func environment(isFirst: Bool) -> [String: String] {
-        ["LD_PRELOAD": library, "POWER_CUT_FOLDER": folder, "POWER_CUT_KEPT": "\(scratch)/kept"]
+        ["LD_PRELOAD": library.path, "POWER_CUT_FOLDER": folder, "POWER_CUT_KEPT": "\(scratch)/kept"]
             .merging(isFirst ? ["POWER_CUT_FIRST": "1"] : [:]) { $1 }
     }
 

@@ -19,16 +19,16 @@ final class RunningService {
     ///   - items: NDJSON to import first.
     ///   - settings: `key=value` each.
     ///   - port: 0 for any that is free.
-    init(items: String = "", settings: [String] = [], port: UInt16 = 0) throws {
+    init(items: String = "", settings: [String] = [], port: UInt16 = 0, environment: [String: String] = [:]) throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID())").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         self.settings = settings
-        environment = [:]
+        self.environment = environment
         wantedPort = port
         ownsFolder = true
         try "".write(toFile: "\(folder)/empty.yaml", atomically: true, encoding: .utf8)
         if !items.isEmpty { _ = try Self.importItems(items, into: "\(folder)/intertwine.sqlite", folder: folder) }
-        process = try Self.spawn(folder, settings, wantedPort)
+        process = try Self.spawn(folder, settings, wantedPort, environment)
         try readPorts()
     }
 

@@ -1,0 +1,66 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The real binary with a time of day that jumps, as it does when a machine's clock is set.
+@Suite("A clock that is set, from outside")
+struct ClockTests {
+    private static let (hour, year): (Int64, Int64) = (3_600, 365 * 86_400)
+
+    private static func service(_ clock: MovableClock, _ settings: [String] = []) throws -> RunningService {
+        try RunningService(
+            items: Items.users(3) + Items.advertisements(2), settings: ["events.tell-verdict=true", "events.rate=3"] + settings,
+            environment: clock.environment)
+    }
+
+    private static func href(on page: String) throws -> String {
+        try #require(
+            try JSON(page)["items"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
+    }
+
+    @Test("a page in one coding ends with its own hour, however often the other is asked for", arguments: [true, false])
+    func codings(gzipRests: Bool) async throws {
+        try await offPool {
+            let clock = try MovableClock()
+            let service = try Self.service(clock)
+            func page(gzip: Bool) throws -> String {
+                let answer = try service.get("/feed", fields: ["User-Agent: tests"] + (gzip ? ["Accept-Encoding: gzip"] : []))
+                #expect((answer["content-encoding"] == "gzip") == gzip)
+                return gzip ? String(decoding: gunzipped(answer.body), as: UTF8.self) : answer.text
+            }
+            let first = try page(gzip: gzipRests)
+            for hours in 1...26 as ClosedRange<Int64> {
+                clock.offset = hours * Self.hour
+                let busy = try page(gzip: !gzipRests)
+                guard [1, 2, 26].contains(hours) else { continue }
+                let rested = try page(gzip: gzipRests)
+                #expect(rested == busy && rested != first, "hour \(hours)")
+                #expect(try service.get(try Self.href(on: rested))["x-verdict"] == "counted")
+            }
+        }
+    }
+
+    @Test("what was counted while the clock was ahead limits nobody once it is back", arguments: [6 * hour, year])
+    func rates(jump: Int64) async throws {
+        try await offPool {
+            let clock = try MovableClock()
+            let service = try Self.service(clock, ["events.window=1ms"])
+            func verdicts(_ count: Int, _ viewer: String = "v1") throws -> [String?] {
+                try (0..<count).map { _ in
+                    let fields = ["User-Agent: tests", "X-Viewer-ID: \(viewer)"]
+                    return try service.get(try Self.href(on: try service.get("/feed", fields: fields).text), fields: fields)["x-verdict"]
+                }
+            }
+            clock.offset = jump
+            #expect(try verdicts(4) == ["counted", "counted", "counted", "limited"])
+            clock.offset = 0
+            #expect(try verdicts(1) == ["counted"])
+            // What was written ahead of time is over for a process that begins afterwards, too.
+            clock.offset = jump
+            _ = try verdicts(4)
+            clock.offset = 0
+            try service.killAndRestart()
+            #expect(try verdicts(1, "v2") == ["counted"])
+        }
+    }
+}
