@@ -97,14 +97,18 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
     /// Has been accepted just now and not said anything: its request is likely to be on its way.
     var isNewcomer: Bool { requests == 0 && lane.loop.now.since(openedAt) < Self.newcomerTime }
 
+    /// Reads before it is watched: most clients have sent their request by the time that they are accepted, and many want no second.
     func start() {
+        deadline = lane.loop.now.advanced(by: lane.configuration.idleTimeout)
+        deadlineKind = .idle
+        readable(.readable)
+        settle()
+        if phase == .closed { return }
         guard let registration = try? lane.loop.register(descriptor, for: interest, handler: self) else {
             close()
             return
         }
         self.registration = registration
-        deadline = lane.loop.now.advanced(by: lane.configuration.idleTimeout)
-        deadlineKind = .idle
         timerAt = deadline
         timer = lane.loop.schedule(self, at: deadline)
     }
@@ -152,8 +156,9 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
     }
 
     func setInterest(_ wanted: ReadyEvents) {
-        guard wanted != interest, let registration else { return }
+        guard wanted != interest else { return }
         interest = wanted
+        guard let registration else { return }
         do { try lane.loop.update(registration, for: wanted) } catch { close() }
     }
 }

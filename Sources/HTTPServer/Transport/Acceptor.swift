@@ -3,7 +3,7 @@ internal import EventLoop
 internal import Glibc
 internal import Synchronization
 
-/// Accepts connections on one lane and deals them out: to the lane with the fewest, its own where that is as good.
+/// Accepts connections on one lane and deals them out: to the lane with the fewest, its own where that is about as good.
 ///
 /// Every lane has one, on the same listening socket; the kernel wakes one of them for a new connection.
 final class Acceptor: EventHandler, TimerHandler, @unchecked Sendable {
@@ -90,7 +90,9 @@ final class Acceptor: EventHandler, TimerHandler, @unchecked Sendable {
         lane.observer?.connectionOpened(open: open)
         if lane.census.isCrowded { _ = lane.closeIdle(sparesNewcomers: true) }
         var target = lane
-        var least = lane.load.load(ordering: .relaxed)
+        // Among many, a few more or less are not worth waking another lane.
+        let own = lane.load.load(ordering: .relaxed)
+        var least = own - own / 8
         for other in lanes where other !== lane {
             let load = other.load.load(ordering: .relaxed)
             if load < least { (target, least) = (other, load) }
