@@ -13,7 +13,7 @@ package struct Router: HTTPHandler {
 
     private let table: RouteTable
     private let clock: @Sendable () -> Int64
-    private let logger: Logger
+    private let failures: FailureLog
 
     /// - Parameters:
     ///   - clock: milliseconds since 1970-01-01 UTC.
@@ -25,7 +25,7 @@ package struct Router: HTTPHandler {
     package init(_ table: RouteTable, clock: @escaping @Sendable () -> Int64, logger: Logger) {
         self.table = table
         self.clock = clock
-        self.logger = logger
+        failures = FailureLog(logger)
     }
 
     package func canned(for head: borrowing RequestHead) -> CannedResponse? {
@@ -85,9 +85,7 @@ package struct Router: HTTPHandler {
 
     private func problem(_ error: any Error, on pattern: String) -> Problem {
         let problem = Problem(error)
-        if problem.status.kind == .serverError {
-            logger.error("request failed", metadata: ["route": "\(pattern)", "error": "\(error)"])
-        }
+        if problem.status.kind == .serverError { failures.tell(error, on: pattern, now: clock()) }
         return problem
     }
 

@@ -36,6 +36,7 @@ public struct FeedService: Sendable {
     ) throws -> FeedService {
         // Whoever reads the log or an answer may go; serving goes on.
         signal(SIGPIPE, SIG_IGN)
+        try FileDescriptors.require(FileDescriptors.ofStores, later: FileDescriptors.ofServing)
         let telemetry = telemetry ?? Telemetry(configuration.log)
         let parts = try ServiceParts(configuration: configuration, extensions: extensions, telemetry: telemetry, logger: logger)
         let live = try LiveComposition(configuration, parts: parts)
@@ -95,7 +96,7 @@ public struct FeedService: Sendable {
     public func run(
         reloading: ConfigurationSource? = nil, started: @escaping @Sendable ([String: String]) -> Void = { _ in }
     ) async throws {
-        try FileDescriptors.require(16 + 4 * ProcessInfo.processInfo.activeProcessorCount)
+        try FileDescriptors.require(FileDescriptors.ofServing)
         // Heeded before anything is answered: whoever has had an answer may tell the process to stop.
         let signals = await UnixSignalsSequence(trapping: reloading == nil ? [.sigterm, .sigint] : [.sigterm, .sigint, .sighup])
         let (hangUps, hangUp) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -106,7 +107,7 @@ public struct FeedService: Sendable {
             archive: parts.ledger, retention: { live.configuration.ledger.retention }, now: parts.clock, logger: logger)
         let (store, ledger) = (parts.store, parts.ledger)
         let watch = DatabaseWatch([{ store.look() }, { ledger.look() }], prepare: parts.arrange, logger: logger)
-        var services: [any ServiceLifecycle.Service] = [watch, retention, parts.sources, listeners]
+        var services: [any ServiceLifecycle.Service] = [watch, retention, parts.sources.recorded(in: audit), listeners]
         if let reloading { services.insert(ConfigurationReloader(source: reloading, hangUps: hangUps, live: live, logger: logger), at: 0) }
         let group = ServiceGroup(configuration: .init(services: services, logger: logger))
         let heeding = Task {

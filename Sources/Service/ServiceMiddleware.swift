@@ -38,6 +38,10 @@ struct MiddlewareHandler: HTTPHandler {
         handler.refuse(request, peer: peer, with: response)
     }
 
+    func refusalFields(_ field: (StaticString) -> String?) -> HTTPFields { handler.refusalFields(field) }
+
+    func refused(_ method: RequestMethod?, peer: PeerAddress, status: Int) { handler.refused(method, peer: peer, status: status) }
+
     func respond(to request: ServerRequest) async -> ServerResponse {
         do {
             return try await Self.respond(to: request, through: middleware[...], handler)

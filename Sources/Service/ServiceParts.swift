@@ -27,7 +27,7 @@ struct ServiceParts: Sendable {
     let logger: Logger
 
     init(configuration: ServiceConfiguration, extensions: ServiceExtensions, telemetry: Telemetry, logger: Logger) throws {
-        configuration.store.makeDefaultFolder()
+        configuration.store.makeDataFolder()
         let declarations = try configuration.declarations(extensions)
         store = try SQLiteStore(path: configuration.store.database)
         ledger = try SQLiteLedger(

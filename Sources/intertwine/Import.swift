@@ -34,7 +34,7 @@ struct Import: AsyncParsableCommand {
     func run() async throws {
         let configuration = try await options.configuration()
         let opened = try files.map { try Opened($0) }
-        configuration.store.makeDefaultFolder()
+        if !dryRun { configuration.store.makeDataFolder() }
         // Where SQLite sorts what does not fit into memory: beside the store, which is on a disk that holds it.
         setenv("SQLITE_TMPDIR", (configuration.store.database as NSString).deletingLastPathComponent, 0)
         var name = ""

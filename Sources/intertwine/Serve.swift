@@ -1,5 +1,6 @@
 import ArgumentParser
 import CoreMetrics
+import Glibc
 import Logging
 import Service
 
@@ -26,6 +27,8 @@ struct Serve: AsyncParsableCommand {
     }
 
     func run() async throws {
+        // Whoever has the configuration read again before the service is there gets what it begins with.
+        signal(SIGHUP, SIG_IGN)
         let configuration = try await read()
         let telemetry = Telemetry(configuration.log)
         LoggingSystem.bootstrap { _ in telemetry.logHandler }

@@ -99,6 +99,12 @@ struct CommandLineTests {
             for (text, words) in [
                 ("<html>", "an HTML page"), ("klass,id\n", "CSV"), ("{\"users\": [{}]}", "jq '.[\"users\"]' FILE"),
                 ("[\(good[0]),]", "a comma stands before the end: take it out"),
+                ("{\"data\": {\"users\": [{}]}}", "jq '.[\"data\"][\"users\"]' FILE"),
+                ("{\n\"klass\": \"user\"}\n{\n}\n", "`jq -c . FILE`"), ("%PDF-1.7\n", "no text"), ("\u{7F}ELF\u{2}\u{1}\u{1}", "no text"),
+                (
+                    Items.user("x").replacing("https://", with: "http://me:s3cret@"),
+                    "avatarUrl: must not contain a user name or password; nothing"
+                ),
             ] {
                 try text.write(toFile: file("other"), atomically: true, encoding: .utf8)
                 let refused = try Command.run(["import", "--on-error", "stop"] + options + [file("other")])

@@ -141,19 +141,23 @@ struct OperatorImportTests {
                 try ask("POST", "/admin/users/x", "Accept: */*", "{}"), try ask("POST", "/metrics", "Accept: */*", ""),
                 try ask("DELETE", "/nowhere", "Accept: */*", ""), try ask("TRACE", "/admin/items", "Accept: */*", ""),
                 try ask("PUT", "/admin/users/x%ff", "Accept: */*", "{}"),
+                try ask("PUT", "/admin/users/" + String(repeating: "x", count: 20_000), "Accept: */*", ""),
+                try ask("DELETE", "/admin/users/x", "Accept: " + String(repeating: "x", count: 70_000), ""),
             ]
-            #expect(statuses == [403, 413, 415, 417, 405, 405, 404, 405, 400])
+            #expect(statuses == [403, 413, 415, 417, 405, 405, 404, 405, 400, 414, 431])
             for method in ["GET", "HEAD", "OPTIONS"] { _ = try ask(method, "/admin/reports/moon", "Origin: https://evil.example.com", "") }
             #expect(try Self.audited(service).compactMap { $0["status"]?.number } == statuses)
             let (notAllowed, missing) = ("refused: Method Not Allowed", "refused: Not Found")
             #expect(
                 try Self.audited(service).compactMap { $0["outcome"]?.text } == [
                     "refused: Forbidden", "refused: Content Too Large", "refused: Unsupported Media Type", "refused: Expectation Failed",
-                    notAllowed, notAllowed, missing, notAllowed, "refused: Bad Request",
+                    notAllowed, notAllowed, missing, notAllowed, "refused: Bad Request", "refused: URI Too Long",
+                    "refused: Request Header Fields Too Large",
                 ])
             let guarded = try RunningService(settings: [RunningService.tokenSetting])
             #expect(try guarded.admin("PUT", "/admin/users/x", fields: [], body: "{}").status == 401)
             #expect(try guarded.admin("PUT", "/admin/users/x%ff", fields: [], body: "{}").status == 401)
+            #expect(try guarded.admin("PUT", "/" + String(repeating: "x", count: 20_000), fields: [], body: "").status == 414)
             #expect(try Self.audited(guarded).isEmpty)
         }
     }

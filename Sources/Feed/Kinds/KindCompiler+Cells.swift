@@ -45,7 +45,7 @@ extension KindCompiler {
         return field
     }
 
-    private func cell(_ cell: CellDeclaration, at path: [String]) throws(KindFault) -> DeclaredCell {
+    func cell(_ cell: CellDeclaration, at path: [String]) throws(KindFault) -> DeclaredCell {
         guard !cell.identifier.isEmpty, cell.identifier.utf8.count <= 128 else {
             throw KindFault(path, "identifier must have 1 to 128 bytes")
         }
@@ -66,7 +66,7 @@ extension KindCompiler {
         guard size.minimum ?? 0 <= size.maximum ?? .infinity else { throw KindFault(path, "min is greater than max") }
     }
 
-    private func condition(_ condition: FieldCondition, at path: [String]) throws(KindFault) -> CellCondition {
+    func condition(_ condition: FieldCondition, at path: [String]) throws(KindFault) -> CellCondition {
         let reference = try reference(condition.field, [], at: path)
         switch condition.test {
         case .present(let isPresent): return CellCondition(reference: reference, test: .present(isPresent))

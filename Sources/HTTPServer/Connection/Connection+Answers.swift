@@ -152,6 +152,7 @@ extension Connection {
         if let exchange {
             observe(exchange, status: problem.status, bytes: sent)
         } else {
+            lane.handler.refused(method, peer: peer, status: problem.status)
             observe(
                 method: method, route: nil, status: problem.status, bytes: sent, begun: lane.loop.now,
                 trace: lane.observer?.wantsTraces == true ? RequestTrace(unread: name) : nil)

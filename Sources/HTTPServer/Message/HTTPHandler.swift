@@ -25,6 +25,12 @@ public protocol HTTPHandler: Sendable {
     /// - Parameter field: looks a field up, by its name in lower case, in what has come of the request.
     func refusalFields(_ field: (StaticString) -> String?) -> HTTPFields
 
+    /// Told of each refusal of a request of which there is no whole head: its line or its fields are too long, or it is no HTTP. Called on
+    /// the loop: it must neither wait nor take long.
+    ///
+    /// - Parameter method: nil where not even that was read.
+    func refused(_ method: RequestMethod?, peer: PeerAddress, status: Int)
+
     /// The answer, off the loop. The surrounding task is cancelled when the client goes away or the time for the request is over.
     func respond(to request: ServerRequest) async -> ServerResponse
 }
@@ -39,4 +45,6 @@ extension HTTPHandler {
     public func refuse(_ request: HTTPRequest, peer: PeerAddress, with response: ServerResponse) -> ServerResponse { response }
 
     public func refusalFields(_ field: (StaticString) -> String?) -> HTTPFields { [:] }
+
+    public func refused(_ method: RequestMethod?, peer: PeerAddress, status: Int) {}
 }

@@ -70,6 +70,9 @@ public struct HTTPServerConfiguration: Sendable {
 
     public init() {}
 
+    /// Whether ``host`` can be this: an address in numbers, or `localhost`.
+    package static func isAddress(_ host: String) -> Bool { SocketAddress(host: host, port: 0) != nil }
+
     var headLimits: HeadLimits {
         HeadLimits(requestLine: requestLineLimit, fieldBlock: fieldBlockLimit, fields: fieldLimit)
     }

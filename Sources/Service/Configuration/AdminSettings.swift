@@ -1,3 +1,5 @@
+internal import HTTPServer
+
 /// `admin.*`: the operators' listener.
 public struct AdminSettings: Sendable {
     /// Whether there is one at all.
@@ -15,7 +17,7 @@ public struct AdminSettings: Sendable {
 
     mutating func read(_ reader: inout SettingsReader) {
         reader.read("admin.enabled", &isServed)
-        reader.read("admin.host", &host, allowed: "an IP address", where: { !$0.isEmpty })
+        reader.read("admin.host", &host, allowed: "an IP address, or localhost", where: HTTPServerConfiguration.isAddress)
         reader.read("admin.port", &port, in: 0...65_535)
         reader.read(
             "admin.token", &token,

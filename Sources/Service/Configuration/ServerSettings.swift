@@ -1,3 +1,5 @@
+internal import HTTPServer
+
 /// `server.*`: where the service listens, and what it allows a client.
 public struct ServerSettings: Sendable {
     public var host = "127.0.0.1"
@@ -13,7 +15,7 @@ public struct ServerSettings: Sendable {
     public init() {}
 
     mutating func read(_ reader: inout SettingsReader) {
-        reader.read("server.host", &host, allowed: "an IP address", where: { !$0.isEmpty })
+        reader.read("server.host", &host, allowed: "an IP address, or localhost", where: HTTPServerConfiguration.isAddress)
         reader.read("server.port", &port, in: 0...65_535)
         reader.read(
             "server.public-url", &publicURL, allowed: "empty, or an http or https URL without a trailing slash",

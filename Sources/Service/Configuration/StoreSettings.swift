@@ -23,11 +23,11 @@ public struct StoreSettings: Sendable {
         return url.deletingPathExtension().path + ".ledger" + suffix
     }
 
-    /// Makes the folder `data` where nobody has said where the database is and it is missing. A folder that was named is not made: more
-    /// likely it was mistyped. That it cannot be made is told by whoever opens the database.
-    public func makeDefaultFolder() {
-        guard database == Self.defaultDatabase else { return }
+    /// Makes the database's folder where it is called `data` and is missing. One of another name is not made: more likely it was mistyped.
+    /// That it cannot be made is told by whoever opens the database.
+    public func makeDataFolder() {
         let folder = URL(fileURLWithPath: database).deletingLastPathComponent()
+        guard folder.lastPathComponent == "data" else { return }
         try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
     }
 

@@ -81,14 +81,17 @@ extension KindReader {
     /// `title: {text: "{{first}} {{last}}"}`: a part of the cell, how it is filled, and from which field.
     func bindings(_ place: YAMLPlace) throws(ConfigurationError) -> [BindingDeclaration] {
         let forms = BindingDeclaration.Form.allCases.map(\.rawValue)
-        var bindings: [BindingDeclaration] = []
-        for (part, place) in try place.members("the parts of the cell") {
-            let members = try place.members(of: "the binding of '\(ItemFault.shown(part))'", among: forms)
-            guard members.count == 1, let (name, source) = members.first, let form = BindingDeclaration.Form(rawValue: name) else {
-                throw place.fault("'\(ItemFault.shown(part))' is filled in one way; allowed: one of \(forms.joined(separator: ", "))")
+        var faults = FaultCollector()
+        let bindings = try place.members("the parts of the cell").compactMap { part, place in
+            faults.collect { () throws(ConfigurationError) in
+                let members = try place.members(of: "the binding of '\(ItemFault.shown(part))'", among: forms)
+                guard members.count == 1, let (name, source) = members.first, let form = BindingDeclaration.Form(rawValue: name) else {
+                    throw place.fault("'\(ItemFault.shown(part))' is filled in one way; allowed: one of \(forms.joined(separator: ", "))")
+                }
+                return BindingDeclaration(part, form, try source.text("a field, or a template"))
             }
-            bindings.append(BindingDeclaration(part, form, try source.text("a field, or a template")))
         }
+        try faults.finish()
         return bindings
     }
 }

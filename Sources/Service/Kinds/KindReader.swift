@@ -7,10 +7,10 @@ struct KindReader {
 
     func declaration(_ name: String, at place: YAMLPlace) throws(ConfigurationError) -> KindDeclaration {
         let keys = ["prefix", "lane", "id", "types", "fields", "cells", "destination", "presentation", "actions"]
-        let members = try place.members(of: "kind '\(ItemFault.shown(name))'", among: keys)
+        var faults = FaultCollector()
+        let members = try place.members(of: "kind '\(ItemFault.shown(name))'", among: keys, faults: &faults)
         guard let fields = members["fields"] else { throw place.fault("fields is missing: each field's name with its type") }
         guard let cells = members["cells"] else { throw place.fault("cells is missing: the cells for collection, table") }
-        var faults = FaultCollector()
         func read<Value>(_ name: String, _ body: (YAMLPlace) throws(ConfigurationError) -> Value) -> Value? {
             members[name].flatMap { place in faults.collect { () throws(ConfigurationError) in try body(place) } }
         }

@@ -63,7 +63,10 @@ struct KindsFile {
         do {
             return try DeclaredKind(declaration)
         } catch {
-            throw place.place(at: error.path).fault("\(ItemFault.shown(name)): \(error.reason)")
+            let reasons = DeclaredKind.faults(in: declaration).flatMap { fault in
+                place.place(at: fault.path).fault("\(ItemFault.shown(name)): \(fault.reason)").reasons
+            }
+            throw ConfigurationError(reasons) ?? place.fault(error.reason)
         }
     }
 

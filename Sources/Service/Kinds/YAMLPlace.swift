@@ -32,16 +32,22 @@ struct YAMLPlace {
 
     /// A mapping whose keys are known beforehand.
     func members(of name: String, among allowed: [String]) throws(ConfigurationError) -> [String: YAMLPlace] {
+        var faults = FaultCollector()
+        let found = try members(of: name, among: allowed, faults: &faults)
+        try faults.finish()
+        return found
+    }
+
+    /// The same for whoever goes on with the keys that are known.
+    func members(of name: String, among allowed: [String], faults: inout FaultCollector) throws(ConfigurationError) -> [String: YAMLPlace] {
         let list = allowed.joined(separator: ", ")
         var found: [String: YAMLPlace] = [:]
-        var faults = FaultCollector()
         for (key, place) in try members("\(name) with \(list)") {
             found[key] = faults.collect { () throws(ConfigurationError) in
                 guard allowed.contains(key) else { throw place.unknown("key", key, " in \(name)", among: allowed) }
                 return place
             }
         }
-        try faults.finish()
         return found
     }
 

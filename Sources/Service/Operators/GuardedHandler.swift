@@ -33,6 +33,24 @@ struct GuardedHandler: HTTPHandler {
         return refusal(of: request, problem.status, instead)
     }
 
+    func refused(_ method: RequestMethod?, peer: PeerAddress, status: Int) {
+        // Without a head nobody can show a token: where there is one, this is nobody who may write.
+        guard access.name == OperatorAccess.loopback else { return }
+        let name: HTTPRequest.Method
+        switch method {
+        case .post: name = .post
+        case .put: name = .put
+        case .patch: name = .patch
+        case .delete: name = .delete
+        default: return
+        }
+        var entry = AuditEntry(
+            who: access.name, method: name.rawValue, path: "", outcome: "refused: \(ProblemDetails(status: status, detail: "").title)",
+            now: clock())
+        entry.status = status
+        audit.refuse(entry)
+    }
+
     func respond(to request: ServerRequest) async -> ServerResponse {
         guard Self.isWrite(request.head.method) else { return await router.respond(to: request) }
         let deed: AuditLog.Deed

@@ -7,6 +7,9 @@ internal import Routing
 
 /// Who may ask the operators' listener: whoever has the token, or where there is none, whoever can reach the loopback address.
 struct OperatorAccess: Sendable {
+    /// Whoever asks where there is no token.
+    static let loopback = "loopback"
+
     private let digest: SHA256Digest?
 
     /// - Parameter token: empty for none.
@@ -34,7 +37,7 @@ struct OperatorAccess: Sendable {
 
     /// How the audit log names whoever asks: by the beginning of the token's digest, which tells tokens apart and gives none away.
     var name: String {
-        guard let digest else { return "loopback" }
+        guard let digest else { return Self.loopback }
         return "token:" + Hexadecimal.text(digest.prefix(4))
     }
 

@@ -113,13 +113,14 @@ struct TakedownRoutes: Sendable {
         let reason = try reason(request.request.body.bytes ?? [])
         let isNew = try await store.takedown(of: key) == nil
         _ = try await store.takeDown(key, reason: reason, at: request.now)
+        AuditNote.current?.tell(["takenDown": 1], items: [key.description])
         return try Self.response(isNew ? .created : .ok, Entry(Takedown(item: key, at: request.now, reason: reason)))
     }
 
     private func release(_ id: String) async throws -> ServerResponse {
-        guard try await store.release([try key(id)]) > 0 else {
-            throw Problem(.notFound, .unknownItem, "This item was not taken down.")
-        }
+        let key = try key(id)
+        guard try await store.release([key]) > 0 else { throw Problem(.notFound, .unknownItem, "This item was not taken down.") }
+        AuditNote.current?.tell(["released": 1], items: [key.description])
         return ServerResponse(status: .noContent)
     }
 

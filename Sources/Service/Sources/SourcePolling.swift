@@ -16,6 +16,8 @@ struct SourcePolling: ServiceLifecycle.Service {
     /// Milliseconds since 1970-01-01 UTC.
     private let now: @Sendable () -> Int64
     private let logger: Logger
+    /// Where it is written down what came and went; nil where nothing is.
+    private var audit: AuditLog?
 
     init(
         _ sources: [RemoteSource], _ configuration: ServiceConfiguration, into store: SQLiteStore,
@@ -29,6 +31,13 @@ struct SourcePolling: ServiceLifecycle.Service {
         self.now = now
         self.logger = logger
         for source in sources { recall(source.name) }
+    }
+
+    /// The same, with a line in the audit log for each synchronisation that changed something.
+    func recorded(in audit: AuditLog?) -> SourcePolling {
+        var polling = self
+        polling.audit = audit
+        return polling
     }
 
     /// What was known of a source before this service began, or that another process has found out since.
@@ -67,6 +76,15 @@ struct SourcePolling: ServiceLifecycle.Service {
         }
     }
 
+    private func record(_ outcome: SourceOutcome, of name: String) async {
+        do {
+            try await audit?.record(who: "source:\(name)", method: "sync", path: name, now: now) { $0.tell(outcome) }
+        } catch {
+            logger.error(
+                "audit log cannot be written; a synchronisation has no line", metadata: ["source": "\(name)", "error": "\(error)"])
+        }
+    }
+
     /// - Returns: how long to wait before the next time.
     private func synchronise(_ source: RemoteSource, _ transfers: Transfers, _ backoff: Backoff, _ memory: inout SourceMemory) async
         -> Duration
@@ -92,6 +110,7 @@ struct SourcePolling: ServiceLifecycle.Service {
                         "source": "\(name)", "added": "\(changes.added)", "changed": "\(changes.changed)",
                         "removed": "\(changes.removed)", "skipped": "\(outcome.skipped)", "withheld": "\(changes.withheld)",
                     ])
+                await record(outcome, of: name)
             }
             return wait
         } catch is CancellationError {

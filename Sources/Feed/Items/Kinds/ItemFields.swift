@@ -45,7 +45,9 @@ public struct ItemFields: Sendable {
     /// An absolute http or https URL, or nil where the field is missing or null.
     public func optionalURL(_ field: String) throws(ItemFault) -> ArraySlice<UInt8>? {
         guard let url = try optionalText(field, limit: ItemURL.limit) else { return nil }
-        if let fault = ItemURL.fault(in: url) { throw ItemFault(field: field, reason: "\(fault): \(ItemFault.quoted(url))") }
+        if let fault = ItemURL.fault(in: url) {
+            throw ItemFault(field: field, reason: fault == ItemURL.secret ? fault : "\(fault): \(ItemFault.quoted(url))")
+        }
         return url
     }
 

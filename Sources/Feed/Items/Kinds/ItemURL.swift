@@ -3,6 +3,9 @@ public enum ItemURL {
     /// Bytes.
     public static let limit = 2_048
 
+    /// What is wrong with one that must not be shown.
+    static let secret = "must not contain a user name or password"
+
     /// The same as an ECMA-262 pattern. Scheme; host, or an address in brackets; port up to 65535; the rest. Nothing that could end a URL early, and no user name.
     public static let pattern =
         "^[Hh][Tt][Tt][Pp][Ss]?://(?:[!$-.0-9;=A-Z^-~]+|\\[[0-9A-Fa-f:.]{2,}\\])"
@@ -24,7 +27,7 @@ public enum ItemURL {
             }
         }
         let authority = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-        guard !authority.contains(UInt8(ascii: "@")) else { return "must not contain a user name or password" }
+        guard !authority.contains(UInt8(ascii: "@")) else { return secret }
         return fault(inHostAndPort: authority)
     }
 
