@@ -127,6 +127,7 @@ let package = Package(
             name: "Storage",
             dependencies: [
                 "CZlib", "Feed",
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),

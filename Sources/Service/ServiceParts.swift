@@ -29,10 +29,10 @@ struct ServiceParts: Sendable {
     init(configuration: ServiceConfiguration, extensions: ServiceExtensions, telemetry: Telemetry, logger: Logger) throws {
         configuration.store.makeDataFolder()
         let declarations = try configuration.declarations(extensions)
-        store = try SQLiteStore(path: configuration.store.database)
+        store = try SQLiteStore(path: configuration.store.database, reading: configuration.store.reading)
         ledger = try SQLiteLedger(
             path: configuration.store.ledgerDatabase, waiting: configuration.ledger.queue, group: configuration.ledger.group,
-            lockTimeout: Double(configuration.ledger.patience.milliseconds) / 1_000)
+            lockTimeout: Double(configuration.ledger.patience.milliseconds) / 1_000, reading: configuration.store.reading)
         // After the stores, whose complaint about a missing folder says more.
         keys = try configuration.signingKeys()
         registry = declarations.registry

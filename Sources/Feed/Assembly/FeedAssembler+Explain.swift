@@ -12,7 +12,7 @@ extension FeedAssembler {
         let context = context(of: request)
         let version = store.version
         let cursor = try request.cursor.map(cursor)
-        let (found, number) = try await store.read { [factories] snapshot in
+        let (found, number) = try await store.read(for: .background) { [factories] snapshot in
             let walk = try Walk(of: self, request, for: cursor, at: version, in: snapshot, pages: Self.walkLimit)
             var reader = CellReader(factories: factories, context: context, hidden: request.hidden)
             var rank = 0

@@ -124,7 +124,7 @@ public struct FeedAssembler: Sendable {
             Task.detached(priority: .background) { [store, source] in
                 let version = store.version
                 do {
-                    try await store.read { snapshot in
+                    try await store.read(for: .background) { snapshot in
                         midpoint.renew(at: version) { try source.midpoint(of: sections, without: hidden, in: snapshot) }
                     }
                 } catch {

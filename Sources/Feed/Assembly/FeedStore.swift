@@ -6,10 +6,14 @@ public protocol FeedStore: Sendable {
     /// A value read before ``read(_:)`` is never newer than what that read sees, so pages cached under it are never stale.
     var version: StoreVersion { get }
 
-    /// Runs `body` on one consistent snapshot of the items.
+    /// Runs `body` on one consistent snapshot of the items. It may block for as long as a disk takes, so that is done on threads of the store's
+    /// own.
     ///
-    /// - Throws: ``StoreError/unavailable(_:)`` where the store cannot answer, or what `body` throws.
-    func read<Value: Sendable>(_ body: @escaping @Sendable (any FeedSnapshot) throws -> Value) async throws -> Value
+    /// - Throws: ``StoreError/unavailable(_:)`` where the store cannot answer, ``StoreError/overloaded`` where too much waits for it, or what
+    ///   `body` throws.
+    func read<Value: Sendable>(
+        for purpose: ReadPurpose, _ body: @escaping @Sendable (any FeedSnapshot) throws -> Value
+    ) async throws -> Value
 
     /// Whether the store can serve, as `/readyz` asks.
     ///
@@ -17,7 +21,22 @@ public protocol FeedStore: Sendable {
     func checkReady() async throws
 }
 
+/// What a store is read for, which decides what the read waits for.
+public enum ReadPurpose: Sendable {
+    /// Somebody's request.
+    case request
+    /// What takes long, or can wait: never on all threads of the store at once, so that requests go on beside it.
+    case background
+    /// What may be of use later: read where nothing else is, and otherwise ``StoreError/overloaded``.
+    case idle
+}
+
 extension FeedStore {
+    /// Reads for somebody's request.
+    public func read<Value: Sendable>(_ body: @escaping @Sendable (any FeedSnapshot) throws -> Value) async throws -> Value {
+        try await read(for: .request, body)
+    }
+
     public func checkReady() async throws {
         _ = try await read { try $0.items(in: .content, .forward, of: nil, limit: 1).count }
     }

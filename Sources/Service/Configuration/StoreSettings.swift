@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Storage
 
 /// `store.*`: the files that the service keeps.
 public struct StoreSettings: Sendable {
@@ -6,6 +7,12 @@ public struct StoreSettings: Sendable {
 
     /// The items. Its folder is the data folder: ledger, signing key and image cache are kept beside it.
     public var database = StoreSettings.defaultDatabase
+    /// Threads that read the items, and as many that read the ledger.
+    public var readers = 4
+    /// Reads that may wait for one of them; beyond it the answer is 503.
+    public var queue = 4_096
+    /// How long a request waits for one before it is answered 503.
+    public var patience: Duration = .seconds(2)
 
     public init() {}
 
@@ -14,7 +21,12 @@ public struct StoreSettings: Sendable {
         reader.read(
             "store.database", &database, allowed: "a file's path, neither :memory: nor a file: URL",
             where: { !$0.isEmpty && $0 != ":memory:" && !$0.lowercased().hasPrefix("file:") })
+        reader.read("store.readers", &readers, in: 1...64)
+        reader.read("store.queue", &queue, in: 1...1_000_000)
+        reader.read("store.patience", &patience, in: .milliseconds(100) ... .seconds(60))
     }
+
+    var reading: ReadLimits { ReadLimits(threads: readers, waiting: queue, patience: patience) }
 
     /// `intertwine.sqlite` keeps its ledger in `intertwine.ledger.sqlite`: a long import never makes a click wait.
     public var ledgerDatabase: String {

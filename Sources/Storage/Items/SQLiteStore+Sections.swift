@@ -8,7 +8,7 @@ extension SQLiteStore {
     /// - Throws: `StoreError.unavailable`
     public func lanes(_ sections: [SectionPlan]) throws(StoreError) -> [String: Lane] {
         do {
-            return try pool.read { try SectionTable($0).lanes(with: sections) }
+            return try connections.read { try SectionTable($0).lanes(with: sections) }
         } catch {
             throw (error as? DatabaseError).map(StoreError.init) ?? .unavailable("\(error)")
         }
@@ -26,7 +26,7 @@ extension SQLiteStore {
     /// - Throws: `StoreError.unavailable`, for example while an import keeps the store locked for more than 5 s.
     public func arrange(_ sections: [SectionPlan], willWrite: () -> Void = {}) throws(StoreError) -> [String: Lane] {
         do {
-            let (table, isLaid) = try pool.read { database in
+            let (table, isLaid) = try connections.read { database in
                 let table = try SectionTable(database)
                 return (table, try table.isLaid(sections, in: database))
             }

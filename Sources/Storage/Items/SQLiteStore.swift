@@ -4,21 +4,24 @@ import Synchronization
 
 /// The items in an SQLite file: the embedded store.
 ///
-/// One writer and several readers at a time, in any number of processes (WAL). Memory does not grow with the store: each connection keeps
-/// a bounded cache, and SQLite maps nothing of the file.
+/// One writer and several readers at a time, in any number of processes (WAL). Reads have threads of their own, a bounded number, and wait for
+/// one for a bounded time. Memory does not grow with the store: each connection keeps a bounded cache, and SQLite maps nothing of the file.
 public final class SQLiteStore: FeedStore {
     /// What stands at the path, opened.
     private struct Opened: Sendable {
+        // Before the pool: the connection that writes is to be the last to close.
+        let connections: ReadConnections
         let pool: DatabasePool
         let commits: CommitCounter
         let file: OpenedFile
 
         init(_ path: String) throws(StoreError) {
             pool = try ItemSchema.file(path).open(SQLiteStore.configuration)
+            connections = ReadConnections(path, SQLiteStore.configuration)
             do {
                 try pool.syncCommits()
                 // Reading both ends of both lanes shows a file that was cut off.
-                try pool.read { database in
+                try connections.read { database in
                     let snapshot = SQLiteSnapshot(database: database)
                     for lane in [Lane.content, .advertisements] {
                         _ = try snapshot.items(in: lane, .forward, of: nil, limit: 1)
@@ -43,6 +46,7 @@ public final class SQLiteStore: FeedStore {
     }
 
     private let state: Mutex<State>
+    private let threads: ReadThreads
     /// How the sections are shown, as they were last arranged; in the order of positions where nothing is said.
     let orders = Mutex<[Lane: SectionOrder]>([:])
     private let writes = Mutex<ItemCommits?>(nil)
@@ -50,11 +54,16 @@ public final class SQLiteStore: FeedStore {
     /// Opens the store, and makes it where there is none.
     ///
     /// - Throws: `StoreError.unusable` with one line that names the file and the reason; the file is then as it was.
-    public init(path: String) throws(StoreError) {
+    public init(path: String, reading limits: ReadLimits = ReadLimits()) throws(StoreError) {
         state = Mutex(State(opened: try Opened(path)))
+        threads = ReadThreads(limits)
     }
 
+    /// Where everything is written.
     var pool: DatabasePool { state.withLock { $0.opened.pool } }
+
+    /// Where everything is read, on whatever thread asks.
+    var connections: ReadConnections { state.withLock { $0.opened.connections } }
 
     /// One write of several that may share a transaction; on disk when it returns.
     ///
@@ -105,7 +114,6 @@ public final class SQLiteStore: FeedStore {
     private static var configuration: Configuration {
         var configuration = Configuration()
         configuration.busyMode = .timeout(5)
-        configuration.maximumReaderCount = 4
         configuration.label = "intertwine.items"
         configuration.prepareDatabase { database in
             // 4 MiB for each connection; no memory map, whose pages would count as the process's own.
@@ -131,24 +139,20 @@ public final class SQLiteStore: FeedStore {
         }
     }
 
-    public func read<Value: Sendable>(_ body: @escaping @Sendable (any FeedSnapshot) throws -> Value) async throws -> Value {
-        try await StoreError.wrapping { try readHere(body) }
+    public func read<Value: Sendable>(
+        for purpose: ReadPurpose, _ body: @escaping @Sendable (any FeedSnapshot) throws -> Value
+    ) async throws -> Value {
+        try await reading(for: purpose) { try body(SQLiteSnapshot(database: $0)) }
     }
 
-    /// Reads on the caller's thread. A page is some dozen microseconds of memory look-ups: two changes of thread would cost as much, and so
-    /// would the statements with which GRDB begins and ends a transaction of its own, prepared anew each time.
-    private func readHere<Value>(_ body: (any FeedSnapshot) throws -> Value) throws -> Value {
-        try pool.unsafeRead { database in
-            try SQLStatement(database, "BEGIN").run()
-            do {
-                let value = try body(SQLiteSnapshot(database: database))
-                try SQLStatement(database, "COMMIT").run()
-                return value
-            } catch {
-                // If this fails there is no transaction any more.
-                try? SQLStatement(database, "ROLLBACK").run()
-                throw error
-            }
-        }
+    /// The same for what no snapshot tells.
+    func reading<Value: Sendable>(
+        for purpose: ReadPurpose, _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        let connections = connections
+        return try await StoreError.wrapping { try await threads.run(for: purpose) { try connections.read(body) } }
     }
+
+    /// How reading goes.
+    public var readStatistics: ReadStatistics { threads.statistics }
 }

@@ -6,7 +6,7 @@ extension SQLiteLedger: LedgerArchive {
         days: ClosedRange<Int>, by grouping: LedgerReport.Grouping, prefixes: [String]
     ) async throws -> LedgerReport {
         try await StoreError.wrapping { try await commits.flushCounts() }
-        return try await read { database in
+        return try await read(for: .background) { database in
             let statement = try SQLStatement(database, Self.query(grouping, prefixes: prefixes.count))
             defer { statement.reset() }
             try statement.bind(1, Int64(days.lowerBound))
@@ -63,7 +63,7 @@ extension SQLiteLedger: LedgerArchive {
     }
 
     public func events(after marker: Int64, limit: Int) async throws -> [RecordedEvent] {
-        try await read { database in
+        try await read(for: .background) { database in
             let statement = try SQLStatement(
                 database, "SELECT id, at, kind, cell, viewer, address, user_agent, verdict FROM event WHERE id > ? ORDER BY id LIMIT ?")
             defer { statement.reset() }

@@ -6,11 +6,14 @@ import Synchronization
 /// The ledger in an SQLite file of its own, next to the items'.
 public final class SQLiteLedger: Ledger {
     private struct State {
+        // Before the pool: the connection that writes is to be the last to close.
+        var connections: ReadConnections
         var pool: DatabasePool
         var watch = FileWatch()
     }
 
     private let state: Mutex<State>
+    private let threads: ReadThreads
     private let lockTimeout: Double
     private let path: String
     let commits: GroupCommit
@@ -22,18 +25,20 @@ public final class SQLiteLedger: Ledger {
     ///   - waiting: units that may wait for the disk; one more is refused as `StoreError.overloaded`.
     ///   - group: units that share one transaction at most, which bounds how long the first of them waits for the last.
     ///   - lockTimeout: seconds that a unit waits in all while another process keeps the file locked; it then fails as `StoreError.unavailable`.
+    ///   - reads: what reading may take; reports take no more than half of the threads.
     ///   - now: milliseconds since 1970-01-01 UTC.
     /// - Throws: `StoreError.unusable` with one line that names the file and the reason; the file is then as it was.
     public init(
-        path: String, waiting: Int = 4_096, group: Int = 512, lockTimeout: Double = 2,
+        path: String, waiting: Int = 4_096, group: Int = 512, lockTimeout: Double = 2, reading reads: ReadLimits = ReadLimits(),
         now: @escaping @Sendable () -> Int64 = SQLiteLedger.systemTime
     ) throws(StoreError) {
         self.now = now
         let limits = GroupCommit.Limits(waiting: waiting, group: max(1, group), patience: .seconds(lockTimeout))
         self.lockTimeout = lockTimeout
         self.path = path
-        let (pool, file) = try Self.open(path, lockTimeout)
-        state = Mutex(State(pool: pool))
+        threads = ReadThreads(reads)
+        let (pool, connections, file) = try Self.open(path, lockTimeout)
+        state = Mutex(State(connections: connections, pool: pool))
         do {
             commits = try GroupCommit(pool, file, limits: limits, now: now)
         } catch let error as DatabaseError {
@@ -43,18 +48,19 @@ public final class SQLiteLedger: Ledger {
         }
     }
 
-    private static func open(_ path: String, _ lockTimeout: Double) throws(StoreError) -> (DatabasePool, OpenedFile) {
+    private static func open(_ path: String, _ lockTimeout: Double) throws(StoreError) -> (DatabasePool, ReadConnections, OpenedFile) {
         let pool = try LedgerSchema.file(path).open(configuration(lockTimeout))
+        let connections = ReadConnections(path, configuration(lockTimeout))
         do {
             try pool.syncCommits()
             // The WAL is copied back in the commit that fills it: every 16 MiB, so that fewer than one commit in a hundred waits for that.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 4000") }
             // The files beside it are there once it was read.
-            _ = try pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_schema") }
+            _ = try connections.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_schema") }
         } catch {
             throw (error as? DatabaseError).map(StoreError.init) ?? .unusable("\(path): \(error)")
         }
-        return (pool, try OpenedFile(path))
+        return (pool, connections, try OpenedFile(path))
     }
 
     var pool: DatabasePool { state.withLock { $0.pool } }
@@ -65,9 +71,9 @@ public final class SQLiteLedger: Ledger {
     public func look() -> FileNews? {
         var watch = state.withLock { $0.watch }
         let news = watch.look(at: commits.file) {
-            let (pool, file) = try Self.open(path, lockTimeout)
+            let (pool, connections, file) = try Self.open(path, lockTimeout)
             try commits.goOn(with: pool, file)
-            state.withLock { $0.pool = pool }
+            state.withLock { ($0.connections, $0.pool) = (connections, pool) }
         }
         state.withLock { $0.watch = watch }
         return news
@@ -84,7 +90,6 @@ public final class SQLiteLedger: Ledger {
     private static func configuration(_ lockTimeout: Double) -> Configuration {
         var configuration = Configuration()
         configuration.busyMode = .timeout(lockTimeout)
-        configuration.maximumReaderCount = 4
         configuration.label = "intertwine.ledger"
         // A transaction that a failing disk leaves open is ended by the next one, rather than by a trap of GRDB's.
         configuration.allowsUnsafeTransactions = true
@@ -120,7 +125,13 @@ public final class SQLiteLedger: Ledger {
         }
     }
 
-    func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-        try await StoreError.wrapping { try await pool.read(body) }
+    func read<Value: Sendable>(
+        for purpose: ReadPurpose = .request, _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        let connections = state.withLock { $0.connections }
+        return try await StoreError.wrapping { try await threads.run(for: purpose) { try connections.read(body) } }
     }
+
+    /// How reading goes.
+    public var readStatistics: ReadStatistics { threads.statistics }
 }

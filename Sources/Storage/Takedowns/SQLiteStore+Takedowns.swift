@@ -36,31 +36,29 @@ extension SQLiteStore {
     ///
     /// - Throws: `StoreError.unavailable`
     public func takedown(of key: ItemKey) async throws -> Takedown? {
-        try await StoreError.wrapping { try await pool.read { try TakedownTable($0).takedown(of: key) } }
+        try await reading(for: .background) { try TakedownTable($0).takedown(of: key) }
     }
 
     /// At most `limit` takedowns, in the order of kind and id, beginning behind one.
     ///
     /// - Throws: `StoreError.unavailable`
     public func takedowns(after key: ItemKey? = nil, limit: Int) async throws -> [Takedown] {
-        try await StoreError.wrapping {
-            try await pool.read { database in
-                let statement = try SQLStatement(
-                    database,
-                    "SELECT kind, id, at, reason FROM takedown WHERE (kind, id) > (?1, ?2) ORDER BY kind, id LIMIT ?3")
-                defer { statement.reset() }
-                try statement.bind(1, key?.kind ?? "")
-                try statement.bind(2, key?.id ?? "")
-                try statement.bind(3, Int64(max(limit, 0)))
-                var takedowns: [Takedown] = []
-                while try statement.step() {
-                    takedowns.append(
-                        Takedown(
-                            item: ItemKey(kind: statement.text(0), id: statement.text(1)), at: statement.integer(2),
-                            reason: statement.optionalText(3)))
-                }
-                return takedowns
+        try await reading(for: .background) { database in
+            let statement = try SQLStatement(
+                database,
+                "SELECT kind, id, at, reason FROM takedown WHERE (kind, id) > (?1, ?2) ORDER BY kind, id LIMIT ?3")
+            defer { statement.reset() }
+            try statement.bind(1, key?.kind ?? "")
+            try statement.bind(2, key?.id ?? "")
+            try statement.bind(3, Int64(max(limit, 0)))
+            var takedowns: [Takedown] = []
+            while try statement.step() {
+                takedowns.append(
+                    Takedown(
+                        item: ItemKey(kind: statement.text(0), id: statement.text(1)), at: statement.integer(2),
+                        reason: statement.optionalText(3)))
             }
+            return takedowns
         }
     }
 }

@@ -55,7 +55,9 @@ final class MemoryStore: FeedStore {
 
     var version: StoreVersion { state.withLock { StoreVersion(high: 1, low: $0.writes) } }
 
-    func read<Value: Sendable>(_ body: @escaping @Sendable (any FeedSnapshot) throws -> Value) async throws -> Value {
+    func read<Value: Sendable>(
+        for purpose: ReadPurpose, _ body: @escaping @Sendable (any FeedSnapshot) throws -> Value
+    ) async throws -> Value {
         try body(state.withLock { $0.snapshot })
     }
 

@@ -8,7 +8,7 @@ struct ServiceSamples: Sendable {
     let accessLog: AccessLog
 
     func read() async -> [MetricSample] {
-        ProcessSamples.read() + [Self.build] + pages + ledger + logs + SourceSamples.read(parts.sources, now: parts.clock())
+        ProcessSamples.read() + [Self.build] + pages + reads + ledger + logs + SourceSamples.read(parts.sources, now: parts.clock())
             + Self.images(await parts.pictures.manager.metrics())
     }
 
@@ -22,6 +22,19 @@ struct ServiceSamples: Sendable {
             .gauge("intertwine_feed_page_cache_entries", "Pages that lie ready.", contents.pages),
             .gauge("intertwine_feed_page_cache_bytes", "Bytes of the pages that lie ready.", contents.bytes),
         ]
+    }
+
+    private var reads: [MetricSample] {
+        let files = [("items", parts.store.readStatistics), ("ledger", parts.ledger.readStatistics)]
+        func samples(_ name: String, _ kind: MetricSample.Kind, _ help: String, _ value: (ReadStatistics) -> Int) -> [MetricSample] {
+            files.map { MetricSample(name: name, kind: kind, help: help, labels: [("file", $0)], value: Double(value($1))) }
+        }
+        return samples("intertwine_store_reads_total", .counter, "Reads of a database file.") { $0.finished }
+            + samples("intertwine_store_reads_running", .gauge, "Reads that have a thread.") { $0.running }
+            + samples("intertwine_store_reads_waiting", .gauge, "Reads that wait for a thread.") { $0.waiting }
+            + samples("intertwine_store_refused_reads_total", .counter, "Reads turned away: too many waited, or they for too long.") {
+                $0.refused
+            }
     }
 
     private var ledger: [MetricSample] {
