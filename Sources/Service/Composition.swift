@@ -32,12 +32,15 @@ struct Composition: Sendable {
         let clients = ClientReader(settings: configuration.events, keys: keys)
         let idempotency = IdempotencyKeys(clients: clients, keys: keys)
         let verdicts = VerdictField(isTold: configuration.events.tellVerdict)
-        let pages = FinishedPages(capacity: configuration.feed.cache.bytes, metrics: parts.pageMetrics)
+        let pages = FinishedPages(
+            capacity: configuration.feed.cache.bytes, stale: configuration.feed.stale.milliseconds, metrics: parts.pageMetrics)
         let format = PageFormat(
             viewerField: configuration.events.viewerHeader, maxAge: configuration.feed.maxAge.milliseconds / 1_000,
             variesByOrigin: !configuration.crossOrigin.origins.isEmpty)
         let feed = FeedRoutes(
-            feeds: feeds, store: store, ledger: ledger, clients: clients, pages: pages, format: format, metrics: parts.pageMetrics)
+            feeds: feeds, store: store, ledger: ledger, clients: clients, pages: pages,
+            shared: SharedPages(store: store, pages: pages, format: format, metrics: parts.pageMetrics), format: format,
+            metrics: parts.pageMetrics)
         let lists = ViewerListRoutes(clients: clients, format: format) { list, path in
             ViewerListAssembler(
                 list: list, path: path, store: store, ledger: ledger, factories: factories, keys: keys, links: links, tokens: tokens)

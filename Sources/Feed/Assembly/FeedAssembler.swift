@@ -48,11 +48,11 @@ public struct FeedAssembler: Sendable {
     ///
     /// It holds `limit` content items unless it is the last one; read backward, it can be shorter where it reaches the start of the feed.
     /// - Throws: ``FeedError`` where the request is wrong, ``StoreError`` where the store does not answer.
-    public func page(_ request: FeedRequest) async throws -> FeedPage {
+    public func page(_ request: FeedRequest, for purpose: ReadPurpose = .request) async throws -> FeedPage {
         guard FeedRequest.limits.contains(request.limit) else { throw FeedError.limitOutOfRange(request.limit) }
         let cursor = try cursor(of: request)
         let version = store.version
-        let page = try await store.read { snapshot in
+        let page = try await store.read(for: purpose) { snapshot in
             try assemble(request, cursor: cursor, version: version, snapshot: snapshot)
         }
         for omission in page.omissions {

@@ -11,6 +11,8 @@ public struct FeedSettings: Sendable {
 
     /// Finished pages kept in memory, in bytes.
     public var cache: ByteCount = .mebibytes(32)
+    /// For how long after it was made a finished page is served although something was written since; zero for never.
+    public var stale: Duration = .zero
     /// How long clients and shared caches may use a page without asking again.
     public var maxAge: Duration = .zero
     /// The file that declares kinds of item besides users and advertisements, sections and feeds; empty for none.
@@ -24,6 +26,7 @@ public struct FeedSettings: Sendable {
 
     mutating func read(_ reader: inout SettingsReader) {
         reader.read("feed.cache", &cache)
+        reader.read("feed.stale", &stale, in: .zero ... .seconds(3_600))
         reader.read("feed.max-age", &maxAge)
         reader.read("feed.kinds", &kinds, allowed: "a file's path")
         reader.read("ads.per-page", &adsPerPage, in: 0...20)

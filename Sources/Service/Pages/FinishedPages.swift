@@ -6,7 +6,8 @@ internal import Synchronization
 /// Pages as finished bytes, for one state of the store.
 ///
 /// Looked up on the event loops, by the bytes of the request's target: a hit allocates nothing, asks neither database nor encoder. When
-/// the store changes, all pages are stale at once; when there is no room, those go first that nobody asked for since the last round.
+/// the store changes, all pages are stale at once, and served for as long as configuration permits; when there is no room, those go first that
+/// nobody asked for since the last round.
 final class FinishedPages: Sendable {
     struct Key: Hashable, Sendable {
         /// The path of its feed.
@@ -27,9 +28,22 @@ final class FinishedPages: Sendable {
         }
     }
 
+    /// The page after one that was made ahead: told once, to the first who takes that one. A class: pages are looked up by copying them.
+    final class Following: Sendable {
+        let wish: SharedPages.Wish
+
+        init(_ wish: SharedPages.Wish) {
+            self.wish = wish
+        }
+    }
+
     /// A page, with a gzip coding once someone has wanted one.
     struct Page: Sendable {
         fileprivate(set) var target: [UInt8]
+        /// The store's, and when the page was made, in milliseconds since 1970-01-01 UTC: of the older coding.
+        fileprivate let version: StoreVersion
+        fileprivate let made: Int64
+        fileprivate(set) var following: Following?
         /// The page as it is; nil where ``negotiable`` has it too.
         private var identity: Coding?
         /// The page in either coding.
@@ -46,8 +60,14 @@ final class FinishedPages: Sendable {
             func isGood(at now: Int64) -> Bool { now < validUntil && validUntil <= CellTokens.endOfBucket(of: now) }
         }
 
-        fileprivate init(target: [UInt8]) {
-            self.target = target
+        fileprivate init(target: [UInt8], version: StoreVersion, made: Int64, following: Following?) {
+            (self.target, self.version, self.made, self.following) = (target, version, made, following)
+        }
+
+        /// Whether it can be served although something was written since.
+        fileprivate func isRecent(_ now: Int64, _ stale: Int64) -> Bool {
+            // A clock that was set back says nothing about age.
+            stale > 0 && made <= now && now.subtractingReportingOverflow(made).partialValue < stale
         }
 
         /// The answer to whoever accepts gzip, or to whoever does not; nil where it is not made, or made in an hour that is over.
@@ -79,13 +99,25 @@ final class FinishedPages: Sendable {
     }
 
     private let capacity: Int
+    /// Milliseconds.
+    private let stale: Int64
     private let metrics: PageMetrics
     private let state = Mutex(State())
 
-    /// - Parameter capacity: bytes; 0 keeps nothing.
-    init(capacity: Int, metrics: PageMetrics) {
+    /// - Parameters:
+    ///   - capacity: bytes; 0 keeps nothing.
+    ///   - stale: milliseconds after it was made for which a page is served although something was written since.
+    init(capacity: Int, stale: Int64 = 0, metrics: PageMetrics) {
         self.capacity = capacity
+        self.stale = stale
         self.metrics = metrics
+    }
+
+    var keepsAny: Bool { capacity > 0 }
+
+    /// Whether there is a page of this state of the store.
+    func has(_ key: Key, version: StoreVersion) -> Bool {
+        state.withLock { $0.pages[key]?.version == version }
     }
 
     /// Pages that are kept, and their bytes.
@@ -96,33 +128,57 @@ final class FinishedPages: Sendable {
 
 extension FinishedPages {
     /// The finished answer to a request, if there is one. On an event loop: takes a lock for a table look-up, and nothing else.
-    func canned(for head: borrowing RequestHead, version: StoreVersion, now: Int64) -> CannedResponse? {
+    ///
+    /// - Parameter walked: called where it is time to make the page after it.
+    func canned(
+        for head: borrowing RequestHead, version: StoreVersion, now: Int64, walked: (SharedPages.Wish) -> Void
+    ) -> CannedResponse? {
         let hash = head.targetHash
         let wantsGzip = head.hasField("accept-encoding")
-        guard let page = state.withLock({ $0.page(hash: hash, version: version) }), head.hasTarget(page.target),
+        guard let page = state.withLock({ $0.page(hash: hash, version: version, now: now, stale: stale) }), head.hasTarget(page.target),
             let canned = page.canned(gzip: wantsGzip, now: now)
         else { return nil }
-        metrics.hit()
+        count(page, version)
+        if let following = page.following { walked(following.wish) }
         return canned
     }
 
     /// A page that was kept under another spelling of its target, or lacks a coding. From now on it is found under this spelling: one that
     /// was asked for once must not keep the usual one off the short way.
-    func page(_ key: Key, target: String, version: StoreVersion) -> Page? {
+    func page(_ key: Key, target: String, version: StoreVersion, now: Int64) -> Page? {
         state.withLock { state in
-            guard state.version == version, state.pages[key] != nil else { return nil }
+            guard let found = state.pages[key], found.version == version || found.isRecent(now, stale) else { return nil }
             state.spell(key, target)
-            return state.pages[key]
+            let page = state.pages[key]
+            state.pages[key]?.following = nil
+            return page
         }
     }
 
-    /// - Parameter validUntil: milliseconds since 1970-01-01 UTC; of this coding alone.
-    func keep(_ canned: CannedResponse, hasGzip: Bool, as key: Key, target: String, version: StoreVersion, validUntil: Int64) {
-        guard capacity > 0 else { return }
+    /// Counts a page that is served.
+    func count(_ page: Page, _ version: StoreVersion) {
+        metrics.hit()
+        if page.version != version { metrics.stale() }
+    }
+
+    /// - Parameters:
+    ///   - version: the store's, as it was before the page was made.
+    ///   - current: the store's. A page that is stale already is kept only where stale ones are served.
+    ///   - made: when, in milliseconds since 1970-01-01 UTC.
+    ///   - validUntil: milliseconds since 1970-01-01 UTC; of this coding alone.
+    ///   - following: the page after it, where that is to be made once somebody takes this one.
+    func keep(
+        _ canned: CannedResponse, hasGzip: Bool, as key: Key, target: String, version: StoreVersion, current: StoreVersion, made: Int64,
+        validUntil: Int64, following: Following? = nil
+    ) {
+        guard capacity > 0, version == current || stale > 0 else { return }
         state.withLock { state in
-            if state.version != version { state = State(version: version) }
-            var page = state.pages[key] ?? Page(target: Array(target.utf8))
-            if let old = state.pages[key] { state.size -= old.size } else { state.order.append(key) }
+            if state.version != current { state.turn(to: current, now: made, stale: stale) }
+            let old = state.pages[key]
+            var page =
+                old.flatMap { $0.version == version ? $0 : nil }
+                ?? Page(target: old?.target ?? Array(target.utf8), version: version, made: made, following: following)
+            if let old { state.size -= old.size } else { state.order.append(key) }
             page.keep(canned, hasGzip: hasGzip, until: validUntil)
             state.pages[key] = page
             state.size += page.size
@@ -134,10 +190,27 @@ extension FinishedPages {
 }
 
 extension FinishedPages.State {
-    fileprivate mutating func page(hash: UInt64, version: StoreVersion) -> FinishedPages.Page? {
-        guard self.version == version, let key = keys[hash], let page = pages[key] else { return nil }
-        if !page.isWanted { pages[key]?.isWanted = true }
+    fileprivate mutating func page(hash: UInt64, version: StoreVersion, now: Int64, stale: Int64) -> FinishedPages.Page? {
+        guard let key = keys[hash], let page = pages[key], page.version == version || page.isRecent(now, stale) else { return nil }
+        if !page.isWanted || page.following != nil {
+            pages[key]?.isWanted = true
+            pages[key]?.following = nil
+        }
         return page
+    }
+
+    /// Lets go of what is not served any more now that the store has changed.
+    fileprivate mutating func turn(to version: StoreVersion, now: Int64, stale: Int64) {
+        let old = self
+        self = FinishedPages.State(version: version)
+        guard stale > 0 else { return }
+        for key in old.order {
+            guard let page = old.pages[key], page.isRecent(now, stale), pages[key] == nil else { continue }
+            pages[key] = page
+            keys[RequestHead.hash(ofTarget: page.target)] = key
+            order.append(key)
+            size += page.size
+        }
     }
 
     /// Has a page found under another target.

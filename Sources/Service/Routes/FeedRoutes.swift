@@ -10,6 +10,7 @@ struct FeedRoutes: Sendable {
     let ledger: any Ledger
     let clients: ClientReader
     let pages: FinishedPages
+    let shared: SharedPages
     let format: PageFormat
     let metrics: PageMetrics
 
@@ -116,9 +117,9 @@ struct FeedRoutes: Sendable {
     /// Looks up finished pages, on the event loops.
     func finished(viewerField: String, clock: @escaping @Sendable () -> Int64) -> Router.Finished {
         let viewerField = Array(viewerField.lowercased().utf8)
-        return { [pages, store] head in
+        return { [pages, shared, store] head in
             guard head.method == .get || head.method == .head, !head.hasField(viewerField) else { return nil }
-            return pages.canned(for: head, version: store.version, now: clock())
+            return pages.canned(for: head, version: store.version, now: clock()) { shared.goAhead($0) }
         }
     }
 
@@ -128,7 +129,11 @@ struct FeedRoutes: Sendable {
             layout: try request[FeedParameters.layout], width: try request[FeedParameters.width],
             followsChanges: try request[FeedParameters.changes])
         guard let viewer = try clients.viewer(of: request.head) else {
-            return ServerResponse(try await shared(feed, of: assembler, request.head, route: route))
+            let page = try await shared.page(
+                SharedPages.Wish(
+                    request: feed, feed: assembler, target: request.head.path ?? "",
+                    gzip: request.head.headerFields[.acceptEncoding] != nil, route: route))
+            return ServerResponse(page)
         }
         try await add(viewer, to: &feed)
         let page = try await assembler.page(feed)
@@ -147,26 +152,5 @@ struct FeedRoutes: Sendable {
     private func add(_ viewer: String, to feed: inout FeedRequest) async throws {
         feed.hasViewer = true
         feed.hidden = try await ledger.allCells(on: .dismissed, of: viewer)
-    }
-
-    /// A page that is the same for everyone, kept for the next who asks.
-    private func shared(
-        _ feed: FeedRequest, of assembler: FeedAssembler, _ head: HTTPRequest, route: String
-    ) async throws -> CannedResponse {
-        let key = FinishedPages.Key(feed, of: assembler.path)
-        let version = store.version
-        let needsGzip = head.headerFields[.acceptEncoding] != nil
-        let target = head.path ?? ""
-        if let page = pages.page(key, target: target, version: version), let canned = page.canned(gzip: needsGzip, now: feed.now) {
-            metrics.hit()
-            return canned
-        }
-        metrics.miss()
-        let page = try await assembler.page(feed)
-        metrics.count(page.omissions)
-        let response = format.response(page, isShared: true)
-        let canned = CannedResponse(response, compressionLevel: needsGzip ? PageFormat.compressionLevel : nil, route: route)
-        pages.keep(canned, hasGzip: needsGzip, as: key, target: target, version: version, validUntil: page.validUntil)
-        return canned
     }
 }

@@ -13,14 +13,14 @@ struct FinishedPagesTests {
         let key = FinishedPages.Key(FeedRequest(cursor: nil, limit: 20, now: 1), of: "/feed")
         let version = StoreVersion(high: 1, low: 1)
         let canned = CannedResponse(ServerResponse(status: .ok, body: Array("{}".utf8)))
-        pages.keep(canned, hasGzip: false, as: key, target: "/feed?utm=1", version: version, validUntil: 10)
+        pages.keep(canned, hasGzip: false, as: key, target: "/feed?utm=1", version: version, current: version, made: 1, validUntil: 10)
         let (count, bytes) = pages.contents
-        let page = try #require(pages.page(key, target: "/feed", version: version))
+        let page = try #require(pages.page(key, target: "/feed", version: version, now: 1))
         #expect(page.target == Array("/feed".utf8))
         #expect(pages.contents.pages == count && pages.contents.bytes == bytes - "?utm=1".utf8.count)
-        pages.keep(canned, hasGzip: true, as: key, target: "/feed?", version: version, validUntil: 10)
-        #expect(pages.page(key, target: "/feed?", version: version)?.target == Array("/feed?".utf8))
-        #expect(pages.page(key, target: "/feed", version: StoreVersion(high: 1, low: 2)) == nil)
+        pages.keep(canned, hasGzip: true, as: key, target: "/feed?", version: version, current: version, made: 1, validUntil: 10)
+        #expect(pages.page(key, target: "/feed?", version: version, now: 1)?.target == Array("/feed?".utf8))
+        #expect(pages.page(key, target: "/feed", version: StoreVersion(high: 1, low: 2), now: 1) == nil)
     }
 
     @Test("each coding ends with the hour it was made in, whoever has the other one made anew", arguments: [true, false])
@@ -32,11 +32,11 @@ struct FinishedPagesTests {
             var response = ServerResponse(status: .ok, body: Array("{}".utf8))
             response.isCompressible = true
             let canned = CannedResponse(response, compressionLevel: gzip ? 6 : nil, route: nil)
-            pages.keep(canned, hasGzip: gzip, as: key, target: "/feed", version: version, validUntil: end)
+            pages.keep(canned, hasGzip: gzip, as: key, target: "/feed", version: version, current: version, made: 1, validUntil: end)
             return canned
         }
         func found(gzip: Bool, now: Int64) -> CannedResponse? {
-            pages.page(key, target: "/feed", version: version)?.canned(gzip: gzip, now: now)
+            pages.page(key, target: "/feed", version: version, now: now)?.canned(gzip: gzip, now: now)
         }
         let negotiable = keep(gzip: true, until: 10)
         let plain = keep(gzip: false, until: 10)
@@ -57,8 +57,33 @@ struct FinishedPagesTests {
         let (now, ahead) = (Int64(1_000), Int64(6 * 3_600_000 + 1_000))
         for (moment, isServed) in [(ahead, true), (now, false)] {
             pages.keep(
-                canned, hasGzip: false, as: key, target: "/feed", version: version, validUntil: CellTokens.endOfBucket(of: ahead))
-            #expect((pages.page(key, target: "/feed", version: version)?.canned(gzip: false, now: moment) != nil) == isServed)
+                canned, hasGzip: false, as: key, target: "/feed", version: version, current: version, made: moment,
+                validUntil: CellTokens.endOfBucket(of: ahead))
+            #expect((pages.page(key, target: "/feed", version: version, now: 1)?.canned(gzip: false, now: moment) != nil) == isServed)
         }
+    }
+
+    @Test("a page is served for so long after it was made, whatever is written meanwhile, and no longer", arguments: [0, 1_000])
+    func stale(bound: Int64) {
+        let pages = FinishedPages(capacity: 1 << 20, stale: bound, metrics: PageMetrics(registry: PrometheusRegistry()))
+        let keys = (1...2).map { FinishedPages.Key(FeedRequest(cursor: nil, limit: $0, now: 1), of: "/feed") }
+        let versions = (1...3).map { StoreVersion(high: 1, low: $0) }
+        let canned = CannedResponse(ServerResponse(status: .ok, body: Array("{}".utf8)))
+        func keep(_ page: Int, of version: Int, current: Int, at moment: Int64) {
+            pages.keep(
+                canned, hasGzip: false, as: keys[page], target: "/feed?limit=\(page)", version: versions[version],
+                current: versions[current], made: moment, validUntil: CellTokens.endOfBucket(of: moment))
+        }
+        func isServed(_ page: Int, at moment: Int64) -> Bool {
+            pages.page(keys[page], target: "/feed?limit=\(page)", version: versions[2], now: moment) != nil
+        }
+        keep(0, of: 0, current: 0, at: 1_000)
+        #expect([999, 1_000, 1_999, 2_000].map { isServed(0, at: $0) } == [false, bound > 0, bound > 0, false])
+        // One that was overtaken while it was made is as old as what it was made from.
+        keep(1, of: 1, current: 2, at: 1_500)
+        #expect(isServed(1, at: 1_600) == (bound > 0) && isServed(0, at: 1_600) == (bound > 0))
+        keep(1, of: 2, current: 2, at: 2_100)
+        #expect(isServed(1, at: 9_000))
+        #expect(pages.contents.pages == (bound > 0 ? 2 : 1))
     }
 }
