@@ -27,14 +27,14 @@ class Server:
         self._wait()
 
     def _wait(self):
-        for _ in range(400):
+        for _ in range(10_000):
             if self.process.poll() is not None:
                 raise SystemExit(f"{self.name} ended at once with status {self.process.returncode}")
             try:
                 socket.create_connection(("127.0.0.1", self.port), 0.2).close()
                 return
             except OSError:
-                time.sleep(0.05)
+                time.sleep(0.002)
         raise SystemExit(f"{self.name} does not listen on port {self.port}")
 
     def url(self, path):
@@ -67,10 +67,12 @@ class Server:
 def intertwine(folder, settings=(), environment=None):
     port, admin = free_port(), free_port()
     flags = [word for setting in settings for word in ("--set", setting)]
-    return Server(
+    server = Server(
         "intertwine",
         [INTERTWINE, "serve", "--host", "127.0.0.1", "--port", port, "--admin-port", admin, "--database", folder / "intertwine.sqlite", *flags],
         port, environment)
+    server.admin = admin
+    return server
 
 
 def hummingbird(page=None, database=None):
