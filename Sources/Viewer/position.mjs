@@ -33,7 +33,11 @@ export class Position {
     this.waiting.style.top = `${y}px`;
     this.waiting.hidden = false;
     try {
-      while (this.#isRestoring && this.list.entries.length <= index && !this.list.isAtEnd) await this.list.loadNext();
+      while (this.#isRestoring && this.list.entries.length <= index && !this.list.isAtEnd) {
+        await this.list.loadNext();
+        // The first cells are somewhere else.
+        this.waiting.hidden = false;
+      }
       const entry = this.#isRestoring && nearest(this.list.entries, cell, index);
       if (entry) this.feed.hold({ entry, offset });
     } finally {

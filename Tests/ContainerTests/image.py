@@ -23,8 +23,8 @@ class Image:
                     mirror(os.path.join(self.tree, source), os.path.join(self.source, argument["target"]), source)
             elif "apt-get" not in argument:
                 command = argument.replace(" /out/", f" {shlex.quote(self.out)}/")
-                assert command != argument, "the build stage leaves nothing in /out"
                 subprocess.run(["/bin/sh", "-ec", command], cwd=self.source, check=True)
+        assert os.path.isdir(self.out), "the build stage leaves nothing in /out"
 
     def bootstrap(self):
         """The base image. As root, in a mount namespace of its own: what debootstrap mounts is gone with it."""

@@ -124,7 +124,13 @@ def it_is_where_one_was_after_a_reload_and_on_the_way_back(browser, relay, servi
         browser.driver.execute_async_script("setTimeout(arguments[0], 250)")
     place = browser.wait(there, "a cell in the middle")
     assert browser.script("return scrollY") > 5000
+    held = []
+    relay.hold = lambda exchange: "cursor=" in exchange.path and not held
     browser.driver.refresh()
+    browser.wait(lambda: browser.text("#count"), "the first page")
+    outlines = "return Array.from(document.querySelectorAll('.skeletons:not([hidden]) i'), (one) => one.getBoundingClientRect()).some(({ top, bottom }) => bottom > 60 && top < innerHeight)"
+    browser.wait(lambda: browser.script(outlines), "outlines where one was, while the cells before it come")
+    held.append(True)
     browser.wait(lambda: there() == place, f"{place} after the reload")
     browser.script("document.querySelector('.bar-link[href=\"openapi.json\"]').click()")
     browser.wait(lambda: "openapi.json" in browser.driver.current_url, "the description")
