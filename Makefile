@@ -46,7 +46,7 @@ install-test: install-build
 	@ls .build/python/lib/python3*/site-packages/axe_playwright_python/axe.min.js >/dev/null 2>&1 || .build/python/bin/pip install --quiet --no-deps axe-playwright-python
 
 install-bench: install-build
-	@Config/install sqlite3 nginx-light wrk
+	@Config/install sqlite3 nginx-light wrk gcc libc6-dev libssl-dev
 
 run: install-build
 	$(RELEASE) --product intertwine

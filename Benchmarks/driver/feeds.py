@@ -10,8 +10,8 @@ import servers
 def user(number):
     return {
         "klass": "user", "id": f"user-{number:08d}", "username": f"User number {number}",
-        "avatarUrl": f"https://pictures.example.com/avatars/{number % 1000}.png",
-        "backgroundUrl": f"https://pictures.example.com/backgrounds/{number % 100}.png",
+        "avatarUrl": f"https://pictures.example.com/avatars/{number}.png",
+        "backgroundUrl": f"https://pictures.example.com/backgrounds/{number}.png",
         "type": "featured" if number % 5 == 0 else "regular",
     }
 
@@ -65,8 +65,8 @@ PRAGMA journal_mode = WAL;
 CREATE TABLE users (position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, username TEXT NOT NULL, avatarUrl TEXT NOT NULL, backgroundUrl TEXT, type TEXT NOT NULL);
 CREATE TABLE advertisements (id TEXT PRIMARY KEY, contentUrl TEXT NOT NULL, clickthroughUrl TEXT NOT NULL);
 WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < {users})
-INSERT INTO users SELECT i + 1, printf('user-%08d', i), 'User number ' || i, 'https://pictures.example.com/avatars/' || (i % 1000) || '.png',
-    'https://pictures.example.com/backgrounds/' || (i % 100) || '.png', CASE WHEN i % 5 = 0 THEN 'featured' ELSE 'regular' END FROM n;
+INSERT INTO users SELECT i + 1, printf('user-%08d', i), 'User number ' || i, 'https://pictures.example.com/avatars/' || i || '.png',
+    'https://pictures.example.com/backgrounds/' || i || '.png', CASE WHEN i % 5 = 0 THEN 'featured' ELSE 'regular' END FROM n;
 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10)
 INSERT INTO advertisements SELECT i, 'https://pictures.example.com/ads/' || i || '.png', 'https://www.example.com/' || i FROM n;
 """
