@@ -2,7 +2,9 @@
 package struct ByteWriter: Sendable {
     package private(set) var bytes: [UInt8] = []
 
-    package init() {}
+    package init(capacity: Int = 0) {
+        bytes.reserveCapacity(capacity)
+    }
 
     package mutating func write(_ value: UInt8) {
         bytes.append(value)

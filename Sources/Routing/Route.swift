@@ -74,6 +74,7 @@ package struct RouteRequest: Sendable {
             decoded.append((name, value))
         }
         self.segments = decoded
+        values.reserveCapacity(route.operation?.parameters.count ?? 0)
         for parameter in route.operation?.parameters ?? [] {
             values.append((parameter.description.name, try parameter.read(self)))
         }

@@ -9,6 +9,7 @@ struct Composition: Sendable {
     let deferred: Router.Deferred
     let feeds: FeedCatalogue
     let pages: FinishedPages
+    let cells: FinishedCells
 
     /// - Throws: where the configuration names cells or commands that there are not.
     init(_ configuration: ServiceConfiguration, parts: ServiceParts) throws {
@@ -20,9 +21,10 @@ struct Composition: Sendable {
         let tokens = CellTokens(keys: keys, lifetime: configuration.events.tokenLifetime.milliseconds)
         let sources = parts.feeds.sources(lanes: parts.lanes, scope: configuration.feed.adScope)
             .merging(parts.extensions.dataSources) { $1 }
+        let cells = FinishedCells(capacity: configuration.feed.cells.bytes, counters: parts.cellCounters)
         let feeds = FeedCatalogue(sources) { name, path, source in
             FeedAssembler(
-                name: name, path: path, store: store, source: source, factories: factories,
+                name: name, path: path, store: store, source: source, factories: factories, cells: cells,
                 placement: parts.extensions.placement ?? configuration.feed.placement,
                 keys: keys, links: links, tokens: tokens, logger: parts.logger)
         }
@@ -61,5 +63,6 @@ struct Composition: Sendable {
         deferred = { head, peer, now in clicks.deferred(for: head, from: peer, now: now) }
         self.feeds = feeds
         self.pages = pages
+        self.cells = cells
     }
 }

@@ -23,6 +23,7 @@ struct ServiceParts: Sendable {
     let state = ServiceState()
     let telemetry: Telemetry
     let pageMetrics: PageMetrics
+    let cellCounters = FinishedCells.Counters()
     let clock: @Sendable () -> Int64 = WallClock.now
     let logger: Logger
 

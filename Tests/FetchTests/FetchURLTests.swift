@@ -62,4 +62,30 @@ struct FetchURLTests {
             }
         }
     }
+
+    @Test("What passes for a plain URL is what curl makes of it, and no address")
+    func plain() throws {
+        var generator = SeededRandom(seed: 6)
+        let pieces = [
+            "a", "b9", "example", "xn", "0x7f", "127", "1", ".", "..", "-", "--", "/", "//", ":80", "@", "%41", "?", "#", "A", "_", "ü",
+            "\\", " ",
+        ]
+        var plain = 0
+        for number in 0..<40_000 {
+            let text = (0..<Int.random(in: 1...9, using: &generator)).compactMap { _ in pieces.randomElement(using: &generator) }.joined()
+            let url = (number % 2 == 0 ? "http://" : "https://") + text
+            guard FetchURL.isPlain(url) else { continue }
+            plain += 1
+            let parsed = try FetchURL(url)
+            #expect(parsed.text == url && parsed.address == nil)
+        }
+        #expect(plain > 200)
+        #expect(FetchURL.isPlain("https://pictures.example.com/avatars/1_a-B.v2.png"))
+        for text in [
+            "http://example.com", "ftp://example.com/", "http://127.0.0.1/", "http://example.com./", "http://a/../b", "http://a/.",
+            "http:///", "",
+        ] {
+            #expect(!FetchURL.isPlain(text))
+        }
+    }
 }

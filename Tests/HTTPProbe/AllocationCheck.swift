@@ -3,9 +3,13 @@ import Dispatch
 import Glibc
 import HTTPServer
 
-/// Counts what a cached request allocates, once the server is warm: in the HTTP server alone, and in the whole service.
+/// Counts what a request allocates, once the server is warm: a cached one in the HTTP server alone and in the whole service, and a viewer's
+/// page that is put together from kept cells.
 struct AllocationCheck {
     let requests: Int
+
+    /// For each page of a viewer.
+    private static let viewerLimit = 40
 
     func run() async throws -> Bool {
         var configuration = HTTPServerConfiguration()
@@ -14,8 +18,27 @@ struct AllocationCheck {
         let address = try await server.start()
         let isServerClean = await isClean("server", port: address.port, target: "/page")
         await server.shutdown(grace: .seconds(1))
-        let isServiceClean = try await FeedProbe.run { await isClean("service", port: $0, target: "/feed") }
+        let isServiceClean = try await FeedProbe.run { port in
+            let isClean = await isClean("service", port: port, target: "/feed")
+            return await isViewerModest(port: port) && isClean
+        }
         return isServerClean && isServiceClean
+    }
+
+    private func isViewerModest(port: UInt16) async -> Bool {
+        let count = await allocations(port: port, target: "/feed", fields: "X-Viewer-ID: probe\r\n")
+        let each = Double(count) / Double(requests)
+        say("service, a viewer's page: \(each) allocations in each request, at most \(Self.viewerLimit)")
+        return count >= 0 && each <= Double(Self.viewerLimit)
+    }
+
+    private func allocations(port: UInt16, target: String, fields: String) async -> Int {
+        await withCheckedContinuation { continuation in
+            DispatchQueue(label: "client").async {
+                let request = "GET \(target) HTTP/1.1\r\nHost: probe\r\n\(fields)\r\n"
+                continuation.resume(returning: Self.measure(port: port, request: Array(request.utf8), requests: requests))
+            }
+        }
     }
 
     private func isClean(_ name: String, port: UInt16, target: String) async -> Bool {
@@ -23,12 +46,7 @@ struct AllocationCheck {
         for (turn, fields) in [
             ("identity", ""), ("gzip", "Accept-Encoding: gzip\r\n"), ("not modified", "If-None-Match: *\r\n"),
         ] {
-            let count = await withCheckedContinuation { continuation in
-                DispatchQueue(label: "client").async {
-                    let request = "GET \(target) HTTP/1.1\r\nHost: probe\r\n\(fields)\r\n"
-                    continuation.resume(returning: Self.measure(port: port, request: Array(request.utf8), requests: requests))
-                }
-            }
+            let count = await allocations(port: port, target: target, fields: fields)
             say("\(name), \(turn): \(count) allocations in \(requests) requests")
             // A handful for timers and threads that have nothing to do with a request.
             if count < 0 || count > requests / 500 { isClean = false }

@@ -20,21 +20,18 @@ struct AdvertisementReader {
         guard count > 0 else { return [] }
         let source = source
         var cells = try reader.cells(count, from: mark.map { ItemPlace(position: $0) }) {
-            try source.items(direction, of: $0?.position, limit: $1)
+            try source.visit(direction, of: $0?.position, limit: $1, $2)
         }
         if let mark, cells.count < count {
             // Round to the other end, and up to the mark, which is the last one that has not been met.
-            cells += try reader.cells(count - cells.count, from: nil) { place, limit in
-                try source.items(direction, of: place?.position, limit: limit).filter {
-                    direction == .forward ? $0.position <= mark : $0.position >= mark
+            cells += try reader.cells(count - cells.count, from: nil) { place, limit, body in
+                try source.visit(direction, of: place?.position, limit: limit) { row in
+                    if direction == .forward ? row.position <= mark : row.position >= mark { try body(row) }
                 }
             }
         }
         if direction == .backward { cells.reverse() }
-        for index in cells.indices {
-            cells[index].viewModel.subject.context.slot = index
-            for companion in cells[index].companions.indices { cells[index].companions[companion].subject.context.slot = index }
-        }
+        for index in cells.indices.dropFirst() { cells[index] = reader.cell(cells[index], inSlot: index) }
         return cells
     }
 
@@ -48,12 +45,12 @@ struct AdvertisementReader {
         var snapshot: any FeedSnapshot
         var forms: [ItemForm]
 
-        func items(_ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
-            if forms.count == 1 { return try snapshot.items(of: forms[0], direction, of: position, limit: limit) }
+        func visit(_ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void) throws {
+            if forms.count == 1 { return try snapshot.visit(forms[0], direction, of: position, limit: limit, body) }
             var items: [FeedItem] = []
             for form in forms { items += try snapshot.items(of: form, direction, of: position, limit: limit) }
             items.sort { direction == .forward ? $0.position < $1.position : $0.position > $1.position }
-            return Array(items.prefix(limit))
+            for item in items.prefix(limit) { try item.withRow(body) }
         }
     }
 }

@@ -1,42 +1,84 @@
-/// Makes cells of items as they come, each with its companions, and notes the items that it had to leave out.
+/// Makes cells of items as they come, or finds them finished, and notes the items that it had to leave out.
 struct CellReader {
     /// A cell with the place of its item.
     struct Cell {
         var place: FeedPlace
         /// How many items had been left out before it.
         var omissionsBefore: Int
-        var viewModel: CellViewModel
+        var finished: FinishedCell
         /// They stand behind it.
-        var companions: [CellViewModel] = []
+        var companions: [FinishedCell]
     }
 
     /// No single question to the store asks for more, so a long run of broken or dismissed items is read in bounded pieces.
     static let maximumBatch = 256
 
-    let factories: CellFactories
-    let context: CellContext
-    let hidden: Set<ExactText>
+    private let factories: CellFactories
+    private let kept: FinishedCells
+    private var context: CellContext
+    private var circumstances: FinishedCell.Circumstances
+    private let hour: UInt32
+    private let hidden: (any CellSet)?
     private(set) var omissions: [FeedPage.Omission] = []
 
-    init(factories: CellFactories, context: CellContext, hidden: Set<ExactText>) {
+    /// - Parameter hidden: the cells that are to be left out.
+    init(factories: CellFactories, kept: FinishedCells, context: CellContext, hidden: (any CellSet)?) {
         self.factories = factories
+        self.kept = kept
         self.context = context
         self.hidden = hidden
+        circumstances = FinishedCell.Circumstances(context)
+        hour = CellTokens.bucket(of: context.now)
     }
 
     /// The item's cell, or nil where it has to be left out.
-    mutating func cell(of item: FeedItem, in section: Int = 0) -> Cell? {
+    ///
+    /// - Throws: what keeps from finding out whether it is hidden.
+    mutating func cell(of row: ItemRow, in section: Int = 0) throws -> Cell? {
+        let known = kept.cell(of: row, in: circumstances, hour: hour, page: context.page)
+        if let hidden, let id = known?.id ?? shownID(of: row), try hidden.contains(id) { return nil }
+        guard let finished = known ?? make(row) else { return nil }
+        var companions = finished.companions
+        if let hidden, !companions.isEmpty { companions = try companions.filter { try !hidden.contains($0.id) } }
+        return Cell(
+            place: FeedPlace(section: section, item: row.place), omissionsBefore: omissions.count, finished: finished,
+            companions: companions)
+    }
+
+    mutating func cell(of item: FeedItem, in section: Int = 0) throws -> Cell? {
+        try item.withRow { try cell(of: $0, in: section) }
+    }
+
+    /// The same cell as an advertisement of another slot; as it was where its factory cannot make it there.
+    func cell(_ cell: Cell, inSlot slot: Int) -> Cell {
+        guard slot != cell.finished.circumstances.slot else { return cell }
+        var reader = self
+        reader.context.slot = slot
+        reader.circumstances.slot = slot
+        let moved = cell.finished.item.withRow { row in
+            kept.cell(of: row, in: reader.circumstances, hour: hour, page: context.page) ?? reader.make(row)
+        }
+        guard let moved else { return cell }
+        var result = cell
+        result.finished = moved
+        result.companions = moved.companions.filter { one in cell.companions.contains { $0.id == one.id } }
+        return result
+    }
+
+    /// The cell's id, where one is made of the row at all.
+    private func shownID(of row: ItemRow) -> String? {
+        let kind = String(decoding: row.kind, as: UTF8.self)
+        let form = ItemForm(kind: kind, variant: String(decoding: row.variant, as: UTF8.self))
+        guard factories[form, context.layout] != nil else { return nil }
+        return factories.cellID(kind: kind, id: String(decoding: row.id, as: UTF8.self))
+    }
+
+    private mutating func make(_ row: ItemRow) -> FinishedCell? {
+        let item = row.item
         do {
-            let viewModel = try factories.makeViewModel(for: item, in: context)
-            guard hidden.isEmpty || !hidden.contains(ExactText(viewModel.id)) else {
-                omit(item, .dismissed)
-                return nil
-            }
-            var companions = try factories.makeCompanions(for: item, in: context)
-            if !hidden.isEmpty { companions.removeAll { hidden.contains(ExactText($0.id)) } }
-            return Cell(
-                place: FeedPlace(section: section, item: item.place), omissionsBefore: omissions.count, viewModel: viewModel,
-                companions: companions)
+            let cell = try FinishedCell(of: item, by: factories, in: context)
+            kept.keep(cell)
+            return cell
         } catch CellFactoryError.noFactory {
             omit(item, .noFactory)
         } catch {
@@ -53,20 +95,24 @@ struct CellReader {
 
     /// Reads on until so many cells are found, or the items end.
     ///
-    /// - Parameter read: the items next to a place, as many as asked for, fewer only at the end.
+    /// - Parameter visit: the items next to a place, as many as asked for, fewer only at the end.
     mutating func cells(
-        _ count: Int, in section: Int = 0, from start: ItemPlace?, read: (_ place: ItemPlace?, _ limit: Int) throws -> [FeedItem]
-    ) rethrows -> [Cell] {
+        _ count: Int, in section: Int = 0, from start: ItemPlace?,
+        visit: (_ place: ItemPlace?, _ limit: Int, _ body: (ItemRow) throws -> Void) throws -> Void
+    ) throws -> [Cell] {
         var cells: [Cell] = []
+        cells.reserveCapacity(min(count, FeedRequest.limits.upperBound + 1))
         var place = start
         var batch = min(count, Self.maximumBatch)
         while cells.count < count {
-            let items = try read(place, batch)
-            for item in items where cells.count < count {
-                if let cell = cell(of: item, in: section) { cells.append(cell) }
+            var met = 0
+            try visit(place, batch) { row in
+                met += 1
+                place = row.place
+                guard cells.count < count, let cell = try cell(of: row, in: section) else { return }
+                cells.append(cell)
             }
-            guard items.count == batch, let last = items.last else { break }
-            place = last.place
+            guard met == batch else { break }
             batch = min(max(batch * 2, 32), Self.maximumBatch)
         }
         return cells

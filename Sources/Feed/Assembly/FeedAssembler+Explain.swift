@@ -12,29 +12,29 @@ extension FeedAssembler {
         let context = context(of: request)
         let version = store.version
         let cursor = try request.cursor.map(cursor)
-        let (found, number) = try await store.read(for: .background) { [factories] snapshot in
-            let walk = try Walk(of: self, request, for: cursor, at: version, in: snapshot, pages: Self.walkLimit)
-            var reader = CellReader(factories: factories, context: context, hidden: request.hidden)
+        let (found, number) = try await read(request, for: .background) { [factories, cells] snapshot, hidden in
+            let walk = try Walk(of: self, request, for: cursor, at: version, in: snapshot, hidden, pages: Self.walkLimit)
+            var reader = CellReader(factories: factories, kept: cells, context: context, hidden: hidden)
             var rank = 0
             let found = try snapshot.items(in: .advertisements, .forward, of: nil, limit: advertisements).map { item in
                 let omitted = reader.omissions.count
-                let cell = reader.cell(of: item)?.viewModel.id
+                let cell = try reader.cell(of: item)?.finished.id
                 let place = cell.flatMap { walk.places[$0] }
                 defer { if cell != nil { rank += 1 } }
                 return FeedExplanation.Advertisement(
                     form: ItemForm(kind: item.kind, variant: item.variant), id: item.id, position: item.position,
                     rank: cell == nil ? nil : rank, page: place?.page, slot: place?.slot,
-                    isOnThisPage: page.entries.contains { $0.adSlot != nil && $0.viewModel.id == cell },
+                    isOnThisPage: page.entries.contains { $0.adSlot != nil && $0.cell.id == cell },
                     absence: reader.omissions.count > omitted
                         ? reader.omissions.last.map { .omitted($0.reason) } : place == nil ? walk.absence : nil)
             }
             return (found, walk.number)
         }
         let places = page.entries.map { entry in
-            let item = entry.viewModel.subject.item
+            let item = entry.cell.item
             let form = ItemForm(kind: item.kind, variant: item.variant)
             return FeedExplanation.Place(
-                cell: entry.viewModel.id, form: form, position: item.position, identifier: entry.viewModel.identifier,
+                cell: entry.cell.id, form: form, position: entry.position, identifier: entry.cell.identifier,
                 factory: factories[form, request.layout].map { String(describing: type(of: $0)) }, adSlot: entry.adSlot)
         }
         return FeedExplanation(
@@ -54,7 +54,7 @@ private struct Walk {
 
     init(
         of feed: FeedAssembler, _ request: FeedRequest, for cursor: PageCursor?, at version: StoreVersion, in snapshot: any FeedSnapshot,
-        pages limit: Int
+        _ hidden: (any CellSet)?, pages limit: Int
     ) throws {
         var request = request
         request.followsChanges = false
@@ -62,11 +62,11 @@ private struct Walk {
         var shown = 0
         for page in 1...limit {
             if next == cursor { number = page }
-            let made = try feed.assemble(request, cursor: next, version: version, snapshot: snapshot)
+            let made = try feed.assemble(request, cursor: next, version: version, snapshot: snapshot, hidden: hidden)
             for entry in made.entries {
                 guard let slot = entry.adSlot else { continue }
                 shown += 1
-                if places[entry.viewModel.id] == nil { places[entry.viewModel.id] = (page, slot) }
+                if places[entry.cell.id] == nil { places[entry.cell.id] = (page, slot) }
             }
             next = made.following
             guard next != nil else {

@@ -4,6 +4,7 @@ public import Logging
 public struct FeedAssembler: Sendable {
     let store: any FeedStore
     let factories: CellFactories
+    let cells: FinishedCells
     let placement: any AdPlacement
     /// What the feed shows.
     public let source: any DataSource
@@ -20,15 +21,17 @@ public struct FeedAssembler: Sendable {
     /// - Parameters:
     ///   - name: of the feed. Cursors carry a digest of it, and are refused by every other feed.
     ///   - path: where the feed is served, such as `/feed`.
+    ///   - cells: keeps finished cells; shared by feeds that have factories, links and tokens in common, and by no others.
     ///   - source: what the feed shows; all content of the store, without sections, where nothing is said.
     public init(
         name: String = "feed", path: String = "/feed", store: any FeedStore, source: any DataSource = FlatDataSource(),
-        factories: CellFactories, placement: any AdPlacement = MidpointPlacement(), keys: SigningKeys, links: Links = Links(),
-        tokens: CellTokens, logger: Logger
+        factories: CellFactories, cells: FinishedCells = FinishedCells(), placement: any AdPlacement = MidpointPlacement(),
+        keys: SigningKeys, links: Links = Links(), tokens: CellTokens, logger: Logger
     ) {
         self.store = store
         self.source = source
         self.factories = factories
+        self.cells = cells
         self.placement = placement
         self.links = links
         self.tokens = tokens
@@ -52,8 +55,8 @@ public struct FeedAssembler: Sendable {
         guard FeedRequest.limits.contains(request.limit) else { throw FeedError.limitOutOfRange(request.limit) }
         let cursor = try cursor(of: request)
         let version = store.version
-        let page = try await store.read(for: purpose) { snapshot in
-            try assemble(request, cursor: cursor, version: version, snapshot: snapshot)
+        let page = try await read(request, for: purpose) { snapshot, hidden in
+            try assemble(request, cursor: cursor, version: version, snapshot: snapshot, hidden: hidden)
         }
         for omission in page.omissions {
             guard case .broken(let reason) = omission.reason else { continue }
@@ -62,6 +65,17 @@ public struct FeedAssembler: Sendable {
                 metadata: ["kind": "\(omission.form.kind)", "id": "\(omission.id)", "reason": "\(reason)"])
         }
         return page
+    }
+
+    /// Reads the store, and beside it what is hidden from the viewer.
+    func read<Value: Sendable>(
+        _ request: FeedRequest, for purpose: ReadPurpose = .request,
+        _ body: @escaping @Sendable (any FeedSnapshot, (any CellSet)?) throws -> Value
+    ) async throws -> Value {
+        try await store.read(for: purpose) { [hidden = request.hidden] snapshot in
+            guard let hidden else { return try body(snapshot, nil) }
+            return try hidden.read { try body(snapshot, $0) }
+        }
     }
 
     /// Checks a cursor without reading anything.
@@ -85,15 +99,15 @@ public struct FeedAssembler: Sendable {
     }
 
     func assemble(
-        _ request: FeedRequest, cursor: PageCursor?, version: StoreVersion, snapshot: any FeedSnapshot
+        _ request: FeedRequest, cursor: PageCursor?, version: StoreVersion, snapshot: any FeedSnapshot, hidden: (any CellSet)?
     ) throws -> FeedPage {
         var context = context(of: request)
-        let reader = CellReader(factories: factories, context: context, hidden: request.hidden)
+        let reader = CellReader(factories: factories, kept: cells, context: context, hidden: hidden)
         let content = try PageContent(source: source, snapshot: snapshot, cursor: cursor, limit: request.limit, reader: reader)
         context.page = PageCursor.identity(of: content.cells.first?.place, inFeed: digest)
         let advertisements = AdvertisementReader(
             snapshot: snapshot, forms: factories.advertisementForms(in: request.layout),
-            reader: CellReader(factories: factories, context: context, hidden: request.hidden))
+            reader: CellReader(factories: factories, kept: cells, context: context, hidden: hidden))
         var blocks = AdBlocks(of: content, in: source, placement: placement)
         try blocks.rotate(cursor: cursor, advertisements: advertisements)
         let sections = sectionsAroundMidpoint
@@ -102,7 +116,7 @@ public struct FeedAssembler: Sendable {
             try blocks.put(at: midpoint, among: content, cursor: cursor, advertisements: advertisements)
         }
         var headers = reader
-        let entries = entries(content, blocks, headers: &headers)
+        let entries = try entries(content, blocks, context, headers: &headers)
         let next = blocks.next(content, after: cursor)
         let previous = blocks.previous(content, before: cursor)
         return FeedPage(
@@ -139,33 +153,35 @@ public struct FeedAssembler: Sendable {
         (0..<max(0, source.sectionCount)).filter { (source.placement(in: $0) ?? placement).supply == .onceAtMidpoint }
     }
 
-    private func entries(_ content: PageContent, _ blocks: AdBlocks, headers: inout CellReader) -> [FeedPage.Entry] {
+    private func entries(
+        _ content: PageContent, _ blocks: AdBlocks, _ context: CellContext, headers: inout CellReader
+    ) throws -> [FeedPage.Entry] {
         var entries: [FeedPage.Entry] = []
         entries.reserveCapacity(content.cells.count + blocks.blocks.reduce(0) { $0 + $1.cells.count + 1 })
         var slot = 0
         for (number, block) in blocks.blocks.enumerated() {
-            if let section = block.section, number > 0 || !content.continuesSection, let header = header(of: section, from: &headers) {
-                entries.append(FeedPage.Entry(viewModel: header.viewModel, adSlot: nil))
+            if let section = block.section, number > 0 || !content.continuesSection, let header = try header(of: section, from: &headers) {
+                entries.append(header, adSlot: nil, in: context)
             }
             var places = zip(block.indices(for: block.cells.count), block.cells).makeIterator()
             var next = places.next()
             for index in 0...block.content.count {
                 while let (place, cell) = next, place <= index {
-                    entries.append(cell, adSlot: slot)
+                    entries.append(cell, adSlot: slot, in: context)
                     slot += 1
                     next = places.next()
                 }
                 if index < block.content.count {
-                    entries.append(content.cells[block.content.lowerBound + index], adSlot: nil)
+                    entries.append(content.cells[block.content.lowerBound + index], adSlot: nil, in: context)
                 }
             }
         }
         return entries
     }
 
-    private func header(of section: Int, from reader: inout CellReader) -> CellReader.Cell? {
+    private func header(of section: Int, from reader: inout CellReader) throws -> CellReader.Cell? {
         guard let title = source.title(of: section) else { return nil }
-        return reader.cell(of: SectionHeader(name: source.name(of: section) ?? String(section), title: title).item)
+        return try reader.cell(of: SectionHeader(name: source.name(of: section) ?? String(section), title: title).item)
     }
 
     func context(of request: FeedRequest) -> CellContext {
@@ -184,8 +200,9 @@ public struct FeedAssembler: Sendable {
 
 extension [FeedPage.Entry] {
     /// A cell and its companions.
-    fileprivate mutating func append(_ cell: CellReader.Cell, adSlot: Int?) {
-        append(FeedPage.Entry(viewModel: cell.viewModel, adSlot: adSlot))
-        for companion in cell.companions { append(FeedPage.Entry(viewModel: companion, adSlot: adSlot)) }
+    fileprivate mutating func append(_ cell: CellReader.Cell, adSlot: Int?, in context: CellContext) {
+        let position = cell.place.item.position
+        append(FeedPage.Entry(cell.finished, adSlot: adSlot, position: position, in: context))
+        for companion in cell.companions { append(FeedPage.Entry(companion, adSlot: adSlot, position: position, in: context)) }
     }
 }

@@ -1,11 +1,11 @@
 extension FeedPage {
     /// The page as clients get it: JSON, UTF-8.
     public func json() -> [UInt8] {
-        var writer = JSONWriter(capacity: 512 + entries.count * 768)
+        var writer = JSONWriter(capacity: entries.reduce(1_024) { $0 + $1.cell.count + 1 })
         writer.raw(#"{"items":["#)
         for (index, entry) in entries.enumerated() {
             if index > 0 { writer.raw(",") }
-            writer.write(entry.viewModel)
+            entry.write(to: &writer)
         }
         writer.raw(#"],"page":{"limit":"#)
         writer.write(Int64(limit))
@@ -31,7 +31,22 @@ extension FeedPage {
 
     /// The value of the `Link` field (RFC 8288), or nil on the only page.
     public var link: String? {
-        let links = [next.map { "<\($0)>; rel=\"next\"" }, previous.map { "<\($0)>; rel=\"prev\"" }].compactMap { $0 }
-        return links.isEmpty ? nil : links.joined(separator: ", ")
+        guard next != nil || previous != nil else { return nil }
+        var link = ""
+        link.reserveCapacity((next?.utf8.count ?? 0) + (previous?.utf8.count ?? 0) + 32)
+        if let next { link.append(href: next, relation: "next") }
+        if let previous { link.append(href: previous, relation: "prev") }
+        return link
+    }
+}
+
+extension String {
+    fileprivate mutating func append(href: String, relation: String) {
+        if !isEmpty { self += ", " }
+        self += "<"
+        self += href
+        self += ">; rel=\""
+        self += relation
+        self += "\""
     }
 }

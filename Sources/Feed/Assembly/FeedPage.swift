@@ -2,20 +2,41 @@
 public struct FeedPage: Sendable {
     /// A cell, and why it stands where it does.
     public struct Entry: Sendable {
-        public var viewModel: CellViewModel
+        public let cell: FinishedCell
         /// The index within the page's advertisements; nil for content.
-        public var adSlot: Int?
+        public let adSlot: Int?
+        /// Where the item stands in the order of its lane.
+        public let position: Int64
+        /// What fills the cell's gaps on this page.
+        private let token: [UInt8]
+
+        /// - Parameter context: that of the page.
+        init(_ cell: FinishedCell, adSlot: Int? = nil, position: Int64, in context: CellContext) {
+            self.cell = cell
+            self.adSlot = adSlot
+            self.position = position
+            token = cell.token(in: context)
+        }
+
+        /// The cell as clients get it: JSON, UTF-8.
+        public var json: [UInt8] {
+            var writer = JSONWriter(capacity: cell.count)
+            write(to: &writer)
+            return writer.bytes
+        }
+
+        func write(to writer: inout JSONWriter) {
+            cell.write(to: &writer, token: token)
+        }
     }
 
-    /// An item that would have been on the page, and is not.
+    /// An item that would have been on the page, and is not. What the viewer dismissed is none of those.
     public struct Omission: Sendable, Hashable {
         public enum Reason: Sendable, Hashable {
             /// Nothing makes cells for its form.
             case noFactory
             /// Its factory could not read it; with what it said.
             case broken(String)
-            /// The viewer dismissed its cell.
-            case dismissed
         }
 
         public var form: ItemForm

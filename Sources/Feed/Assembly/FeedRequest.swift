@@ -11,8 +11,8 @@ public struct FeedRequest: Sendable {
     public var now: Int64
     /// Whether the request has a viewer, so that viewer-bound commands are offered.
     public var hasViewer: Bool
-    /// The cells that the viewer has dismissed.
-    public var hidden: Set<ExactText>
+    /// The cells that the viewer has dismissed; nil for none.
+    public var hidden: (any HiddenCells)?
     public var layout: CellLayout
     /// The client's width in points; nil where it does not tell.
     public var width: Int?
@@ -20,7 +20,7 @@ public struct FeedRequest: Sendable {
     public var followsChanges: Bool
 
     public init(
-        cursor: String? = nil, limit: Int = FeedRequest.defaultLimit, now: Int64, hasViewer: Bool = false, hidden: Set<ExactText> = [],
+        cursor: String? = nil, limit: Int = FeedRequest.defaultLimit, now: Int64, hasViewer: Bool = false, hidden: (any HiddenCells)? = nil,
         layout: CellLayout = .collection, width: Int? = nil, followsChanges: Bool = false
     ) {
         self.cursor = cursor

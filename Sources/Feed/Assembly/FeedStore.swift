@@ -52,6 +52,23 @@ public protocol FeedSnapshot {
     /// The same for the items of one form only. At that cost among advertisements; among content, other forms in between cost too.
     func items(of form: ItemForm, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem]
 
+    /// The same items as ``items(in:_:of:limit:)``, one after another, none of them copied. To be answered by whatever has their bytes.
+    ///
+    /// - Parameter body: reads nothing else from the snapshot.
+    func visit(
+        _ lane: Lane, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
+    ) throws
+
+    /// The same for ``items(of:_:of:limit:)``.
+    func visit(
+        _ form: ItemForm, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
+    ) throws
+
+    /// The same for ``items(in:by:_:of:limit:)``.
+    func visit(
+        _ lane: Lane, by field: SortField, _ direction: PageDirection, of place: ItemPlace?, limit: Int, _ body: (ItemRow) throws -> Void
+    ) throws
+
     /// One item, or nil if the store has none of that kind and id.
     func item(kind: String, id: String) throws -> FeedItem?
 
@@ -75,6 +92,26 @@ public protocol FeedSnapshot {
 
     /// How many items there are of each form; the cost may depend on the number of items, so it is for operators, not for requests.
     func counts() throws -> [ItemForm: Int]
+}
+
+extension FeedSnapshot {
+    public func visit(
+        _ lane: Lane, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
+    ) throws {
+        for item in try items(in: lane, direction, of: position, limit: limit) { try item.withRow(body) }
+    }
+
+    public func visit(
+        _ form: ItemForm, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
+    ) throws {
+        for item in try items(of: form, direction, of: position, limit: limit) { try item.withRow(body) }
+    }
+
+    public func visit(
+        _ lane: Lane, by field: SortField, _ direction: PageDirection, of place: ItemPlace?, limit: Int, _ body: (ItemRow) throws -> Void
+    ) throws {
+        for item in try items(in: lane, by: field, direction, of: place, limit: limit) { try item.withRow(body) }
+    }
 }
 
 /// Which way a page is read from its position.

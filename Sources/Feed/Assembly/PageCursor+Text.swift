@@ -11,7 +11,7 @@ extension PageCursor {
         if midpoint != nil { flags |= 4 }
         if hasMetAdvertisements { flags |= 8 }
         let format = place.isPlain && midpoint?.isPlain ?? true ? Self.short : Self.long
-        var writer = ByteWriter()
+        var writer = ByteWriter(capacity: 64)
         writer.write(format)
         writer.write(feed)
         writer.write(flags)

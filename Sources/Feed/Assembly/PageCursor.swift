@@ -23,7 +23,7 @@ struct PageCursor: Hashable {
 
     /// What tells a page's advertisements from the same ones on other pages: where its content begins, whichever way it was read. Never 0.
     static func identity(of place: FeedPlace?, inFeed feed: UInt64) -> UInt32 {
-        var writer = ByteWriter()
+        var writer = ByteWriter(capacity: 32)
         writer.write(feed)
         place?.write(to: &writer, isLong: true)
         return max(1, SHA256.hash(data: writer.bytes).prefix(4).reduce(0) { $0 << 8 | UInt32($1) })

@@ -15,7 +15,7 @@ struct SectionWalk {
         var cells: [CellReader.Cell] = []
         while cells.count < count, section >= 0, section < end {
             let found = try reader.cells(count - cells.count, in: section, from: start) {
-                try source.items(in: section, direction, of: $0, limit: $1, from: snapshot)
+                try source.visit(section, direction, of: $0, limit: $1, from: snapshot, $2)
             }
             if cells.isEmpty { cells = found } else { cells += found }
             start = nil

@@ -51,7 +51,9 @@ public struct ViewerListAssembler: Sendable {
             }
         }
         return FeedPage(
-            entries: stretch.cells.map { FeedPage.Entry(viewModel: $0.viewModel, adSlot: nil) }, limit: limit,
+            entries: stretch.cells.map {
+                FeedPage.Entry(FinishedCell($0.viewModel), position: $0.viewModel.subject.item.position, in: context)
+            }, limit: limit,
             next: href(.forward, of: stretch.next), previous: href(.backward, of: stretch.previous), sections: nil,
             validUntil: CellTokens.endOfBucket(of: now), omissions: [])
     }

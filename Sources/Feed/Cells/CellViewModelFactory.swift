@@ -4,6 +4,9 @@
 ///
 /// An item may be shown in several cells: the first, and companions that stand behind it. They are one item for `limit`, and stand together
 /// on one page. Who dismisses the first dismisses all of them, who dismisses a companion that one alone.
+///
+/// What a factory makes, and what the commands in it tell clients, follows from the item and the context alone, and within an hour stays the
+/// same: it is kept, and shown to whoever asks under the same circumstances.
 public protocol CellViewModelFactory: Sendable {
     /// The reuse identifier of the first cells it makes.
     var identifier: String { get }

@@ -50,7 +50,14 @@ public final class Links: Sendable {
     public func page(
         path: String, cursor: String, limit: Int, layout: CellLayout = .collection, width: Int? = nil, followsChanges: Bool = false
     ) -> String {
-        var href = base + path + "?cursor=" + cursor + "&limit=" + String(limit)
+        var href = ""
+        href.reserveCapacity(base.utf8.count + path.utf8.count + cursor.utf8.count + 64)
+        href += base
+        href += path
+        href += "?cursor="
+        href += cursor
+        href += "&limit="
+        href += String(limit)
         if layout != .collection { href += "&layout=" + layout.rawValue }
         if let width { href += "&width=" + String(width) }
         if followsChanges { href += "&changes=true" }

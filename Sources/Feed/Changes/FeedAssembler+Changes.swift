@@ -44,11 +44,11 @@ extension FeedAssembler {
             return request
         }
         let version = store.version
-        return try await store.read { snapshot in
+        return try await read(request) { snapshot, hidden in
             var pages: [FeedPage] = []
             var cursor = start
             for request in requests {
-                let page = try assemble(request, cursor: cursor, version: version, snapshot: snapshot)
+                let page = try assemble(request, cursor: cursor, version: version, snapshot: snapshot, hidden: hidden)
                 pages.append(page)
                 guard let following = page.following else { break }
                 cursor = following
@@ -64,7 +64,7 @@ extension FeedAssembler {
         HeldPage(
             feed: digest, cursor: cursor.map(text), limit: request.limit, layout: request.layout, width: request.width,
             edges: HeldPage.Edges(before: previous?.place.digest ?? 0, after: next?.place.digest ?? 0),
-            cells: entries.map { HeldCell($0.viewModel) }
+            cells: entries.map(HeldCell.init)
         ).text
     }
 }

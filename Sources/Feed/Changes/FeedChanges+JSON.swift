@@ -15,7 +15,7 @@ extension FeedChanges {
 extension JSONWriter {
     fileprivate mutating func write(_ changed: ChangedPages) {
         let (changes, held) = (changed.changes, changed.held)
-        let cells = changed.pages.flatMap { $0.entries.map(\.viewModel) }
+        let cells = changed.pages.flatMap(\.entries)
         raw(#"{"reload":false,"removed":"#)
         write(changes.removed) { writer, index in
             writer.member(#"{"index":"#, index)
@@ -58,10 +58,10 @@ extension JSONWriter {
         raw("}}")
     }
 
-    private mutating func write(_ index: Int, _ cells: [CellViewModel]) {
+    private mutating func write(_ index: Int, _ cells: [FeedPage.Entry]) {
         member(#"{"index":"#, index)
         raw(#","cell":"#)
-        write(cells[index])
+        cells[index].write(to: &self)
     }
 
     private mutating func member(_ name: StaticString, _ value: Int) {

@@ -17,6 +17,6 @@ public struct ChangedPages: Sendable {
     init(held: [HeldCell], pages: [FeedPage]) {
         self.held = held
         self.pages = pages
-        changes = ListChanges(from: held, to: pages.flatMap { $0.entries.map { HeldCell($0.viewModel) } })
+        changes = ListChanges(from: held, to: pages.flatMap { $0.entries.map(HeldCell.init) })
     }
 }

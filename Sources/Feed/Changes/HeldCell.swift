@@ -15,10 +15,8 @@ public struct HeldCell: Sendable, Hashable {
         self.digest = digest
     }
 
-    init(_ viewModel: CellViewModel) {
-        var writer = JSONWriter(capacity: 768)
-        writer.write(viewModel)
-        id = viewModel.id
-        digest = UInt64(bigEndianBytes: SHA256.hash(data: writer.bytes).prefix(Self.digestLength))
+    init(_ entry: FeedPage.Entry) {
+        id = entry.cell.id
+        digest = UInt64(bigEndianBytes: SHA256.hash(data: entry.json).prefix(Self.digestLength))
     }
 }

@@ -29,7 +29,7 @@ extension ActionPerformer {
         _ name: String, for cell: String, on list: ViewerList, of client: ClientTrace
     ) async throws -> any Command {
         guard let viewer = client.viewer else { throw ActionError.viewerRequired(command: name) }
-        guard let command = registry[name], try await ledger.allCells(on: list, of: viewer).contains(ExactText(cell)) else {
+        guard let command = registry[name], try await ledger.holds(cell, on: list, of: viewer) else {
             throw ActionError.unknownCell(cell)
         }
         return command

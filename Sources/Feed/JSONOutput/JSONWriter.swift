@@ -14,6 +14,11 @@ struct JSONWriter {
         text.withUTF8Buffer { bytes.append(contentsOf: $0) }
     }
 
+    /// The same, made before.
+    mutating func append(_ json: ArraySlice<UInt8>) {
+        bytes.append(contentsOf: json)
+    }
+
     mutating func write(_ value: Int64) {
         bytes.append(contentsOf: String(value).utf8)
     }

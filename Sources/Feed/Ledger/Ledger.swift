@@ -26,8 +26,15 @@ public protocol Ledger: Sendable {
     /// The cells before a mark, the nearest, and so the oldest of them, first.
     func cells(on list: ViewerList, of viewer: String, before mark: Int64, limit: Int) async throws -> [ListedCell]
 
-    /// All cells on one of a viewer's lists, in no order.
-    func allCells(on list: ViewerList, of viewer: String) async throws -> Set<ExactText>
+    /// Whether a cell is on one of a viewer's lists.
+    func holds(_ cell: String, on list: ViewerList, of viewer: String) async throws -> Bool
+
+    /// Has one of a viewer's lists asked of one cell after another, all as of one moment. The cost depends on how many are asked of, not
+    /// on how long the list is.
+    ///
+    /// It blocks, for as long as `body` runs: to be called on threads that may be blocked.
+    /// - Throws: ``StoreError/unavailable(_:)``, or what `body` throws.
+    func withCells<Value>(on list: ViewerList, of viewer: String, _ body: (any CellSet) throws -> Value) throws -> Value
 
     /// Whether a click can be written, as `/readyz` asks.
     ///

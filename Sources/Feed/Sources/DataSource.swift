@@ -22,6 +22,14 @@ public protocol DataSource: Sendable {
         in section: Int, _ direction: PageDirection, of place: ItemPlace?, limit: Int, from snapshot: any FeedSnapshot
     ) throws -> [FeedItem]
 
+    /// The same items one after another, none of them copied where their bytes lie somewhere.
+    ///
+    /// - Parameter body: reads nothing else from the snapshot.
+    func visit(
+        _ section: Int, _ direction: PageDirection, of place: ItemPlace?, limit: Int, from snapshot: any FeedSnapshot,
+        _ body: (ItemRow) throws -> Void
+    ) throws
+
     /// The text of a section's header; nil for a section without one.
     func title(of section: Int) -> String?
 
@@ -51,6 +59,13 @@ extension DataSource {
     public func isDescending(_ section: Int) -> Bool { false }
     public func placement(in section: Int) -> (any AdPlacement)? { nil }
     public var scope: String { "" }
+
+    public func visit(
+        _ section: Int, _ direction: PageDirection, of place: ItemPlace?, limit: Int, from snapshot: any FeedSnapshot,
+        _ body: (ItemRow) throws -> Void
+    ) throws {
+        for item in try items(in: section, direction, of: place, limit: limit, from: snapshot) { try item.withRow(body) }
+    }
 
     /// Walks the section: right for every data source, and slower than one that can count.
     public func place(at index: Int, in section: Int, of snapshot: any FeedSnapshot) throws -> ItemPlace? {

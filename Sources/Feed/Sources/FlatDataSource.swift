@@ -18,6 +18,13 @@ public struct FlatDataSource: DataSource {
         try reading.items(direction, of: place, limit: limit, from: snapshot)
     }
 
+    public func visit(
+        _ section: Int, _ direction: PageDirection, of place: ItemPlace?, limit: Int, from snapshot: any FeedSnapshot,
+        _ body: (ItemRow) throws -> Void
+    ) throws {
+        try reading.visit(direction, of: place, limit: limit, from: snapshot, body)
+    }
+
     public func isDescending(_ section: Int) -> Bool { reading.order.isDescending }
 
     public func place(at index: Int, in section: Int, of snapshot: any FeedSnapshot) throws -> ItemPlace? {

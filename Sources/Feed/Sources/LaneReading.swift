@@ -11,6 +11,14 @@ struct LaneReading: Sendable {
         return try snapshot.items(in: lane, by: field, direction, of: place, limit: limit)
     }
 
+    func visit(
+        _ direction: PageDirection, of place: ItemPlace?, limit: Int, from snapshot: any FeedSnapshot, _ body: (ItemRow) throws -> Void
+    ) throws {
+        let direction = order.isDescending ? direction.reversed : direction
+        guard let field = order.field else { return try snapshot.visit(lane, direction, of: place?.position, limit: limit, body) }
+        try snapshot.visit(lane, by: field, direction, of: place, limit: limit, body)
+    }
+
     /// - Parameter index: from the section's start.
     func place(at index: Int, of snapshot: any FeedSnapshot) throws -> ItemPlace? {
         guard order.isDescending else { return try snapshot.place(at: index, in: lane, by: order.field) }

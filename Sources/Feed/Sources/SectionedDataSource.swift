@@ -21,6 +21,13 @@ public struct SectionedDataSource: DataSource {
         try self[section]?.reading.items(direction, of: place, limit: limit, from: snapshot) ?? []
     }
 
+    public func visit(
+        _ section: Int, _ direction: PageDirection, of place: ItemPlace?, limit: Int, from snapshot: any FeedSnapshot,
+        _ body: (ItemRow) throws -> Void
+    ) throws {
+        try self[section]?.reading.visit(direction, of: place, limit: limit, from: snapshot, body)
+    }
+
     public func title(of section: Int) -> String? { self[section]?.title }
 
     public func name(of section: Int) -> String? { self[section]?.name }

@@ -92,12 +92,13 @@ public struct CellToken: Sendable, Hashable {
     }
 
     var bytes: [UInt8] {
-        var writer = ByteWriter()
+        var writer = ByteWriter(capacity: 11 + cell.utf8.count)
         writer.write(page == 0 ? Self.formats.short : Self.formats.long)
         writer.write(hour)
         writer.write(UInt16(clamping: slot))
         if page != 0 { writer.write(page) }
-        return writer.bytes + Array(cell.utf8)
+        writer.write(cell.utf8)
+        return writer.bytes
     }
 
     init?(bytes: [UInt8]) {

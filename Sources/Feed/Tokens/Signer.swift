@@ -13,7 +13,14 @@ public struct Signer: Sendable {
 
     private struct Derived: Sendable {
         var id: UInt32
-        var key: SymmetricKey
+        /// The key hashed already: each code begins with a copy.
+        var prepared: HMAC<SHA256>
+
+        func code(of message: ArraySlice<UInt8>) -> HMAC<SHA256>.MAC {
+            var code = prepared
+            code.update(data: message)
+            return code.finalize()
+        }
     }
 
     private let current: Derived
@@ -21,7 +28,7 @@ public struct Signer: Sendable {
 
     init(keys: SigningKeys, purpose: SigningPurpose) {
         func derive(_ key: SigningKey) -> Derived {
-            Derived(id: key.id, key: key.derived(for: purpose))
+            Derived(id: key.id, prepared: HMAC<SHA256>(key: key.derived(for: purpose)))
         }
         current = derive(keys.current)
         accepted = [current] + (keys.previous.map { [derive($0)] } ?? [])
@@ -33,8 +40,7 @@ public struct Signer: Sendable {
         message.reserveCapacity(Self.idLength + payload.count + Self.codeLength)
         for shift: UInt32 in [24, 16, 8, 0] { message.append(UInt8(truncatingIfNeeded: current.id >> shift)) }
         message += payload
-        let code = HMAC<SHA256>.authenticationCode(for: message, using: current.key)
-        message += code.prefix(Self.codeLength)
+        current.code(of: message[...]).withUnsafeBytes { message.append(contentsOf: $0.prefix(Self.codeLength)) }
         return Base64URL.encode(message)
     }
 
@@ -49,7 +55,7 @@ public struct Signer: Sendable {
         let signed = message.dropLast(Self.codeLength)
         let given = message.suffix(Self.codeLength)
         for candidate in accepted where candidate.id == id {
-            let expected = HMAC<SHA256>.authenticationCode(for: signed, using: candidate.key)
+            let expected = candidate.code(of: signed)
             var difference: UInt8 = 0
             for (expected, given) in zip(expected.prefix(Self.codeLength), given) { difference |= expected ^ given }
             if difference == 0 { return Array(signed.dropFirst(Self.idLength)) }

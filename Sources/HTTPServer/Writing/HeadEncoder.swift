@@ -6,9 +6,12 @@ internal import Primitives
 /// Whatever came from outside is checked once more here: a line break in a value or in a reason would start a response of its own.
 struct HeadEncoder {
     private let response: ServerResponse
+    /// All that the answer varies by, in one line: there are caches that read no second one. Nil where it varies by nothing.
+    private let vary: String?
 
     init(_ response: ServerResponse) {
         self.response = response
+        vary = Self.vary(response)
     }
 
     /// The fields that the server writes itself.
@@ -61,8 +64,8 @@ struct HeadEncoder {
 
     private func start(_ status: Int, _ reason: String) -> (bytes: [UInt8], dateOffset: Int) {
         var bytes: [UInt8] = []
-        // Most heads of a single answer fit.
-        bytes.reserveCapacity(256)
+        // Most heads of a single answer fit, those of pages with their links too.
+        bytes.reserveCapacity(640)
         bytes += "HTTP/1.1 \(min(max(status, 100), 999)) ".utf8
         Self.appendClean(reason, to: &bytes)
         bytes += "\r\nDate: ".utf8
@@ -81,8 +84,7 @@ struct HeadEncoder {
         if let vary { append("Vary", vary, to: &bytes) }
     }
 
-    /// All that the answer varies by, in one line: there are caches that read no second one. Nil where it varies by nothing.
-    private var vary: String? {
+    private static func vary(_ response: ServerResponse) -> String? {
         var names: [String] = []
         for value in response.fields[values: .vary] + (response.isCompressible ? ["Accept-Encoding"] : []) {
             for name in value.split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" }) {

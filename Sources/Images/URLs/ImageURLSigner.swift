@@ -15,11 +15,21 @@ public struct ImageURLSigner: Sendable {
     private struct Key: Sendable {
         /// Names the key in a path, so that two can be valid at once. Derived, so that nothing else needs to be configured.
         let name: [UInt8]
-        let key: SymmetricKey
+        /// With the key hashed already, and what every code begins with: each goes on with a copy.
+        private let prepared: HMAC<SHA256>
 
         init(_ bytes: [UInt8]) {
-            key = SymmetricKey(data: bytes)
+            let key = SymmetricKey(data: bytes)
             name = Array(HMAC<SHA256>.authenticationCode(for: Array("intertwine image key name".utf8), using: key).prefix(2))
+            var prepared = HMAC<SHA256>(key: key)
+            prepared.update(data: Array("intertwine image path\0".utf8))
+            self.prepared = prepared
+        }
+
+        func tag(_ head: [UInt8], _ source: some Collection<UInt8>) -> [UInt8] {
+            var code = prepared
+            code.update(data: head + source)
+            return code.finalize().withUnsafeBytes { Array($0.prefix(tagLength)) }
         }
     }
 
@@ -52,11 +62,19 @@ public struct ImageURLSigner: Sendable {
     /// The path of a picture.
     /// - Parameter now: seconds since 1970.
     public func mint(_ source: FetchURL, now: Int64) -> Minted {
-        let change = change(of: source.text, after: Int64(Self.hour(now)))
+        mint(source.text, change: change(of: source.text, after: Int64(Self.hour(now))))
+    }
+
+    /// The path of a picture whose source is known to be in libcurl's canonical form, as every ``FetchURL/isPlain(_:)`` is.
+    public func path(forPlain source: String, now: Int64) -> String {
+        mint(source, change: change(of: source, after: Int64(Self.hour(now)))).path
+    }
+
+    private func mint(_ source: String, change: Int64) -> Minted {
         let expiry = UInt32(clamping: change + horizonHours)
-        let text = Base64URL.encode(source.text.utf8)
+        let text = Base64URL.encode(source.utf8)
         let head = [Self.version] + keys[0].name + expiry.bigEndianBytes
-        let signature = head + Self.tag(head, text.utf8, keys[0])
+        let signature = head + keys[0].tag(head, text.utf8)
         return Minted(path: Self.prefix + Base64URL.encode(signature) + "/" + text, changes: change * 3_600)
     }
 
@@ -94,7 +112,7 @@ public struct ImageURLSigner: Sendable {
         }
         let head = Array(signature.prefix(7))
         let isGenuine = keys.contains { key in
-            key.name == Array(head[1..<3]) && Self.isEqual(Self.tag(head, parts[1], key), signature.dropFirst(7))
+            key.name == Array(head[1..<3]) && Self.isEqual(key.tag(head, parts[1]), signature.dropFirst(7))
         }
         guard isGenuine else { throw .forged }
         let expiry = UInt32(bigEndianBytes: head[3...])
@@ -105,12 +123,6 @@ public struct ImageURLSigner: Sendable {
 
     private static func hour(_ seconds: Int64) -> UInt32 {
         UInt32(clamping: seconds / 3_600)
-    }
-
-    private static func tag(_ head: [UInt8], _ source: some Collection<UInt8>, _ key: Key) -> [UInt8] {
-        var code = HMAC<SHA256>(key: key.key)
-        code.update(data: Array("intertwine image path\0".utf8) + head + source)
-        return Array(code.finalize().prefix(tagLength))
     }
 
     /// Takes the same time wherever the first difference is.

@@ -11,6 +11,8 @@ public struct FeedSettings: Sendable {
 
     /// Finished pages kept in memory, in bytes.
     public var cache: ByteCount = .mebibytes(32)
+    /// Finished cells kept in memory, in bytes: what pages are put together from.
+    public var cells: ByteCount = .mebibytes(32)
     /// For how long after it was made a finished page is served although something was written since; zero for never.
     public var stale: Duration = .zero
     /// How long clients and shared caches may use a page without asking again.
@@ -26,6 +28,7 @@ public struct FeedSettings: Sendable {
 
     mutating func read(_ reader: inout SettingsReader) {
         reader.read("feed.cache", &cache)
+        reader.read("feed.cells", &cells)
         reader.read("feed.stale", &stale, in: .zero ... .seconds(3_600))
         reader.read("feed.max-age", &maxAge)
         reader.read("feed.kinds", &kinds, allowed: "a file's path")

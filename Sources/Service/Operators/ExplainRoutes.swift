@@ -149,7 +149,6 @@ struct ExplainRoutes: Sendable {
                 ? "the kind \(form.kind) is not declared" + (kinds.note.map { ": \($0)" } ?? "")
                 : "no cell of this layout is made of \(form.kind)\(form.variant.isEmpty ? "" : " of the type \(form.variant)")"
         case .broken(let why): "broken: \(why)"
-        case .dismissed: "dismissed by the viewer"
         }
     }
 }

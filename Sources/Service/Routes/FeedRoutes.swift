@@ -135,7 +135,7 @@ struct FeedRoutes: Sendable {
                     gzip: request.head.headerFields[.acceptEncoding] != nil, route: route))
             return ServerResponse(page)
         }
-        try await add(viewer, to: &feed)
+        add(viewer, to: &feed)
         let page = try await assembler.page(feed)
         metrics.count(page.omissions)
         return format.response(page, isShared: false)
@@ -144,13 +144,13 @@ struct FeedRoutes: Sendable {
     private func changes(_ request: RouteRequest, of assembler: FeedAssembler) async throws -> ServerResponse {
         let since = try request[FeedParameters.since] ?? ""
         var feed = FeedRequest(now: request.now)
-        if let viewer = try clients.viewer(of: request.head) { try await add(viewer, to: &feed) }
+        if let viewer = try clients.viewer(of: request.head) { add(viewer, to: &feed) }
         let changes = try await assembler.changes(since: since.split(separator: ",", omittingEmptySubsequences: false), feed)
         return format.response(changes)
     }
 
-    private func add(_ viewer: String, to feed: inout FeedRequest) async throws {
+    private func add(_ viewer: String, to feed: inout FeedRequest) {
         feed.hasViewer = true
-        feed.hidden = try await ledger.allCells(on: .dismissed, of: viewer)
+        feed.hidden = ListedCells(on: .dismissed, of: viewer, in: ledger)
     }
 }

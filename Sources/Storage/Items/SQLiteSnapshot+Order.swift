@@ -5,17 +5,26 @@ extension SQLiteSnapshot {
     func items(
         in lane: Lane, by field: SortField, _ direction: PageDirection, of place: ItemPlace?, limit: Int
     ) throws -> [FeedItem] {
-        guard let place else { return try items(in: lane, by: field, direction, where: "", [], limit: limit) }
+        try items { try visit(lane, by: field, direction, of: place, limit: limit, $0) }
+    }
+
+    func visit(
+        _ lane: Lane, by field: SortField, _ direction: PageDirection, of place: ItemPlace?, limit: Int, _ body: (ItemRow) throws -> Void
+    ) throws {
+        guard let place else { return try visit(lane, by: field, direction, where: "", [], limit: limit, body) }
         // Two ranges of the index, one after the other: SQLite would not find the start of both in one condition.
         let comparison = direction == .forward ? ">" : "<"
         let expression = SectionIndex.expression(field)
         let key = place.key ?? field.leastKey
-        let alike = try items(
-            in: lane, by: field, direction, where: "AND \(expression) = ?2 AND position \(comparison) ?3", [key], place.position,
-            limit: limit)
-        guard alike.count < limit else { return alike }
-        return try alike
-            + items(in: lane, by: field, direction, where: "AND \(expression) \(comparison) ?2", [key], limit: limit - alike.count)
+        var alike = 0
+        try visit(
+            lane, by: field, direction, where: "AND \(expression) = ?2 AND position \(comparison) ?3", [key], place.position, limit: limit
+        ) {
+            alike += 1
+            try body($0)
+        }
+        guard alike < limit else { return }
+        try visit(lane, by: field, direction, where: "AND \(expression) \(comparison) ?2", [key], limit: limit - alike, body)
     }
 
     func count(in lane: Lane) throws -> Int {
@@ -45,10 +54,10 @@ extension SQLiteSnapshot {
 
     /// - Parameters:
     ///   - condition: over `?2`, a key, and `?3`, a position.
-    private func items(
-        in lane: Lane, by field: SortField, _ direction: PageDirection, where condition: String, _ key: [SortKey], _ position: Int64? = nil,
-        limit: Int
-    ) throws -> [FeedItem] {
+    private func visit(
+        _ lane: Lane, by field: SortField, _ direction: PageDirection, where condition: String, _ key: [SortKey], _ position: Int64? = nil,
+        limit: Int, _ body: (ItemRow) throws -> Void
+    ) throws {
         let expression = SectionIndex.expression(field)
         let way = direction == .forward ? "" : " DESC"
         // Among items that are alike in the field, SQLite would sort by it.
@@ -59,7 +68,7 @@ extension SQLiteSnapshot {
         try statement.bind(1, Int64(max(limit, 0)))
         for key in key { try statement.bind(2, key) }
         if let position { try statement.bind(3, position) }
-        return try items(statement, keyedBy: field)
+        try visit(statement, keyedBy: field, body)
     }
 
     /// A statement that reads through a section's index, or sorts where the file is laid out without it.

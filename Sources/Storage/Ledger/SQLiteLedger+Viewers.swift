@@ -29,20 +29,6 @@ extension SQLiteLedger {
         try await cells(on: list, of: viewer, "mark > ?3", mark, order: "mark", limit: limit)
     }
 
-    /// In one pass over an index that holds all it needs.
-    public func allCells(on list: ViewerList, of viewer: String) async throws -> Set<ExactText> {
-        try await read { database in
-            let statement = try SQLStatement(
-                database, "SELECT cell FROM listing INDEXED BY listing_place WHERE viewer = ?1 AND list = ?2 AND leads = 1")
-            defer { statement.reset() }
-            try statement.bind(1, viewer)
-            try statement.bind(2, list.rawValue)
-            var cells: Set<ExactText> = []
-            while try statement.step() { cells.insert(ExactText(statement.text(0))) }
-            return cells
-        }
-    }
-
     /// The cost is that of the page, however long the list, and however often a cell was put on it.
     private func cells(
         on list: ViewerList, of viewer: String, _ side: String, _ mark: Int64, order: String, limit: Int

@@ -65,6 +65,9 @@ public final class SQLiteLedger: Ledger {
 
     var pool: DatabasePool { state.withLock { $0.pool } }
 
+    /// Where everything is read, on whatever thread asks.
+    var connections: ReadConnections { state.withLock { $0.connections } }
+
     /// Looks whether the file is still the one that stands at its path. Where another has come, that is opened.
     ///
     /// - Returns: what has changed since the last look. To be called now and then, by one caller at a time; it blocks.
@@ -128,7 +131,7 @@ public final class SQLiteLedger: Ledger {
     func read<Value: Sendable>(
         for purpose: ReadPurpose = .request, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
-        let connections = state.withLock { $0.connections }
+        let connections = connections
         return try await StoreError.wrapping { try await threads.run(for: purpose) { try connections.read(body) } }
     }
 

@@ -128,6 +128,19 @@ struct SQLStatement {
         sqlite3_reset(pointer)
     }
 
+    /// Whether a run with a text as one of its values brings a row. SQLite copies neither the text nor the others.
+    func finds(_ value: String, at index: Int32) throws -> Bool {
+        var value = value
+        return try value.withUTF8 { text in
+            defer { reset() }
+            let base = text.isEmpty ? nil : UnsafeRawPointer(text.baseAddress)?.assumingMemoryBound(to: CChar.self)
+            // A null pointer would be NULL, which nothing is equal to.
+            guard let base else { return false }
+            try check(sqlite3_bind_text64(pointer, index, base, UInt64(text.count), nil, UInt8(SQLITE_UTF8)))
+            return try step()
+        }
+    }
+
     /// One run that brings no rows.
     func run() throws {
         defer { reset() }
@@ -144,6 +157,12 @@ struct SQLStatement {
     func bytes(_ column: Int32) -> [UInt8] {
         guard let base = sqlite3_column_blob(pointer, column) else { return [] }
         return [UInt8](UnsafeRawBufferPointer(start: base, count: Int(sqlite3_column_bytes(pointer, column))))
+    }
+
+    /// The same where they lie: valid until the next ``step()`` or ``reset()``.
+    func row(_ column: Int32) -> UnsafeRawBufferPointer {
+        guard let base = sqlite3_column_blob(pointer, column) else { return UnsafeRawBufferPointer(start: nil, count: 0) }
+        return UnsafeRawBufferPointer(start: base, count: Int(sqlite3_column_bytes(pointer, column)))
     }
 
     func text(_ column: Int32) -> String {

@@ -162,7 +162,7 @@ struct FeedWalkTests {
             #expect(explanation.advertisements.map(\.slot) == (0..<10).map { $0 < shown ? $0 % perPage : nil })
             let end = FeedExplanation.Absence.feedEnds(pages: 3, shown: shown)
             #expect(explanation.advertisements.map(\.absence) == (0..<10).map { $0 < shown ? nil : end })
-            let here = page.entries.filter { $0.adSlot != nil }.map(\.viewModel.subject.item.id)
+            let here = page.entries.filter { $0.adSlot != nil }.map(\.cell.item.id)
             #expect(explanation.advertisements.filter(\.isOnThisPage).map(\.id) == here && here.count == perPage)
             cursor = page.next.flatMap(Fixture.cursor)
         }

@@ -30,7 +30,7 @@ struct ViewerListTests {
         }
         #expect(pages.flatMap(\.ids) == [10, 9, 8, 7, 6, 2, 1].map { "user:u\($0)" })
         #expect(pages.dropLast().allSatisfy { $0.ids.count == limit } && pages.last?.ids.isEmpty == false)
-        #expect(try await fixture.ledger.allCells(on: .saved, of: "ann").count == 12)
+        #expect(fixture.ledger.listed(.saved, "ann").count == 12)
     }
 
     @Test("gives the same pages in reverse along previous", arguments: [1, 2, 3, 5, 11, 100])

@@ -45,8 +45,10 @@ struct FeedPageTests {
         let fixture = try Fixture(users: 1)
         let nobody = try await fixture.page()
         let viewer = try await fixture.assembler().page(FeedRequest(now: Fixture.now, hasViewer: true))
-        #expect(nobody.entries[0].viewModel.action(in: .dismissal) == nil)
-        #expect(viewer.entries[0].viewModel.action(in: .dismissal) == .request(method: "POST", href: "/cells/user:u0/dismissal"))
+        #expect(try fixture.viewModel(of: nobody.entries[0]).action(in: .dismissal) == nil)
+        let dismissal = #""dismissal":{"type":"request","method":"POST","href":"/cells/user:u0/dismissal"}"#
+        #expect(String(decoding: viewer.json(), as: UTF8.self).contains(dismissal))
+        #expect(!String(decoding: nobody.json(), as: UTF8.self).contains("dismissal"))
     }
 
     @Test("which type of user gets which cell is configuration; a type without one stays out")
@@ -56,7 +58,7 @@ struct FeedPageTests {
         let fixture = try Fixture(users: 1, configuration: configuration)
         fixture.store.put(Fixture.user("f", at: 9000, variant: "featured"))
         let page = try await fixture.page()
-        #expect(page.entries.map(\.viewModel.identifier) == ["CircularUserCollectionViewCell"])
+        #expect(page.entries.map(\.cell.identifier) == ["CircularUserCollectionViewCell"])
         #expect(page.omissions.map(\.reason) == [.noFactory])
     }
 
@@ -93,7 +95,7 @@ struct FeedPageTests {
         let links = Links(base: "https://feed.example/", image: { source, now in "/images/sig-\(now)/\(source.utf8.count)" })
         let fixture = try Fixture(users: 3, advertisements: 1, links: links)
         let page = try await fixture.page(limit: 2)
-        let user = page.entries[0].viewModel
+        let user = try fixture.viewModel(of: page.entries[0])
         #expect(user.action(in: .selection) == .request(method: "POST", href: "https://feed.example/cells/user:u0/selection"))
         #expect(
             user.action(in: .configuration)

@@ -169,7 +169,7 @@ struct CompanionTests {
                 ["place:a", "place:a#photos", "place:a#notes", "ad:0", "place:bare", "place:bare#notes"],
                 ["ad:0", "place:c", "place:c#photos", "place:c#notes"],
             ])
-        #expect(pages[0].entries.map(\.viewModel.identifier).prefix(3) == ["PlaceCell", "PlacePhotosCell", "PlaceNotesCell"])
+        #expect(pages[0].entries.map(\.cell.identifier).prefix(3) == ["PlaceCell", "PlacePhotosCell", "PlaceNotesCell"])
         #expect(String(decoding: pages[0].json(), as: UTF8.self).contains(#""href":"/cells/place:a%23photos/selection""#))
         let back = try await fixture.page(pages[1].previous.flatMap(Fixture.cursor), limit: 2)
         #expect(back.ids == pages[0].ids)
@@ -195,7 +195,7 @@ struct CompanionTests {
         let assembler = fixture.assembler()
         let page = try await assembler.page(FeedRequest(limit: 2, now: Fixture.now, followsChanges: true))
         func changes(_ cell: String) async throws -> [Int] {
-            let request = FeedRequest(now: Fixture.now, hasViewer: true, hidden: [ExactText(cell)])
+            let request = FeedRequest(now: Fixture.now, hasViewer: true, hidden: HiddenSet([ExactText(cell)]))
             guard case .changed(let changed) = try await assembler.changes(since: [try #require(page.since)], request) else {
                 throw TestFailure()
             }

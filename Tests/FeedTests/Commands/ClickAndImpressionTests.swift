@@ -11,7 +11,7 @@ struct ClickAndImpressionTests {
 
     func token(_ fixture: Fixture) async throws -> String {
         let page = try await fixture.page()
-        let cell = try #require(page.entries.first { $0.adSlot == 0 }?.viewModel)
+        let cell = try fixture.viewModel(of: page.entries.first { $0.adSlot == 0 })
         guard case .link(let href) = cell.action(in: .selection) else { throw TestFailure() }
         return String(href.dropFirst("/click/".count))
     }
@@ -107,7 +107,7 @@ struct ClickAndImpressionTests {
         let fixture = try Fixture(users: 1, advertisements: 1, configuration: configuration)
         let click = try await fixture.performer().click(token: token(fixture), for: client, now: now)
         #expect(click.location == "https://shop.example/0" && click.verdict == .counted)
-        let user = try #require(try await fixture.page().entries.first { $0.adSlot == nil }?.viewModel)
+        let user = try fixture.viewModel(of: try await fixture.page().entries.first { $0.adSlot == nil })
         #expect(user.action(in: .dismissal) == nil)
     }
 
@@ -190,11 +190,10 @@ struct ClickAndImpressionTests {
     func tokens() async throws {
         let fixture = try Fixture(users: 60, advertisements: 1)
         func sighting(_ page: FeedPage) throws -> ActionPerformer.Sighting {
-            let cell = try #require(page.entries.first { $0.adSlot != nil }?.viewModel)
-            guard case .request(_, _, _, let body?, _) = cell.action(in: .impression), case .list(let list) = body,
-                case .object(let members)? = list.first, case .text(let token)? = members.first(where: { $0.name == "token" })?.value
-            else { throw ActionError.unknownCell(cell.id) }
-            return ActionPerformer.Sighting(cell: cell.id, token: token)
+            let entry = try #require(page.entries.first { $0.adSlot != nil })
+            let text = String(decoding: entry.json, as: UTF8.self)
+            let token = try #require(text.firstMatch(of: /"token":"([A-Za-z0-9_-]+)"/)?.output.1)
+            return ActionPerformer.Sighting(cell: entry.cell.id, token: String(token))
         }
         let first = try await fixture.page()
         let next = try #require(first.next.flatMap { URLComponents(string: $0)?.queryItems?.first { $0.name == "cursor" }?.value })

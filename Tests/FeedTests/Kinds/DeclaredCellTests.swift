@@ -30,7 +30,7 @@ struct DeclaredCellTests {
     @Test("lead to the stored link by a token, and are clicked")
     func clickthrough() async throws {
         let fixture = try KindFixture.fixture(KindFixture.event, items: [Self.full])
-        let viewModel = try #require(try await fixture.page().entries.first?.viewModel)
+        let viewModel = try fixture.viewModel(of: try await fixture.page().entries.first)
         guard case .link(let href) = viewModel.action(in: .selection) else { throw TestFailure() }
         let token = try #require(href.split(separator: "/").last)
         let click = try await fixture.performer().click(token: String(token), for: ClientTrace(viewer: "ann"), now: Fixture.now)
@@ -87,7 +87,7 @@ struct DeclaredCellTests {
         declaration.cells[.collection]?.insert(
             CellDeclaration("ChosenCell", size: size, conditions: choice.conditions, bindings: []), at: 0)
         let fixture = try KindFixture.fixture(declaration, items: [Self.full, Self.sparse])
-        let chosen = try await fixture.page().entries.map(\.viewModel).filter { $0.identifier == "ChosenCell" }.map(\.id)
+        let chosen = try await fixture.page().entries.map(\.cell).filter { $0.identifier == "ChosenCell" }.map(\.id)
         #expect(chosen == choice.holds)
     }
 

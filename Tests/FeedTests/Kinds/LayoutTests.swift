@@ -9,18 +9,19 @@ struct LayoutTests {
         fixture.store.put(Fixture.user("f", at: 9000, variant: "featured"))
         let page = try await fixture.assembler().page(FeedRequest(now: Fixture.now, layout: .table, width: 414))
         #expect(
-            page.entries.map(\.viewModel.identifier) == ["UserTableViewCell", "AdvertisementTableViewCell", "CircularUserTableViewCell"])
-        #expect(page.entries.allSatisfy { $0.viewModel.size.width == 414 })
+            page.entries.map(\.cell.identifier) == ["UserTableViewCell", "AdvertisementTableViewCell", "CircularUserTableViewCell"])
+        #expect(page.entries.allSatisfy { String(decoding: $0.json, as: UTF8.self).contains(#""size":{"width":414,"#) })
         let collection = try await fixture.page()
         #expect(page.ids == collection.ids)
-        #expect(page.entries.map(\.viewModel.subject.destination) == collection.entries.map(\.viewModel.subject.destination))
+        let rows = try page.entries.map { try fixture.viewModel(of: $0, layout: .table, width: 414).subject.destination }
+        #expect(try rows == collection.entries.map { try fixture.viewModel(of: $0).subject.destination })
     }
 
     @Test("without a width the sizes are the contract's, whatever the rules")
     func contract() async throws {
         let fixture = try Fixture(users: 1, advertisements: 1)
         fixture.store.put(Fixture.user("f", at: 9000, variant: "featured"))
-        let sizes = try await fixture.page().entries.map(\.viewModel.size)
+        let sizes = try await fixture.page().entries.map { try fixture.viewModel(of: $0).size }
         #expect(sizes == [CellSize(width: 300, height: 200), CellSize(width: 220, height: 220), CellSize(width: 300, height: 190)])
     }
 

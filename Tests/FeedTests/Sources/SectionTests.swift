@@ -36,8 +36,8 @@ struct SectionTests {
         #expect(text.hasSuffix(#""page":{"limit":20,"next":null,"previous":null,"sections":["stars","others"]}}"#))
         let table = try await fixture.assembler().page(FeedRequest(now: Fixture.now, layout: .table, width: 414))
         #expect(table.ids == ["section:stars", "user:s0", "section:others", "user:o0"])
-        #expect(table.entries[0].viewModel.identifier == "SectionHeaderTableViewHeaderFooterView")
-        #expect(table.entries[0].viewModel.size == CellSize(width: 414, height: 28))
+        #expect(table.entries[0].cell.identifier == "SectionHeaderTableViewHeaderFooterView")
+        #expect(String(decoding: table.entries[0].json, as: UTF8.self).contains(#""size":{"width":414,"height":28}"#))
     }
 
     @Test(
@@ -181,7 +181,7 @@ struct SectionTests {
                 FeedItem(kind: "thing", id: "\(number)", variant: "xy".map(String.init)[number / 600], position: Int64(number), body: body),
                 in: Lane(rawValue: 9))
         }
-        let collection = try await fixture.walk(limit: 100).flatMap(\.entries).map(\.viewModel.id)
+        let collection = try await fixture.walk(limit: 100).flatMap(\.entries).map(\.cell.id)
         let table = try await fixture.assembler().page(FeedRequest(limit: 100, now: Fixture.now, layout: .table)).ids
         // Of 610 that the one layout shows, and 10 that the other one does.
         #expect(collection.filter { !$0.hasPrefix("section:") }.firstIndex(of: "ad:0") == 305)

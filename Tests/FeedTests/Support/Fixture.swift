@@ -1,5 +1,6 @@
 import Feed
 import Logging
+import Testing
 
 /// A feed over a store in memory, with everything at its default.
 struct Fixture: Sendable {
@@ -8,6 +9,7 @@ struct Fixture: Sendable {
 
     let store = MemoryStore()
     let ledger = MemoryLedger()
+    var cells = FinishedCells()
     var keys: SigningKeys
     var tokens: CellTokens
     var factories: CellFactories
@@ -32,7 +34,8 @@ struct Fixture: Sendable {
 
     func assembler(name: String = "feed") -> FeedAssembler {
         FeedAssembler(
-            name: name, store: store, source: source, factories: factories, placement: placement, keys: keys, links: links, tokens: tokens,
+            name: name, store: store, source: source, factories: factories, cells: cells, placement: placement, keys: keys, links: links,
+            tokens: tokens,
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
     }
 
@@ -43,7 +46,17 @@ struct Fixture: Sendable {
 
     func page(_ cursor: String? = nil, limit: Int = 20, hidden: Set<ExactText> = []) async throws -> FeedPage {
         try await assembler().page(
-            FeedRequest(cursor: cursor, limit: limit, now: Self.now, hasViewer: !hidden.isEmpty, hidden: hidden))
+            FeedRequest(cursor: cursor, limit: limit, now: Self.now, hasViewer: !hidden.isEmpty, hidden: HiddenSet(hidden)))
+    }
+
+    /// What an entry was made of, made once more.
+    func viewModel(of entry: FeedPage.Entry?, hasViewer: Bool = false, layout: CellLayout = .collection, width: Int? = nil) throws
+        -> CellViewModel
+    {
+        let entry = try #require(entry)
+        let context = CellContext(
+            links: links, tokens: tokens, now: Self.now, hasViewer: hasViewer, slot: entry.adSlot ?? 0, layout: layout, width: width)
+        return try factories.makeViewModel(for: entry.cell.item, in: context)
     }
 
     /// All pages from the first, or from a cursor, along `next`.
@@ -82,7 +95,7 @@ struct Fixture: Sendable {
 }
 
 extension FeedPage {
-    var ids: [String] { entries.map(\.viewModel.id) }
+    var ids: [String] { entries.map(\.cell.id) }
     var contentIDs: [String] { ids.filter { $0.hasPrefix("user:") } }
     var adIDs: [String] { ids.filter { $0.hasPrefix("ad:") } }
 }

@@ -84,6 +84,14 @@ final class MemoryLedger: Ledger {
         Array(cells(on: list, of: viewer).reversed().filter { $0.mark > mark }.prefix(limit))
     }
 
+    func holds(_ cell: String, on list: ViewerList, of viewer: String) async throws -> Bool {
+        listed(list, viewer).contains(cell)
+    }
+
+    func withCells<Value>(on list: ViewerList, of viewer: String, _ body: (any CellSet) throws -> Value) throws -> Value {
+        try body(HiddenSet(Set(listed(list, viewer).map { ExactText($0) })))
+    }
+
     private func cells(on list: ViewerList, of viewer: String) -> [ListedCell] {
         let all = state.withLock { state in
             state.lists.filter { $0.key[0] == list.rawValue && $0.key[1] == viewer && !$0.value.performances.isEmpty }

@@ -52,7 +52,7 @@ struct ChangedPagesTests {
         var number = 0
         while !isOver {
             let page = try await assembler.page(cursor, limit: Self.limit)
-            met += page.entries.map(\.viewModel.subject.item.id)
+            met += page.entries.map(\.cell.item.id)
             cursor = page.next.flatMap(FeedAssembler.cursor)
             isOver = cursor == nil
             for _ in 0..<5 {

@@ -118,7 +118,7 @@ struct OperationModelTests {
     private static func cell(_ item: ValidItem) -> String { "\(item.kind):\(item.id) \(item.variant == "featured")" }
 
     private static func cells(_ page: FeedPage) -> [String] {
-        page.entries.map { "\($0.viewModel.id) \($0.viewModel.identifier == "CircularUserCollectionViewCell")" }
+        page.entries.map { "\($0.cell.id) \($0.cell.identifier == "CircularUserCollectionViewCell")" }
     }
 
     /// Some operations, what the arrays are after them, and the first that cannot be done, where there is one: in every fourth list or so.

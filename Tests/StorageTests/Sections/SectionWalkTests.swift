@@ -21,7 +21,7 @@ struct SectionWalkTests {
             var pages = [try await feed.page(nil, limit: limit)]
             while let next = pages.last?.next, pages.count < 100 { pages.append(try await feed.page(cursor(next), limit: limit)) }
             let model = feed.pages(limit: limit)
-            #expect(pages.map { $0.entries.map(\.viewModel.id) } == model.map(\.cells))
+            #expect(pages.map { $0.entries.map(\.cell.id) } == model.map(\.cells))
             #expect(pages.map(\.sections) == model.map(\.sections))
             #expect(pages[0].previous == nil)
 
@@ -44,7 +44,7 @@ struct SectionWalkTests {
         var next: String?
         repeat {
             let page = try await feed.page(next, limit: .random(in: 1...6, using: &random))
-            let ids = page.entries.map(\.viewModel.id)
+            let ids = page.entries.map(\.cell.id)
             #expect(Set(ids).count == ids.count)
             met += ids
             next = cursor(page.next)

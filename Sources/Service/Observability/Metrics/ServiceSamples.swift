@@ -8,7 +8,7 @@ struct ServiceSamples: Sendable {
     let accessLog: AccessLog
 
     func read() async -> [MetricSample] {
-        ProcessSamples.read() + [Self.build] + pages + reads + ledger + logs + SourceSamples.read(parts.sources, now: parts.clock())
+        ProcessSamples.read() + [Self.build] + pages + cells + reads + ledger + logs + SourceSamples.read(parts.sources, now: parts.clock())
             + Self.images(await parts.pictures.manager.metrics())
     }
 
@@ -21,6 +21,17 @@ struct ServiceSamples: Sendable {
         return [
             .gauge("intertwine_feed_page_cache_entries", "Pages that lie ready.", contents.pages),
             .gauge("intertwine_feed_page_cache_bytes", "Bytes of the pages that lie ready.", contents.bytes),
+        ]
+    }
+
+    private var cells: [MetricSample] {
+        let (contents, counters) = (live.current.cells.contents, parts.cellCounters)
+        return [
+            .counter("intertwine_feed_cell_cache_hits_total", "Cells that were put on pages as they lay ready.", counters.hits),
+            .counter("intertwine_feed_cell_cache_misses_total", "Cells that had to be made.", counters.misses),
+            .counter("intertwine_feed_cell_cache_evictions_total", "Cells that went to make room for others.", counters.evictions),
+            .gauge("intertwine_feed_cell_cache_entries", "Cells that lie ready.", contents.cells),
+            .gauge("intertwine_feed_cell_cache_bytes", "Bytes of the cells that lie ready.", contents.bytes),
         ]
     }
 

@@ -1,0 +1,146 @@
+/// A cell as clients get it: the bytes of its JSON, made once for as long as its item, the hour and what it was made under stay the same.
+///
+/// Of all that a cell tells, only the token of its impression differs from page to page. Where it stands is noted, so that the same bytes
+/// serve every page that shows the cell.
+public final class FinishedCell: Sendable {
+    /// What the bytes depend on besides the item, the configuration and the hour.
+    struct Circumstances: Sendable, Hashable {
+        var layout: CellLayout
+        var width: Int?
+        var hasViewer: Bool
+        /// The index within the page's advertisements; 0 for content.
+        var slot: Int
+        /// Whether tokens name the page.
+        var isOfPage: Bool
+
+        init(_ context: CellContext) {
+            layout = context.layout
+            width = context.width
+            hasViewer = context.hasViewer
+            slot = context.slot
+            isOfPage = context.page != 0
+        }
+    }
+
+    /// What the cell was made of. Its place is the one that it had then.
+    public let item: FeedItem
+    public let id: String
+    public let identifier: String
+    /// They stand behind it.
+    let companions: [FinishedCell]
+    let circumstances: Circumstances
+    let hour: UInt32
+    private let bytes: [UInt8]
+    /// Where the impression's token stands.
+    private let gaps: [Int]
+    /// The only page that the bytes are right for; nil where it is any.
+    private let page: UInt32?
+
+    /// - Throws: what the factories throw.
+    init(of item: FeedItem, by factories: CellFactories, in context: CellContext) throws {
+        let first = try factories.makeViewModel(for: item, in: context)
+        let companions = try factories.makeCompanions(for: item, in: context)
+        guard context.page != 0 else {
+            self.item = item
+            (id, identifier, bytes, gaps, page) = (first.id, first.identifier, first.json, [], nil)
+            self.companions = companions.map { FinishedCell($0, hour: context) }
+            circumstances = Circumstances(context)
+            hour = CellTokens.bucket(of: context.now)
+            return
+        }
+        // A second time as on another page: what differs beside the tokens is right for this page alone.
+        var other = context
+        other.page = context.page == .max ? 1 : context.page + 1
+        let twin = try factories.makeViewModel(for: item, in: other)
+        let twins = try factories.makeCompanions(for: item, in: other)
+        self.item = item
+        (id, identifier, bytes) = (first.id, first.identifier, first.json)
+        let found = Self.gaps(first, twin)
+        self.companions = zip(companions, twins).map { FinishedCell($0, hour: context, gaps: Self.gaps($0, $1)) }
+        gaps = found ?? []
+        page = found == nil || companions.count != twins.count || self.companions.contains { $0.page != nil } ? context.page : nil
+        circumstances = Circumstances(context)
+        hour = CellTokens.bucket(of: context.now)
+    }
+
+    /// A cell that is good for the page it was made for.
+    convenience init(_ viewModel: CellViewModel) {
+        self.init(viewModel, hour: viewModel.subject.context)
+    }
+
+    private init(_ viewModel: CellViewModel, hour context: CellContext, gaps: [Int]? = []) {
+        item = viewModel.subject.item
+        id = viewModel.id
+        identifier = viewModel.identifier
+        companions = []
+        bytes = viewModel.json
+        self.gaps = gaps ?? []
+        page = gaps == nil ? context.page : nil
+        circumstances = Circumstances(context)
+        hour = CellTokens.bucket(of: context.now)
+    }
+
+    /// Where the token of the impression stands in the cell's JSON; nil where something else differs from page to page too.
+    private static func gaps(_ one: CellViewModel, _ other: CellViewModel) -> [Int]? {
+        let (bytes, others) = (one.json, other.json)
+        let (token, otherToken) = (one.impressionToken, other.impressionToken)
+        guard bytes.count == others.count, token.count == otherToken.count, let head = token.first else { return nil }
+        var gaps: [Int] = []
+        var filled = bytes
+        var index = bytes.startIndex
+        while index + token.count <= bytes.count {
+            guard bytes[index] == head, bytes[index..<index + token.count].elementsEqual(token) else {
+                index += 1
+                continue
+            }
+            gaps.append(index)
+            filled.replaceSubrange(index..<index + token.count, with: otherToken)
+            index += token.count
+        }
+        return filled == others ? gaps : nil
+    }
+
+    /// Whether it is what a row makes now.
+    func isGood(for row: ItemRow, in circumstances: Circumstances, hour: UInt32, page: UInt32) -> Bool {
+        self.hour == hour && (self.page == nil || self.page == page) && self.circumstances == circumstances && row.isSame(as: item)
+    }
+
+    /// What stands in the gaps on a page; empty where there are none.
+    func token(in context: CellContext) -> [UInt8] {
+        guard !gaps.isEmpty else { return [] }
+        return Array(context.tokens.impression(cell: id, slot: circumstances.slot, page: context.page, now: context.now).utf8)
+    }
+
+    func write(to writer: inout JSONWriter, token: [UInt8]) {
+        guard !token.isEmpty else { return writer.append(bytes[...]) }
+        var start = 0
+        for gap in gaps {
+            writer.append(bytes[start..<gap])
+            writer.append(token[...])
+            start = gap + token.count
+        }
+        writer.append(bytes[start...])
+    }
+
+    /// Bytes of its JSON.
+    var count: Int { bytes.count }
+
+    /// Bytes of memory that it takes, about, with its companions.
+    var size: Int {
+        companions.reduce(320 + bytes.count + 8 * gaps.count + 2 * id.utf8.count + item.body.count) { $0 + $1.size }
+    }
+}
+
+extension CellViewModel {
+    fileprivate var json: [UInt8] {
+        var writer = JSONWriter(capacity: 1_024)
+        writer.write(self)
+        // As large as it is: it may be kept for long.
+        return writer.bytes.withUnsafeBufferPointer { Array($0) }
+    }
+
+    fileprivate var impressionToken: [UInt8] {
+        let context = subject.context
+        return Array(context.tokens.impression(cell: id, slot: context.slot, page: context.page, now: context.now).utf8)
+    }
+}

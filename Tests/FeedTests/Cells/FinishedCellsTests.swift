@@ -1,0 +1,103 @@
+import Feed
+import Testing
+
+@Suite("Finished cells")
+struct FinishedCellsTests {
+    /// The same feed with cells that are kept, with none, and what the first counts.
+    struct Pair {
+        let kept: Fixture
+        let new: Fixture
+        let counters: FinishedCells.Counters
+
+        init(_ fixture: Fixture, capacity: Int = FinishedCells.defaultCapacity) {
+            counters = FinishedCells.Counters()
+            var (kept, new) = (fixture, fixture)
+            kept.cells = FinishedCells(capacity: capacity, counters: counters)
+            new.cells = FinishedCells(capacity: 0)
+            (self.kept, self.new) = (kept, new)
+        }
+
+        /// Whether a page is the same either way; nil for the last, else the cursor of the next.
+        func isSame(_ request: FeedRequest) async throws -> (Bool, next: String?) {
+            let page = try await kept.assembler().page(request)
+            let other = try await new.assembler().page(request)
+            return (page.json() == other.json() && page.omissions == other.omissions, page.next.flatMap(Fixture.cursor))
+        }
+    }
+
+    @Test("pages of kept cells are those of new ones: whoever asks, in whatever form, from hour to hour, whatever changes")
+    func same() async throws {
+        var configuration = CellConfiguration()
+        configuration.userCommands[.impression] = ["analytics"]
+        let fixture = try Fixture(
+            users: 30, advertisements: 5, placement: MidpointPlacement(scope: .page(advertisements: 3)), configuration: configuration)
+        fixture.store.put(Fixture.broken("b", at: 4_500))
+        let pair = Pair(fixture)
+        for round in 0..<4 {
+            for (layout, width) in [(CellLayout.collection, nil), (.collection, 200), (.table, nil), (.table, 414)] as [(_, Int?)] {
+                for hasViewer in [false, true] {
+                    for now in [Fixture.now, Fixture.now + 60_000, Fixture.now + 3_600_000] {
+                        var cursor: String?
+                        repeat {
+                            let (isSame, next) = try await pair.isSame(
+                                FeedRequest(
+                                    cursor: cursor, limit: 7, now: now, hasViewer: hasViewer, hidden: HiddenSet(["user:u3", "ad:1"]),
+                                    layout: layout, width: width, followsChanges: true))
+                            #expect(isSame)
+                            cursor = next
+                        } while cursor != nil
+                    }
+                }
+            }
+            fixture.store.put(Fixture.user("u\(round)", at: 0, name: "New name \(round)"))
+            fixture.store.put(Fixture.user("u\(round + 5)", at: 0, variant: "featured"))
+            fixture.store.put(Fixture.advertisement("\(round)", at: 0, variant: round == 2 ? "video" : "image"), in: .advertisements)
+            fixture.store.delete(kind: "user", id: "u\(round + 10)")
+        }
+        #expect(pair.counters.hits > 1_000 && pair.counters.misses > 100)
+    }
+
+    /// Tells a page's number by itself, beside the token.
+    struct Telltale: CellViewModelFactory {
+        let identifier = "Telltale"
+
+        func makeViewModel(for item: FeedItem, cell: String, in context: CellContext) throws -> CellViewModel {
+            let bind = BindCommand([Binding("page", .text(String(context.page)))])
+            return CellViewModel(
+                identifier: identifier, size: CellSize(width: 1, height: 1), commands: [.configuration: bind],
+                subject: CommandSubject(cell: cell, item: item, context: context))
+        }
+    }
+
+    @Test("what a factory makes of the page besides tokens is right on every page")
+    func telltale() async throws {
+        var fixture = try Fixture(users: 9)
+        try fixture.factories.register(
+            Telltale(), for: ItemForm(kind: "note", variant: ""), prefix: "note", lane: .advertisements)
+        fixture.store.put(FeedItem(kind: "note", id: "1", variant: "", position: 1, body: Array("{}".utf8)), in: .advertisements)
+        let pair = Pair(fixture)
+        for _ in 0..<2 {
+            var cursor: String?
+            repeat {
+                let (isSame, next) = try await pair.isSame(FeedRequest(cursor: cursor, limit: 2, now: Fixture.now))
+                #expect(isSame)
+                cursor = next
+            } while cursor != nil
+        }
+    }
+
+    @Test("no more bytes are kept than there is room for, and what goes is counted")
+    func bound() async throws {
+        let capacity = 200_000
+        let pair = Pair(try Fixture(users: 900, advertisements: 3), capacity: capacity)
+        for _ in 0..<2 { _ = try await pair.kept.walk(limit: 20) }
+        #expect((1...capacity).contains(pair.kept.cells.contents.bytes) && pair.kept.cells.contents.cells > 50)
+        #expect(pair.counters.evictions > 500 && pair.counters.misses > 900)
+        let (hits, misses) = (pair.counters.hits, pair.counters.misses)
+        for _ in 0..<3 { _ = try await pair.kept.page(limit: 5) }
+        #expect(pair.counters.hits > hits + 10 && pair.counters.misses <= misses + 7)
+        let none = Pair(try Fixture(users: 9), capacity: 0)
+        _ = try await none.kept.page()
+        #expect(none.kept.cells.contents == (0, 0) && none.counters.hits == 0)
+    }
+}

@@ -1,0 +1,14 @@
+import Feed
+
+/// Cells that are hidden, as a set in memory.
+struct HiddenSet: HiddenCells, CellSet {
+    private let cells: Set<ExactText>
+
+    init(_ cells: Set<ExactText>) {
+        self.cells = cells
+    }
+
+    func contains(_ cell: String) -> Bool { cells.contains(ExactText(cell)) }
+
+    func read<Value>(_ body: (any CellSet) throws -> Value) throws -> Value { try body(self) }
+}
