@@ -228,11 +228,11 @@ struct ViewerListTests {
             DROP INDEX listing_removed; DROP INDEX listing_leader; ALTER TABLE listing DROP COLUMN removes;
             ALTER TABLE listing DROP COLUMN until; ALTER TABLE listing DROP COLUMN leads;
             CREATE INDEX listing_order ON listing (viewer, list);
-            DELETE FROM grdb_migrations WHERE identifier GLOB '[35]:*'; PRAGMA user_version = 2
+            DROP TABLE passed_time; DELETE FROM grdb_migrations WHERE identifier GLOB '[356]:*'; PRAGMA user_version = 2
             """)
         let ledger = try SQLiteLedger(path: scratch.path("ledger.sqlite"), now: { [clock] in clock.now })
         #expect(try await ledger.cells(on: .saved, of: "v", after: nil, limit: 9).map(\.cell) == before)
-        #expect(try scratch.sqlite("ledger.sqlite", "SELECT DISTINCT until FROM listing; PRAGMA user_version") == "\(until)\n5")
+        #expect(try scratch.sqlite("ledger.sqlite", "SELECT DISTINCT until FROM listing; PRAGMA user_version") == "\(until)\n6")
         #expect(try rows == "2|1")
     }
 }

@@ -10,6 +10,11 @@ public protocol LedgerArchive: Sendable {
     /// At most `limit` events behind a marker (0: from the start), in the order in which they were committed.
     func events(after marker: Int64, limit: Int) async throws -> [RecordedEvent]
 
+    /// Has the time that is known to have passed go on, and keeps it with the events. Where none is kept, it is that of the last event.
+    ///
+    /// - Parameters: as of ``PassedTime/advance(to:after:)``.
+    func passTime(to clock: Int64, after elapsed: Duration) async throws -> PassedTime
+
     /// Removes events older than a moment (milliseconds since 1970-01-01 UTC), a few at a time, so that clicks go on in between.
     /// Reports do not change, and markers go on from the last event there was.
     ///

@@ -79,7 +79,7 @@ final class Download {
 
     /// Whether the stale picture may stand in for an answer that failed this way.
     func standIn(for failure: ImageFailure, now: Int64) -> CachedImage? {
-        guard let stale, !isPurged, now < stale.freshness.staleIfErrorUntil else { return nil }
+        guard let stale, !isPurged, stale.freshness.bridgesError(at: now) else { return nil }
         return failure.permitsStale ? stale : nil
     }
 }

@@ -18,7 +18,7 @@ extension Flights {
         memory.insert(image)
         let now = configuration.clock()
         let isFresh = image.freshness.isFresh(at: now)
-        guard isFresh || now < image.freshness.staleWhileRevalidateUntil else {
+        guard isFresh || image.freshness.bridgesRevalidation(at: now) else {
             download.stale = image
             return queue(download)
         }

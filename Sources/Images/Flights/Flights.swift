@@ -83,7 +83,7 @@ actor Flights {
             give(image, to: request.kinds, CacheStatus(.hit), reply)
             return true
         }
-        guard now < image.freshness.staleWhileRevalidateUntil else { return false }
+        guard image.freshness.bridgesRevalidation(at: now) else { return false }
         count(.stale)
         give(image, to: request.kinds, CacheStatus(.stale), reply)
         refresh(image, request.kinds.wanted)

@@ -22,8 +22,16 @@ public struct Freshness: Sendable, Hashable {
     public var staleIfErrorUntil: Int64
     public var revalidation = Revalidation.nobody
 
-    /// An answer made well after `now` came while the clock was ahead: what it says about its end is worth nothing.
-    public func isFresh(at now: Int64) -> Bool { now < freshUntil && now >= born - 86_400 }
+    public func isFresh(at now: Int64) -> Bool { now < freshUntil && hasCome(by: now) }
+
+    /// Whether it may be served stale while it is being fetched anew.
+    public func bridgesRevalidation(at now: Int64) -> Bool { now < staleWhileRevalidateUntil && hasCome(by: now) }
+
+    /// Whether it may be served stale where the origin fails.
+    public func bridgesError(at now: Int64) -> Bool { now < staleIfErrorUntil && hasCome(by: now) }
+
+    /// An answer made well after `now` came while the clock was ahead: what it says about its ends is worth nothing.
+    private func hasCome(by now: Int64) -> Bool { now >= born - 86_400 }
 
     public func age(at now: Int64) -> Int64 { max(0, now - born) }
 

@@ -59,6 +59,13 @@ public struct ImageURLSigner: Sendable {
         public var changes: Int64
     }
 
+    /// Whether a path is still the one that its picture has. One that changes later than any that is minted now was minted by a clock that
+    /// was ahead.
+    /// - Parameter now: seconds since 1970.
+    public func isCurrent(_ minted: Minted, now: Int64) -> Bool {
+        now < minted.changes && minted.changes <= (Int64(Self.hour(now)) + rotationHours) * 3_600
+    }
+
     /// The path of a picture.
     /// - Parameter now: seconds since 1970.
     public func mint(_ source: FetchURL, now: Int64) -> Minted {
@@ -116,9 +123,16 @@ public struct ImageURLSigner: Sendable {
         }
         guard isGenuine else { throw .forged }
         let expiry = UInt32(bigEndianBytes: head[3...])
-        guard Self.hour(now) < expiry else { throw .expired }
+        guard isValid(until: Int64(expiry) * 3_600, now: now) else { throw .expired }
         guard let source = Base64URL.decode(parts[1]).flatMap({ String(validating: $0, as: UTF8.self) }) else { throw .malformed }
         return Verified(source: source, expires: Int64(expiry) * 3_600)
+    }
+
+    /// Whether a path that ends at a moment is valid. One that ends later than any that is minted now was minted by a clock that was ahead,
+    /// or before the horizon was made shorter. Clocks of two machines may be a day apart.
+    /// - Parameters: seconds since 1970, both of them.
+    public func isValid(until expires: Int64, now: Int64) -> Bool {
+        now < expires && expires <= (Int64(Self.hour(now)) + rotationHours + horizonHours + 24) * 3_600
     }
 
     private static func hour(_ seconds: Int64) -> UInt32 {

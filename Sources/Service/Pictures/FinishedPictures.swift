@@ -39,13 +39,15 @@ final class FinishedPictures: Sendable {
     }
 
     private let manager: ImageNetworkManager
+    private let signer: ImageURLSigner
     private let state = Mutex(State())
 
     /// Whether answers differ by the request's origin.
     private let variesByOrigin: Bool
 
-    init(manager: ImageNetworkManager, variesByOrigin: Bool = false) {
+    init(manager: ImageNetworkManager, signer: ImageURLSigner, variesByOrigin: Bool = false) {
         self.manager = manager
+        self.signer = signer
         self.variesByOrigin = variesByOrigin
     }
 
@@ -55,7 +57,9 @@ final class FinishedPictures: Sendable {
     func canned(for head: borrowing RequestHead, now: Int64) -> CannedResponse? {
         guard head.method == .get || head.method == .head else { return nil }
         let hash = head.targetHash
-        guard let entry = state.withLock({ $0.entries[hash] }), head.hasTarget(entry.target), now < entry.expires else { return nil }
+        guard let entry = state.withLock({ $0.entries[hash] }), head.hasTarget(entry.target),
+            signer.isValid(until: entry.expires, now: now)
+        else { return nil }
         let kinds = head.withField("accept") { AcceptedKinds($0) } ?? .anything
         return manager.cached(entry.source, kinds).map { answer($0, now: now) }
     }

@@ -30,7 +30,8 @@ final class PictureProxy: Sendable {
         self.manager = manager
         self.signer = signer
         links = PictureLinks(signer: signer)
-        finished = FinishedPictures(manager: manager, variesByOrigin: !configuration.crossOrigin.origins.isEmpty)
+        finished = FinishedPictures(
+            manager: manager, signer: signer, variesByOrigin: !configuration.crossOrigin.origins.isEmpty)
     }
 
     static func signer(configuration: ServiceConfiguration, keys: SigningKeys) throws(ConfigurationError) -> ImageURLSigner {

@@ -7,7 +7,7 @@ import GRDB
 enum LedgerSchema {
     /// "INTL".
     static let applicationID: Int32 = 0x494E_544C
-    static let version: Int32 = 5
+    static let version: Int32 = 6
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -19,6 +19,7 @@ enum LedgerSchema {
         migrator.registerMigration("3: places of listed cells") { try $0.execute(sql: places) }
         migrator.registerMigration("4: allowances are swept in their order") { try $0.execute(sql: "DROP INDEX allowance_until") }
         migrator.registerMigration("5: removals from lists") { try $0.execute(sql: removals) }
+        migrator.registerMigration("6: time that has passed") { try $0.execute(sql: time) }
         return migrator
     }
 
@@ -100,6 +101,13 @@ enum LedgerSchema {
         CREATE INDEX listing_removal ON listing (until) WHERE removes = 1;
         CREATE INDEX listing_removed ON listing (viewer, list, cell) WHERE removes = 1;
         CREATE UNIQUE INDEX listing_leader ON listing (viewer, list, cell) WHERE leads = 1;
+        """
+
+    private static let time = """
+        -- See PassedTime.
+        CREATE TABLE passed_time (
+            only INTEGER PRIMARY KEY CHECK (only = 1), reached INTEGER NOT NULL, clock INTEGER NOT NULL, doubted INTEGER
+        );
         """
 
     /// To be run before events are removed, in the same transaction.

@@ -84,6 +84,35 @@ extension SQLiteLedger: LedgerArchive {
         }
     }
 
+    public func passTime(to clock: Int64, after elapsed: Duration) async throws -> PassedTime {
+        try await StoreError.wrapping {
+            try await commits.write { database in
+                var time = try Self.passedTime(database) ?? PassedTime(reached: Self.lastEvent(database) ?? clock, clock: clock)
+                time.advance(to: clock, after: elapsed)
+                let keep = try SQLStatement(
+                    database, "INSERT OR REPLACE INTO passed_time (only, reached, clock, doubted) VALUES (1, ?1, ?2, ?3)")
+                try keep.bind(1, time.reached)
+                try keep.bind(2, time.clock)
+                try keep.bind(3, time.doubted)
+                try keep.run()
+                return time
+            }
+        }
+    }
+
+    private static func passedTime(_ database: Database) throws -> PassedTime? {
+        let statement = try SQLStatement(database, "SELECT reached, clock, doubted FROM passed_time WHERE only = 1")
+        defer { statement.reset() }
+        guard try statement.step() else { return nil }
+        return PassedTime(
+            reached: statement.integer(0), clock: statement.integer(1), doubted: statement.isNull(2) ? nil : statement.integer(2))
+    }
+
+    /// When it happened, in milliseconds since 1970-01-01 UTC.
+    private static func lastEvent(_ database: Database) throws -> Int64? {
+        try SQLStatement.integer(database, "SELECT at FROM event ORDER BY id DESC LIMIT 1")
+    }
+
     public func removeEvents(before moment: Int64) async throws -> Int {
         var total = 0
         var walked: Int64 = 0

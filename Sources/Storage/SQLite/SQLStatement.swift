@@ -60,6 +60,11 @@ struct SQLStatement {
         try check(sqlite3_bind_int64(pointer, index, value))
     }
 
+    func bind(_ index: Int32, _ value: Int64?) throws {
+        guard let value else { return try check(sqlite3_bind_null(pointer, index)) }
+        try bind(index, value)
+    }
+
     func bind(_ index: Int32, _ value: Double) throws {
         try check(sqlite3_bind_double(pointer, index, value))
     }

@@ -1,6 +1,7 @@
 import Feed
 import Foundation
 import Logging
+import Storage
 import Synchronization
 import Testing
 
@@ -22,6 +23,17 @@ struct LedgerRetentionTests {
         }
 
         func events(after marker: Int64, limit: Int) async throws -> [RecordedEvent] { [] }
+
+        let time = Mutex<PassedTime?>(nil)
+
+        func passTime(to clock: Int64, after elapsed: Duration) async throws -> PassedTime {
+            time.withLock { time in
+                var passed = time ?? PassedTime(reached: clock, clock: clock)
+                passed.advance(to: clock, after: elapsed)
+                time = passed
+                return passed
+            }
+        }
 
         func removeEvents(before moment: Int64) async throws -> Int {
             let isFirst = moments.withLock { moments in
@@ -48,5 +60,58 @@ struct LedgerRetentionTests {
         while let moment = await moments.next(), moment != 700 * 86_400_000 {}
         task.cancel()
         try await task.value
+    }
+
+    @Test("a clock that leaps ahead removes nothing that was young the moment before, whatever is started anew meanwhile")
+    func leap() async throws {
+        let folder = NSTemporaryDirectory() + "intertwine-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let hour: Int64 = 3_600_000
+        let begin = 20_000 * 24 * hour
+        var ledger = try SQLiteLedger(path: folder + "/ledger.sqlite", now: { begin })
+        func record(_ moment: Int64) async throws {
+            _ = try await ledger.commit(LedgerEntry(events: [LedgerEvent(at: moment, kind: .click, cell: "ad:1")]))
+        }
+        for age in [60, 5, 0] as [Int64] { try await record(begin - age * 24 * hour) }
+        // As every hour: how many hours the clock stands ahead, and whether the process was started in between.
+        var hours: Int64 = 0
+        func sweep(ahead: Int64, isStart: Bool = false) async throws -> Int {
+            if isStart { ledger = try SQLiteLedger(path: folder + "/ledger.sqlite", now: { begin }) } else { hours += 1 }
+            let time = try await ledger.passTime(to: begin + (hours + ahead) * hour, after: isStart ? .zero : .seconds(3_600))
+            return try await ledger.removeEvents(before: time.reached - 40 * 24 * hour)
+        }
+        #expect(try await sweep(ahead: 0, isStart: true) == 1)
+        for ahead in [24 * 365, 6, 48, 24 * 365] as [Int64] {
+            #expect(try await sweep(ahead: ahead) == 0)
+            // What is recorded by then is of that time, and vouches for nothing.
+            try await record(begin + (hours + ahead) * hour)
+            #expect(try await sweep(ahead: ahead, isStart: true) == 0)
+            #expect(try await sweep(ahead: ahead) == 0)
+        }
+        // It goes back, and leaps again before the week is over.
+        for _ in 0..<160 { #expect(try await sweep(ahead: 24 * 365) == 0) }
+        #expect(try await sweep(ahead: 0) == 0)
+        for _ in 0..<160 { #expect(try await sweep(ahead: 24 * 365) == 0) }
+        // A leap that lasts is the truth.
+        var removed = 0
+        for _ in 0..<10 { removed += try await sweep(ahead: 24 * 365) }
+        #expect(removed == 4)
+    }
+
+    @Test("a ledger that comes with events and no time has that of the last of them", arguments: [0, 23, 25, 24 * 365] as [Int64])
+    func firstStart(hours: Int64) {
+        var time = PassedTime(reached: 1_000, clock: 1_000 + hours * 3_600_000)
+        time.advance(to: 1_000 + hours * 3_600_000, after: .zero)
+        #expect((time.reached == 1_000) == (hours > 24 || hours == 0))
+        #expect((time.doubted != nil) == (hours > 24))
+    }
+
+    @Test("two processes that tell the same hours do not make the time go faster")
+    func twoProcesses() {
+        let hour: Int64 = 3_600_000
+        var time = PassedTime(reached: 0, clock: 1_000 * hour)
+        for half in 1...20 as ClosedRange<Int64> { time.advance(to: (1_000 * hour) + half * hour / 2, after: .seconds(3_600)) }
+        #expect(time.reached == 10 * hour && time.doubted == 10 * hour)
     }
 }

@@ -1,0 +1,143 @@
+import Feed
+import Fetch
+import Foundation
+import HTTPServer
+import Storage
+import Synchronization
+import Testing
+
+@testable import Images
+@testable import Service
+
+/// What the service remembers until a time of day. All else that ends after a while is counted by a watch that nobody sets, as types say
+/// that are no time of day: `NegativeCache`, `CircuitBreaker`, `Admission`, `Resolver` and the limits of connections by `LoopInstant`,
+/// `GuessLimiter` by `ContinuousClock.Instant`, the pauses of `SourcePolling` by `Duration`.
+@Suite("Clocks that jump")
+final class ClockTests {
+    enum Kind: CaseIterable {
+        case repeatedClick, rate, idempotencyKey, undo, token, page
+        case freshPicture, stalePictureWhileRevalidated, stalePictureOnError, picturePath, pictureLink
+    }
+
+    private static let now: Int64 = 1_767_227_400_000
+
+    private let folder = NSTemporaryDirectory() + "intertwine-" + UUID().uuidString
+    /// What the ledger's clock says.
+    private let clock = Moment()
+
+    private final class Moment: Sendable {
+        private let milliseconds = Mutex<Int64>(0)
+
+        var now: Int64 {
+            get { milliseconds.withLock { $0 } }
+            set { milliseconds.withLock { $0 = newValue } }
+        }
+    }
+
+    init() throws {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    private func ledger() throws -> SQLiteLedger {
+        try SQLiteLedger(path: folder + "/ledger.sqlite", now: { [clock] in clock.now })
+    }
+
+    @Test(
+        "what was made while the clock was ahead stands while it is, and is over once it is back", arguments: Kind.allCases,
+        [6, 24 * 90, 24 * 365] as [Int64])
+    func ahead(kind: Kind, hours: Int64) async throws {
+        // A picture's answer may come from a machine whose clock is a day off, and its path from another replica.
+        if hours < 48, "\(kind)".contains("icture") { return }
+        // Paths of pictures last for weeks.
+        let hours = kind == .picturePath || kind == .pictureLink ? hours + 24 * 365 : hours
+        let ahead = Self.now + hours * 3_600_000
+        clock.now = ahead
+        let stands = try await make(kind, at: ahead)
+        #expect(try await stands(ahead))
+        clock.now = Self.now
+        #expect(try await !stands(Self.now))
+    }
+
+    /// Makes something at a moment.
+    ///
+    /// - Returns: whether it stands at another.
+    private func make(_ kind: Kind, at made: Int64) async throws -> (Int64) async throws -> Bool {
+        let keys = SigningKeys(current: try SigningKey(Array(repeating: 7, count: 32)))
+        switch kind {
+        case .repeatedClick, .rate:
+            let ledger = try ledger()
+            func verdict(_ moment: Int64) async throws -> Verdict? {
+                var click = LedgerEvent(at: moment, kind: .click, cell: "ad:1")
+                if kind == .rate { click.rates = [.init(key: "a", limit: 1, window: 60_000)] }
+                if kind == .repeatedClick { click.deduplication = .init(key: "d", window: 30_000) }
+                return try await ledger.commit(LedgerEntry(events: [click])).verdicts.first
+            }
+            _ = try await verdict(made)
+            return { try await verdict($0) != .counted }
+        case .idempotencyKey:
+            let ledger = try ledger()
+            func key(_ moment: Int64) -> IdempotencyKey {
+                IdempotencyKey(scope: "s", key: "k", fingerprint: "f", expires: moment + IdempotencyKeys.lifetime)
+            }
+            let event = LedgerEvent(at: made, kind: .click, cell: "ad:1")
+            _ = try await ledger.commit(LedgerEntry(events: [event], idempotency: (key(made), { _ in [1] })))
+            return { try await ledger.replay(of: key($0)) != nil }
+        case .undo:
+            let (ledger, window) = (try ledger(), Int64(600_000))
+            let performer = ActionPerformer(
+                store: try SQLiteStore(path: folder + "/items.sqlite"), ledger: ledger,
+                factories: try CellFactories.standard(CellConfiguration(), commands: .standard), tokens: CellTokens(keys: keys),
+                undoWindow: window)
+            // Each of them is undone once.
+            for moment in [made, Self.now] {
+                let record = SelectionRecord(id: "\(moment)", cell: "ad:1", viewer: nil, steps: [], expires: made + window)
+                _ = try await ledger.commit(LedgerEntry(selection: record))
+            }
+            return { moment in
+                do {
+                    _ = try await performer.undo(selection: "\(moment)", for: ClientTrace(), now: moment)
+                    return true
+                } catch ActionError.undoExpired {
+                    return false
+                }
+            }
+        case .token:
+            let tokens = CellTokens(keys: keys)
+            let text = tokens.impression(cell: "ad:1", slot: 0, now: made)
+            return { if case .valid = tokens.verifyImpression(text, now: $0) { true } else { false } }
+        case .page:
+            let pages = FinishedPages(capacity: 1 << 20, metrics: PageMetrics(registry: PrometheusRegistry()))
+            let key = FinishedPages.Key(FeedRequest(cursor: nil, limit: 20, now: 1), of: "/feed")
+            let (version, canned) = (StoreVersion(high: 1, low: 1), CannedResponse(ServerResponse(status: .ok, body: Array("{}".utf8))))
+            pages.keep(
+                canned, hasGzip: false, as: key, target: "/feed", version: version, validUntil: CellTokens.endOfBucket(of: made))
+            return { pages.page(key, target: "/feed", version: version)?.canned(gzip: false, now: $0) != nil }
+        case .freshPicture, .stalePictureWhileRevalidated, .stalePictureOnError:
+            let age: Int64 = kind == .freshPicture ? 0 : 10
+            let born = made / 1_000 - age
+            let end = born + 5
+            let freshness = Freshness(
+                born: born, freshUntil: end, privatelyFreshUntil: end, staleWhileRevalidateUntil: end + 60, staleIfErrorUntil: end + 60)
+            return { moment in
+                switch kind {
+                case .freshPicture: freshness.isFresh(at: moment / 1_000)
+                case .stalePictureOnError: freshness.bridgesError(at: moment / 1_000)
+                default: freshness.bridgesRevalidation(at: moment / 1_000)
+                }
+            }
+        case .picturePath:
+            let signer = try #require(ImageURLSigner(keys: [Array(repeating: 7, count: 32)]))
+            let path = signer.path(for: try FetchURL("http://example.com/a.png"), now: made / 1_000)
+            return { moment in (try? signer.verify(path, now: moment / 1_000)) != nil }
+        case .pictureLink:
+            let signer = try #require(ImageURLSigner(keys: [Array(repeating: 7, count: 32)]))
+            let (links, picture) = (PictureLinks(signer: signer), "http://example.com/a.png")
+            let first = links.href(picture, now: made)
+            return { links.href(picture, now: $0) == first }
+        }
+    }
+}
