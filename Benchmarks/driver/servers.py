@@ -64,12 +64,12 @@ class Server:
             self.process.wait()
 
 
-def intertwine(folder, settings=(), environment=None):
+def intertwine(folder, settings=(), environment=None, binary=None):
     port, admin = free_port(), free_port()
     flags = [word for setting in settings for word in ("--set", setting)]
     server = Server(
         "intertwine",
-        [INTERTWINE, "serve", "--host", "127.0.0.1", "--port", port, "--admin-port", admin, "--database", folder / "intertwine.sqlite", *flags],
+        [binary or INTERTWINE, "serve", "--host", "127.0.0.1", "--port", port, "--admin-port", admin, "--database", folder / "intertwine.sqlite", *flags],
         port, environment)
     server.admin = admin
     return server

@@ -1,5 +1,6 @@
 import Feed
 import Storage
+import Synchronization
 import Testing
 
 @Suite("Reports, export and retention")
@@ -101,6 +102,37 @@ struct LedgerArchiveTests {
         #expect(try await ledger.removeEvents(before: .max) == 0)
         _ = try await ledger.commit(LedgerEntry(events: [LedgerEvent(at: 0, kind: .click, cell: "ad:1")]))
         #expect(try await ledger.events(after: last.marker, limit: 9).map(\.marker) == [last.marker + 7])
+    }
+
+    /// Follows each click with the next before the ledger can look up.
+    private final class RestlessClicker: Sendable {
+        private let ledger: SQLiteLedger
+        private let isOver = Mutex(false)
+
+        init(_ ledger: SQLiteLedger) {
+            self.ledger = ledger
+        }
+
+        func click() {
+            let click = LedgerEvent(at: 20 * LedgerArchiveTests.day, kind: .click, cell: "ad:1")
+            ledger.commit(LedgerEntry(events: [click])) { [self] _ in
+                if !isOver.withLock({ $0 }) { self.click() }
+            }
+        }
+
+        func stop() { isOver.withLock { $0 = true } }
+    }
+
+    @Test("clicks that never pause hold up neither the sweep nor whatever else waits for the ledger", .timeLimit(.minutes(1)))
+    func turns() async throws {
+        let clicker = RestlessClicker(ledger)
+        clicker.click()
+        defer { clicker.stop() }
+        #expect(try await ledger.removeEvents(before: 11 * Self.day) == 7)
+        try await ledger.checkReady()
+        try await ledger.completeFile()
+        #expect(try await ledger.report(days: 10...10, by: .day).rows.count == 1)
+        #expect(try await ledger.passTime(to: 0, after: .zero).reached == 0)
     }
 
     @Test("events behind those of a clock that was ahead go too")

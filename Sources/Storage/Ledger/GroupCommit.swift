@@ -116,7 +116,7 @@ final class GroupCommit: @unchecked Sendable {
                     with: Result {
                         try checkFile()
                         if let lastCommit, lastCommit.duration(to: .now) < Self.freshness { return }
-                        pool.writeWithoutTransaction { Self.wait($0, atMost: min(limits.patience, Self.probePatience)) }
+                        try prepare(isSynced: true, patience: min(limits.patience, Self.probePatience))
                         // The same as before, but for that it has to go to the disk like a click.
                         try pool.writeWithoutTransaction { database in
                             try database.inTransaction(.immediate) {
@@ -136,7 +136,7 @@ final class GroupCommit: @unchecked Sendable {
             queue.async { [self] in
                 continuation.resume(
                     with: Result {
-                        pool.writeWithoutTransaction { Self.wait($0, atMost: limits.patience) }
+                        try prepare(isSynced: true, patience: limits.patience)
                         return try pool.write(body)
                     })
             }
@@ -149,11 +149,7 @@ final class GroupCommit: @unchecked Sendable {
             queue.async { [self] in
                 continuation.resume(
                     with: Result {
-                        isSynced = false
-                        try pool.writeWithoutTransaction { database in
-                            Self.wait(database, atMost: limits.patience)
-                            try database.execute(sql: "PRAGMA synchronous = NORMAL")
-                        }
+                        try prepare(isSynced: false, patience: limits.patience)
                         return try pool.write(body)
                     })
             }
@@ -185,9 +181,9 @@ final class GroupCommit: @unchecked Sendable {
     private func writeCounts() throws {
         guard transaction.hasWaitingCounts else { return }
         let now = now()
-        _ = try pool.writeWithoutTransaction { database in
-            Self.wait(database, atMost: limits.patience)
-            return try transaction.commit(0, now: now, flushes: true) { _ in LedgerEntry() }
+        try prepare(isSynced: true, patience: limits.patience)
+        _ = try pool.writeWithoutTransaction { _ in
+            try transaction.commit(0, now: now, flushes: true) { _ in LedgerEntry() }
         }
         flush.last = .now
     }
@@ -206,18 +202,18 @@ final class GroupCommit: @unchecked Sendable {
         }
     }
 
-    /// Writes group after group until nobody waits.
+    /// Writes one group, and the next in its turn: whatever else waits for the queue comes in between, also where somebody always waits.
     private func drain() {
-        while let group = next() { commit(group) }
-        sweep()
+        commit(next())
+        let isWaitedFor = state.withLock { state in
+            state.isRunning = !state.waiting.isEmpty
+            return state.isRunning
+        }
+        if isWaitedFor { queue.async { [self] in drain() } } else { sweep() }
     }
 
-    private func next() -> [Unit]? {
+    private func next() -> [Unit] {
         state.withLock { state in
-            guard !state.waiting.isEmpty else {
-                state.isRunning = false
-                return nil
-            }
             if state.waiting.count <= limits.group {
                 defer { state.waiting = [] }
                 return state.waiting
@@ -232,12 +228,10 @@ final class GroupCommit: @unchecked Sendable {
         let (now, flushes) = (now(), isFlushDue)
         do {
             try checkFile()
-            let receipts = try pool.writeWithoutTransaction { database in
-                if !isSynced { try database.execute(sql: "PRAGMA synchronous = FULL") }
-                isSynced = true
-                // The first has waited longest.
-                Self.wait(database, atMost: limits.patience - (group.first?.arrival.duration(to: .now) ?? .zero))
-                return try transaction.commit(group.count, now: now, flushes: flushes) { group[$0].entry }
+            // The first has waited longest.
+            try prepare(isSynced: true, patience: limits.patience - (group.first?.arrival.duration(to: .now) ?? .zero))
+            let receipts = try pool.writeWithoutTransaction { _ in
+                try transaction.commit(group.count, now: now, flushes: flushes) { group[$0].entry }
             }
             // What went into a file that is gone by now is nowhere.
             try checkFile()
@@ -274,6 +268,21 @@ final class GroupCommit: @unchecked Sendable {
         state.withLock { $0.waiting.insert(contentsOf: group[late.endIndex...], at: 0) }
     }
 
+    /// Makes the connection ready for its next transaction.
+    ///
+    /// - Parameters:
+    ///   - isSynced: whether its commit waits for the disk. One that need not is on disk with the next that does.
+    ///   - patience: how long it may wait for the lock. Zero or less: it is tried once.
+    private func prepare(isSynced: Bool, patience: Duration) throws {
+        try pool.writeWithoutTransaction { database in
+            if isSynced != self.isSynced {
+                try database.execute(sql: isSynced ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL")
+                self.isSynced = isSynced
+            }
+            Self.wait(database, atMost: patience)
+        }
+    }
+
     /// How long the next transaction may wait for the lock. Zero or less: it is tried once.
     private static func wait(_ database: Database, atMost patience: Duration) {
         let (seconds, attoseconds) = max(patience, .zero).components
@@ -288,7 +297,8 @@ final class GroupCommit: @unchecked Sendable {
     }
 
     private func sweepOnce(at moment: Int64) throws -> Bool {
-        pool.writeWithoutTransaction { Self.wait($0, atMost: .zero) }
+        // What is lost with the power is removed once more.
+        try prepare(isSynced: false, patience: .zero)
         return try pool.write { try sweeper.sweep($0, now: moment, longestWindow: transaction.longestWindow) }
     }
 

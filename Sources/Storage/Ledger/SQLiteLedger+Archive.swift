@@ -110,7 +110,7 @@ extension SQLiteLedger: LedgerArchive {
 
     /// When it happened, in milliseconds since 1970-01-01 UTC.
     private static func lastEvent(_ database: Database) throws -> Int64? {
-        try SQLStatement.integer(database, "SELECT at FROM event ORDER BY id DESC LIMIT 1")
+        try SQLStatement.integer(database, "SELECT at FROM event WHERE id = (SELECT max(id) FROM event)")
     }
 
     public func removeEvents(before moment: Int64) async throws -> Int {
