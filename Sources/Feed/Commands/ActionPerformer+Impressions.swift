@@ -12,7 +12,8 @@ extension ActionPerformer {
 
     /// Performs the impressions of cells, and commits them as one unit.
     ///
-    /// - Parameter idempotency: the client's key; who repeats a request gets its verdicts, and runs nothing.
+    /// - Parameter idempotency: the client's key; who repeats a request gets its verdicts, and runs nothing. A request of which nothing counts, and
+    ///   that leaves nothing else behind, uses no key up: repeated, it comes to as little, and keys without end would fill the disk.
     /// - Returns: a verdict for each, in order. `unknown` where the token is forged or another cell's, or the cell exists no more:
     ///   nothing vouches for such a sighting, and it leaves no row.
     /// - Throws: ``ActionError/keyReused``, ``StoreError``.
@@ -32,17 +33,19 @@ extension ActionPerformer {
         var (entry, places) = try await unit(of: sightings, for: client, now: now)
         // What leaves nothing behind uses no key up, as a request that is refused does not.
         guard !entry.events.isEmpty || !entry.changes.isEmpty else { return sightings.map { _ in .unknown } }
-        entry.idempotency = idempotency.map { key in
-            (key: key, answer: { [places] in Array(Self.verdicts(at: places, of: $0).map(\.rawValue).joined(separator: ",").utf8) })
+        let leavesMore = !entry.changes.isEmpty
+        let answer: @Sendable ([Verdict]) -> [UInt8]? = { [places] verdicts in
+            guard leavesMore || verdicts.contains(.counted) else { return nil }
+            return KeptVerdicts.bytes(of: Self.verdicts(at: places, of: verdicts))
         }
+        entry.idempotency = idempotency.map { (key: $0, answer: answer) }
         return try Self.verdicts(at: places, of: try await ledger.commit(entry))
     }
 
     /// The verdicts of a commit, or those that were kept under its key.
     private static func verdicts(at places: [Int?], of receipt: LedgerReceipt) throws(ActionError) -> [Verdict] {
         switch receipt.outcome {
-        case .replayed(let kept):
-            String(decoding: kept, as: UTF8.self).split(separator: ",").map { Verdict(rawValue: String($0)) ?? .unknown }
+        case .replayed(let kept): KeptVerdicts.verdicts(in: kept)
         case .keyReused: throw .keyReused
         case .committed, .alreadyUndone, .expired: verdicts(at: places, of: receipt.verdicts)
         }
@@ -102,6 +105,26 @@ extension ActionPerformer {
         let context = CellContext(links: links, tokens: tokens, now: now, hasViewer: client.viewer != nil)
         return try await store.read { [factories] snapshot in
             try factories.actingViewModels(of: cells, in: snapshot, context: context)
+        }
+    }
+}
+
+/// The verdicts of a request as they are kept under its idempotency key: their names, and after a name how often it comes in a row, as in
+/// `counted,duplicate*499`.
+private enum KeptVerdicts {
+    static func bytes(of verdicts: [Verdict]) -> [UInt8] {
+        var runs: [(verdict: Verdict, count: Int)] = []
+        for verdict in verdicts {
+            if runs.last?.verdict == verdict { runs[runs.count - 1].count += 1 } else { runs.append((verdict, 1)) }
+        }
+        return Array(runs.map { $0.count == 1 ? $0.verdict.rawValue : "\($0.verdict.rawValue)*\($0.count)" }.joined(separator: ",").utf8)
+    }
+
+    static func verdicts(in kept: [UInt8]) -> [Verdict] {
+        String(decoding: kept, as: UTF8.self).split(separator: ",").flatMap { run -> [Verdict] in
+            let parts = run.split(separator: "*", maxSplits: 1)
+            let verdict = parts.first.flatMap { Verdict(rawValue: String($0)) } ?? .unknown
+            return Array(repeating: verdict, count: parts.count > 1 ? max(0, Int(parts[1]) ?? 1) : 1)
         }
     }
 }

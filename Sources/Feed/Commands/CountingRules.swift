@@ -23,20 +23,26 @@ public struct CountingRules: Sendable, Hashable {
         var formerAddress: String?
         var userAgent: String?
 
-        /// Viewers share devices, so two of them are two people. One who named no viewer may be any of those who did on that device: what
-        /// the first of them did is not counted again, whichever came first.
+        /// What happens once: for its viewer or, where none is named, for its address. The two have nothing to do with one another, so that
+        /// the order in which people behind one address come decides nothing.
         ///
         /// - Parameter sinceYesterday: whether the window reaches back beyond midnight, when addresses were known by something else.
-        func deduplication(_ what: String, once: Bool, window: Int64, sinceYesterday: Bool) -> LedgerEvent.Deduplication? {
-            // A separator that no header value holds keeps the parts apart.
-            let named = viewer.map { "\(what)\u{0}v\u{0}\($0)" }
-            guard let address else {
-                guard once || named != nil else { return nil }
-                return LedgerEvent.Deduplication(key: named ?? "\(what)\u{0}t", window: window)
-            }
+        func once(_ what: String, window: Int64, sinceYesterday: Bool) -> LedgerEvent.Deduplication {
+            if let viewer { return LedgerEvent.Deduplication(key: Self.key(what, "v", viewer), window: window) }
+            guard let address else { return LedgerEvent.Deduplication(key: "\(what)\u{0}t", window: window) }
+            let today = Self.key(what, "d", address)
+            let yesterday = sinceYesterday ? formerAddress.map { Self.key(what, "d", $0) } : nil
+            return LedgerEvent.Deduplication(keys: [today], repeats: [today, yesterday].compactMap { $0 }, window: window)
+        }
+
+        /// What may be done again after a while. Viewers share devices, so two of them are two people. One who named no viewer may be any of
+        /// those who did on that device: what the first of them did is not counted again, whichever came first.
+        func again(_ what: String, window: Int64, sinceYesterday: Bool) -> LedgerEvent.Deduplication? {
+            let named = viewer.map { Self.key(what, "v", $0) }
+            guard let address else { return named.map { LedgerEvent.Deduplication(key: $0, window: window) } }
             func keys(_ address: String) -> (anonymous: String, anyone: String) {
-                let device = once ? address : "\(address)\u{0}\(userAgent ?? "")"
-                return ("\(what)\u{0}d\u{0}\(device)", "\(what)\u{0}n\u{0}\(device)")
+                let device = "\(address)\u{0}\(userAgent ?? "")"
+                return (Self.key(what, "d", device), Self.key(what, "n", device))
             }
             let today = keys(address)
             let yesterday = sinceYesterday ? formerAddress.map(keys) : nil
@@ -47,6 +53,9 @@ public struct CountingRules: Sendable, Hashable {
             let repeats = [named, today.anonymous, yesterday?.anonymous].compactMap { $0 }
             return LedgerEvent.Deduplication(keys: [named, today.anyone], repeats: repeats, window: window)
         }
+
+        /// A separator that no header value holds keeps the parts apart.
+        private static func key(_ what: String, _ kind: String, _ who: String) -> String { "\(what)\u{0}\(kind)\u{0}\(who)" }
 
         /// An address alone: user agents are made up too easily.
         var rates: [String] { [viewer.map { "v\u{0}\($0)" }, address.map { "a\u{0}\($0)" }].compactMap { $0 } }
@@ -61,9 +70,11 @@ public struct CountingRules: Sendable, Hashable {
             }
         guard limit > 0 else { return }
         let sinceMidnight = event.at % 86_400_000
-        event.deduplication = identities.deduplication(
-            "\(event.kind.rawValue)\u{0}\(what)", once: event.kind == .impression && token != nil, window: window,
-            sinceYesterday: window > sinceMidnight)
+        let key = "\(event.kind.rawValue)\u{0}\(what)"
+        event.deduplication =
+            event.kind == .impression && token != nil
+            ? identities.once(key, window: window, sinceYesterday: window > sinceMidnight)
+            : identities.again(key, window: window, sinceYesterday: window > sinceMidnight)
         event.rates = identities.rates.map {
             LedgerEvent.RateLimit(key: "\(event.kind.rawValue)\u{0}\($0)", limit: limit, window: rateWindow)
         }

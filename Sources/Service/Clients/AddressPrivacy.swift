@@ -27,13 +27,14 @@ struct AddressPrivacy: Sendable {
         }
     }
 
-    /// A keyed hash of the whole address, whatever is kept of it; nil where the text is none.
+    /// A keyed hash of the address, whatever is kept of it; nil where the text is none. Of an IPv6 address its network (/64) counts: all of that
+    /// is one client's, to change as often as it likes.
     ///
     /// - Parameter now: milliseconds since 1970-01-01 UTC; the hash is another one every day.
     func hash(of address: String, now: Int64) -> String? {
         guard let bytes = Self.bytes(of: address) else { return nil }
         let day = withUnsafeBytes(of: Self.day(of: now).bigEndian) { Array($0) }
-        let code = HMAC<SHA256>.authenticationCode(for: day + bytes, using: key)
+        let code = HMAC<SHA256>.authenticationCode(for: day + (bytes.count == 4 ? bytes : Array(bytes.prefix(8))), using: key)
         return Hexadecimal.text(code.prefix(12))
     }
 

@@ -33,8 +33,10 @@ struct EventRoutes: Sendable {
         let operation = APIOperation(
             "reportEvents", tag: "Actions", "Report what was seen",
             """
-            Each event gets its verdict, in order. They are in the ledger, on disk, before they are answered. With `simulate=true` they are \
-            refused (400): what they count for is known only once they are recorded.
+            Each event gets its verdict, in order. What counts is in the ledger, on disk, before it is answered. A token counts once: for its \
+            viewer or, where none is named, for its page view, which is one address with the page that the token came on, whatever it calls \
+            its user agent. An idempotency key is kept where an event counted. With `simulate=true` events are refused (400): what they \
+            count for is known only once they are recorded.
             """,
             parameters: [FeedParameters.viewer, Parameter.idempotencyKey],
             body: RequestBodyDescription(

@@ -51,7 +51,7 @@ final class LedgerWriter {
             guard verdict == .counted || uncounted.takes(event, as: verdict) else { continue }
             try append(event, as: verdict)
         }
-        if let (key, answer) = entry.idempotency { try insert(key, answer: answer(verdicts)) }
+        if let (key, answer) = entry.idempotency, let kept = answer(verdicts) { try insert(key, answer: kept) }
         return LedgerReceipt(outcome: .committed, verdicts: verdicts)
     }
 

@@ -205,6 +205,8 @@ struct ClickAndImpressionTests {
             (ClientTrace(addressHash: "a", userAgent: "x"), one), (ClientTrace(addressHash: "a", userAgent: "y"), one),
             (ClientTrace(addressHash: "b", userAgent: "x"), one), (ClientTrace(addressHash: "a", userAgent: "x"), other),
             (ClientTrace(viewer: "v", addressHash: "c"), one), (ClientTrace(viewer: "w", addressHash: "c"), one),
+            // Whoever names nobody takes nothing from those who do, nor they from him.
+            (ClientTrace(addressHash: "c"), one), (ClientTrace(viewer: "x", addressHash: "a"), one), (ClientTrace(viewer: "v"), one),
             (ClientTrace(userAgent: "x"), one), (ClientTrace(userAgent: "y"), one),
         ]
         for (client, sighting) in clients { _ = try await fixture.performer().impressions([sighting], for: client, now: now) }
@@ -214,7 +216,7 @@ struct ClickAndImpressionTests {
             defer { left.formUnion(rules.keys) }
             return !left.isDisjoint(with: rules.repeats)
         }
-        #expect(repeated == [false, true, false, false, false, false, false, true])
+        #expect(repeated == [false, true, false, false, false, false, false, false, true, false, true])
     }
 
     @Test("a token of an hour that has not come does not count, and still leads on")
@@ -259,6 +261,14 @@ struct ClickAndImpressionTests {
         #expect(try await performer.impressions([sightings[1]], for: client, now: now, idempotency: other) == [.unknown])
         other.fingerprint = "i"
         #expect(try await performer.impressions([sightings[0]], for: client, now: now, idempotency: other) == [.counted])
+        // Many of one verdict are kept as few bytes.
+        other.key = "m"
+        let many = [sightings[0]] + Array(repeating: sightings[1], count: 499)
+        for _ in 0..<2 {
+            let verdicts = try await performer.impressions(many, for: client, now: now, idempotency: other)
+            #expect(verdicts == [.counted] + Array(repeating: .unknown, count: 499))
+        }
+        #expect(fixture.ledger.answers.allSatisfy { $0.count < 30 })
     }
 
     @Test("impressions get a verdict each, in order, and one commit")

@@ -19,6 +19,9 @@ final class MemoryLedger: Ledger {
 
     var events: [LedgerEvent] { state.withLock { $0.events } }
 
+    /// Those that are kept under idempotency keys.
+    var answers: [[UInt8]] { state.withLock { $0.answers.values.map(\.answer) } }
+
     var commits: Int { state.withLock { $0.commits } }
 
     var selectionIDs: [String] { state.withLock { Array($0.selections.keys) } }
@@ -40,7 +43,7 @@ final class MemoryLedger: Ledger {
             if let failure = state.failure { throw failure }
             if let (key, answer) = entry.idempotency {
                 if let known = state.answers[key.scope + key.key] { return Self.receipt(of: known, for: key) }
-                state.answers[key.scope + key.key] = (key.fingerprint, answer(entry.events.map(\.verdict)))
+                state.answers[key.scope + key.key] = answer(entry.events.map(\.verdict)).map { (key.fingerprint, $0) }
             }
             if let id = entry.undoes {
                 guard state.selections[id]?.undoneAt == nil else { return LedgerReceipt(outcome: .alreadyUndone) }

@@ -49,7 +49,7 @@ struct ClientReaderTests {
     }
 
     @Test(
-        "counting knows the whole address, whatever rows may have of it",
+        "counting knows the whole address, and of IPv6 the network, whatever rows may have of it",
         arguments: [("truncated", "203.0.113.0/24"), ("none", nil), ("hashed", "hash")] as [(String, String?)])
     func addresses(mode: String, kept: String?) async throws {
         let reader = try await reader(["events.address": mode, "events.trust-forwarded": "true"])
@@ -62,6 +62,10 @@ struct ClientReaderTests {
         #expect(try !hash.contains("203") && trace("203.0.113.1").addressHash == hash)
         #expect(try trace("203.0.113.2").addressHash != hash)
         #expect(try trace("::ffff:203.0.113.1").addressHash == hash)
+        // All of a network is one client's, to change as it likes.
+        let network = try trace("2001:db8:0:1::1").addressHash
+        #expect(try network != nil && trace("2001:db8:0:1:ffff:ffff::9").addressHash == network)
+        #expect(try trace("2001:db8:0:2::1").addressHash != network)
         #expect(try trace("203.0.113.1", now: Self.day - 1).addressHash == hash)
         #expect(try trace("203.0.113.1", now: Self.day).addressHash != hash)
         #expect(try trace("nonsense").addressHash == reader.trace(of: request(), from: "127.0.0.1", now: 0).addressHash)

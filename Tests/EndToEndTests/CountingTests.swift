@@ -1,0 +1,69 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What counts, as a stranger who tries to count more finds it.
+@Suite("Counting, from outside", .timeLimit(.minutes(2)))
+struct CountingTests {
+    private static func service() throws -> RunningService {
+        try RunningService(
+            items: Items.users(3) + Items.advertisements(2), settings: ["events.tell-verdict=true", "events.trust-forwarded=true"])
+    }
+
+    /// The body that reports the impression of an advertisement on the first page, once.
+    private static func event(_ service: RunningService, fields: [String] = ["User-Agent: tests"]) throws -> String {
+        let page = try JSON(try service.get("/feed", fields: fields).text)
+        let body = try #require(page["items"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["impression"]?["body"]?[0])
+        return #"{"type":"impression","cell":"ad:1","token":"\#(try #require(body["token"]?.text))"}"#
+    }
+
+    private static func verdicts(_ response: RawResponse) throws -> [String] {
+        try JSON(response.text).list.compactMap { $0["verdict"]?.text }
+    }
+
+    private static func size(_ service: RunningService) throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: service.folder).filter { $0.contains(".ledger") }
+            .reduce(0) { $0 + ((try FileManager.default.attributesOfItem(atPath: "\(service.folder)/\($1)")[.size] as? Int) ?? 0) }
+    }
+
+    @Test("one address with changing user agents and keys counts a token once, in a bounded number of rows and bytes")
+    func changingUserAgents() async throws {
+        try await offPool {
+            let service = try Self.service()
+            let event = try Self.event(service)
+            let body = "[" + Array(repeating: event, count: 20).joined(separator: ",") + "]"
+            var (counted, before) = (0, 0)
+            let client = try RawClient(port: service.port)
+            for number in 0..<200 {
+                let fields = ["User-Agent: tests/\(number)", "Idempotency-Key: \(number)"]
+                let verdicts = try Self.verdicts(try RunningService.ask(client, "POST", "/events", fields: fields, body: body))
+                #expect(verdicts.count == 20)
+                counted += verdicts.filter { $0 == "counted" }.count
+                if number == 0 { before = try Self.size(service) }
+            }
+            #expect(counted == 1)
+            #expect(try service.events().count == 1)
+            #expect(try Self.size(service) - before < 1 << 20)
+        }
+    }
+
+    @Test("who reads the same kept page at another address is another person, and so is each viewer")
+    func readersOfOnePage() async throws {
+        try await offPool {
+            let service = try Self.service()
+            let event = try Self.event(service)
+            #expect(try Self.event(service, fields: ["User-Agent: other", "X-Forwarded-For: 192.0.2.1"]) == event)
+            func verdict(_ address: String, _ viewer: String? = nil) throws -> String? {
+                let fields = ["User-Agent: tests", "X-Forwarded-For: \(address)"] + (viewer.map { ["X-Viewer-ID: \($0)"] } ?? [])
+                return try Self.verdicts(try service.ask("POST", "/events", fields: fields, body: "[\(event)]")).first
+            }
+            #expect(try ["192.0.2.1", "192.0.2.2", "192.0.2.1"].map { try verdict($0) } == ["counted", "counted", "duplicate"])
+            #expect(try ["2001:db8::1", "2001:db8::2", "2001:db8:1::1"].map { try verdict($0) } == ["counted", "duplicate", "counted"])
+            // In whatever order they come.
+            for (address, people) in [("192.0.2.3", [nil, "a", "b", "a", nil]), ("192.0.2.4", ["c", "d", nil, nil, "c"])] {
+                let verdicts = try people.map { try verdict(address, $0) }
+                #expect(verdicts.filter { $0 == "counted" }.count == 3 && verdicts.filter { $0 == "duplicate" }.count == 2)
+            }
+        }
+    }
+}
