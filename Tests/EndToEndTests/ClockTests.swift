@@ -63,4 +63,21 @@ struct ClockTests {
             #expect(try verdicts(1, "v2") == ["counted"])
         }
     }
+
+    @Test("a clock that leaps a year ahead removes no event, and the log says why they stay")
+    func retention() async throws {
+        try await offPool {
+            let clock = try MovableClock()
+            let service = try Self.service(clock, ["ledger.retention=10d"])
+            #expect(try service.get(try Self.href(on: try service.get("/feed").text)).status == 302)
+            clock.offset = Self.year
+            for _ in 0..<2 {
+                try service.killAndRestart()
+                _ = try service.process.line(containing: "the clock is ahead of the time that has passed")
+                // What is recorded by then vouches for nothing.
+                #expect(try service.get(try Self.href(on: try service.get("/feed").text)).status == 302)
+            }
+            #expect(try service.events().count == 3)
+        }
+    }
 }
