@@ -26,11 +26,64 @@ struct PowerCutTests {
         }
     }
 
-    @Test("takes nothing with it whose answer has arrived: items, operations, deletions, imports, actions, the key of links, the audit")
+    private static let sections = """
+        kinds:
+          club:
+            fields: {name: {type: text, required: true}}
+            cells: {collection: {identifier: ClubCell, size: 300x160, bind: {name: {text: name}}}}
+        sections:
+          clubs: {title: Clubs, kinds: [club]}
+        feeds:
+          agenda: [clubs]
+        """
+
+    private static func club(_ id: String) -> String { "{\"klass\":\"club\",\"id\":\"\(id)\",\"name\":\"\(id)\"}\n" }
+
+    private static func agenda(has ids: String...) -> (RunningService) throws -> Bool {
+        { service in
+            let page = try JSON(try service.get("/feeds/agenda").text)
+            return ids.allSatisfy { id in page["items"]?.list.contains { $0["id"]?.text == "club:\(id)" } ?? false }
+        }
+    }
+
+    /// What a run of the command line beside the service does to its store.
+    private static func command(_ words: [String], _ settings: [String], _ cut: PowerCut, _ service: RunningService) throws -> Bool {
+        let options = ["--config", service.configurationFile, "--database", service.database] + settings.flatMap { ["--set", $0] }
+        let (name, rest) = (words.prefix(1), words.dropFirst())
+        return try Command.run(name + options + rest, environment: cut.environment(isFirst: false)).code == 0
+    }
+
+    @Test(
+        """
+        takes nothing with it whose answer has arrived: items, operations, deletions, imports, also into sections, syncs, actions, the key of \
+        links, the audit
+        """)
     func nothingIsLost() async throws {
         try await offPool {
             let cut = try PowerCut()
-            let settings = [RunningService.tokenSetting]
+            let declarations = "\(cut.folder)-declared"
+            try FileManager.default.createDirectory(atPath: declarations, withIntermediateDirectories: true)
+            try Self.sections.write(toFile: "\(declarations)/kinds.yaml", atomically: true, encoding: .utf8)
+            let origin = try Origin { _, connection in
+                let people = (0..<20).map { #"{"key":"s\#($0)","name":"v","face":"https://example.com/\#($0).png"}"# }
+                connection.answer(200, [], body: Array("{\"people\":[\(people.joined(separator: ","))]}".utf8))
+            }
+            defer { origin.stop() }
+            try """
+            sources:
+              people:
+                url: \(origin.url("/people"))
+                kind: user
+                every: 1h
+                items: /people
+                fields: {id: key, username: name, avatarUrl: face, type: {value: regular}}
+            """.write(toFile: "\(declarations)/sources.yaml", atomically: true, encoding: .utf8)
+            let sources = [
+                "sources.file=\(declarations)/sources.yaml", "sources.allowed-networks=127.0.0.1/32",
+                "sources.allowed-ports=\(origin.port)",
+            ]
+            // A service that knew the sources would have their items again at once.
+            let settings = [RunningService.tokenSetting, "feed.kinds=\(declarations)/kinds.yaml"]
             let service = try RunningService(in: cut.folder, settings: settings, environment: cut.environment(isFirst: true))
             let link = Self.put("link")
             var click = ""
@@ -57,10 +110,19 @@ struct PowerCutTests {
                     name: "import beside the service",
                     perform: { service in
                         let file = "\(service.folder)/more.ndjson"
-                        try Items.user("beside").write(toFile: file, atomically: true, encoding: .utf8)
-                        let arguments = ["import", "--config", service.configurationFile, "--database", service.database, file]
-                        return try Command.run(arguments, environment: cut.environment(isFirst: false)).code == 0
-                    }, isThere: Self.has("beside")),
+                        try (Items.user("beside") + Self.club("b")).write(toFile: file, atomically: true, encoding: .utf8)
+                        return try Self.command(["import", file], Array(settings.dropFirst()), cut, service)
+                    },
+                    isThere: { try Self.has("beside")($0) && Self.agenda(has: "b")($0) }
+                ),
+                Write(
+                    name: "import over HTTP into a section",
+                    perform: { try $0.admin("POST", "/admin/items", body: Self.club("a") + Self.club("c")).status == 200 },
+                    isThere: Self.agenda(has: "a", "b", "c")),
+                Write(
+                    name: "sync beside the service",
+                    perform: { try Self.command(["sync", "people"], settings.dropFirst() + sources, cut, $0) },
+                    isThere: Self.has("s0", "s19", "u29", "beside")),
                 Write(
                     name: "dismissal",
                     perform: { try $0.ask("POST", "/cells/user:u1/dismissal", fields: ["User-Agent: t", "X-Viewer-ID: v"]).status == 200 },
