@@ -47,7 +47,7 @@ struct Composition: Sendable {
             ViewerListAssembler(
                 list: list, path: path, store: store, ledger: ledger, factories: factories, keys: keys, links: links, tokens: tokens)
         }
-        let clicks = ClickRoutes(performer: performer, clients: clients, verdicts: verdicts)
+        let clicks = ClickRoutes(performer: performer, clients: clients, redirects: FinishedRedirects(verdicts: verdicts))
         let api =
             feed.routes + lists.routes
             + CellRoutes(performer: performer, clients: clients, keys: idempotency, verdicts: verdicts).routes

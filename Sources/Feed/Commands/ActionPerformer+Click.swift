@@ -57,7 +57,7 @@ extension ActionPerformer {
     /// - Parameter completion: called once, on whatever thread it happens to be, mostly the ledger's own: it must not hold that up. It fails
     ///   as ``click(token:for:now:)`` does.
     public func follow(_ link: KnownLink, completion: @escaping @Sendable (Result<Click, any Error>) -> Void) {
-        Task.immediate {
+        Task.immediate { [self] in
             do {
                 let click = try await perform(link)
                 ledger.commit(click.entry) { completion($0.map(click.judged)) }

@@ -2,7 +2,9 @@
 ///
 /// It finds the item, has its factory make the view model, and runs the command in the slot; what the commands leave behind is committed
 /// as one unit before anything is answered. It knows neither kinds of item nor commands.
-public struct ActionPerformer: Sendable {
+///
+/// A class, as each click passes it from one closure to the next.
+public final class ActionPerformer: Sendable {
     let store: any FeedStore
     let ledger: any Ledger
     let factories: CellFactories

@@ -5,9 +5,15 @@ import Synchronization
 /// Good for one state of the store and one hour, as pages are: a URL that was changed, or an advertisement that is gone, is never served
 /// from here. It holds tokens whose signature was found to be ours, and no others.
 final class ClickDestinations: Sendable {
-    struct Destination: Sendable {
-        var token: CellToken
-        var viewModel: CellViewModel
+    /// A class: each click holds one for a while.
+    final class Destination: Sendable {
+        let token: CellToken
+        let viewModel: CellViewModel
+
+        init(token: CellToken, viewModel: CellViewModel) {
+            self.token = token
+            self.viewModel = viewModel
+        }
     }
 
     struct State: Hashable {

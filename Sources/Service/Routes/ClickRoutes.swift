@@ -4,7 +4,9 @@ internal import HTTPTypes
 internal import Routing
 
 /// `GET /click/{token}`: the clickthrough link. It leads to the stored URL, never to one taken from the request.
-struct ClickRoutes: Sendable {
+///
+/// A class, as each click holds it until its answer.
+final class ClickRoutes: Sendable {
     private static let pattern = "/click/{token}"
     private static let token = Parameter.segment(
         "token", FeedParameters.plain, "The link's token, as the cell's selection has it.",
@@ -14,9 +16,15 @@ struct ClickRoutes: Sendable {
         "Who asks, as for other requests; but a name that is too long or no UTF-8 is none, and the link is followed all the same.",
         example: #""viewer-1""#)
 
-    let performer: ActionPerformer
-    let clients: ClientReader
-    let verdicts: VerdictField
+    private let performer: ActionPerformer
+    private let clients: ClientReader
+    private let redirects: FinishedRedirects
+
+    init(performer: ActionPerformer, clients: ClientReader, redirects: FinishedRedirects) {
+        self.performer = performer
+        self.clients = clients
+        self.redirects = redirects
+    }
 
     var routes: [Route] {
         let operation = APIOperation(
@@ -31,7 +39,7 @@ struct ClickRoutes: Sendable {
                 .problem(.notFound, "The token is forged or damaged.", [.init(.invalidToken, "There is nothing behind this link.")]),
                 .problem(.gone, "The advertisement is gone.", [.init(.goneAdvertisement, "This advertisement is gone.")]),
             ])
-        return [Route(.get, Self.pattern, operation) { try await follow($0) }]
+        return [Route(.get, Self.pattern, operation) { [self] in try await follow($0) }]
     }
 
     /// What a link leads to that is known already: most clicks are on few links, and have no more to wait for than the disk.
@@ -39,20 +47,19 @@ struct ClickRoutes: Sendable {
         guard head.method == .get || head.method == .head, let token = head.segment(behind: "/click/") else { return nil }
         let client = clients.lenientTrace(of: head, from: peer.address, now: now)
         guard let link = performer.link(token: token, for: client, now: now) else { return nil }
-        return DeferredRoute(pattern: Self.pattern) { reply in
+        return DeferredRoute(pattern: Self.pattern) { [performer, redirects] reply in
             performer.follow(link) { result in
-                reply { response(for: try result.get()) }
+                reply {
+                    let click = try result.get()
+                    return redirects.finished(to: click.location, as: click.verdict)
+                }
             }
         }
     }
 
     private func follow(_ request: RouteRequest) async throws -> ServerResponse {
         let client = clients.lenientTrace(of: request.head, from: request.request.peer.address, now: request.now)
-        return response(for: try await performer.click(token: try request[Self.token], for: client, now: request.now))
-    }
-
-    private func response(for click: ActionPerformer.Click) -> ServerResponse {
-        let response = ServerResponse(status: .found, fields: [.location: click.location, .cacheControl: "no-store"])
-        return verdicts.added(click.verdict, to: response)
+        let click = try await performer.click(token: try request[Self.token], for: client, now: request.now)
+        return redirects.plain(to: click.location, as: click.verdict)
     }
 }
