@@ -59,13 +59,6 @@ public struct ImageURLSigner: Sendable {
         public var changes: Int64
     }
 
-    /// Whether a path is still the one that its picture has. One that changes later than any that is minted now was minted by a clock that
-    /// was ahead.
-    /// - Parameter now: seconds since 1970.
-    public func isCurrent(_ minted: Minted, now: Int64) -> Bool {
-        now < minted.changes && minted.changes <= (Int64(Self.hour(now)) + rotationHours) * 3_600
-    }
-
     /// The path of a picture.
     /// - Parameter now: seconds since 1970.
     public func mint(_ source: FetchURL, now: Int64) -> Minted {
