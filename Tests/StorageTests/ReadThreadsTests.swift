@@ -8,6 +8,17 @@ import Testing
 
 @Suite("Threads that read")
 struct ReadThreadsTests {
+    /// How many reads run, and the most that ever did.
+    private final class Running: Sendable {
+        private let counts = Mutex((now: 0, most: 0))
+
+        var most: Int { counts.withLock { $0.most } }
+
+        func begin() { counts.withLock { ($0.now, $0.most) = ($0.now + 1, max($0.most, $0.now + 1)) } }
+
+        func end() { counts.withLock { $0.now -= 1 } }
+    }
+
     private func threads(_ count: Int, waiting: Int = 100, patience: Duration = .seconds(30)) -> ReadThreads {
         ReadThreads(ReadLimits(threads: count, waiting: waiting, patience: patience))
     }
@@ -32,14 +43,14 @@ struct ReadThreadsTests {
     @Test("many reads use so many threads and no more, none of them a task's", arguments: [1, 3])
     func bound(count: Int) async throws {
         let threads = threads(count)
-        let most = Mutex((now: 0, most: 0))
+        let running = Running()
         let sum = try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 0..<200 {
                 group.addTask {
                     try await threads.run(for: .request) {
-                        most.withLock { ($0.now, $0.most) = ($0.now + 1, max($0.most, $0.now + 1)) }
+                        running.begin()
                         usleep(200)
-                        most.withLock { $0.now -= 1 }
+                        running.end()
                         return number
                     }
                 }
@@ -47,7 +58,7 @@ struct ReadThreadsTests {
             return try await group.reduce(0, +)
         }
         #expect(sum == 199 * 100)
-        #expect(most.withLock { $0.most } == count)
+        #expect(running.most == count)
         #expect(threads.statistics == ReadStatistics(finished: 200))
     }
 
@@ -89,22 +100,22 @@ struct ReadThreadsTests {
     func departure() async throws {
         let (threads, gate) = (threads(1), Gate())
         let first = try await blocked(threads, until: gate, running: 1)
-        let ran = Atomic(false)
-        let second = Task { try await threads.run(for: .request) { ran.store(true, ordering: .relaxed) } }
+        let ran = Running()
+        let second = Task { try await threads.run(for: .request) { ran.begin() } }
         try await reach(threads, waiting: 1)
         second.cancel()
         await #expect(throws: CancellationError.self) { try await second.value }
         #expect(threads.statistics.waiting == 0)
         let third = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            try await threads.run(for: .request) { ran.store(true, ordering: .relaxed) }
+            try await threads.run(for: .request) { ran.begin() }
         }
         await #expect(throws: CancellationError.self) { try await third.value }
         // A read that has begun is brought all the same.
         first.cancel()
         gate.open()
         try await first.value
-        #expect(!ran.load(ordering: .relaxed) && threads.statistics.finished == 1)
+        #expect(ran.most == 0 && threads.statistics.finished == 1)
     }
 
     @Test("what is read in the background leaves threads to requests, and is not forgotten over them")

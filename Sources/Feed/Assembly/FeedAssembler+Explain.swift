@@ -6,7 +6,7 @@ extension FeedAssembler {
     ///
     /// That is found by walking the feed from its start with the request's limit, layout and width, up to `walkLimit` pages.
     /// - Parameter advertisements: how many of them are told of.
-    /// - Throws: as ``page(_:)`` does.
+    /// - Throws: as ``page(_:for:)`` does.
     public func explain(_ request: FeedRequest, lookingAt advertisements: Int = 1_000) async throws -> FeedExplanation {
         let page = try await page(request)
         let context = context(of: request)
