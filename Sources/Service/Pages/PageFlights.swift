@@ -50,17 +50,23 @@ final class PageFlights<Made: Sendable>: Sendable {
 
     /// - Parameters:
     ///   - version: the store's at this moment.
+    ///   - ready: a page that somebody has made since.
     ///   - joined: called where another one's page is waited for.
     ///   - make: makes the page of a moment after the call, in gzip coding too where that is wanted by then.
     /// - Throws: what `make` throws, to all who waited for it; but where the maker was cancelled, another one makes the page.
     func page(
-        _ key: Key, gzip: Bool, version: () -> StoreVersion, joined: () -> Void,
+        _ key: Key, gzip: Bool, version: () -> StoreVersion, ready: () -> Made?, joined: () -> Void,
         make: (StoreVersion, _ wantsGzip: @escaping WantsGzip) async throws -> Made
     ) async throws -> Made {
         let arrival = state.withLock { $0.number() }
         while true {
             let version = version()
             if begin(key, gzip: gzip, version) {
+                // One that landed since this one last looked has left its page. It may lack the coding that others wait for.
+                if let made = ready() {
+                    land(key, .again)
+                    return made
+                }
                 return try await fly(key) { try await make(version) { self.decideCoding(key) } }
             }
             joined()

@@ -57,19 +57,11 @@ struct SharedPages: Sendable {
         (self.store, self.pages, self.format, self.metrics) = (store, pages, format, metrics)
     }
 
-    /// - Throws: as ``FeedAssembler/page(_:for:)`` does.
+    /// - Throws: as `FeedAssembler.page(_:for:)` does.
     func page(_ wish: Wish) async throws -> CannedResponse {
-        let now = wish.request.now
-        let version = store.version
-        if let page = pages.page(wish.key, target: wish.target, version: version, now: now),
-            let canned = page.canned(gzip: wish.gzip, now: now)
-        {
-            pages.count(page, version)
-            if let following = page.following { goAhead(following.wish) }
-            return canned
-        }
+        if let ready = ready(wish) { return ready }
         let made = try await flights.page(
-            flight(wish), gzip: wish.gzip, version: { store.version }, joined: metrics.join
+            flight(wish), gzip: wish.gzip, version: { store.version }, ready: { ready(wish).map { Made(canned: $0) } }, joined: metrics.join
         ) { version, wantsGzip in
             metrics.miss()
             return try await make(wish, for: .request, version, wantsGzip)
@@ -77,6 +69,16 @@ struct SharedPages: Sendable {
         // Whoever comes with a cursor is likely to go on.
         if wish.request.cursor != nil, let following = made.following { goAhead(following) }
         return made.canned
+    }
+
+    private func ready(_ wish: Wish) -> CannedResponse? {
+        let (version, now) = (store.version, wish.request.now)
+        guard let page = pages.page(wish.key, target: wish.target, version: version, now: now),
+            let canned = page.canned(gzip: wish.gzip, now: now)
+        else { return nil }
+        pages.count(page, version)
+        if let following = page.following { goAhead(following.wish) }
+        return canned
     }
 
     private func flight(_ wish: Wish) -> PageFlights<Made>.Key {
