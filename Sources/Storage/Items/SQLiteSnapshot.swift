@@ -8,7 +8,9 @@ struct SQLiteSnapshot: FeedSnapshot {
     static let columns = "kind, id, variant, position, body"
 
     /// Texts that are made once: making them anew would cost a page as much as looking their statements up.
-    private static let ofLane = Texts("lane = ?")
+    /// The sign keeps SQLite from comparing the value with what partial indices ask for: it would prepare the statement anew each time that
+    /// a value is bound.
+    private static let ofLane = Texts("lane = +?")
     /// The lane as a literal: it is what lets SQLite use the index of forms.
     private static let ofAdvertisements = Texts(form: Lane.advertisements.rawValue)
 
