@@ -114,8 +114,9 @@ final class ClockTests {
             let key = FinishedPages.Key(FeedRequest(cursor: nil, limit: 20, now: 1), of: "/feed")
             let (version, canned) = (StoreVersion(high: 1, low: 1), CannedResponse(ServerResponse(status: .ok, body: Array("{}".utf8))))
             pages.keep(
-                canned, hasGzip: false, as: key, target: "/feed", version: version, validUntil: CellTokens.endOfBucket(of: made))
-            return { pages.page(key, target: "/feed", version: version)?.canned(gzip: false, now: $0) != nil }
+                canned, hasGzip: false, as: key, target: "/feed", version: version, current: version, made: made,
+                validUntil: CellTokens.endOfBucket(of: made))
+            return { pages.page(key, target: "/feed", version: version, now: $0)?.canned(gzip: false, now: $0) != nil }
         case .freshPicture, .stalePictureWhileRevalidated, .stalePictureOnError:
             let age: Int64 = kind == .freshPicture ? 0 : 10
             let born = made / 1_000 - age
