@@ -42,7 +42,7 @@ struct ReadThreadsTests {
 
     @Test("many reads use so many threads and no more, none of them a task's", arguments: [1, 3])
     func bound(count: Int) async throws {
-        let threads = threads(count)
+        let threads = threads(count, waiting: 200)
         let running = Running()
         let sum = try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 0..<200 {

@@ -28,6 +28,8 @@ struct SlowStoreTests {
         try await offPool {
             let page = try service.get("/feed").text
             let (click, picture) = (try Self.link("/click/[^\"]+", in: page), try Self.link("/images/[^\"]+", in: page))
+            // Where a link leads is read once.
+            #expect(try service.get(click).status == 302)
             // As many as there are threads, and one that waits for them.
             let slow = try (1...2).map { try service.begin("/feeds/slow?limit=\($0)") }
             try service.reach(Self.running, 2)
