@@ -92,8 +92,9 @@ fuzz: install-build
 # Static: the package runs where there is no Swift.
 package: install-build
 	@Config/install dpkg-dev
-	$(RELEASE) --static-swift-stdlib --product intertwine
 	swift package generate-manual
+	@# After it, as it leaves a binary there that is not static.
+	$(RELEASE) --static-swift-stdlib --product intertwine
 	@$(COLLECT_MANUAL)
 	@Config/package
 

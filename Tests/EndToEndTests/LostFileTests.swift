@@ -43,7 +43,9 @@ struct LostFileTests {
         try await offPool {
             let service = try RunningService(items: Items.users(2))
             let ledger = "\(service.folder)/intertwine.ledger.sqlite"
-            let other = try SpawnedProcess(["/usr/bin/sqlite3", "-bail", ledger, ".timeout 5000", "BEGIN IMMEDIATE", ".system echo locked; sleep 20"])
+            let other = try SpawnedProcess([
+                "/usr/bin/sqlite3", "-bail", ledger, ".timeout 5000", "BEGIN IMMEDIATE", ".system echo locked; sleep 20",
+            ])
             _ = try other.line(containing: "locked")
             #expect(try Self.seconds(service, untilReady: false) < 5)
             other.signal(SIGKILL)

@@ -65,7 +65,7 @@ public struct ImageURLSigner: Sendable {
         mint(source.text, change: change(of: source.text, after: Int64(Self.hour(now))))
     }
 
-    /// The path of a picture whose source is known to be in libcurl's canonical form, as every ``FetchURL/isPlain(_:)`` is.
+    /// The path of a picture whose source is known to be in libcurl's canonical form, as every one is that `FetchURL.isPlain` says so of.
     public func path(forPlain source: String, now: Int64) -> String {
         mint(source, change: change(of: source, after: Int64(Self.hour(now)))).path
     }

@@ -173,7 +173,10 @@ struct ItemReaderTests {
             ("[\0{\0}\0]\0", "iconv -f UTF-16"), ("\0[\0{\0}\0]", "UTF-16"), ("\u{28}", "object is expected"),
             (#"{"users": [{"klass": "user"}]}"#, "jq '.[\"users\"]'"),
             ("{\n  \"page\": 1,\n  \"users\": [\n    {\n", "in its member \"users\""),
-            ("{\n \"klass\": \"user\",\n \"tags\": [{}],\n \"id\": \"a\"\n}\n", "goes on behind its line: write each on one line, as in `jq -c . FILE`"),
+            (
+                "{\n \"klass\": \"user\",\n \"tags\": [{}],\n \"id\": \"a\"\n}\n",
+                "goes on behind its line: write each on one line, as in `jq -c . FILE`"
+            ),
             ("PK\u{3}\u{4}abcdef", "unzip -p"), ("BZh91AY", "bzip2 -dc"),
         ])
     func unreadable(_ text: String, _ words: String) {
