@@ -185,7 +185,7 @@ struct ActionTests {
             holder.arguments = [service.database.replacing(".sqlite", with: ".ledger.sqlite")]
             (holder.standardInput, holder.standardOutput) = (input, output)
             try holder.run()
-            try input.fileHandleForWriting.write(contentsOf: Data("BEGIN EXCLUSIVE; SELECT 'held';\n".utf8))
+            try input.fileHandleForWriting.write(contentsOf: Data(".timeout 5000\nBEGIN EXCLUSIVE; SELECT 'held';\n".utf8))
             #expect(try output.fileHandleForReading.read(upToCount: 4) == Data("held".utf8))
             for target in [href, href + "?from=here"] {
                 let answer = try service.get(target)

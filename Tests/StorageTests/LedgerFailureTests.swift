@@ -23,7 +23,7 @@ struct LedgerFailureTests {
         _ = try await ledger.commit(click("before"))
         // The shell that `.system` runs shares its input and output with the program.
         let other = try Program(
-            path: "/usr/bin/sqlite3", arguments: [path, "BEGIN IMMEDIATE", ".system echo locked; read line", "ROLLBACK"])
+            path: "/usr/bin/sqlite3", arguments: [path, ".timeout 5000", "BEGIN IMMEDIATE", ".system echo locked; read line", "ROLLBACK"])
         #expect(other.line() == "locked")
         await #expect(throws: StoreError.self) { try await ledger.commit(click("during")) }
         #expect(try await ledger.events(after: 0, limit: 9).map(\.event.viewer) == ["before"])
@@ -38,7 +38,7 @@ struct LedgerFailureTests {
         let path = scratch.path("ledger.sqlite")
         let ledger = try SQLiteLedger(path: path, group: 1, lockTimeout: 1)
         let other = try Program(
-            path: "/usr/bin/sqlite3", arguments: [path, "BEGIN IMMEDIATE", ".system echo locked; read line", "ROLLBACK"])
+            path: "/usr/bin/sqlite3", arguments: [path, ".timeout 5000", "BEGIN IMMEDIATE", ".system echo locked; read line", "ROLLBACK"])
         #expect(other.line() == "locked")
         let start = ContinuousClock.now
         let failures = await withTaskGroup(of: Bool.self) { group in

@@ -116,7 +116,7 @@ struct LostFileTests {
         let ledger = try SQLiteLedger(path: path, lockTimeout: 0.2)
         try await ledger.checkReady()
         let other = try Program(
-            path: "/usr/bin/sqlite3", arguments: [path, "BEGIN IMMEDIATE", ".system echo locked; read line", "ROLLBACK"])
+            path: "/usr/bin/sqlite3", arguments: [path, ".timeout 5000", "BEGIN IMMEDIATE", ".system echo locked; read line", "ROLLBACK"])
         #expect(other.line() == "locked")
         // What was written a moment ago is no proof for long.
         while (try? await ledger.checkReady()) != nil { try await Task.sleep(for: .milliseconds(50)) }
