@@ -159,7 +159,7 @@ struct HostileClientTests {
                 #expect(try other.response().status == 200)
             }
             // It is noticed when the rest never comes.
-            usleep(700_000)
+            usleep(1_500_000)
             #expect(try slow.rest().count < 8 << 20)
         }
     }

@@ -75,7 +75,7 @@ extension Connection {
     /// Begins to watch how much the client takes.
     func beginMeasuring() {
         measure()
-        takingCredit = requiredBytes
+        takingCredit = 2 * requiredBytes
     }
 
     private func measure() {
@@ -96,7 +96,7 @@ extension Connection {
     func hasTakenEnough() -> Bool {
         let taken = unsentBefore + handedOver - Int(clinux_unsent(descriptor))
         let required = requiredBytes
-        takingCredit = min(takingCredit + Double(max(0, taken)), 2 * required) - required
+        takingCredit = min(takingCredit + Double(max(0, taken)), 3 * required) - required
         measure()
         return required > 0 ? takingCredit > 0 : taken > 0
     }

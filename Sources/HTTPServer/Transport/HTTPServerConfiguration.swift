@@ -42,8 +42,8 @@ public struct HTTPServerConfiguration: Sendable {
     public var bodyRateGrace = Duration.seconds(5)
     /// How long a connection may wait for its next request. Beyond: it is closed without a word.
     public var idleTimeout = Duration.seconds(60)
-    /// Within this time a client has to take what waits for it, or ``minimumWriteRate`` of it; within twice this time, where it was faster
-    /// before. Beyond: the connection is reset.
+    /// How often it is looked at whether a client takes what waits for it, at ``minimumWriteRate`` at least. One that takes nothing is reset the
+    /// second time, and the third where it was faster before: windows open in steps.
     public var writeTimeout = Duration.seconds(30)
     /// Bytes per second, on the average of ``writeTimeout``, at which a client has to take an answer that waits for it: one that sips
     /// holds memory as one that takes nothing does.
