@@ -21,7 +21,7 @@ let package = Package(
     name: "intertwine",
     products: [
         .executable(name: "intertwine", targets: ["intertwine"]),
-        .library(name: "IntertwineService", targets: ["Feed", "HTTPServer", "Service", "Storage"]),
+        .library(name: "IntertwineService", targets: ["IntertwineFeed", "IntertwineHTTPServer", "IntertwineService", "IntertwineStorage"]),
     ],
     dependencies: [
         // Why each dependency is here: Documentation/decisions/0001-dependencies.md.
@@ -43,7 +43,7 @@ let package = Package(
         .executableTarget(
             name: "intertwine",
             dependencies: [
-                "Feed", "Primitives", "Service", "Storage", "Sync",
+                "IntertwineFeed", "IntertwinePrimitives", "IntertwineService", "IntertwineStorage", "IntertwineSync",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
@@ -53,7 +53,7 @@ let package = Package(
         .executableTarget(
             name: "sample-origin",
             dependencies: [
-                "HTTPServer",
+                "IntertwineHTTPServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
@@ -62,7 +62,7 @@ let package = Package(
         .executableTarget(
             name: "recipe-feed",
             dependencies: [
-                "Feed", "Service", "Storage",
+                "IntertwineFeed", "IntertwineService", "IntertwineStorage",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -70,10 +70,11 @@ let package = Package(
 
         // Floor 3: routes and configuration; composes everything below by hand.
         .target(
-            name: "Service",
+            name: "IntertwineService",
             dependencies: [
-                "CLinux", "EventLoop", "Feed", "Fetch", "HTTPServer", "Images", "Primitives", "Routing", "Sample", "Storage", "Sync",
-                "Viewer",
+                "CIntertwineLinux", "IntertwineEventLoop", "IntertwineFeed", "IntertwineFetch", "IntertwineHTTPServer", "IntertwineImages",
+                "IntertwinePrimitives", "IntertwineRouting", "IntertwineSample", "IntertwineStorage", "IntertwineSync",
+                "IntertwineViewer",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
@@ -85,48 +86,49 @@ let package = Package(
                 .product(name: "Yams", package: "Yams"),
             ]),
         // What lies in files, into the binary, which stays a single file. A module of its own: the compiler takes seconds for it.
-        .target(name: "Viewer", resources: viewer.map { .embedInCode($0) }),
+        .target(name: "IntertwineViewer", resources: viewer.map { .embedInCode($0) }),
         .target(
-            name: "Sample", path: "Config/sample", exclude: ["feed.json", "make-feed", "make-pictures"],
+            name: "IntertwineSample", path: "Config/sample", exclude: ["feed.json", "make-feed", "make-pictures"],
             sources: ["SamplePictures.swift"], resources: samplePictures.map { .embedInCode("pictures/" + $0) }),
 
         // Floor 2
         .target(
-            name: "Images",
+            name: "IntertwineImages",
             dependencies: [
-                "CLinux", "EventLoop", "Fetch", "Primitives",
+                "CIntertwineLinux", "IntertwineEventLoop", "IntertwineFetch", "IntertwinePrimitives",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(
-            name: "Sync",
+            name: "IntertwineSync",
             dependencies: [
-                "EventLoop", "Feed", "Fetch", "Primitives", "Storage", .product(name: "Crypto", package: "swift-crypto"),
+                "IntertwineEventLoop", "IntertwineFeed", "IntertwineFetch", "IntertwinePrimitives", "IntertwineStorage",
+                .product(name: "Crypto", package: "swift-crypto"),
             ]),
 
         // Floor 1
         .target(
-            name: "HTTPServer",
+            name: "IntertwineHTTPServer",
             dependencies: [
-                "CLinux", "CZlib", "EventLoop", "Primitives",
+                "CIntertwineLinux", "CIntertwineZlib", "IntertwineEventLoop", "IntertwinePrimitives",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(
-            name: "Routing",
+            name: "IntertwineRouting",
             dependencies: [
-                "HTTPServer", "Primitives",
+                "IntertwineHTTPServer", "IntertwinePrimitives",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(
-            name: "Fetch",
-            dependencies: ["CCurl", "CLinux", "EventLoop", "Primitives"]),
+            name: "IntertwineFetch",
+            dependencies: ["CIntertwineCurl", "CIntertwineLinux", "IntertwineEventLoop", "IntertwinePrimitives"]),
         .target(
-            name: "Storage",
+            name: "IntertwineStorage",
             dependencies: [
-                "CZlib", "Feed",
+                "CIntertwineZlib", "IntertwineFeed",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
@@ -134,74 +136,79 @@ let package = Package(
             ]),
 
         // Floor 0: what is written the same way everywhere. No dependency, no Foundation.
-        .target(name: "Primitives"),
-        .target(name: "EventLoop", dependencies: ["CLinux"]),
+        .target(name: "IntertwinePrimitives"),
+        .target(name: "IntertwineEventLoop", dependencies: ["CIntertwineLinux"]),
         .target(
-            name: "Feed",
+            name: "IntertwineFeed",
             dependencies: [
-                "Primitives",
+                "IntertwinePrimitives",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Mustache", package: "swift-mustache"),
             ]),
 
         // C
-        .target(name: "CLinux"),
+        .target(name: "CIntertwineLinux"),
         .systemLibrary(
-            name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+            name: "CIntertwineCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CIntertwineZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
         // Tests
-        .target(name: "TestSupport", dependencies: ["CLinux", "CZlib"], path: "Tests/TestSupport"),
+        .target(name: "TestSupport", dependencies: ["CIntertwineLinux", "CIntertwineZlib"], path: "Tests/TestSupport"),
         // A server in a process of its own, with a counting allocator, for the tests that need one.
         .target(name: "CAllocationCount", path: "Tests/CAllocationCount"),
         .executableTarget(
             name: "HTTPProbe",
             dependencies: [
-                "CAllocationCount", "HTTPServer", "Service", "Storage", "TestSupport",
+                "CAllocationCount", "IntertwineHTTPServer", "IntertwineService", "IntertwineStorage", "TestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"), .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/HTTPProbe"),
-        .testTarget(name: "PrimitivesTests", dependencies: ["Primitives", "TestSupport"]),
-        .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"]),
-        .testTarget(name: "FeedTests", dependencies: ["Feed", "Primitives", "TestSupport"]),
+        .testTarget(name: "PrimitivesTests", dependencies: ["IntertwinePrimitives", "TestSupport"]),
+        .testTarget(name: "EventLoopTests", dependencies: ["IntertwineEventLoop", "TestSupport"]),
+        .testTarget(name: "FeedTests", dependencies: ["IntertwineFeed", "IntertwinePrimitives", "TestSupport"]),
         .testTarget(
             name: "HTTPServerTests",
             dependencies: [
-                "EventLoop", "HTTPServer", "HTTPProbe", "TestSupport",
+                "IntertwineEventLoop", "IntertwineHTTPServer", "HTTPProbe", "TestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
-        .testTarget(name: "FetchTests", dependencies: ["EventLoop", "Fetch", "TestSupport"]),
+        .testTarget(name: "FetchTests", dependencies: ["IntertwineEventLoop", "IntertwineFetch", "TestSupport"]),
         // The image manager in a process of its own, which tests kill or count.
         .executableTarget(
-            name: "CacheFiller", dependencies: ["EventLoop", "Fetch", "Images", "TestSupport"], path: "Tests/CacheFiller"),
+            name: "CacheFiller", dependencies: ["IntertwineEventLoop", "IntertwineFetch", "IntertwineImages", "TestSupport"],
+            path: "Tests/CacheFiller"),
         .testTarget(
             name: "ImagesTests",
             dependencies: [
-                "CacheFiller", "EventLoop", "Fetch", "Images", "Primitives", "TestSupport", .product(name: "Logging", package: "swift-log"),
+                "CacheFiller", "IntertwineEventLoop", "IntertwineFetch", "IntertwineImages", "IntertwinePrimitives", "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
             ]),
         // A process that the storage tests kill: it must be another one than theirs.
         .executableTarget(
-            name: "StorageVictim", dependencies: ["Feed", "Storage"], path: "Tests/StorageVictim"),
+            name: "StorageVictim", dependencies: ["IntertwineFeed", "IntertwineStorage"], path: "Tests/StorageVictim"),
         .testTarget(
             name: "StorageTests",
             dependencies: [
-                "Feed", "Storage", "StorageVictim", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+                "IntertwineFeed", "IntertwineStorage", "StorageVictim", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
             name: "RoutingTests",
             dependencies: [
-                "HTTPServer", "Routing", .product(name: "HTTPTypes", package: "swift-http-types"),
+                "IntertwineHTTPServer", "IntertwineRouting", .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
             name: "SyncTests",
-            dependencies: ["EventLoop", "Feed", "Fetch", "Storage", "Sync", "TestSupport"]),
+            dependencies: [
+                "IntertwineEventLoop", "IntertwineFeed", "IntertwineFetch", "IntertwineStorage", "IntertwineSync", "TestSupport",
+            ]),
         .testTarget(
             name: "ServiceTests",
             dependencies: [
-                "Feed", "Fetch", "HTTPServer", "Images", "Routing", "Service", "Storage", "Sync", "TestSupport",
+                "IntertwineFeed", "IntertwineFetch", "IntertwineHTTPServer", "IntertwineImages", "IntertwineRouting", "IntertwineService",
+                "IntertwineStorage", "IntertwineSync", "TestSupport",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
@@ -211,7 +218,7 @@ let package = Package(
 )
 
 // One loop for the settings of all Swift targets.
-for target in package.targets where target.type != .system && !["CAllocationCount", "CLinux"].contains(target.name) {
+for target in package.targets where target.type != .system && !["CAllocationCount", "CIntertwineLinux"].contains(target.name) {
     target.swiftSettings = [
         .swiftLanguageMode(.v6),
         .enableUpcomingFeature("ExistentialAny"),

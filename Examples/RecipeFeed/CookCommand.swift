@@ -1,4 +1,4 @@
-import Feed
+import IntertwineFeed
 
 /// Remembers that a viewer has cooked a recipe. It can be taken back.
 struct CookCommand: UndoableCommand {

@@ -1,4 +1,4 @@
-import Service
+import IntertwineService
 
 /// Stands around all routes: turns away whoever says to be a robot, and tells on each answer whose kitchen it came from.
 struct KitchenDoor: ServiceMiddleware {

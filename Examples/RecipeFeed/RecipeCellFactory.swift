@@ -1,4 +1,4 @@
-import Feed
+import IntertwineFeed
 
 /// Shows a recipe with its picture and title.
 struct RecipeCellFactory: CellViewModelFactory {

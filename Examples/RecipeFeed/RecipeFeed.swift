@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import Service
+import IntertwineService
 
 /// Serves a feed of recipes: a kind of item, a cell and a command of its own, each one file and one line here.
 @main

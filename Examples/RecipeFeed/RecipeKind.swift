@@ -1,4 +1,4 @@
-import Feed
+import IntertwineFeed
 
 /// `{"klass":"recipe","id":"ramen","title":"Ramen","pictureUrl":"https://…","type":"quick"}`
 struct RecipeKind: ItemKind {

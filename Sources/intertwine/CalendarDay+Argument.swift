@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import Primitives
+import IntertwinePrimitives
 
 extension CalendarDay: ExpressibleByArgument {
     package init?(argument: String) {

@@ -1,9 +1,9 @@
 import ArgumentParser
-import Feed
 import Foundation
-import Primitives
-import Service
-import Storage
+import IntertwineFeed
+import IntertwinePrimitives
+import IntertwineService
+import IntertwineStorage
 
 struct ExportEvents: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

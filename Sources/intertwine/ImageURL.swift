@@ -1,5 +1,5 @@
 import ArgumentParser
-import Service
+import IntertwineService
 
 struct ImageURL: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

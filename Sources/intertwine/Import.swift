@@ -1,8 +1,8 @@
 public import ArgumentParser
-import Feed
 import Foundation
-import Service
-import Storage
+import IntertwineFeed
+import IntertwineService
+import IntertwineStorage
 
 struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Service
+import IntertwineService
 
 /// The command line, nothing else.
 @main

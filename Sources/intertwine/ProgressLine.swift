@@ -1,4 +1,4 @@
-import Storage
+import IntertwineStorage
 
 /// Shows how far an import is: a bar that is drawn over itself on a terminal, a plain line now and then elsewhere.
 struct ProgressLine {

@@ -1,9 +1,9 @@
 public import ArgumentParser
-import Feed
 import Foundation
-import Primitives
-import Service
-import Storage
+import IntertwineFeed
+import IntertwinePrimitives
+import IntertwineService
+import IntertwineStorage
 
 struct Report: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

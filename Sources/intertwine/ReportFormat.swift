@@ -1,6 +1,6 @@
 import ArgumentParser
-import Feed
-import Primitives
+import IntertwineFeed
+import IntertwinePrimitives
 
 /// How a report is written.
 enum ReportFormat: String, CaseIterable, ExpressibleByArgument {

@@ -1,6 +1,6 @@
 import Foundation
-import Service
-import Storage
+import IntertwineService
+import IntertwineStorage
 
 extension SQLiteLedger {
     /// The ledger of a store; nil where there are items and nothing has happened to them yet.

@@ -1,6 +1,6 @@
 import ArgumentParser
-import Feed
-import Service
+import IntertwineFeed
+import IntertwineService
 
 struct Schema: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

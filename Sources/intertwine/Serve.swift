@@ -1,8 +1,8 @@
 import ArgumentParser
 import CoreMetrics
 import Glibc
+import IntertwineService
 import Logging
-import Service
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

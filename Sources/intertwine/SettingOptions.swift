@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import Glibc
-import Service
+import IntertwineService
 
 /// The options that say where settings come from; the same for every subcommand.
 struct SettingOptions: ParsableArguments {

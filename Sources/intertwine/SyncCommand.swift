@@ -1,7 +1,7 @@
 import ArgumentParser
-import Service
-import Storage
-import Sync
+import IntertwineService
+import IntertwineStorage
+import IntertwineSync
 import Synchronization
 
 struct SyncCommand: AsyncParsableCommand {

@@ -1,5 +1,5 @@
-import Storage
-import Sync
+import IntertwineStorage
+import IntertwineSync
 import Synchronization
 
 /// Shows how far a synchronisation is: first what has been read, of which nobody knows how much it will be, then a bar.

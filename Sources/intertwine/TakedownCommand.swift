@@ -1,8 +1,8 @@
 import ArgumentParser
-import Feed
 import Foundation
-import Service
-import Storage
+import IntertwineFeed
+import IntertwineService
+import IntertwineStorage
 
 struct TakedownCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
-import HTTPServer
 import HTTPTypes
+import IntertwineHTTPServer
 
 /// The origin of the sample feed's pictures, so that a machine without internet shows every cell. Serves one folder on loopback.
 @main
@@ -39,17 +39,17 @@ struct SampleOrigin: AsyncParsableCommand {
 
 /// The pictures of one folder, read once.
 struct PictureFolder: HTTPHandler {
-    private let pictures: [String: CannedResponse]
+    private let pictures: [String: FinishedResponse]
 
     init(path: String) throws {
-        var pictures: [String: CannedResponse] = [:]
+        var pictures: [String: FinishedResponse] = [:]
         for name in try FileManager.default.contentsOfDirectory(atPath: path) where name.hasSuffix(".png") {
             let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path).appendingPathComponent(name)))
             var response = ServerResponse(
                 status: .ok, fields: [.contentType: "image/png", .cacheControl: "public, max-age=86400"], body: bytes)
             response.entityTag = "\"\(name)-\(bytes.count)\""
             response.acceptsRanges = true
-            pictures["/\(name)"] = CannedResponse(response)
+            pictures["/\(name)"] = FinishedResponse(response)
         }
         self.pictures = pictures
     }

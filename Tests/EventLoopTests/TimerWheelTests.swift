@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import EventLoop
+@testable import IntertwineEventLoop
 
 @Suite("Timer wheel")
 struct TimerWheelTests {

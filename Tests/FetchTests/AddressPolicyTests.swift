@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Fetch
+@testable import IntertwineFetch
 
 @Suite("Which addresses, ports and hosts may be fetched from")
 struct AddressPolicyTests {

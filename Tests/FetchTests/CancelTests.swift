@@ -1,8 +1,8 @@
-import EventLoop
+import IntertwineEventLoop
 import TestSupport
 import Testing
 
-@testable import Fetch
+@testable import IntertwineFetch
 
 @Suite("Giving a fetch up", .timeLimit(.minutes(1)))
 struct CancelTests {

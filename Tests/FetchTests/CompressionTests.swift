@@ -1,4 +1,4 @@
-import Fetch
+import IntertwineFetch
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import Fetch
+@testable import IntertwineFetch
 
 @Suite("URLs as curl reads them")
 struct FetchURLTests {

@@ -1,7 +1,7 @@
 import Synchronization
 import TestSupport
 
-@testable import Fetch
+@testable import IntertwineFetch
 
 /// Remembers all that one fetch reports.
 final class Fetched: FetchDelegate {

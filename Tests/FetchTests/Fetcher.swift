@@ -1,9 +1,9 @@
-import EventLoop
 import Glibc
+import IntertwineEventLoop
 import TestSupport
 import Testing
 
-@testable import Fetch
+@testable import IntertwineFetch
 
 /// Transfers on a loop of their own, as the tests drive them.
 struct Fetcher {

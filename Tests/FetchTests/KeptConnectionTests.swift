@@ -1,5 +1,5 @@
-import Fetch
 import Foundation
+import IntertwineFetch
 import TestSupport
 import Testing
 

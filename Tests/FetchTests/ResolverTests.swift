@@ -2,7 +2,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import Fetch
+@testable import IntertwineFetch
 
 @Suite("Names to addresses", .timeLimit(.minutes(1)))
 struct ResolverTests {

@@ -1,7 +1,7 @@
 import CAllocationCount
 import Dispatch
 import Glibc
-import HTTPServer
+import IntertwineHTTPServer
 
 /// Counts what a request allocates, once the server is warm: a cached one in the HTTP server alone and in the whole service, and a viewer's
 /// page that is put together from kept cells.

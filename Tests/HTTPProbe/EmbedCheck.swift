@@ -1,6 +1,6 @@
 import Foundation
+import IntertwineService
 import Logging
-import Service
 
 /// Makes services in this process and lets go of them: each must take with it what it has opened.
 struct EmbedCheck {

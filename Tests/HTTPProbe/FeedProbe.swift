@@ -1,7 +1,7 @@
 import Foundation
+import IntertwineService
+import IntertwineStorage
 import Logging
-import Service
-import Storage
 
 /// The whole service in this process, as it is delivered but for its lines in the log, with a feed of two pages.
 enum FeedProbe {

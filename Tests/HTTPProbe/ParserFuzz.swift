@@ -1,4 +1,4 @@
-import HTTPServer
+import IntertwineHTTPServer
 import TestSupport
 
 /// Feeds the parser mutations of the conformance cases, each in one piece, byte by byte and in random pieces.

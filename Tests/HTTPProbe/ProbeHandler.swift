@@ -1,9 +1,9 @@
-import HTTPServer
 import HTTPTypes
+import IntertwineHTTPServer
 
 /// Serves one finished page, and echoes what is posted.
 struct ProbeHandler: HTTPHandler {
-    let page: CannedResponse
+    let page: FinishedResponse
 
     init(pageBytes: Int) {
         var response = ServerResponse(
@@ -11,10 +11,10 @@ struct ProbeHandler: HTTPHandler {
             body: Array(String(repeating: "{\"cell\":\"UserSnapshot\"},", count: pageBytes / 24 + 1).utf8.prefix(pageBytes)))
         response.entityTag = "\"probe\""
         response.isCompressible = true
-        page = CannedResponse(response)
+        page = FinishedResponse(response)
     }
 
-    func canned(for head: borrowing RequestHead) -> CannedResponse? {
+    func finished(for head: borrowing RequestHead) -> FinishedResponse? {
         head.hasTarget("/page") && (head.method == .get || head.method == .head) ? page : nil
     }
 

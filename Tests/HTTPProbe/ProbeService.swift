@@ -1,7 +1,7 @@
 import CAllocationCount
 import Dispatch
 import Glibc
-import HTTPServer
+import IntertwineHTTPServer
 
 /// Serves until SIGTERM. SIGUSR1 makes it print how much it has allocated.
 struct ProbeService {

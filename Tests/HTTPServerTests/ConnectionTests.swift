@@ -1,5 +1,5 @@
 import Foundation
-import HTTPServer
+import IntertwineHTTPServer
 import Synchronization
 import TestSupport
 import Testing

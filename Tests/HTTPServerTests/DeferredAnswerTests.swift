@@ -1,4 +1,4 @@
-import HTTPServer
+import IntertwineHTTPServer
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
-import HTTPServer
 import HTTPTypes
+import IntertwineHTTPServer
 import Synchronization
 
 /// Says back what it was asked. A few paths behave in the ways that the tests are about.
@@ -7,32 +7,32 @@ struct EchoHandler: HTTPHandler {
     static let text = Array(String(repeating: "All work and no play. ", count: 200).utf8)
     static let modified: Int64 = 784_111_777
 
-    static let page: CannedResponse = {
+    static let page: FinishedResponse = {
         var response = ServerResponse(status: .ok, fields: [.contentType: "text/plain", .cacheControl: "no-cache"], body: text)
         response.entityTag = "\"page\""
         response.lastModified = modified
         response.isCompressible = true
-        return CannedResponse(response, route: "page")
+        return FinishedResponse(response, route: "page")
     }()
 
-    static let image: CannedResponse = {
+    static let image: FinishedResponse = {
         var response = ServerResponse(status: .ok, fields: [.contentType: "image/png"], body: (0..<1000).map { UInt8($0 % 251) })
         response.fields[.xContentTypeOptions] = "nosniff"
         response.entityTag = "\"image\""
         response.lastModified = modified
         response.acceptsRanges = true
-        return CannedResponse(response)
+        return FinishedResponse(response)
     }()
 
     /// Changed at a time that is still to come.
-    static let tomorrow: CannedResponse = {
+    static let tomorrow: FinishedResponse = {
         var response = ServerResponse(status: .ok, fields: [.contentType: "text/plain"], body: text)
         response.lastModified = 253_402_300_799
         response.acceptsRanges = true
-        return CannedResponse(response)
+        return FinishedResponse(response)
     }()
 
-    static let huge = CannedResponse(
+    static let huge = FinishedResponse(
         ServerResponse(status: .ok, fields: [.contentType: "text/plain"], body: [UInt8](repeating: 0x61, count: 8 << 20)))
 
     /// Told when a task was cancelled, with the path.
@@ -61,7 +61,7 @@ struct EchoHandler: HTTPHandler {
         return DeferredAnswer(route: "later", begin: later)
     }
 
-    func canned(for head: borrowing RequestHead) -> CannedResponse? {
+    func finished(for head: borrowing RequestHead) -> FinishedResponse? {
         guard head.method == .get || head.method == .head else { return nil }
         if head.hasTarget("/page") { return Self.page }
         if head.hasTarget("/image") { return Self.image }

@@ -1,5 +1,5 @@
 import Glibc
-import HTTPServer
+import IntertwineHTTPServer
 import Synchronization
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-@testable import HTTPServer
+@testable import IntertwineHTTPServer
 
 @Suite("A body between the loop and the task that reads it")
 struct RequestBodyStreamTests {

@@ -1,4 +1,4 @@
-import HTTPServer
+import IntertwineHTTPServer
 
 /// A running server with the echo handler.
 struct TestServer {

@@ -1,8 +1,8 @@
-import EventLoop
+import IntertwineEventLoop
 import TestSupport
 import Testing
 
-@testable import Images
+@testable import IntertwineImages
 
 @Suite("Who may download, who waits, who is sent away")
 struct AdmissionTests {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Images
+@testable import IntertwineImages
 
 @Suite("The cache in memory and on disk", .timeLimit(.minutes(1)))
 struct CacheTests {

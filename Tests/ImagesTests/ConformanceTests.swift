@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import Images
+@testable import IntertwineImages
 
 /// What RFC 9111 and RFC 5861 ask of a shared cache, as far as it concerns GET and pictures, case by case against a real origin. Origins
 /// are taken at their word here: nothing is fresh for longer than they say.

@@ -1,8 +1,8 @@
-import EventLoop
-import Fetch
+import IntertwineEventLoop
+import IntertwineFetch
 import Testing
 
-@testable import Images
+@testable import IntertwineImages
 
 @Suite("What is remembered of failures")
 struct FailureMemoryTests {

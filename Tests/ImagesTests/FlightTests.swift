@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import Images
+@testable import IntertwineImages
 
 @Suite("A flight: who waits, and what follows when they leave")
 struct FlightTests {

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import Images
+@testable import IntertwineImages
 
 @Suite("A client never gets a format that it does not take", .timeLimit(.minutes(1)))
 struct FormatTests {

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import Images
+@testable import IntertwineImages
 
 @Suite("How large a picture is")
 struct FrameReaderTests {

@@ -1,4 +1,4 @@
-@testable import Images
+@testable import IntertwineImages
 
 /// The beginnings of pictures of a given size, as their formats write them.
 enum Frames {

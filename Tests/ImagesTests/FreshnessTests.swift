@@ -1,7 +1,7 @@
 import Testing
 
-@testable import Fetch
-@testable import Images
+@testable import IntertwineFetch
+@testable import IntertwineImages
 
 @Suite("How long an answer may be used (RFC 9111, RFC 5861)")
 struct FreshnessTests {

@@ -1,10 +1,10 @@
-import EventLoop
-import Fetch
+import IntertwineEventLoop
+import IntertwineFetch
 import Synchronization
 import TestSupport
 import Testing
 
-@testable import Images
+@testable import IntertwineImages
 
 /// A manager with all that it stands on, and a clock under the test's control.
 final class House: Sendable {

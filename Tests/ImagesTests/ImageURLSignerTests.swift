@@ -1,8 +1,8 @@
-import Fetch
+import IntertwineFetch
 import TestSupport
 import Testing
 
-@testable import Images
+@testable import IntertwineImages
 
 @Suite("Signed paths")
 struct ImageURLSignerTests {

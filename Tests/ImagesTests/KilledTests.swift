@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Images
+@testable import IntertwineImages
 
 @Suite("A process that is killed while it fills the cache", .timeLimit(.minutes(1)))
 struct KilledTests {

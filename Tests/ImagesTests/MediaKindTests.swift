@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Images
+@testable import IntertwineImages
 
 @Suite("What is a picture")
 struct MediaKindTests {

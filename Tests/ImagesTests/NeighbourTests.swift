@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import Images
+@testable import IntertwineImages
 
 @Suite("Pictures that wait, are written or are read slowly, and their neighbours", .timeLimit(.minutes(1)))
 struct NeighbourTests {

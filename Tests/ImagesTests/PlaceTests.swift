@@ -3,8 +3,8 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import Fetch
-@testable import Images
+@testable import IntertwineFetch
+@testable import IntertwineImages
 
 @Suite("Pictures that lie elsewhere than at their URLs", .timeLimit(.minutes(1)))
 struct PlaceTests {

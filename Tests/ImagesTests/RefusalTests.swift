@@ -1,9 +1,9 @@
-import Fetch
+import IntertwineFetch
 import Synchronization
 import TestSupport
 import Testing
 
-@testable import Images
+@testable import IntertwineImages
 
 @Suite("What is not served", .timeLimit(.minutes(1)))
 struct RefusalTests {

@@ -1,10 +1,10 @@
-import Fetch
 import Foundation
+import IntertwineFetch
 import Synchronization
 import TestSupport
 import Testing
 
-@testable import Images
+@testable import IntertwineImages
 
 @Suite("One download for all who wait", .timeLimit(.minutes(1)))
 struct SharingTests {

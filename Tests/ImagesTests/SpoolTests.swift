@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import Images
+@testable import IntertwineImages
 
 @Suite("A body as it arrives", .timeLimit(.minutes(1)))
 struct SpoolTests {

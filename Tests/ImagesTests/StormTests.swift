@@ -1,9 +1,9 @@
-import Fetch
 import Foundation
+import IntertwineFetch
 import TestSupport
 import Testing
 
-@testable import Images
+@testable import IntertwineImages
 
 @Suite("Storms", .serialized, .timeLimit(.minutes(2)))
 struct StormTests {

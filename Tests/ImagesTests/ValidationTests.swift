@@ -1,10 +1,10 @@
-import Fetch
-internal import Primitives
+import IntertwineFetch
+internal import IntertwinePrimitives
 import Synchronization
 import TestSupport
 import Testing
 
-@testable import Images
+@testable import IntertwineImages
 
 @Suite("What is confirmed, and by whom", .timeLimit(.minutes(1)))
 struct ValidationTests {

@@ -1,5 +1,5 @@
 import Foundation
-import Primitives
+import IntertwinePrimitives
 import TestSupport
 import Testing
 

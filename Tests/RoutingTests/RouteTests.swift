@@ -3,8 +3,8 @@ import HTTPTypes
 import Logging
 import Testing
 
-@testable import HTTPServer
-@testable import Routing
+@testable import IntertwineHTTPServer
+@testable import IntertwineRouting
 
 @Suite("Routes that are declared once")
 struct RouteTests {

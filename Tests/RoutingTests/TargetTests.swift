@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Routing
+@testable import IntertwineRouting
 
 @Suite("Targets of requests")
 struct TargetTests {

@@ -1,13 +1,13 @@
-import Feed
-import Fetch
 import Foundation
-import HTTPServer
-import Storage
+import IntertwineFeed
+import IntertwineFetch
+import IntertwineHTTPServer
+import IntertwineStorage
 import Synchronization
 import Testing
 
-@testable import Images
-@testable import Service
+@testable import IntertwineImages
+@testable import IntertwineService
 
 /// What the service remembers until a time of day. All else that ends after a while is counted by a watch that nobody sets, as types say
 /// that are no time of day: `NegativeCache`, `CircuitBreaker`, `Admission`, `Resolver` and the limits of connections by `LoopInstant`,
@@ -112,11 +112,11 @@ final class ClockTests {
         case .page:
             let pages = FinishedPages(capacity: 1 << 20, metrics: PageMetrics(registry: PrometheusRegistry()))
             let key = FinishedPages.Key(FeedRequest(cursor: nil, limit: 20, now: 1), of: "/feed")
-            let (version, canned) = (StoreVersion(high: 1, low: 1), CannedResponse(ServerResponse(status: .ok, body: Array("{}".utf8))))
+            let (version, finished) = (StoreVersion(high: 1, low: 1), FinishedResponse(ServerResponse(status: .ok, body: Array("{}".utf8))))
             pages.keep(
-                canned, hasGzip: false, as: key, target: "/feed", version: version, current: version, made: made,
+                finished, hasGzip: false, as: key, target: "/feed", version: version, current: version, made: made,
                 validUntil: CellTokens.endOfBucket(of: made))
-            return { pages.page(key, target: "/feed", version: version, now: $0)?.canned(gzip: false, now: $0) != nil }
+            return { pages.page(key, target: "/feed", version: version, now: $0)?.finished(gzip: false, now: $0) != nil }
         case .freshPicture, .stalePictureWhileRevalidated, .stalePictureOnError:
             let age: Int64 = kind == .freshPicture ? 0 : 10
             let born = made / 1_000 - age

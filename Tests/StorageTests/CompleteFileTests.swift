@@ -1,7 +1,7 @@
-import Feed
 import Foundation
 import GRDB
-import Storage
+import IntertwineFeed
+import IntertwineStorage
 import Testing
 
 @Suite("Completing the files of databases")

@@ -1,6 +1,6 @@
-import Feed
 import Foundation
-import Storage
+import IntertwineFeed
+import IntertwineStorage
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
-import Feed
 import Foundation
 import Glibc
-import Storage
+import IntertwineFeed
+import IntertwineStorage
 import TestSupport
 import Testing
 

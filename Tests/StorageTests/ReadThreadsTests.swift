@@ -1,10 +1,10 @@
-import Feed
 import Foundation
+import IntertwineFeed
 import Synchronization
 import TestSupport
 import Testing
 
-@testable import Storage
+@testable import IntertwineStorage
 
 @Suite("Threads that read")
 struct ReadThreadsTests {

@@ -1,8 +1,8 @@
-import Feed
 import GRDB
+import IntertwineFeed
 import Testing
 
-@testable import Storage
+@testable import IntertwineStorage
 
 @Suite("Ledger")
 struct SQLiteLedgerTests {

@@ -1,6 +1,6 @@
-import Feed
 import Foundation
-import Storage
+import IntertwineFeed
+import IntertwineStorage
 
 /// A folder of one test's own, removed with it.
 final class Scratch: Sendable {

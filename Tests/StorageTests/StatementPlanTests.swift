@@ -1,10 +1,10 @@
-import Feed
 import Foundation
 import GRDB
+import IntertwineFeed
 import Synchronization
 import Testing
 
-@testable import Storage
+@testable import IntertwineStorage
 
 /// Looks at the plan of every statement where it is first prepared, in whichever test that is: one that reads a growing table from end to end
 /// fails the run. ``Scratch`` sees to it that it looks.
@@ -89,7 +89,7 @@ struct StatementPlanTests {
 
     @Test("no statement on a table is prepared anywhere else")
     func isTheOnlyWay() throws {
-        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../Sources/Storage")
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../Sources/IntertwineStorage")
         let ways = ["execute(", "fetchOne(", "fetchAll(", "fetchCursor(", "cachedStatement(", "makeStatement(", "sqlite3_prepare"]
         // Schemas, and the draft of an import, which nobody else uses.
         let excused = ["LedgerSchema.swift", "ItemSchema.swift", "SourceSchema.swift", "TakedownTable.swift", "DraftDestination.swift"]

@@ -1,6 +1,6 @@
-import Feed
 import Foundation
-import Storage
+import IntertwineFeed
+import IntertwineStorage
 
 // A process for tests that need another one than their own, most of them to kill it:
 //   StorageVictim import DATABASE FILE      imports a file, prints how many items it has read, and at the end "committed"

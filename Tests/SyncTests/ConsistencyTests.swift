@@ -1,7 +1,7 @@
-import Feed
 import Foundation
-import Storage
-import Sync
+import IntertwineFeed
+import IntertwineStorage
+import IntertwineSync
 import Synchronization
 import TestSupport
 import Testing

@@ -1,9 +1,9 @@
-import EventLoop
-import Feed
-import Fetch
 import Foundation
-import Storage
-import Sync
+import IntertwineEventLoop
+import IntertwineFeed
+import IntertwineFetch
+import IntertwineStorage
+import IntertwineSync
 import Synchronization
 import TestSupport
 import Testing

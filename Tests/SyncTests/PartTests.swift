@@ -1,7 +1,7 @@
-import Fetch
+import IntertwineFetch
 import Testing
 
-@testable import Sync
+@testable import IntertwineSync
 
 @Suite("Links, pauses and patience")
 struct PartTests {

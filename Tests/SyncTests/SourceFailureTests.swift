@@ -1,8 +1,8 @@
-import Feed
-import Fetch
 import Foundation
-import Storage
-import Sync
+import IntertwineFeed
+import IntertwineFetch
+import IntertwineStorage
+import IntertwineSync
 import Synchronization
 import TestSupport
 import Testing

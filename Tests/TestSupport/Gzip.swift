@@ -1,4 +1,4 @@
-internal import CZlib
+internal import CIntertwineZlib
 
 /// Bytes in the gzip coding (RFC 1952), at the fastest level.
 public func gzipped(_ bytes: [UInt8]) -> [UInt8] {

@@ -1,4 +1,4 @@
-import CLinux
+import CIntertwineLinux
 import Glibc
 
 /// A client that sends exactly the bytes it is told to and believes nothing it receives. Blocking: use it within ``offPool(_:)``.

@@ -1,4 +1,4 @@
-import CLinux
+import CIntertwineLinux
 import Foundation
 import Glibc
 

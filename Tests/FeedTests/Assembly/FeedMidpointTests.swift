@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-@testable import Feed
+@testable import IntertwineFeed
 
 @Suite("The middle of the feed")
 struct FeedMidpointTests {

@@ -1,4 +1,4 @@
-import Feed
+import IntertwineFeed
 import Testing
 
 @Suite("Pages of a viewer's list")

@@ -1,4 +1,4 @@
-import Feed
+import IntertwineFeed
 import Testing
 
 @Suite("Custom actions as JSON")

@@ -1,9 +1,9 @@
 import Foundation
-internal import Primitives
+internal import IntertwinePrimitives
 import TestSupport
 import Testing
 
-@testable import Feed
+@testable import IntertwineFeed
 
 @Suite("What became of the pages that a client holds")
 struct FeedChangesTests {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Feed
+@testable import IntertwineFeed
 
 @Suite("Clicks and impressions")
 struct ClickAndImpressionTests {

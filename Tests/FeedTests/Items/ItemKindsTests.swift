@@ -1,4 +1,4 @@
-import Feed
+import IntertwineFeed
 import Testing
 
 @Suite("Item kinds")

@@ -1,4 +1,4 @@
-import Feed
+import IntertwineFeed
 import TestSupport
 import Testing
 

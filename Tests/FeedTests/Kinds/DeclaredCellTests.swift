@@ -1,5 +1,5 @@
-import Feed
 import Foundation
+import IntertwineFeed
 import Testing
 
 @Suite("Cells of a declared kind")

@@ -1,5 +1,5 @@
-import Feed
 import Foundation
+import IntertwineFeed
 import TestSupport
 import Testing
 

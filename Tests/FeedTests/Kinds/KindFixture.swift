@@ -1,5 +1,5 @@
-import Feed
 import Foundation
+import IntertwineFeed
 
 /// Kinds as a configuration would declare them, and stores that hold their items.
 enum KindFixture {

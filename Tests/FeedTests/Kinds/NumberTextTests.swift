@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Feed
+@testable import IntertwineFeed
 
 @Suite("Numbers of items")
 struct NumberTextTests {

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import Feed
+@testable import IntertwineFeed
 
 @Suite("Templates of declared kinds")
 struct TextTemplateTests {

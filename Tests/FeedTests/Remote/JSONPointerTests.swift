@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Feed
+@testable import IntertwineFeed
 
 @Suite("JSON Pointer (RFC 6901)")
 struct JSONPointerTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Feed
+@testable import IntertwineFeed
 
 @Suite("Pages of a JSON API")
 struct RemotePageReaderTests {

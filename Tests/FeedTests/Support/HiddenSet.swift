@@ -1,4 +1,4 @@
-import Feed
+import IntertwineFeed
 
 /// Cells that are hidden, as a set in memory.
 struct HiddenSet: HiddenCells, CellSet {

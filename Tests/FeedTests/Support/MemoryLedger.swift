@@ -1,4 +1,4 @@
-import Feed
+import IntertwineFeed
 import Synchronization
 
 /// A ledger in memory that keeps the promises of one on disk, duplicates and rates left aside.

@@ -1,4 +1,4 @@
-import Feed
+import IntertwineFeed
 import Synchronization
 
 /// A store in memory that behaves as one on disk: snapshots, and a version that changes with every write.

@@ -1,9 +1,9 @@
-import Feed
 import HTTPTypes
-import Routing
+import IntertwineFeed
+import IntertwineRouting
 import Testing
 
-@testable import Service
+@testable import IntertwineService
 
 @Suite("Answers kept under an idempotency key")
 struct StoredAnswerTests {

@@ -1,10 +1,10 @@
-import Feed
 import Foundation
 import HTTPTypes
-import Routing
+import IntertwineFeed
+import IntertwineRouting
 import Testing
 
-@testable import Service
+@testable import IntertwineService
 
 @Suite("Who asks, as far as the ledger may know")
 struct ClientReaderTests {

@@ -3,7 +3,7 @@ import Logging
 import Synchronization
 import Testing
 
-@testable import Service
+@testable import IntertwineService
 
 @Suite("A configuration that is read again")
 struct ReloadTests {

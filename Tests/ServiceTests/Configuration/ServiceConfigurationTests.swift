@@ -1,8 +1,8 @@
-import Feed
 import Foundation
+import IntertwineFeed
 import Testing
 
-@testable import Service
+@testable import IntertwineService
 
 @Suite("Configuration")
 struct ServiceConfigurationTests {

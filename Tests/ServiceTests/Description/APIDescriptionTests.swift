@@ -1,13 +1,13 @@
-import Feed
-import Fetch
 import Foundation
 import HTTPTypes
-import Images
+import IntertwineFeed
+import IntertwineFetch
+import IntertwineImages
+import IntertwineRouting
 import Logging
-import Routing
 import Testing
 
-@testable import Service
+@testable import IntertwineService
 
 @Suite("The API's description")
 struct APIDescriptionTests {

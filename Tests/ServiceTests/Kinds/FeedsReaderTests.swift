@@ -1,7 +1,7 @@
-import Feed
+import IntertwineFeed
 import Testing
 
-@testable import Service
+@testable import IntertwineService
 
 @Suite("Sections and feeds by configuration")
 struct FeedsReaderTests {

@@ -4,7 +4,7 @@ import Logging
 import TestSupport
 import Testing
 
-@testable import Service
+@testable import IntertwineService
 
 @Suite("Log lines")
 struct LogTests {

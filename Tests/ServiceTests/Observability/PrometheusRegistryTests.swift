@@ -2,7 +2,7 @@ import CoreMetrics
 import Foundation
 import Testing
 
-@testable import Service
+@testable import IntertwineService
 
 @Suite("Metrics registry")
 struct PrometheusRegistryTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Service
+@testable import IntertwineService
 
 @Suite("Trace context")
 struct TraceContextTests {

@@ -1,9 +1,9 @@
-import Feed
 import Foundation
+import IntertwineFeed
 import TestSupport
 import Testing
 
-@testable import Service
+@testable import IntertwineService
 
 @Suite("Audit log")
 struct AuditLogTests {

@@ -1,8 +1,8 @@
-import HTTPServer
+import IntertwineHTTPServer
 import Synchronization
 import Testing
 
-@testable import Service
+@testable import IntertwineService
 
 @Suite("Guesses at the token")
 struct GuessLimiterTests {

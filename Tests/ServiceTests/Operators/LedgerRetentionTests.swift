@@ -1,11 +1,11 @@
-import Feed
 import Foundation
+import IntertwineFeed
+import IntertwineStorage
 import Logging
-import Storage
 import Synchronization
 import Testing
 
-@testable import Service
+@testable import IntertwineService
 
 @Suite("Ledger retention")
 struct LedgerRetentionTests {

@@ -1,10 +1,10 @@
-import Feed
 import HTTPTypes
-import Routing
-import Storage
+import IntertwineFeed
+import IntertwineRouting
+import IntertwineStorage
 import Testing
 
-@testable import Service
+@testable import IntertwineService
 
 @Suite("Operations in a request")
 struct OperationReaderTests {

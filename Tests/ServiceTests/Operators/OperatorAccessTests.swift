@@ -1,9 +1,9 @@
 import Foundation
 import HTTPTypes
-import Routing
+import IntertwineRouting
 import Testing
 
-@testable import Service
+@testable import IntertwineService
 
 @Suite("Who may ask the operators' listener")
 struct OperatorAccessTests {

@@ -1,9 +1,9 @@
-import Feed
-import HTTPServer
 import HTTPTypes
+import IntertwineFeed
+import IntertwineHTTPServer
 import Testing
 
-@testable import Service
+@testable import IntertwineService
 
 @Suite("Pages as finished bytes")
 struct FinishedPagesTests {
@@ -12,13 +12,13 @@ struct FinishedPagesTests {
         let pages = FinishedPages(capacity: 1 << 20, metrics: PageMetrics(registry: PrometheusRegistry()))
         let key = FinishedPages.Key(FeedRequest(cursor: nil, limit: 20, now: 1), of: "/feed")
         let version = StoreVersion(high: 1, low: 1)
-        let canned = CannedResponse(ServerResponse(status: .ok, body: Array("{}".utf8)))
-        pages.keep(canned, hasGzip: false, as: key, target: "/feed?utm=1", version: version, current: version, made: 1, validUntil: 10)
+        let finished = FinishedResponse(ServerResponse(status: .ok, body: Array("{}".utf8)))
+        pages.keep(finished, hasGzip: false, as: key, target: "/feed?utm=1", version: version, current: version, made: 1, validUntil: 10)
         let (count, bytes) = pages.contents
         let page = try #require(pages.page(key, target: "/feed", version: version, now: 1))
         #expect(page.target == Array("/feed".utf8))
         #expect(pages.contents.pages == count && pages.contents.bytes == bytes - "?utm=1".utf8.count)
-        pages.keep(canned, hasGzip: true, as: key, target: "/feed?", version: version, current: version, made: 1, validUntil: 10)
+        pages.keep(finished, hasGzip: true, as: key, target: "/feed?", version: version, current: version, made: 1, validUntil: 10)
         #expect(pages.page(key, target: "/feed?", version: version, now: 1)?.target == Array("/feed?".utf8))
         #expect(pages.page(key, target: "/feed", version: StoreVersion(high: 1, low: 2), now: 1) == nil)
     }
@@ -28,15 +28,15 @@ struct FinishedPagesTests {
         let pages = FinishedPages(capacity: 1 << 20, metrics: PageMetrics(registry: PrometheusRegistry()))
         let key = FinishedPages.Key(FeedRequest(cursor: nil, limit: 20, now: 1), of: "/feed")
         let version = StoreVersion(high: 1, low: 1)
-        func keep(gzip: Bool, until end: Int64) -> CannedResponse {
+        func keep(gzip: Bool, until end: Int64) -> FinishedResponse {
             var response = ServerResponse(status: .ok, body: Array("{}".utf8))
             response.isCompressible = true
-            let canned = CannedResponse(response, compressionLevel: gzip ? 6 : nil, route: nil)
-            pages.keep(canned, hasGzip: gzip, as: key, target: "/feed", version: version, current: version, made: 1, validUntil: end)
-            return canned
+            let finished = FinishedResponse(response, compressionLevel: gzip ? 6 : nil, route: nil)
+            pages.keep(finished, hasGzip: gzip, as: key, target: "/feed", version: version, current: version, made: 1, validUntil: end)
+            return finished
         }
-        func found(gzip: Bool, now: Int64) -> CannedResponse? {
-            pages.page(key, target: "/feed", version: version, now: now)?.canned(gzip: gzip, now: now)
+        func found(gzip: Bool, now: Int64) -> FinishedResponse? {
+            pages.page(key, target: "/feed", version: version, now: now)?.finished(gzip: gzip, now: now)
         }
         let negotiable = keep(gzip: true, until: 10)
         let plain = keep(gzip: false, until: 10)
@@ -53,13 +53,13 @@ struct FinishedPagesTests {
         let pages = FinishedPages(capacity: 1 << 20, metrics: PageMetrics(registry: PrometheusRegistry()))
         let key = FinishedPages.Key(FeedRequest(cursor: nil, limit: 20, now: 1), of: "/feed")
         let version = StoreVersion(high: 1, low: 1)
-        let canned = CannedResponse(ServerResponse(status: .ok, body: Array("{}".utf8)))
+        let finished = FinishedResponse(ServerResponse(status: .ok, body: Array("{}".utf8)))
         let (now, ahead) = (Int64(1_000), Int64(6 * 3_600_000 + 1_000))
         for (moment, isServed) in [(ahead, true), (now, false)] {
             pages.keep(
-                canned, hasGzip: false, as: key, target: "/feed", version: version, current: version, made: moment,
+                finished, hasGzip: false, as: key, target: "/feed", version: version, current: version, made: moment,
                 validUntil: CellTokens.endOfBucket(of: ahead))
-            #expect((pages.page(key, target: "/feed", version: version, now: 1)?.canned(gzip: false, now: moment) != nil) == isServed)
+            #expect((pages.page(key, target: "/feed", version: version, now: 1)?.finished(gzip: false, now: moment) != nil) == isServed)
         }
     }
 
@@ -68,10 +68,10 @@ struct FinishedPagesTests {
         let pages = FinishedPages(capacity: 1 << 20, stale: bound, metrics: PageMetrics(registry: PrometheusRegistry()))
         let keys = (1...2).map { FinishedPages.Key(FeedRequest(cursor: nil, limit: $0, now: 1), of: "/feed") }
         let versions = (1...3).map { StoreVersion(high: 1, low: $0) }
-        let canned = CannedResponse(ServerResponse(status: .ok, body: Array("{}".utf8)))
+        let finished = FinishedResponse(ServerResponse(status: .ok, body: Array("{}".utf8)))
         func keep(_ page: Int, of version: Int, current: Int, at moment: Int64) {
             pages.keep(
-                canned, hasGzip: false, as: keys[page], target: "/feed?limit=\(page)", version: versions[version],
+                finished, hasGzip: false, as: keys[page], target: "/feed?limit=\(page)", version: versions[version],
                 current: versions[current], made: moment, validUntil: CellTokens.endOfBucket(of: moment))
         }
         func isServed(_ page: Int, at moment: Int64) -> Bool {

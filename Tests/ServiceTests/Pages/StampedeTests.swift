@@ -1,6 +1,6 @@
-import Feed
 import Foundation
-import Service
+import IntertwineFeed
+import IntertwineService
 import TestSupport
 import Testing
 

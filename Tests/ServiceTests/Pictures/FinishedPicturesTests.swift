@@ -1,10 +1,10 @@
-import Feed
 import Foundation
-import Images
+import IntertwineFeed
+import IntertwineImages
 import TestSupport
 import Testing
 
-@testable import Service
+@testable import IntertwineService
 
 @Suite("Pictures as finished answers", .timeLimit(.minutes(1)))
 struct FinishedPicturesTests {

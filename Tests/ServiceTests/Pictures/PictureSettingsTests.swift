@@ -1,9 +1,9 @@
-import Fetch
 import Foundation
-import Images
+import IntertwineFetch
+import IntertwineImages
 import Testing
 
-@testable import Service
+@testable import IntertwineService
 
 @Suite("Settings of pictures")
 struct PictureSettingsTests {

@@ -1,8 +1,8 @@
-import Feed
 import Foundation
+import IntertwineFeed
 import Testing
 
-@testable import Service
+@testable import IntertwineService
 
 @Suite("The signing key in a file")
 struct SigningKeyFileTests {

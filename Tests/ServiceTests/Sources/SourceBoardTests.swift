@@ -1,9 +1,9 @@
 import Foundation
-import Storage
-import Sync
+import IntertwineStorage
+import IntertwineSync
 import Testing
 
-@testable import Service
+@testable import IntertwineService
 
 @Suite("How sources are doing", .timeLimit(.minutes(1)))
 struct SourceBoardTests {

@@ -1,11 +1,11 @@
-import Feed
-import Fetch
 import Foundation
-import Storage
-import Sync
+import IntertwineFeed
+import IntertwineFetch
+import IntertwineStorage
+import IntertwineSync
 import Testing
 
-@testable import Service
+@testable import IntertwineService
 
 @Suite("Sources in a file")
 struct SourcesFileTests {

@@ -1,11 +1,11 @@
-import Feed
 import Foundation
+import IntertwineFeed
+import IntertwineStorage
 import Logging
-import Storage
 import Synchronization
 import TestSupport
 
-@testable import Service
+@testable import IntertwineService
 
 /// The whole service in this process, on real sockets, with a feed and with what a program adds to it.
 final class EmbeddedService: Sendable {

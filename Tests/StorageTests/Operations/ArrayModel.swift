@@ -1,5 +1,5 @@
-import Feed
-import Storage
+import IntertwineFeed
+import IntertwineStorage
 
 /// What the operations mean, on plain arrays: one for each section.
 struct ArrayModel {

@@ -1,6 +1,6 @@
-import Feed
+import IntertwineFeed
+import IntertwineStorage
 import Logging
-import Storage
 
 extension FeedAssembler {
     static let now: Int64 = 1_767_227_400_000

@@ -1,5 +1,5 @@
-import Feed
-import Storage
+import IntertwineFeed
+import IntertwineStorage
 import TestSupport
 import Testing
 

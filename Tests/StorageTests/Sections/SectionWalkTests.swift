@@ -1,9 +1,9 @@
-import Feed
 import GRDB
+import IntertwineFeed
 import TestSupport
 import Testing
 
-@testable import Storage
+@testable import IntertwineStorage
 
 @Suite("Walking sections on disk")
 struct SectionWalkTests {

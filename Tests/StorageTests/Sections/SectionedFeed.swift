@@ -1,6 +1,6 @@
-import Feed
+import IntertwineFeed
+import IntertwineStorage
 import Logging
-import Storage
 import TestSupport
 import Testing
 

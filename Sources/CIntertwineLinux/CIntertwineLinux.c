@@ -1,0 +1,127 @@
+#define _GNU_SOURCE
+#include "CIntertwineLinux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <linux/sockios.h>
+#include <malloc.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+int clinux_epoll_create(void) {
+    int descriptor = epoll_create1(EPOLL_CLOEXEC);
+    return descriptor < 0 ? -errno : descriptor;
+}
+
+int clinux_epoll_control(int epoll, int operation, int descriptor, uint32_t events, uint64_t token) {
+    struct epoll_event event = {.events = events, .data = {.u64 = token}};
+    return epoll_ctl(epoll, operation, descriptor, &event) < 0 ? -errno : 0;
+}
+
+int clinux_epoll_wait(int epoll, struct epoll_event *events, int capacity, int timeout_milliseconds) {
+    int count;
+    do {
+        count = epoll_wait(epoll, events, capacity, timeout_milliseconds);
+    } while (count < 0 && errno == EINTR && timeout_milliseconds == 0);
+    return count < 0 ? -errno : count;
+}
+
+int clinux_eventfd_create(void) {
+    int descriptor = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    return descriptor < 0 ? -errno : descriptor;
+}
+
+int clinux_timerfd_create(void) {
+    int descriptor = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    return descriptor < 0 ? -errno : descriptor;
+}
+
+int clinux_timerfd_arm(int timer, int64_t nanoseconds) {
+    struct itimerspec value = {0};
+    value.it_value.tv_sec = nanoseconds / 1000000000;
+    value.it_value.tv_nsec = nanoseconds % 1000000000;
+    return timerfd_settime(timer, TFD_TIMER_ABSTIME, &value, NULL) < 0 ? -errno : 0;
+}
+
+int64_t clinux_monotonic_nanoseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+int clinux_pipe(int ends[2]) {
+    return pipe2(ends, O_CLOEXEC) < 0 ? -errno : 0;
+}
+
+int clinux_unsent(int descriptor) {
+    int bytes = 0;
+    return ioctl(descriptor, SIOCOUTQ, &bytes) < 0 ? 0 : bytes;
+}
+
+void clinux_trim(void) {
+    malloc_trim(0);
+}
+
+int clinux_accept(int listener, struct sockaddr *address, socklen_t *length) {
+    int descriptor;
+    do {
+        descriptor = accept4(listener, address, length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    } while (descriptor < 0 && errno == EINTR);
+    return descriptor < 0 ? -errno : descriptor;
+}
+
+// Where the kernel, or what guards it, has no openat2: step by step.
+static int open_stepwise(int folder, const char *path) {
+    const int file_flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW;
+    int current = fcntl(folder, F_DUPFD_CLOEXEC, 0);
+    if (current < 0) return -errno;
+    for (;;) {
+        size_t length = strcspn(path, "/");
+        char name[NAME_MAX + 1];
+        int error = 0;
+        if (length == 0 || length > NAME_MAX) error = ENOENT;
+        if (length == 2 && path[0] == '.' && path[1] == '.') error = EXDEV;
+        if (error == 0) {
+            memcpy(name, path, length);
+            name[length] = 0;
+        }
+        bool is_last = path[length] == 0;
+        int flags = is_last ? file_flags : O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+        int next = error == 0 ? openat(current, name, flags) : -1;
+        if (error == 0 && next < 0) error = errno;
+        close(current);
+        if (next < 0) return -error;
+        if (is_last) return next;
+        current = next;
+        path += length + 1;
+    }
+}
+
+int clinux_open_beneath(int folder, const char *path) {
+    struct open_how how = {
+        .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+        .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS,
+    };
+    // EAGAIN: somebody renamed something just then.
+    for (int attempt = 0; attempt < 8; attempt++) {
+        long descriptor = syscall(SYS_openat2, folder, path, &how, sizeof how);
+        if (descriptor >= 0) return (int)descriptor;
+        if (errno != EAGAIN && errno != EINTR) break;
+    }
+    return errno == ENOSYS || errno == EPERM ? open_stepwise(folder, path) : -errno;
+}
+
+int clinux_reserve(int descriptor, int64_t offset, int64_t length) {
+    int result;
+    do {
+        result = fallocate(descriptor, FALLOC_FL_KEEP_SIZE, offset, length);
+    } while (result < 0 && errno == EINTR);
+    return result < 0 ? -errno : 0;
+}

@@ -1,0 +1,40 @@
+internal import CIntertwineLinux
+
+/// An instant of the monotonic clock, in nanoseconds. It does not move when the wall clock is set.
+public struct LoopInstant: Comparable, Hashable, Sendable {
+    public let nanoseconds: Int64
+
+    public init(nanoseconds: Int64) {
+        self.nanoseconds = nanoseconds
+    }
+
+    /// Reads the clock.
+    public static func now() -> LoopInstant {
+        LoopInstant(nanoseconds: clinux_monotonic_nanoseconds())
+    }
+
+    /// A later instant; the far end of the clock where the sum would not fit.
+    public func advanced(by duration: Duration) -> LoopInstant {
+        let (sum, overflow) = nanoseconds.addingReportingOverflow(duration.nanoseconds)
+        return LoopInstant(nanoseconds: overflow ? .max : sum)
+    }
+
+    /// The time from `earlier` to this instant.
+    public func since(_ earlier: LoopInstant) -> Duration {
+        .nanoseconds(nanoseconds &- earlier.nanoseconds)
+    }
+
+    public static func < (left: LoopInstant, right: LoopInstant) -> Bool {
+        left.nanoseconds < right.nanoseconds
+    }
+}
+
+extension Duration {
+    /// Whole nanoseconds, saturating at about 292 years.
+    var nanoseconds: Int64 {
+        let (whole, attoseconds) = components
+        let (scaled, overflow) = whole.multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, carry) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000)
+        return overflow || carry ? (whole < 0 ? .min : .max) : sum
+    }
+}

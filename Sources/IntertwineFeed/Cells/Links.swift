@@ -1,0 +1,66 @@
+internal import IntertwinePrimitives
+
+/// Makes the hrefs that cells and pages carry: relative references, or absolute ones below a public base URL.
+///
+/// A class, because every cell of a page refers to it.
+public final class Links: Sendable {
+    /// Turns a picture's source URL into the href that clients load it from.
+    ///
+    /// - Parameters: the source URL, and the time in milliseconds since 1970-01-01 UTC; the href must stay the same within an hour of it.
+    public typealias ImageHref = @Sendable (_ source: String, _ now: Int64) -> String
+
+    private let base: String
+    private let imageHref: ImageHref
+
+    /// - Parameters:
+    ///   - base: the public base URL, such as `https://feed.example.com`; nil for relative references. A slash at its end is dropped.
+    ///   - image: nil where pictures are loaded from their source.
+    public init(base: String? = nil, image: ImageHref? = nil) {
+        var base = base ?? ""
+        while base.hasSuffix("/") { base.removeLast() }
+        self.base = base
+        imageHref = image ?? { source, _ in source }
+    }
+
+    /// The href of a picture. What the minting gives is taken as it is where it is absolute, and put below the base where it begins with a slash.
+    public func image(_ source: String, now: Int64) -> String {
+        let href = imageHref(source, now)
+        return base.isEmpty || href.utf8.first != UInt8(ascii: "/") ? href : base + href
+    }
+
+    /// The template of the href that cancels a picture's request; `{request}` stands for the request's id.
+    public var imageRequest: String { base + "/images/requests/{request}" }
+
+    public var events: String { base + "/events" }
+
+    public func click(token: String) -> String {
+        base + "/click/" + token
+    }
+
+    /// Where a slot of a cell is performed: `/cells/{id}/selection`.
+    public func cell(_ id: String, _ resource: String) -> String {
+        base + "/cells/" + PercentCoding.encode(id, keeping: .segment) + "/" + resource
+    }
+
+    public func selection(_ id: String) -> String {
+        base + "/selections/" + PercentCoding.encode(id, keeping: .segment)
+    }
+
+    /// A page of a feed. The cursor is of base64url characters alone; layout and width stand there where they are not the usual ones.
+    public func page(
+        path: String, cursor: String, limit: Int, layout: CellLayout = .collection, width: Int? = nil, followsChanges: Bool = false
+    ) -> String {
+        var href = ""
+        href.reserveCapacity(base.utf8.count + path.utf8.count + cursor.utf8.count + 64)
+        href += base
+        href += path
+        href += "?cursor="
+        href += cursor
+        href += "&limit="
+        href += String(limit)
+        if layout != .collection { href += "&layout=" + layout.rawValue }
+        if let width { href += "&width=" + String(width) }
+        if followsChanges { href += "&changes=true" }
+        return href
+    }
+}

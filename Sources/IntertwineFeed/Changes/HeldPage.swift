@@ -1,0 +1,96 @@
+internal import IntertwinePrimitives
+
+/// A page as a client holds it, packed into the text that it asks for changes with: what the page was asked for with, and its cells.
+///
+/// The service keeps nothing of it, so it works whichever process made the page, and after a restart too. It is not signed: whoever alters
+/// it asks about a page of their own making, and is told no more than the feed itself tells. The cursor in it is signed as ever.
+struct HeldPage: Hashable {
+    /// ``FeedPlace/digest`` of the places that the pages before and after a page are read from; 0 where there is no such page.
+    struct Edges: Hashable {
+        var before: UInt64 = 0
+        var after: UInt64 = 0
+    }
+
+    private static let format: UInt8 = 2
+    /// Characters of a text. Pages that would need more cannot be asked about: a few of them would not fit into a request's line.
+    static let textLimit = 6_144
+
+    /// ``PageCursor/digest(ofFeed:)`` of the feed.
+    var feed: UInt64
+    /// As it stands in the page's address; nil for the first page.
+    var cursor: String?
+    var limit: Int
+    var layout: CellLayout
+    var width: Int?
+    var edges: Edges
+    var cells: [HeldCell]
+
+    /// Nil where it would be longer than ``textLimit``.
+    var text: String? {
+        var writer = ByteWriter()
+        writer.write(Self.format)
+        writer.write(feed)
+        writer.write(UInt8(clamping: limit))
+        writer.write(UInt8(CellLayout.allCases.firstIndex(of: layout) ?? 0))
+        writer.write(varying: width ?? 0)
+        writer.write(edges.before, count: HeldCell.digestLength)
+        writer.write(edges.after, count: HeldCell.digestLength)
+        writer.write(counted: cursor.flatMap { Base64URL.decode($0.utf8) } ?? [])
+        var last: [UInt8] = []
+        for cell in cells {
+            // Ids of one page begin alike.
+            let id = Array(cell.id.utf8)
+            let shared = zip(last, id).prefix { $0 == $1 }.count
+            writer.write(varying: shared)
+            writer.write(counted: id.dropFirst(shared))
+            writer.write(cell.digest, count: HeldCell.digestLength)
+            last = id
+        }
+        guard writer.bytes.count <= Self.textLimit / 4 * 3 else { return nil }
+        return Base64URL.encode(writer.bytes)
+    }
+
+    /// Nil for what ``text`` cannot have made, and for the text of another version.
+    init?(text: some StringProtocol) {
+        guard text.utf8.count <= Self.textLimit, let bytes = Base64URL.decode(text.utf8) else { return nil }
+        var reader = ByteReader(bytes)
+        guard reader.readByte() == Self.format, let feed = reader.readUInt64(), let limit = reader.readByte(),
+            let layout = reader.readByte(),
+            let width = reader.readVarying(), let before = reader.readNumber(HeldCell.digestLength),
+            let after = reader.readNumber(HeldCell.digestLength),
+            let cursor = reader.readCounted(),
+            FeedRequest.limits.contains(Int(limit)), CellLayout.allCases.indices.contains(Int(layout)),
+            width == 0 || SizeRule.widths.contains(width)
+        else { return nil }
+        var cells: [HeldCell] = []
+        var last: [UInt8] = []
+        while !reader.remaining.isEmpty {
+            guard let shared = reader.readVarying(), shared <= last.count, let rest = reader.readCounted(),
+                let digest = reader.readNumber(HeldCell.digestLength),
+                let id = String(validating: last.prefix(shared) + rest, as: UTF8.self)
+            else { return nil }
+            last = Array(id.utf8)
+            cells.append(HeldCell(id: id, digest: digest))
+        }
+        self.feed = feed
+        self.cursor = cursor.isEmpty ? nil : Base64URL.encode(cursor)
+        self.limit = Int(limit)
+        self.layout = CellLayout.allCases[Int(layout)]
+        self.width = width == 0 ? nil : width
+        edges = Edges(before: before, after: after)
+        self.cells = cells
+    }
+
+    init(
+        feed: UInt64, cursor: String?, limit: Int, layout: CellLayout, width: Int?, edges: Edges = Edges(),
+        cells: [HeldCell]
+    ) {
+        self.feed = feed
+        self.cursor = cursor
+        self.limit = limit
+        self.layout = layout
+        self.width = width
+        self.edges = edges
+        self.cells = cells
+    }
+}

@@ -1,0 +1,198 @@
+internal import IntertwinePrimitives
+import Synchronization
+
+/// Where commands run: what they are told, and what they leave behind.
+///
+/// A value: a command that throws leaves nothing in it. What is collected is committed by the caller, once, as one ``LedgerEntry``.
+public struct CommandContext: Sendable {
+    /// What is the same for all commands of a performance. An object: it is shared by the attempts of one command after the other.
+    private final class Circumstances: Sendable {
+        let cell: String
+        let subject: CommandSubject?
+        let occurrence: LedgerEvent.Kind
+        let client: ClientTrace
+        let now: Int64
+        let input: [String: ActionValue]
+        private let name: Mutex<String?>
+
+        init(
+            _ name: String?, cell: String, subject: CommandSubject?, occurrence: LedgerEvent.Kind, client: ClientTrace, now: Int64,
+            input: [String: ActionValue]
+        ) {
+            self.cell = cell
+            self.subject = subject
+            self.occurrence = occurrence
+            self.client = client
+            self.now = now
+            self.input = input
+            self.name = Mutex(name)
+        }
+
+        /// Made when it is first asked for: most clicks leave nothing behind that has to be found again.
+        var performance: String {
+            name.withLock { name in
+                let made = name ?? Self.randomName()
+                name = made
+                return made
+            }
+        }
+
+        /// One that cannot be guessed: 128 random bits in base64url.
+        private static func randomName() -> String {
+            var generator = SystemRandomNumberGenerator()
+            // Asks the system once.
+            let bits: UInt128 = generator.next()
+            return Base64URL.encode(withUnsafeBytes(of: bits.bigEndian) { Array($0) })
+        }
+    }
+
+    private let circumstances: Circumstances
+
+    /// Names this performance; unique.
+    public var performance: String { circumstances.performance }
+    /// The cell's id.
+    public var cell: String { circumstances.cell }
+    /// The cell itself. Nil while undoing, when the item may be gone.
+    public var subject: CommandSubject? { circumstances.subject }
+    /// What is being performed, as the ledger calls it.
+    public var occurrence: LedgerEvent.Kind { circumstances.occurrence }
+    /// Who asked.
+    public var client: ClientTrace { circumstances.client }
+    /// Milliseconds since 1970-01-01 UTC.
+    public var now: Int64 { circumstances.now }
+    /// What came with the request, by name: the values that ``Command/input`` declares, checked. Those that are missing were not required.
+    public var input: [String: ActionValue] { circumstances.input }
+
+    public private(set) var events: [LedgerEvent] = []
+    public private(set) var changes: [ViewerChange] = []
+    public private(set) var steps: [StepResult] = []
+    /// The screen that the client is to show.
+    public var presentation: Presentation?
+    /// The stored URL that the client is redirected to.
+    public var destination: String?
+    private var kept: [UInt8]?
+
+    /// - Parameter performance: the name of the performance; one that cannot be guessed where nil.
+    public init(
+        performance: String? = nil, cell: String, subject: CommandSubject?, occurrence: LedgerEvent.Kind, client: ClientTrace, now: Int64,
+        input: [String: ActionValue] = [:]
+    ) {
+        circumstances = Circumstances(
+            performance, cell: cell, subject: subject, occurrence: occurrence, client: client, now: now, input: input)
+    }
+
+    /// Puts an event into the ledger. A performance records each kind once, whichever of its commands ask for it.
+    public mutating func record(_ kind: LedgerEvent.Kind) {
+        guard !events.contains(where: { $0.kind == kind }) else { return }
+        events.append(client.event(kind, cell: cell, at: now))
+    }
+
+    /// What the command that is being performed will be given if it is undone.
+    public mutating func keepForUndo(_ record: [UInt8]) {
+        kept = record
+    }
+
+    /// Puts the cell on one of the viewer's lists, in a way that ``takeBack(_:from:for:)`` can take back.
+    ///
+    /// - Throws: ``CommandError/missing(_:command:)`` where the request has no viewer.
+    public mutating func put(on list: ViewerList, for command: some UndoableCommand) throws {
+        let (viewer, performance) = try listing(for: command)
+        changes.append(.add(list: list, viewer: viewer, cell: cell, performance: performance, at: now))
+        keepForUndo(Array(performance.utf8))
+    }
+
+    /// Takes the cell off one of the viewer's lists, however long ago it was put there, in a way that ``takeBack(_:from:for:)`` can take back.
+    ///
+    /// - Throws: ``CommandError/missing(_:command:)`` where the request has no viewer.
+    public mutating func remove(from list: ViewerList, for command: some UndoableCommand) throws {
+        let (viewer, performance) = try listing(for: command)
+        changes.append(.remove(list: list, viewer: viewer, cell: cell, performance: performance, at: now))
+        keepForUndo(Array(performance.utf8))
+    }
+
+    /// Takes back what ``put(on:for:)`` or ``remove(from:for:)`` did.
+    ///
+    /// - Throws: ``CommandError/missing(_:command:)`` where the request has no viewer.
+    public mutating func takeBack(_ record: [UInt8], from list: ViewerList, for command: some UndoableCommand) throws {
+        guard let viewer = client.viewer else { throw CommandError.missing(.viewer, command: command.name) }
+        changes.append(.takeBack(list: list, viewer: viewer, cell: cell, performance: String(decoding: record, as: UTF8.self)))
+    }
+
+    /// The step's number keeps two commands of one performance apart that change the same list.
+    private func listing(for command: some UndoableCommand) throws -> (viewer: String, performance: String) {
+        guard let viewer = client.viewer else { throw CommandError.missing(.viewer, command: command.name) }
+        return (viewer, "\(performance).\(steps.count)")
+    }
+}
+
+// MARK: Performing
+
+extension CommandContext {
+    /// Performs a component of a composite, and notes what became of it. What a composite notes is what became of its components.
+    ///
+    /// - Throws: what the command throws, after it was noted; where it does its own work, the context is then as before, but for the note.
+    public mutating func perform(_ command: any Command) async throws {
+        var attempt = attempt
+        do {
+            try await command.perform(in: &attempt)
+        } catch {
+            settle(attempt, of: command, error: error)
+            throw error
+        }
+        settle(attempt, of: command)
+    }
+
+    /// What a command starts from.
+    var attempt: CommandContext {
+        var attempt = self
+        attempt.kept = nil
+        return attempt
+    }
+
+    /// Takes over what a command left behind in a context that was ``attempt``.
+    mutating func settle(_ attempt: CommandContext, of command: any Command, error: (any Error)? = nil) {
+        guard command.components == nil else {
+            self = attempt
+            return
+        }
+        guard error == nil else {
+            steps.append(StepResult(command: command.name, outcome: .failed, error: error))
+            return
+        }
+        var result = StepResult(command: command.name, outcome: .performed)
+        if let undoing = command.undoing {
+            result.undo = attempt.kept ?? []
+            result.undoing = undoing
+        }
+        self = attempt
+        kept = nil
+        steps.append(result)
+    }
+
+    /// Notes a component that an earlier failure kept from running.
+    public mutating func skip(_ command: any Command) {
+        steps += command.leaves.map { StepResult(command: $0.name, outcome: .skipped) }
+    }
+
+    /// Takes back, in reverse, the steps that were performed since a point, the count of ``steps`` at that time. One that cannot be
+    /// taken back stays performed.
+    public mutating func compensate(from start: Int) async {
+        for index in steps.indices.reversed() where index >= start && steps[index].outcome == .performed {
+            guard let undoing = steps[index].undoing, let record = steps[index].undo else { continue }
+            var attempt = self
+            do {
+                try await undoing.undo(record, in: &attempt)
+                attempt.steps[index].outcome = .undone
+                attempt.steps[index].undo = nil
+                self = attempt
+            } catch {
+                steps[index].error = error
+            }
+        }
+    }
+
+    /// Notes a command of a selection that has been taken back.
+    mutating func noteUndone(_ command: any Command) {
+        steps.append(StepResult(command: command.name, outcome: .undone))
+    }
+}

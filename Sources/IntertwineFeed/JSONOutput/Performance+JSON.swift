@@ -1,0 +1,34 @@
+internal import IntertwinePrimitives
+
+extension Performance {
+    /// The performance as clients get it: JSON, UTF-8.
+    public func json() -> [UInt8] {
+        var writer = JSONWriter(capacity: 512)
+        if let selection {
+            writer.raw(#"{"selection":"#)
+            writer.write(selection)
+        } else {
+            writer.raw(#"{"simulated":true"#)
+        }
+        writer.raw(#","commands":"#)
+        writer.write(steps)
+        if let presentation {
+            writer.raw(#","presentation":{"type":"#)
+            writer.write(presentation.type)
+            writer.raw(#","screen":"#)
+            writer.write(presentation.screen)
+            writer.raw(#","arguments":"#)
+            writer.write(.object(presentation.arguments.map { .init($0.name, .text($0.value)) }))
+            writer.raw("}")
+        }
+        if let undo {
+            writer.raw(#","undo":{"type":"request","method":"DELETE","href":"#)
+            writer.write(undo.href)
+            writer.raw(#","expires":"#)
+            writer.write(Timestamp.text(milliseconds: undo.expires))
+            writer.raw("}")
+        }
+        writer.raw("}")
+        return writer.bytes
+    }
+}

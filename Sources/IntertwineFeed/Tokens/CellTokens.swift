@@ -1,0 +1,113 @@
+internal import IntertwinePrimitives
+
+/// Mints and checks the tokens of clickthrough links and impressions.
+///
+/// A class, because every cell of a page refers to it.
+public final class CellTokens: Sendable {
+    /// Milliseconds in an hour, the width of a token's bucket.
+    static let hour: Int64 = 3_600_000
+    /// How far two clocks may be apart, in milliseconds: a token of an hour that begins later than that was minted by a clock that was wrong.
+    static let skew: Int64 = 300_000
+
+    private let clicks: Signer
+    private let impressions: Signer
+    private let lifetime: Int64
+
+    /// - Parameter lifetime: how long a token counts after its hour is over, in milliseconds.
+    public init(keys: SigningKeys, lifetime: Int64 = 24 * 3_600_000) {
+        clicks = keys.signer(for: .click)
+        impressions = keys.signer(for: .impression)
+        self.lifetime = max(0, lifetime)
+    }
+
+    /// What a token turned out to be.
+    public enum Outcome: Sendable, Hashable {
+        case valid(CellToken)
+        /// Ours, but too old to count, or of a time to come. Its cell is still known.
+        case expired(CellToken)
+        /// Damaged, or never ours.
+        case forged
+    }
+
+    /// The hour bucket of a moment in milliseconds since 1970-01-01 UTC.
+    public static func bucket(of now: Int64) -> UInt32 {
+        UInt32(clamping: now / hour)
+    }
+
+    /// When the bucket of a moment ends: until then, the same cell in the same slot gets the same token.
+    public static func endOfBucket(of now: Int64) -> Int64 {
+        (Int64(bucket(of: now)) + 1) * hour
+    }
+
+    public func click(cell: String, slot: Int, now: Int64) -> String {
+        clicks.sign(CellToken(cell: cell, slot: slot, hour: Self.bucket(of: now)).bytes)
+    }
+
+    /// - Parameter page: tells the page from others: the same cell on two pages is two impressions.
+    public func impression(cell: String, slot: Int, page: UInt32 = 0, now: Int64) -> String {
+        impressions.sign(CellToken(cell: cell, slot: slot, hour: Self.bucket(of: now), page: page).bytes)
+    }
+
+    public func verifyClick(_ text: some StringProtocol, now: Int64) -> Outcome {
+        outcome(of: clicks.payload(of: text), now: now)
+    }
+
+    public func verifyImpression(_ text: some StringProtocol, now: Int64) -> Outcome {
+        outcome(of: impressions.payload(of: text), now: now)
+    }
+
+    /// Whether a token is too old to count, or of an hour that has not come: its time would end later than that of one that is minted now.
+    func isExpired(_ token: CellToken, now: Int64) -> Bool {
+        guard Int64(token.hour) * Self.hour <= now.addingReportingOverflow(Self.skew).partialValue else { return true }
+        let (expiry, overflow) = ((Int64(token.hour) + 1) * Self.hour).addingReportingOverflow(lifetime)
+        return !overflow && now >= expiry
+    }
+
+    private func outcome(of payload: [UInt8]?, now: Int64) -> Outcome {
+        guard let payload, let token = CellToken(bytes: payload) else { return .forged }
+        return isExpired(token, now: now) ? .expired(token) : .valid(token)
+    }
+}
+
+/// What a click or impression token says: which cell, in which advertisement slot of which page, minted in which hour.
+///
+/// Bound to an hour and not to a moment, so that a page made twice within the hour has the same bytes and can be cached.
+public struct CellToken: Sendable, Hashable {
+    /// Without a page, and with one.
+    private static let formats: (short: UInt8, long: UInt8) = (1, 2)
+
+    public var cell: String
+    /// The index within the page's advertisements; 0 for content.
+    public var slot: Int
+    /// Hours since 1970-01-01 UTC.
+    public var hour: UInt32
+    /// Tells the page from the others of the hour, by where its content begins; 0 where there is none.
+    public var page: UInt32
+
+    public init(cell: String, slot: Int, hour: UInt32, page: UInt32 = 0) {
+        self.cell = cell
+        self.slot = slot
+        self.hour = hour
+        self.page = page
+    }
+
+    var bytes: [UInt8] {
+        var writer = ByteWriter(capacity: 11 + cell.utf8.count)
+        writer.write(page == 0 ? Self.formats.short : Self.formats.long)
+        writer.write(hour)
+        writer.write(UInt16(clamping: slot))
+        if page != 0 { writer.write(page) }
+        writer.write(cell.utf8)
+        return writer.bytes
+    }
+
+    init?(bytes: [UInt8]) {
+        var reader = ByteReader(bytes)
+        let format = reader.readByte()
+        guard format == Self.formats.short || format == Self.formats.long, let hour = reader.readUInt32(), let slot = reader.readUInt16(),
+            let page = format == Self.formats.long ? reader.readUInt32() : 0,
+            let cell = String(validating: reader.remaining, as: UTF8.self), !cell.isEmpty
+        else { return nil }
+        self.init(cell: cell, slot: Int(slot), hour: hour, page: page)
+    }
+}

@@ -1,0 +1,121 @@
+internal import CIntertwineCurl
+internal import Glibc
+
+/// An http or https URL as libcurl reads it, in one canonical form: two parsers that disagree are how address checks are passed by.
+public struct FetchURL: Hashable, Sendable, CustomStringConvertible {
+    /// Bytes; contract and most servers agree on this bound.
+    public static let longest = 2_048
+
+    /// Canonical: lower-case ASCII host without trailing dot, no default port, no fragment.
+    public let text: String
+    public let isSecure: Bool
+    /// Lower-case ASCII, IDN as Punycode, IPv6 without brackets, no trailing dot.
+    public let host: String
+    public let port: UInt16
+    /// Where the host is an address and not a name.
+    public let address: IPAddress?
+
+    /// Throws `malformedURL`, `schemeDenied` or `userinfoDenied`. A fragment is dropped: it never goes over the wire.
+    public init(_ text: String) throws(FetchFailure) {
+        try self.init(text, base: nil)
+    }
+
+    /// A reference such as a `Location` field gives, relative to this URL.
+    public func resolving(_ reference: String) throws(FetchFailure) -> FetchURL {
+        try FetchURL(reference, base: self.text)
+    }
+
+    private init(_ reference: String, base: String?) throws(FetchFailure) {
+        guard !reference.isEmpty, reference.utf8.count <= Self.longest, !reference.utf8.contains(0) else { throw .malformedURL }
+        let parsed = try Self.parse(reference, base: base)
+        // What the parser makes of its own output must be that output: an IDN host may turn into an address only on the second reading.
+        var text = parsed
+        for _ in 0..<3 {
+            let again = try Self.parse(text, base: nil)
+            if again == text { break }
+            text = again
+        }
+        guard try Self.parse(text, base: nil) == text, text.utf8.count <= Self.longest else { throw .malformedURL }
+        let parts = try CurlURL(text, base: nil)
+        guard let scheme = parts[CURLUPART_SCHEME], let host = parts[CURLUPART_HOST],
+            let portText = parts[CURLUPART_PORT, CURLU_DEFAULT_PORT], let port = UInt16(portText), port > 0
+        else { throw .malformedURL }
+        self.text = text
+        isSecure = scheme == "https"
+        self.host = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+        self.port = port
+        address = IPAddress(self.host)
+        guard address != nil || !host.hasPrefix("[") else { throw .malformedURL }
+    }
+
+    /// Whether scheme, host and port are the same.
+    public func hasSameOrigin(as other: FetchURL) -> Bool {
+        isSecure == other.isSecure && host == other.host && port == other.port
+    }
+
+    /// Host and port: two services on one host are two servers.
+    public var authority: String { address == nil ? "\(host):\(port)" : "[\(host)]:\(port)" }
+
+    public var description: String { text }
+
+    private static func parse(_ reference: String, base: String?) throws(FetchFailure) -> String {
+        let url = try CurlURL(reference, base: base)
+        guard let scheme = url[CURLUPART_SCHEME], scheme == "http" || scheme == "https" else { throw .schemeDenied }
+        guard url[CURLUPART_USER] == nil, url[CURLUPART_PASSWORD] == nil else { throw .userinfoDenied }
+        guard url[CURLUPART_ZONEID] == nil, var host = url.asciiHost?.lowercased() else { throw .malformedURL }
+        if host.hasSuffix(".") { host.removeLast() }
+        guard !host.isEmpty, host.utf8.count <= 253, host.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else { throw .malformedURL }
+        try url.set(CURLUPART_HOST, host)
+        try url.set(CURLUPART_FRAGMENT, nil)
+        guard let text = url[CURLUPART_URL, CURLU_NO_DEFAULT_PORT] else { throw .malformedURL }
+        return text
+    }
+}
+
+/// libcurl's URL parser.
+final class CurlURL {
+    private let handle: OpaquePointer
+
+    init(_ reference: String, base: String?) throws(FetchFailure) {
+        guard let handle = curl_url() else { throw .internalError }
+        self.handle = handle
+        if let base {
+            try set(CURLUPART_URL, base)
+        }
+        try set(CURLUPART_URL, reference)
+    }
+
+    deinit {
+        curl_url_cleanup(handle)
+    }
+
+    func set(_ part: CURLUPart, _ value: String?) throws(FetchFailure) {
+        // Unknown schemes are let through here, so that they are refused as such and not as malformed.
+        let flags = part == CURLUPART_URL ? UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE | CURLU_DISALLOW_USER) : 0
+        switch curl_url_set(handle, part, value, flags) {
+        case CURLUE_OK: return
+        case CURLUE_USER_NOT_ALLOWED: throw .userinfoDenied
+        case CURLUE_UNSUPPORTED_SCHEME: throw .schemeDenied
+        default: throw .malformedURL
+        }
+    }
+
+    subscript(part: CURLUPart, flags: Int32 = 0) -> String? {
+        var value: UnsafeMutablePointer<CChar>?
+        let result = curl_url_get(handle, part, &value, UInt32(flags))
+        // To be freed where it is no result too: of a host that has no form in ASCII, libcurl leaves its copy behind with the error.
+        defer { curl_free(value) }
+        guard result == CURLUE_OK, let value else { return nil }
+        return String(validatingCString: value)
+    }
+
+    /// The host in ASCII. curl turns a name in other letters into Punycode only where the locale says which letters the bytes are.
+    var asciiHost: String? {
+        let former = Self.utf8.map { uselocale($0) }
+        defer { if let former { uselocale(former) } }
+        return self[CURLUPART_HOST, CURLU_PUNYCODE]
+    }
+
+    // Safe: made once, never changed, never freed. Set for the calling thread alone, and only for the length of a call.
+    private nonisolated(unsafe) static let utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nil)
+}

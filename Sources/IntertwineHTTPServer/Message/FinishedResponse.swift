@@ -1,0 +1,96 @@
+public import HTTPTypes
+
+/// An answer that is finished but for its date: heads and bodies lie ready for every turn a request can take.
+///
+/// Made once, served any number of times from any loop without allocating. The server picks the coding, answers conditions
+/// with 304 or 412, cuts ranges, and leaves the body out for HEAD.
+public final class FinishedResponse: Sendable {
+    /// One coding of the content.
+    struct Variant: Sendable {
+        let head: EncodedHead
+        let notModified: EncodedHead
+        let entityTag: [UInt8]?
+        let body: [UInt8]
+    }
+
+    let status: Int
+    let identity: Variant
+    let gzip: Variant?
+    /// Whether the coding is chosen by Accept-Encoding.
+    let isNegotiated: Bool
+    let acceptsRanges: Bool
+    let lastModified: Int64?
+    /// The response without its body, to make heads of ranges from.
+    let template: ServerResponse
+    let closesConnection: Bool
+    /// The name of the route in observations.
+    public let route: String?
+
+    /// - Parameters:
+    ///   - response: an answer with a body of bytes. The body of a streamed one is taken to be empty.
+    ///   - compressionLevel: 1 to 9, where the answer is compressible. Compressing happens here, on the caller's thread.
+    ///   - route: the name of the route in observations.
+    public convenience init(_ response: ServerResponse, compressionLevel: Int = 6, route: String? = nil) {
+        self.init(response, compressionLevel: response.isCompressible ? compressionLevel : nil, route: route)
+    }
+
+    /// - Parameter compressionLevel: nil where there is to be no gzip variant, because nobody will ask for it.
+    public init(_ response: ServerResponse, compressionLevel: Int?, route: String?) {
+        let body: [UInt8] = if case .bytes(let bytes) = response.body { bytes } else { [] }
+        let isSuccess = response.status.code == 200
+        var template = response
+        template.body = .bytes([])
+        // A date that is still to come is not told (RFC 9110, 8.8.2.1); what comes back is then held against the one that was.
+        template.lastModified = response.lastModified.map { min($0, DateStamp.currentSecond()) }
+        let encoder = HeadEncoder(template)
+        self.status = response.status.code
+        self.template = template
+        self.route = route
+        self.closesConnection = response.closesConnection
+        self.isNegotiated = response.isCompressible
+        self.acceptsRanges = response.acceptsRanges && isSuccess
+        self.lastModified = template.lastModified
+        let tag = response.entityTag.map { Array($0.utf8) }
+        self.identity = Variant(
+            head: encoder.head(length: body.count, entityTag: tag, coding: nil),
+            // Conditions are evaluated for 200 alone.
+            notModified: isSuccess ? encoder.notModified(entityTag: tag) : EncodedHead(bytes: [], dateOffset: 0),
+            entityTag: tag, body: body)
+        let level = compressionLevel.map { Int32(min(max($0, 1), 9)) }
+        if let level, response.isCompressible, let coded = Gzip.compress(body, level: level) {
+            // A representation of its own has a tag of its own.
+            let codedTag = tag.map { $0.last == .quote ? $0.dropLast() + Array("-gz\"".utf8) : $0 }
+            self.gzip = Variant(
+                head: encoder.head(length: coded.count, entityTag: codedTag, coding: "gzip"),
+                notModified: encoder.notModified(entityTag: codedTag), entityTag: codedTag, body: coded)
+        } else {
+            self.gzip = nil
+        }
+    }
+
+    private init(_ other: FinishedResponse, template: ServerResponse) {
+        let encoder = HeadEncoder(template)
+        func rewritten(_ variant: Variant, coding: String?) -> Variant {
+            Variant(
+                head: encoder.head(length: variant.body.count, entityTag: variant.entityTag, coding: coding),
+                notModified: encoder.notModified(entityTag: variant.entityTag), entityTag: variant.entityTag, body: variant.body)
+        }
+        status = other.status
+        identity = rewritten(other.identity, coding: nil)
+        gzip = other.gzip.map { rewritten($0, coding: "gzip") }
+        isNegotiated = other.isNegotiated
+        acceptsRanges = other.acceptsRanges
+        lastModified = other.lastModified
+        self.template = template
+        closesConnection = other.closesConnection
+        route = other.route
+    }
+
+    /// The same answer with more fields, sharing its bodies. One that stands there already, with the same value, is not added again.
+    public func adding(_ fields: HTTPFields) -> FinishedResponse {
+        FinishedResponse(self, template: template.adding(fields))
+    }
+
+    /// Bytes of memory that the bodies take.
+    public var size: Int { identity.body.count + (gzip?.body.count ?? 0) }
+}

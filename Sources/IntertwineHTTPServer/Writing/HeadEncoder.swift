@@ -1,0 +1,115 @@
+internal import HTTPTypes
+internal import IntertwinePrimitives
+
+/// Makes heads of one response, each for another turn that the request can take.
+///
+/// Whatever came from outside is checked once more here: a line break in a value or in a reason would start a response of its own.
+struct HeadEncoder {
+    private let response: ServerResponse
+    /// All that the answer varies by, in one line: there are caches that read no second one. Nil where it varies by nothing.
+    private let vary: String?
+
+    init(_ response: ServerResponse) {
+        self.response = response
+        vary = Self.vary(response)
+    }
+
+    /// The fields that the server writes itself.
+    private static func isOwn(_ name: HTTPField.Name) -> Bool {
+        switch name {
+        case .contentLength, .transferEncoding, .connection, .date, .eTag, .lastModified, .acceptRanges: true
+        default: name.canonicalName == "keep-alive" || name.canonicalName == "upgrade" || name.canonicalName == "x-request-id"
+        }
+    }
+
+    /// The head of the whole content. No length is stated where there can be no content (RFC 9110, 8.6).
+    func head(length: Int?, entityTag: [UInt8]?, coding: String?) -> EncodedHead {
+        var text = start(response.status.code, ReasonPhrase.of(response.status))
+        let hasContent = response.status.code >= 200 && response.status.code != 204 && response.status.code != 304
+        appendFields(to: &text.bytes, isPartOfNotModified: false)
+        appendValidators(to: &text.bytes, entityTag: entityTag)
+        if let coding { append("Content-Encoding", coding, to: &text.bytes) }
+        if response.acceptsRanges, response.status.code == 200 { append("Accept-Ranges", "bytes", to: &text.bytes) }
+        if let length, hasContent { append("Content-Length", String(length), to: &text.bytes) }
+        return EncodedHead(bytes: text.bytes, dateOffset: text.dateOffset)
+    }
+
+    /// The head of 304: what a cache needs to freshen what it has (RFC 9110, 15.4.5).
+    func notModified(entityTag: [UInt8]?) -> EncodedHead {
+        var text = start(304, "Not Modified")
+        appendFields(to: &text.bytes, isPartOfNotModified: true)
+        appendValidators(to: &text.bytes, entityTag: entityTag)
+        return EncodedHead(bytes: text.bytes, dateOffset: text.dateOffset)
+    }
+
+    /// The head of a part of the content.
+    func partial(_ range: Range<Int>, of length: Int, entityTag: [UInt8]?, coding: String?) -> EncodedHead {
+        var text = start(206, "Partial Content")
+        appendFields(to: &text.bytes, isPartOfNotModified: false)
+        appendValidators(to: &text.bytes, entityTag: entityTag)
+        if let coding { append("Content-Encoding", coding, to: &text.bytes) }
+        append("Content-Range", "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(length)", to: &text.bytes)
+        append("Content-Length", String(range.count), to: &text.bytes)
+        return EncodedHead(bytes: text.bytes, dateOffset: text.dateOffset)
+    }
+
+    /// The head of a streamed body without a stated length, in chunked coding where the client knows it.
+    func chunked() -> EncodedHead {
+        var text = start(response.status.code, ReasonPhrase.of(response.status))
+        appendFields(to: &text.bytes, isPartOfNotModified: false)
+        appendValidators(to: &text.bytes, entityTag: response.entityTag.map { Array($0.utf8) })
+        append("Transfer-Encoding", "chunked", to: &text.bytes)
+        return EncodedHead(bytes: text.bytes, dateOffset: text.dateOffset)
+    }
+
+    private func start(_ status: Int, _ reason: String) -> (bytes: [UInt8], dateOffset: Int) {
+        var bytes: [UInt8] = []
+        // Most heads of a single answer fit, those of pages with their links too.
+        bytes.reserveCapacity(640)
+        bytes += "HTTP/1.1 \(min(max(status, 100), 999)) ".utf8
+        Self.appendClean(reason, to: &bytes)
+        bytes += "\r\nDate: ".utf8
+        let offset = bytes.count
+        for _ in 0..<HTTPDate.length { bytes.append(.space) }
+        bytes += "\r\n".utf8
+        return (bytes, offset)
+    }
+
+    private func appendFields(to bytes: inout [UInt8], isPartOfNotModified: Bool) {
+        for field in response.fields where !Self.isOwn(field.name) && field.name != .vary {
+            let describesContent = field.name == .contentType || field.name == .contentEncoding || field.name == .contentLanguage
+            if isPartOfNotModified, describesContent { continue }
+            append(field.name.rawName, field.value, to: &bytes)
+        }
+        if let vary { append("Vary", vary, to: &bytes) }
+    }
+
+    private static func vary(_ response: ServerResponse) -> String? {
+        var names: [String] = []
+        for value in response.fields[values: .vary] + (response.isCompressible ? ["Accept-Encoding"] : []) {
+            for name in value.split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" }) {
+                if !names.contains(where: { $0.lowercased() == name.lowercased() }) { names.append(String(name)) }
+            }
+        }
+        if names.contains("*") { return "*" }
+        return names.isEmpty ? nil : names.joined(separator: ", ")
+    }
+
+    private func appendValidators(to bytes: inout [UInt8], entityTag: [UInt8]?) {
+        if let entityTag { append("ETag", String(decoding: entityTag, as: UTF8.self), to: &bytes) }
+        if let second = response.lastModified {
+            append("Last-Modified", HTTPDate.text(min(second, DateStamp.currentSecond())), to: &bytes)
+        }
+    }
+
+    private func append(_ name: String, _ value: String, to bytes: inout [UInt8]) {
+        bytes += name.utf8
+        bytes += ": ".utf8
+        Self.appendClean(value, to: &bytes)
+        bytes += "\r\n".utf8
+    }
+
+    private static func appendClean(_ text: String, to bytes: inout [UInt8]) {
+        for byte in text.utf8 { bytes.append(ByteClass.of(byte).contains(.value) ? byte : .space) }
+    }
+}

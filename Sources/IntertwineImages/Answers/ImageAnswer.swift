@@ -1,0 +1,115 @@
+internal import IntertwinePrimitives
+
+/// What to answer to a request for a picture.
+public struct ImageAnswer: Sendable {
+    public enum Body: Sendable {
+        /// A whole picture: ranges and conditions can be answered from it, and its bytes are shared, not copied.
+        case whole(CachedImage)
+        /// A picture on its way. Its length where the origin said so.
+        case stream(ImageStream, length: Int?)
+        case failure(ImageFailure)
+    }
+
+    public let body: Body
+    public let cacheStatus: CacheStatus
+    /// All the fields but those that HTTP itself brings along (`Date`, `Content-Length`, connection matters) and, for failures,
+    /// those of the problem details. In the order in which they are best sent; names as they are best written.
+    public let headers: [Header]
+
+    public struct Header: Sendable, Hashable {
+        public let name: String
+        public let value: String
+    }
+
+    /// 200, or the failure's.
+    public var status: Int {
+        if case .failure(let failure) = body { failure.status } else { 200 }
+    }
+
+    /// - Parameter now: seconds since 1970.
+    public init(_ image: CachedImage, _ status: CacheStatus, now: Int64) {
+        body = .whole(image)
+        var status = status
+        if status.outcome != .miss { status.timeToLive = image.freshness.freshUntil - now }
+        cacheStatus = status
+        headers = HeaderSet.picture(image, status, now: now)
+    }
+
+    init(_ stream: ImageStream, _ kind: MediaKind, _ head: PictureHead, _ status: CacheStatus, now: Int64) {
+        body = .stream(stream, length: head.length)
+        cacheStatus = status
+        headers = HeaderSet.picture(kind, head, status, now: now)
+    }
+
+    /// The fields of an answer to a request that never came as far as the cache.
+    /// - Parameter reason: what `Image-Error` says.
+    public static func refusalHeaders(_ reason: String) -> [Header] { HeaderSet.refusal(reason) }
+
+    init(_ failure: ImageFailure, _ status: CacheStatus) {
+        body = .failure(failure)
+        var status = status
+        status.detail = failure.code
+        cacheStatus = status
+        headers = HeaderSet.failure(failure, status)
+    }
+}
+
+/// The header fields of answers: ours alone, nothing of the origin's passes but dates and lifetimes.
+enum HeaderSet {
+    static func picture(_ image: CachedImage, _ status: CacheStatus, now: Int64) -> [ImageAnswer.Header] {
+        var headers = common(image.kind)
+        headers.append(field("Cache-Control", image.freshness.cacheControl))
+        headers.append(field("Age", String(image.freshness.age(at: now))))
+        headers.append(field("ETag", image.etag))
+        if let modified = image.lastModified { headers.append(field("Last-Modified", HTTPDate.text(modified))) }
+        headers.append(field("Cache-Status", status.field))
+        return headers
+    }
+
+    static func picture(_ kind: MediaKind, _ head: PictureHead, _ status: CacheStatus, now: Int64) -> [ImageAnswer.Header] {
+        var headers = common(kind)
+        // Nobody could tell that the tail is missing, and the next cache should not keep what we would not.
+        let freshness = head.isDelimited ? head.freshness : nil
+        headers.append(field("Cache-Control", freshness?.cacheControl ?? "no-store"))
+        if let freshness { headers.append(field("Age", String(freshness.age(at: now)))) }
+        headers.append(field("Cache-Status", status.field))
+        return headers
+    }
+
+    /// No validators, and nothing that makes a failure outlive its cause (a 304 would otherwise confirm an error for a picture).
+    static func failure(_ failure: ImageFailure, _ status: CacheStatus) -> [ImageAnswer.Header] {
+        var headers = refusal(failure.code)
+        headers.append(field("Cache-Status", status.field))
+        let isPassing = failure.status == 503
+        if let seconds = failure.retryAfter ?? (isPassing ? 1 : nil) { headers.append(field("Retry-After", String(seconds))) }
+        return headers
+    }
+
+    static func refusal(_ reason: String) -> [ImageAnswer.Header] {
+        [
+            field("Cache-Control", "no-store"),
+            field("X-Content-Type-Options", "nosniff"),
+            field("Content-Security-Policy", policy),
+            field("Image-Error", reason),
+        ]
+    }
+
+    private static let policy = "default-src 'none'; sandbox"
+
+    private static func common(_ kind: MediaKind) -> [ImageAnswer.Header] {
+        let ending = kind.contentType.dropFirst("image/".count)
+        return [
+            field("Content-Type", kind.contentType),
+            // Who takes another format may get another picture, or none.
+            field("Vary", "Accept"),
+            field("X-Content-Type-Options", "nosniff"),
+            field("Content-Security-Policy", policy),
+            field("Cross-Origin-Resource-Policy", "cross-origin"),
+            field("Content-Disposition", "inline; filename=\"image.\(ending)\""),
+        ]
+    }
+
+    private static func field(_ name: String, _ value: String) -> ImageAnswer.Header {
+        ImageAnswer.Header(name: name, value: value)
+    }
+}

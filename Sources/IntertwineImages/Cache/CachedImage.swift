@@ -1,0 +1,130 @@
+internal import Crypto
+internal import IntertwineFetch
+internal import IntertwinePrimitives
+public import Synchronization
+
+/// A whole picture, and what is known about it. Immutable: who holds one may serve it whatever the cache does meanwhile.
+public final class CachedImage: Sendable {
+    /// The URL it came from.
+    public let source: String
+    /// Where its origin negotiates formats, those that it was asked for: who takes others has a picture of one's own.
+    let variant: AcceptedKinds.Set?
+    public let kind: MediaKind
+    public let body: [UInt8]
+    /// Strong, quoted, made from the body: two sources with the same bytes share it, and the origin's never gets out.
+    public let etag: String
+    public let freshness: Freshness
+    let validators: Validators
+    let terms: Terms
+    /// What has been made of it, to serve it with: goes when the picture goes, so that the cap on memory counts for both.
+    public let companion = Mutex<(any AnyObject & Sendable)?>(nil)
+
+    init(
+        source: String, variant: AcceptedKinds.Set? = nil, kind: MediaKind, body: [UInt8], etag: String, freshness: Freshness,
+        validators: Validators, terms: Terms = Terms()
+    ) {
+        self.source = source
+        self.variant = variant
+        self.kind = kind
+        self.body = body
+        self.etag = etag
+        self.freshness = freshness
+        self.validators = validators
+        self.terms = terms
+    }
+
+    /// - Parameter digest: of the body; made here, which takes its time, where nil.
+    convenience init(
+        source: String, variant: AcceptedKinds.Set? = nil, kind: MediaKind, body: [UInt8], digest: SHA256Digest? = nil,
+        freshness: Freshness, validators: Validators, terms: Terms = Terms()
+    ) {
+        let etag = "\"" + Base64URL.encode(Array((digest ?? SHA256.hash(data: body)).prefix(16))) + "\""
+        self.init(
+            source: source, variant: variant, kind: kind, body: body, etag: etag, freshness: freshness, validators: validators,
+            terms: terms)
+    }
+
+    /// The same picture after the origin said that it still holds.
+    func refreshed(_ freshness: Freshness, validators fresh: Validators, terms: Terms) -> CachedImage {
+        let merged = Validators(
+            etag: fresh.etag ?? validators.etag, lastModified: fresh.lastModified ?? validators.lastModified, location: validators.location)
+        return CachedImage(
+            source: source, variant: variant, kind: kind, body: body, etag: etag, freshness: freshness, validators: merged, terms: terms)
+    }
+
+    /// What it is kept under.
+    var key: String { Self.key(source, variant) }
+
+    /// A source is a URL, in which no line ends.
+    static func key(_ source: String, _ variant: AcceptedKinds.Set?) -> String {
+        variant.map { "\(source)\n\($0.rawValue)" } ?? source
+    }
+
+    /// Under what a source may be kept: as it is, or for those who take certain formats.
+    static func keys(_ source: String) -> [String] {
+        [source] + (0...AcceptedKinds.Set.all.rawValue).map { key(source, AcceptedKinds.Set(rawValue: $0)) }
+    }
+
+    /// Seconds since 1970 of the origin's last change, where it said so.
+    public var lastModified: Int64? { validators.lastModified.flatMap { HTTPDate.parse($0, now: freshness.born) } }
+}
+
+/// What the origin said of a picture, for the next time that it is asked.
+extension CachedImage {
+    /// What to ask the origin with.
+    struct Validators: Sendable, Hashable {
+        var etag: String?
+        var lastModified: String?
+        /// The URL that the picture came from, after redirects: they say nothing of any other.
+        var location: String?
+
+        var conditions: (url: FetchURL, fields: FetchHeaders)? {
+            guard let url = location.flatMap({ try? FetchURL($0) }) else { return nil }
+            var fields = FetchHeaders()
+            if let etag { fields.append("If-None-Match", etag) }
+            if let lastModified { fields.append("If-Modified-Since", lastModified) }
+            return fields.fields.isEmpty ? nil : (url, fields)
+        }
+
+        /// Whether a 304 with these is about another picture than the one with those: a strong tag that differs (RFC 9111 section 4.3.4).
+        func contradict(_ stored: Validators) -> Bool {
+            guard let etag, !etag.hasPrefix("W/"), let other = stored.etag else { return false }
+            return etag != other
+        }
+    }
+
+    /// The fields that decide how long it may be used, as the origin wrote them last.
+    struct Terms: Sendable, Hashable {
+        var cacheControl: String?
+        var expires: String?
+        var vary: String?
+
+        init(cacheControl: String? = nil, expires: String? = nil, vary: String? = nil) {
+            self.cacheControl = cacheControl
+            self.expires = expires
+            self.vary = vary
+        }
+
+        init(_ headers: FetchHeaders) {
+            self.init(cacheControl: headers["cache-control"], expires: headers["expires"], vary: headers["vary"])
+        }
+
+        func updated(by headers: FetchHeaders) -> Terms {
+            let new = Terms(headers)
+            return Terms(cacheControl: new.cacheControl ?? cacheControl, expires: new.expires ?? expires, vary: new.vary ?? vary)
+        }
+
+        /// These terms with what a 304 says of its own time.
+        func headers(beside answer: FetchHeaders, lastModified: String?) -> FetchHeaders {
+            var headers = FetchHeaders()
+            let fields = [
+                ("Cache-Control", cacheControl), ("Expires", expires), ("Vary", vary), ("Last-Modified", lastModified),
+                ("Date", answer["date"]), ("Age", answer["age"]),
+            ]
+            for (name, value) in fields {
+                if let value { headers.append(name, value) }
+            }
+            return headers
+        }
+    }
+}

@@ -1,0 +1,87 @@
+internal import Crypto
+public import IntertwineFetch
+internal import IntertwinePrimitives
+
+/// A bucket that speaks Amazon's S3, asked by path: `https://host/bucket/key`, with a signature of version 4 where there are credentials.
+public struct S3Bucket: Sendable {
+    /// A secret: in no log, no error and no description.
+    public struct Credentials: Sendable {
+        var accessKey: String
+        var secret: String
+        var token: String?
+
+        public init(accessKey: String, secret: String, token: String? = nil) {
+            self.accessKey = accessKey
+            self.secret = secret
+            self.token = token
+        }
+    }
+
+    /// What all objects' URLs begin with.
+    let endpoint: FetchURL
+    let region: String
+    let credentials: Credentials?
+
+    public init(endpoint: FetchURL, region: String, credentials: Credentials?) {
+        self.endpoint = endpoint
+        self.region = region
+        self.credentials = credentials
+    }
+
+    /// - Parameter key: as it is, in no encoding.
+    func url(of key: String) throws(FetchFailure) -> FetchURL {
+        let segments = key.split(separator: "/", omittingEmptySubsequences: false).map { PercentCoding.encode(String($0)) }
+        return try FetchURL(endpoint.text + segments.joined(separator: "/"))
+    }
+
+    /// The fields that prove to the bucket who asks. None where nobody in particular does.
+    /// - Parameter now: seconds since 1970.
+    func fields(for url: FetchURL, now: Int64) -> FetchHeaders {
+        var fields = FetchHeaders()
+        guard let credentials else { return fields }
+        let moment = Timestamp.text(milliseconds: now * 1_000).filter { $0 != "-" && $0 != ":" }
+        fields.append("x-amz-content-sha256", Self.hashOfNothing)
+        fields.append("x-amz-date", moment)
+        if let token = credentials.token { fields.append("x-amz-security-token", token) }
+        let signed = [("host", Self.host(url))] + fields.fields.map { ($0.name, $0.value) }
+        fields.append("Authorization", Self.authorization(credentials, region, path: Self.path(url), signed, moment))
+        return fields
+    }
+
+    /// AWS Signature Version 4 of a GET without query and body.
+    /// - Parameters:
+    ///   - fields: those that are signed, names in lower case.
+    ///   - moment: `20130524T000000Z`, which is the value of `x-amz-date` too.
+    static func authorization(
+        _ credentials: Credentials, _ region: String, path: String, _ fields: [(name: String, value: String)], _ moment: String
+    ) -> String {
+        let sorted = fields.sorted { $0.name < $1.name }
+        let names = sorted.map(\.name).joined(separator: ";")
+        let list = sorted.map { "\($0.name):\($0.value)\n" }.joined()
+        let request = "GET\n\(path)\n\n\(list)\n\(names)\n\(hashOfNothing)"
+        let day = String(moment.prefix(8))
+        let scope = "\(day)/\(region)/s3/aws4_request"
+        let text = "AWS4-HMAC-SHA256\n\(moment)\n\(scope)\n" + Hexadecimal.text(SHA256.hash(data: Array(request.utf8)))
+        var key = Array("AWS4\(credentials.secret)".utf8)
+        for part in [day, region, "s3", "aws4_request", text] {
+            key = Array(HMAC<SHA256>.authenticationCode(for: Array(part.utf8), using: SymmetricKey(data: key)))
+        }
+        let signature = Hexadecimal.text(key)
+        return "AWS4-HMAC-SHA256 Credential=\(credentials.accessKey)/\(scope), SignedHeaders=\(names), Signature=\(signature)"
+    }
+
+    private static let hashOfNothing = Hexadecimal.text(SHA256.hash(data: [UInt8]()))
+
+    /// As it stands in the request's `Host`: the port where it is not the scheme's own.
+    private static func host(_ url: FetchURL) -> String {
+        let rest = url.text.drop { $0 != "/" }.dropFirst(2)
+        return String(rest.prefix { $0 != "/" && $0 != "?" })
+    }
+
+    /// Of a URL that was made of an encoded key: signed as it goes over the wire.
+    private static func path(_ url: FetchURL) -> String {
+        let rest = url.text.drop { $0 != "/" }.dropFirst(2).drop { $0 != "/" && $0 != "?" }
+        let path = rest.prefix { $0 != "?" }
+        return path.isEmpty ? "/" : String(path)
+    }
+}

@@ -1,0 +1,166 @@
+internal import Crypto
+public import IntertwineFetch
+internal import IntertwinePrimitives
+
+/// Mints and verifies the paths under which pictures are served: `/images/{signature}/{source}`.
+///
+/// The source is the picture's URL in base64url. The signature is base64url too: a version, the key's name, the hour in which
+/// the path expires, and 128 bits of HMAC-SHA256 over all of that and the source. Expiry moves in steps of the rotation, so a picture has
+/// one path for that long, and whoever caches by path profits; the path before is valid beside the new one for the whole horizon. Each
+/// picture's steps begin at an hour of its own: never do all caches have to fetch everything at once. The path is no part of our own
+/// cache's key.
+public struct ImageURLSigner: Sendable {
+    public static let prefix = "/images/"
+
+    private struct Key: Sendable {
+        /// Names the key in a path, so that two can be valid at once. Derived, so that nothing else needs to be configured.
+        let name: [UInt8]
+        /// With the key hashed already, and what every code begins with: each goes on with a copy.
+        private let prepared: HMAC<SHA256>
+
+        init(_ bytes: [UInt8]) {
+            let key = SymmetricKey(data: bytes)
+            name = Array(HMAC<SHA256>.authenticationCode(for: Array("intertwine image key name".utf8), using: key).prefix(2))
+            var prepared = HMAC<SHA256>(key: key)
+            prepared.update(data: Array("intertwine image path\0".utf8))
+            self.prepared = prepared
+        }
+
+        func tag(_ head: [UInt8], _ source: some Collection<UInt8>) -> [UInt8] {
+            var code = prepared
+            code.update(data: head + source)
+            return code.finalize().withUnsafeBytes { Array($0.prefix(tagLength)) }
+        }
+    }
+
+    private static let version: UInt8 = 1
+    private static let tagLength = 16
+    private static let signatureLength = 1 + 2 + 4 + tagLength
+
+    private let keys: [Key]
+    private let horizonHours: Int64
+    private let rotationHours: Int64
+
+    /// - Parameters:
+    ///   - keys: secrets of at least 16 bytes. The first one signs; all of them verify. Nil where there is none, or one is shorter.
+    ///   - horizonHours: how long a path is valid at least, from the last time that it is minted.
+    ///   - rotationHours: how long a picture has one path, at least 24; a path is valid for no longer than both together.
+    public init?(keys: [[UInt8]], horizonHours: UInt32 = 7 * 24, rotationHours: UInt32 = 30 * 24) {
+        guard !keys.isEmpty, keys.allSatisfy({ $0.count >= 16 }), rotationHours >= 24 else { return nil }
+        self.keys = keys.map(Key.init)
+        self.horizonHours = Int64(horizonHours)
+        self.rotationHours = Int64(rotationHours)
+    }
+
+    /// A path, and how long its picture has no other.
+    public struct Minted: Sendable, Hashable {
+        public var path: String
+        /// Seconds since 1970 from which on another path is minted; this one stays valid.
+        public var changes: Int64
+    }
+
+    /// The path of a picture.
+    /// - Parameter now: seconds since 1970.
+    public func mint(_ source: FetchURL, now: Int64) -> Minted {
+        mint(source.text, change: change(of: source.text, after: Int64(Self.hour(now))))
+    }
+
+    /// The path of a picture whose source is known to be in libcurl's canonical form, as every one is that `FetchURL.isPlain` says so of.
+    public func path(forPlain source: String, now: Int64) -> String {
+        mint(source, change: change(of: source, after: Int64(Self.hour(now)))).path
+    }
+
+    private func mint(_ source: String, change: Int64) -> Minted {
+        let expiry = UInt32(clamping: change + horizonHours)
+        let text = Base64URL.encode(source.utf8)
+        let head = [Self.version] + keys[0].name + expiry.bigEndianBytes
+        let signature = head + keys[0].tag(head, text.utf8)
+        return Minted(path: Self.prefix + Base64URL.encode(signature) + "/" + text, changes: change * 3_600)
+    }
+
+    /// The path alone.
+    public func path(for source: FetchURL, now: Int64) -> String { mint(source, now: now).path }
+
+    /// The next hour in which the picture gets another path.
+    private func change(of source: String, after hour: Int64) -> Int64 {
+        // FNV-1a: spreads the pictures over the rotation, the same in every process.
+        let hash = source.utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        let offset = Int64(hash % UInt64(rotationHours))
+        let (steps, rest) = (hour - offset).quotientAndRemainder(dividingBy: rotationHours)
+        return ((rest < 0 ? steps - 1 : steps) + 1) * rotationHours + offset
+    }
+
+    /// What a path was minted for.
+    public struct Verified: Sendable, Hashable {
+        public var source: String
+        /// Seconds since 1970 from which on the path is valid no more.
+        public var expires: Int64
+    }
+
+    /// The source that a path was minted for.
+    /// - Parameters:
+    ///   - path: as in the request line, without query.
+    ///   - now: seconds since 1970.
+    public func verify(_ path: String, now: Int64) throws(ImageURLFault) -> Verified {
+        guard path.utf8.starts(with: Self.prefix.utf8) else { throw .malformed }
+        let parts = path.utf8.dropFirst(Self.prefix.utf8.count).split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty, parts[1].count <= FetchURL.longest * 4 / 3 + 4 else {
+            throw .malformed
+        }
+        guard let signature = Base64URL.decode(parts[0]), signature.count == Self.signatureLength, signature[0] == Self.version else {
+            throw .forged
+        }
+        let head = Array(signature.prefix(7))
+        let isGenuine = keys.contains { key in
+            key.name == Array(head[1..<3]) && Self.isEqual(key.tag(head, parts[1]), signature.dropFirst(7))
+        }
+        guard isGenuine else { throw .forged }
+        let expiry = UInt32(bigEndianBytes: head[3...])
+        guard isValid(until: Int64(expiry) * 3_600, now: now) else { throw .expired }
+        guard let source = Base64URL.decode(parts[1]).flatMap({ String(validating: $0, as: UTF8.self) }) else { throw .malformed }
+        return Verified(source: source, expires: Int64(expiry) * 3_600)
+    }
+
+    /// Whether a path that ends at a moment is valid. One that ends later than any that is minted now was minted by a clock that was ahead,
+    /// or before the horizon was made shorter. Clocks of two machines may be a day apart.
+    /// - Parameters: seconds since 1970, both of them.
+    public func isValid(until expires: Int64, now: Int64) -> Bool {
+        now < expires && expires <= (Int64(Self.hour(now)) + rotationHours + horizonHours + 24) * 3_600
+    }
+
+    private static func hour(_ seconds: Int64) -> UInt32 {
+        UInt32(clamping: seconds / 3_600)
+    }
+
+    /// Takes the same time wherever the first difference is.
+    private static func isEqual(_ left: [UInt8], _ right: ArraySlice<UInt8>) -> Bool {
+        left.count == right.count && zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+}
+
+extension UInt32 {
+    fileprivate var bigEndianBytes: [UInt8] {
+        [
+            UInt8(truncatingIfNeeded: self >> 24), UInt8(truncatingIfNeeded: self >> 16), UInt8(truncatingIfNeeded: self >> 8),
+            UInt8(truncatingIfNeeded: self),
+        ]
+    }
+}
+
+/// Why a path is no picture's.
+public enum ImageURLFault: Error, Sendable, Hashable {
+    /// Not of the form of a picture's path at all: 404.
+    case malformed
+    /// Not minted here, or altered since: 403.
+    case forged
+    /// Genuine once: 410.
+    case expired
+
+    public var status: Int {
+        switch self {
+        case .malformed: 404
+        case .forged: 403
+        case .expired: 410
+        }
+    }
+}

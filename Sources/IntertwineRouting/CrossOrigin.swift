@@ -1,0 +1,124 @@
+package import HTTPTypes
+package import IntertwineHTTPServer
+
+/// What pages of other origins are told, after the Fetch standard's CORS protocol.
+package struct CrossOriginPolicy: Sendable {
+    /// Every origin.
+    package static let anyOrigin = "*"
+
+    /// What clients may send besides the fields that need no leave.
+    private static let requestFields = [
+        "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match", "Range", "X-Request-ID", "traceparent", "tracestate",
+    ]
+    /// What clients may read besides the fields that need no leave.
+    private static let responseFields = [
+        "Accept-Ranges", "Age", "Allow", "Cache-Status", "Content-Range", "ETag", "Image-Error", "Link", "Location", "Retry-After", "Vary",
+        "X-Request-ID", "X-Verdict",
+    ]
+
+    /// The answer depends on the origin, whether or not there is one: caches must know.
+    package static let vary: HTTPFields = [.vary: "Origin"]
+
+    private let origins: Set<String>
+    private let allowsAny: Bool
+    private let credentials: Bool
+    private let maxAge: Int64
+
+    /// Nil where no origin is configured: then answers say nothing of origins.
+    ///
+    /// - Parameters:
+    ///   - credentials: whether pages of the named origins may send cookies; never those of any origin.
+    ///   - maxAge: how long a preflight holds, in seconds.
+    package init?(origins: [String], credentials: Bool, maxAge: Int64) {
+        guard !origins.isEmpty else { return nil }
+        self.origins = Set(origins)
+        allowsAny = origins.contains(Self.anyOrigin)
+        self.credentials = credentials && !allowsAny
+        self.maxAge = maxAge
+    }
+
+    /// What an answer carries for a request of this origin, or of none. One that is not allowed is told nothing.
+    func fields(for origin: String?) -> HTTPFields {
+        guard var fields = permission(for: origin) else { return Self.vary }
+        fields[.accessControlExposeHeaders] = Self.responseFields.joined(separator: ", ")
+        return fields
+    }
+
+    /// The same where the request may have named an origin that has not been read: it is told what may be told to everyone.
+    func fields(ofRefusalTo origin: String?) -> HTTPFields {
+        fields(for: origin ?? (allowsAny ? Self.anyOrigin : nil))
+    }
+
+    /// The answer to a preflight; nil where the origin is not allowed.
+    ///
+    /// - Parameters:
+    ///   - methods: those that the resource has.
+    ///   - viewerHeader: the field that names the viewer; empty for none.
+    func preflight(for origin: String, methods: [HTTPRequest.Method], viewerHeader: String) -> HTTPFields? {
+        guard var fields = permission(for: origin) else { return nil }
+        let list = methods.map(\.rawValue).joined(separator: ", ")
+        fields[.allow] = list
+        fields[.accessControlAllowMethods] = list
+        fields[.accessControlAllowHeaders] = (Self.requestFields + (viewerHeader.isEmpty ? [] : [viewerHeader])).joined(separator: ", ")
+        fields[.accessControlMaxAge] = String(maxAge)
+        return fields
+    }
+
+    private func permission(for origin: String?) -> HTTPFields? {
+        guard let origin, allowsAny || origins.contains(origin) else { return nil }
+        var fields = Self.vary
+        fields[.accessControlAllowOrigin] = allowsAny ? Self.anyOrigin : origin
+        if credentials { fields[.accessControlAllowCredentials] = "true" }
+        return fields
+    }
+}
+
+/// Stands before the router where other origins are allowed: answers preflights, and adds to answers what browsers ask for.
+package struct CrossOriginHandler: HTTPHandler {
+    private let policy: CrossOriginPolicy
+    /// The field that names the viewer; it may change while the service runs.
+    private let viewerHeader: @Sendable () -> String
+    private let router: Router
+
+    package init(policy: CrossOriginPolicy, viewerHeader: @escaping @Sendable () -> String, router: Router) {
+        self.policy = policy
+        self.viewerHeader = viewerHeader
+        self.router = router
+    }
+
+    /// A finished answer is passed on as it is where the request has no origin; it names `Origin` in `Vary` already.
+    package func finished(for head: borrowing RequestHead) -> FinishedResponse? {
+        guard let finished = router.finished(for: head) else { return nil }
+        let origin = head.withField("origin") { bytes in String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self) }
+        guard let origin else { return finished }
+        return finished.adding(policy.fields(for: origin))
+    }
+
+    /// What names an origin goes the long way, where its own fields are added.
+    package func deferred(for head: borrowing RequestHead, peer: PeerAddress) -> DeferredAnswer? {
+        guard !head.hasField("origin") else { return nil }
+        return router.deferred(for: head, peer: peer)?.adding(policy.fields(for: nil))
+    }
+
+    package func plan(for request: HTTPRequest, peer: PeerAddress) -> RequestPlan {
+        let origin = request.headerFields[.origin]
+        if request.method == .options, let origin, request.headerFields[.accessControlRequestMethod] != nil,
+            let fields = policy.preflight(for: origin, methods: router.methods(at: request.path ?? ""), viewerHeader: viewerHeader())
+        {
+            return .answer(ServerResponse(status: .noContent, fields: fields))
+        }
+        return router.plan(for: request, peer: peer).adding(policy.fields(for: origin))
+    }
+
+    package func refuse(_ request: HTTPRequest, peer: PeerAddress, with response: ServerResponse) -> ServerResponse {
+        router.refuse(request, peer: peer, with: response).adding(policy.fields(for: request.headerFields[.origin]))
+    }
+
+    package func refusalFields(_ field: (StaticString) -> String?) -> HTTPFields {
+        policy.fields(ofRefusalTo: field("origin"))
+    }
+
+    package func respond(to request: ServerRequest) async -> ServerResponse {
+        await router.respond(to: request).adding(policy.fields(for: request.head.headerFields[.origin]))
+    }
+}

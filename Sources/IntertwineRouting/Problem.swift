@@ -1,0 +1,68 @@
+package import HTTPTypes
+package import IntertwineHTTPServer
+
+/// Why a request is not answered as asked; becomes problem details (RFC 9457).
+package struct Problem: Error, Hashable {
+    /// The problems that clients can tell apart by `type`. A status that says it all has none.
+    package struct Kind: Hashable, Sendable {
+        package let rawValue: String
+
+        package init(_ rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        package var uri: String { "urn:intertwine:problem:\(rawValue)" }
+
+        package var title: String {
+            let words = rawValue.replacing("-", with: " ")
+            return words.prefix(1).uppercased() + words.dropFirst()
+        }
+    }
+
+    package let status: HTTPResponse.Status
+    package let kind: Kind?
+    /// For the client's author; holds nothing of how the service is built.
+    package let detail: String
+    package var fields: HTTPFields = [:]
+
+    package init(_ status: HTTPResponse.Status, _ kind: Kind? = nil, _ detail: String, fields: HTTPFields = [:]) {
+        self.status = status
+        self.kind = kind
+        self.detail = detail
+        self.fields = fields
+    }
+
+    /// Of whatever was thrown. What says nothing of itself is a fault of ours: the client is told 500, and nothing else.
+    package init(_ error: any Error) {
+        switch error {
+        case let problem as Problem: self = problem
+        case let error as any ProblemConvertible: self = error.problem
+        case RequestBodyError.tooLarge: self.init(.contentTooLarge, nil, "The body is too long.")
+        case RequestBodyError.tooSlow: self.init(.requestTimeout, nil, "The body of the request took too long.")
+        case RequestBodyError.incomplete: self.init(.badRequest, nil, "The body broke off.")
+        case is CancellationError: self.init(.serviceUnavailable, nil, "The request was given up.", fields: [.retryAfter: "1"])
+        default: self.init(.internalServerError, nil, "Something went wrong here.")
+        }
+    }
+
+    package var details: ProblemDetails {
+        guard let kind else { return ProblemDetails(status: status.code, detail: detail) }
+        return ProblemDetails(type: kind.uri, title: kind.title, status: status.code, detail: detail)
+    }
+
+    package var response: ServerResponse {
+        var fields = fields
+        fields[.cacheControl] = "no-store"
+        return details.response(fields: fields)
+    }
+}
+
+/// An error that knows what clients are told of it.
+package protocol ProblemConvertible: Error {
+    var problem: Problem { get }
+}
+
+extension Problem.Kind {
+    package static let invalidParameter = Problem.Kind("invalid-parameter")
+    package static let invalidBody = Problem.Kind("invalid-body")
+}

@@ -1,0 +1,100 @@
+package import HTTPTypes
+package import IntertwineHTTPServer
+internal import IntertwinePrimitives
+
+/// One method on one pattern of paths: what answers it, and how it is described.
+///
+/// The declaration is the only one: the router serves by it, refuses what does not fit its parameters, and ``OpenAPIDocument`` is made of it.
+package struct Route: Sendable {
+    package typealias Handle = @Sendable (RouteRequest) async throws -> ServerResponse
+
+    package let method: HTTPRequest.Method
+    /// Segments of the path; one in braces stands for any, whatever follows the braces for itself: `/schemas/cells/{identifier}.json`.
+    package let pattern: String
+    /// Nil for what is no part of the API.
+    package let operation: APIOperation?
+    /// The most bytes of a body; the server's default where nil.
+    package var bodyLimit: Int?
+    /// Whether a client that closes its side has lost interest in the answer.
+    package var cancelsOnPeerClose = false
+    /// How long the answer may take; the server's default where nil.
+    package var timeLimit: Duration?
+    /// Whether the route reads the body as it arrives.
+    package var streamsBody = false
+    package let handle: Handle
+
+    package init(
+        _ method: HTTPRequest.Method, _ pattern: String, _ operation: APIOperation? = nil, bodyLimit: Int? = nil,
+        cancelsOnPeerClose: Bool = false, timeLimit: Duration? = nil, streamsBody: Bool = false, _ handle: @escaping Handle
+    ) {
+        self.method = method
+        self.pattern = pattern
+        self.operation = operation
+        self.bodyLimit = bodyLimit
+        self.cancelsOnPeerClose = cancelsOnPeerClose
+        self.timeLimit = timeLimit
+        self.streamsBody = streamsBody
+        self.handle = handle
+    }
+
+    /// Content that is finished once, in both codings, for as long as the route is there: asked for again, it is 304.
+    package static func content(
+        _ pattern: String, _ operation: APIOperation? = nil, type: String, _ body: [UInt8], fields: HTTPFields = [:]
+    ) -> Route {
+        var fields = fields
+        fields[.contentType] = type
+        fields[.cacheControl] = "no-cache"
+        var response = ServerResponse(status: .ok, fields: fields, body: body)
+        response.entityTag = EntityTag.of(body)
+        response.isCompressible = true
+        let finished = FinishedResponse(response, compressionLevel: 6, route: pattern)
+        return Route(.get, pattern, operation) { _ in ServerResponse(finished) }
+    }
+}
+
+/// A request as a route sees it: matched, and its parameters read.
+package struct RouteRequest: Sendable {
+    package let request: ServerRequest
+    /// Milliseconds since 1970-01-01 UTC.
+    package let now: Int64
+    package let query: Query
+    private let segments: [(name: String, value: String)]
+    private var values: [(name: String, value: any Sendable)] = []
+
+    /// - Throws: ``Problem`` (400) where a parameter is not as the route declares it.
+    init(_ request: ServerRequest, query: Substring, segments: [(name: String, value: Substring)], of route: Route, now: Int64)
+        throws(Problem)
+    {
+        self.request = request
+        self.now = now
+        self.query = Query(query)
+        var decoded: [(name: String, value: String)] = []
+        for (name, text) in segments {
+            guard let value = PercentCoding.decode(text) else { throw Problem(.badRequest, nil, "The path is not valid UTF-8.") }
+            decoded.append((name, value))
+        }
+        self.segments = decoded
+        values.reserveCapacity(route.operation?.parameters.count ?? 0)
+        for parameter in route.operation?.parameters ?? [] {
+            values.append((parameter.description.name, try parameter.read(self)))
+        }
+    }
+
+    package var head: HTTPRequest { request.head }
+
+    /// The value of a parameter that the route declares, read before the route was asked.
+    ///
+    /// - Throws: ``Problem`` (400), of one that the route does not declare and that is wrong.
+    package subscript<Value>(_ parameter: Parameter<Value>) -> Value {
+        get throws(Problem) {
+            let read = values.first { $0.name == parameter.description.name }?.value
+            if let value = read as? Value { return value }
+            return try parameter.value(self)
+        }
+    }
+
+    /// A segment of the path, decoded. Empty only for a name that the route's pattern does not have.
+    package func segment(_ name: String) -> String {
+        segments.first { $0.name == name }?.value ?? ""
+    }
+}

@@ -1,0 +1,39 @@
+internal import HTTPTypes
+internal import IntertwineFeed
+internal import IntertwineHTTPServer
+internal import Synchronization
+
+/// Where clicks are led, as finished answers: many of them go to few places, and each of those is written once.
+final class FinishedRedirects: Sendable {
+    private struct Key: Hashable {
+        var location: ExactText
+        /// Nil where it is not told.
+        var verdict: Verdict?
+    }
+
+    /// When there are more, all are forgotten.
+    private static let capacity = 1_024
+
+    private let verdicts: VerdictField
+    private let known = Mutex<[Key: FinishedResponse]>([:])
+
+    init(verdicts: VerdictField) {
+        self.verdicts = verdicts
+    }
+
+    /// The answer as fields, for whoever may look at them.
+    func plain(to location: String, as verdict: Verdict) -> ServerResponse {
+        verdicts.added(verdict, to: ServerResponse(status: .found, fields: [.location: location, .cacheControl: "no-store"]))
+    }
+
+    func finished(to location: String, as verdict: Verdict) -> ServerResponse {
+        let key = Key(location: ExactText(location), verdict: verdicts.isTold ? verdict : nil)
+        if let finished = known.withLock({ $0[key] }) { return ServerResponse(finished) }
+        let finished = FinishedResponse(plain(to: location, as: verdict), compressionLevel: nil, route: nil)
+        known.withLock { known in
+            if known.count >= Self.capacity { known = [:] }
+            known[key] = finished
+        }
+        return ServerResponse(finished)
+    }
+}

@@ -1,0 +1,67 @@
+internal import Crypto
+internal import Glibc
+internal import IntertwineFeed
+internal import IntertwinePrimitives
+
+/// What is kept of a client's address: never the whole of it.
+struct AddressPrivacy: Sendable {
+    /// Milliseconds.
+    static let day: Int64 = 86_400_000
+
+    let mode: EventSettings.Address
+    private let key: SymmetricKey
+
+    init(mode: EventSettings.Address, keys: SigningKeys) {
+        self.mode = mode
+        key = keys.current.derived(for: SigningPurpose(rawValue: "address"))
+    }
+
+    /// The address as the ledger may have it, or nil where nothing is kept or the text is no address.
+    ///
+    /// - Parameter now: milliseconds since 1970-01-01 UTC; the hash of an address is another one every day.
+    func kept(of address: String, now: Int64) -> String? {
+        switch mode {
+        case .none: nil
+        case .truncated: Self.bytes(of: address).map(Self.truncated)
+        case .hashed: hash(of: address, now: now)
+        }
+    }
+
+    /// A keyed hash of the address, whatever is kept of it; nil where the text is none. Of an IPv6 address its network (/64) counts: all of that
+    /// is one client's, to change as often as it likes.
+    ///
+    /// - Parameter now: milliseconds since 1970-01-01 UTC; the hash is another one every day.
+    func hash(of address: String, now: Int64) -> String? {
+        guard let bytes = Self.bytes(of: address) else { return nil }
+        let day = withUnsafeBytes(of: Self.day(of: now).bigEndian) { Array($0) }
+        let code = HMAC<SHA256>.authenticationCode(for: day + (bytes.count == 4 ? bytes : Array(bytes.prefix(8))), using: key)
+        return Hexadecimal.text(code.prefix(12))
+    }
+
+    /// Days since 1970-01-01 UTC.
+    static func day(of now: Int64) -> Int64 { now / day }
+
+    /// `192.0.2.0/24`, `2001:db8:1::/48`.
+    private static func truncated(_ bytes: [UInt8]) -> String {
+        bytes.count == 4
+            ? text(bytes.prefix(3) + [0], AF_INET) + "/24"
+            : text(bytes.prefix(6) + [UInt8](repeating: 0, count: 10), AF_INET6) + "/48"
+    }
+
+    /// Four or sixteen bytes; nil where the text is no address.
+    static func bytes(of text: String) -> [UInt8]? {
+        var four = [UInt8](repeating: 0, count: 4)
+        if inet_pton(AF_INET, text, &four) == 1 { return four }
+        var sixteen = [UInt8](repeating: 0, count: 16)
+        guard inet_pton(AF_INET6, text, &sixteen) == 1 else { return nil }
+        // ::ffff:192.0.2.1 is the IPv4 address.
+        return sixteen.prefix(10).allSatisfy { $0 == 0 } && sixteen[10] == 0xFF && sixteen[11] == 0xFF ? Array(sixteen.suffix(4)) : sixteen
+    }
+
+    private static func text(_ bytes: ArraySlice<UInt8>, _ family: Int32) -> String {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) { buffer in
+            guard let start = buffer.baseAddress, inet_ntop(family, Array(bytes), start, socklen_t(buffer.count)) != nil else { return "" }
+            return String(cString: start)
+        }
+    }
+}

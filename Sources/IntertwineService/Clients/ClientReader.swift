@@ -1,0 +1,125 @@
+internal import HTTPTypes
+internal import IntertwineFeed
+internal import IntertwineHTTPServer
+internal import IntertwineRouting
+
+/// Reads from a request who made it, as far as the ledger may know, and whether it counts.
+struct ClientReader: Sendable {
+    /// Longer values are cut: what a client sends must not fill the ledger.
+    private static let longestUserAgent = 256
+    private static let longestViewer = 256
+
+    private let viewerField: HTTPField.Name?
+    private let addresses: KnownAddresses
+    private let rules = VerdictRules()
+    private let counting: CountingRules
+    private let trustsForwarded: Bool
+
+    init(settings: EventSettings, keys: SigningKeys) {
+        viewerField = HTTPField.Name(settings.viewerHeader)
+        addresses = KnownAddresses(AddressPrivacy(mode: settings.address, keys: keys))
+        trustsForwarded = settings.trustForwarded
+        var counting = CountingRules()
+        counting.clickWindow = settings.window.milliseconds
+        counting.clickLimit = settings.rate
+        counting.impressionLimit = settings.impressionRate
+        counting.impressionWindow = max(counting.impressionWindow, settings.tokenLifetime.milliseconds + 3_600_000)
+        self.counting = counting
+    }
+
+    /// The viewer that the request names, or nil.
+    ///
+    /// - Throws: ``Problem`` (400) where there are two names, or one that is too long to be one or was not UTF-8: what it said is not
+    ///   known then, and two that differ could be taken for one.
+    func viewer(of request: HTTPRequest) throws(Problem) -> String? {
+        let values = viewerField.map { request.headerFields[values: $0] } ?? []
+        return try viewer(named: values.first, isRepeated: values.count > 1)
+    }
+
+    /// - Parameters:
+    ///   - peer: the address at the other end of the connection.
+    ///   - now: milliseconds since 1970-01-01 UTC.
+    /// - Throws: ``Problem`` (400) where the viewer's name cannot be one.
+    func trace(of request: HTTPRequest, from peer: String, now: Int64) throws(Problem) -> ClientTrace {
+        let fields = ClientFields(request, viewerField: viewerField?.canonicalName)
+        return trace(of: fields, viewer: try viewer(named: fields.viewer, isRepeated: fields.viewerIsRepeated), from: peer, now: now)
+    }
+
+    /// The same for a link that is followed whatever else the request says: a name that cannot be a viewer's is none.
+    func lenientTrace(of request: HTTPRequest, from peer: String, now: Int64) -> ClientTrace {
+        lenientTrace(of: ClientFields(request, viewerField: viewerField?.canonicalName), from: peer, now: now)
+    }
+
+    /// The same of a request that nothing has been made of.
+    func lenientTrace(of head: borrowing RequestHead, from peer: String, now: Int64) -> ClientTrace {
+        lenientTrace(of: ClientFields(head, viewerField: viewerField?.canonicalName), from: peer, now: now)
+    }
+
+    private func lenientTrace(of fields: ClientFields, from peer: String, now: Int64) -> ClientTrace {
+        trace(of: fields, viewer: (try? viewer(named: fields.viewer, isRepeated: fields.viewerIsRepeated)) ?? nil, from: peer, now: now)
+    }
+
+    private func viewer(named value: String?, isRepeated: Bool) throws(Problem) -> String? {
+        if let viewerField, isRepeated {
+            throw Problem(.badRequest, .invalidParameter, "\(viewerField.canonicalName) must stand there once.")
+        }
+        guard let viewerField, let value, !value.isEmpty else { return nil }
+        guard value.utf8.count <= Self.longestViewer || value.unicodeScalars.count <= Self.longestViewer else {
+            throw Problem(
+                .badRequest, .invalidParameter, "\(viewerField.canonicalName) must be at most \(Self.longestViewer) characters long.")
+        }
+        guard !value.unicodeScalars.contains("\u{FFFD}") else {
+            throw Problem(.badRequest, .invalidParameter, "\(viewerField.canonicalName) must be valid UTF-8.")
+        }
+        return value
+    }
+
+    private func trace(of fields: ClientFields, viewer: String?, from peer: String, now: Int64) -> ClientTrace {
+        let userAgent = fields.userAgent.map { $0.prefix(bytes: Self.longestUserAgent) }
+        let address = addresses.trace(of: address(forwardedFor: fields.forwardedFor, from: peer), now: now)
+        let wantsNoTrace = fields.wishes.contains { $0.split(separator: ",").contains { $0.trimmed == "1" } }
+        return ClientTrace(
+            viewer: viewer, address: address?.kept, addressHash: address?.hash, formerAddressHash: address?.formerHash,
+            userAgent: userAgent, leavesTrace: !wantsNoTrace,
+            // What the request itself says; duplicates and limits are for the ledger.
+            verdict: rules.verdict(userAgent: userAgent, purposes: fields.purposes, isHead: fields.isHead), counting: counting)
+    }
+
+    /// The client's whole address: not to be stored.
+    func address(of request: HTTPRequest, from peer: String) -> String {
+        address(forwardedFor: trustsForwarded ? request.headerFields[.xForwardedFor] : nil, from: peer)
+    }
+
+    private func address(forwardedFor forwarded: String?, from peer: String) -> String {
+        guard trustsForwarded, let forwarded else { return peer }
+        // The last entry is the one that our own proxy wrote; those before it are the client's word.
+        guard let address = forwarded.split(separator: ",").last?.addressAlone, AddressPrivacy.bytes(of: address) != nil else {
+            return peer
+        }
+        return address
+    }
+}
+
+extension String {
+    /// As many whole characters of UTF-8 as so many bytes hold.
+    fileprivate func prefix(bytes limit: Int) -> String {
+        guard utf8.count > limit else { return self }
+        var end = utf8.index(utf8.startIndex, offsetBy: limit)
+        while utf8[end] & 0xC0 == 0x80 { end = utf8.index(before: end) }
+        return String(self[..<end])
+    }
+}
+
+extension Substring {
+    fileprivate var trimmed: String {
+        String(drop { $0 == " " || $0 == "\t" }.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
+    }
+
+    /// Some proxies write the port too: `192.0.2.1:4711`, `[2001:db8::1]:4711`.
+    fileprivate var addressAlone: String {
+        let entry = trimmed
+        if entry.first == "[" { return String(entry.dropFirst().prefix { $0 != "]" }) }
+        guard let colon = entry.firstIndex(of: ":"), entry[colon...].dropFirst().firstIndex(of: ":") == nil else { return entry }
+        return String(entry[..<colon])
+    }
+}

@@ -1,0 +1,50 @@
+internal import Foundation
+internal import IntertwineStorage
+
+/// `store.*`: the files that the service keeps.
+public struct StoreSettings: Sendable {
+    private static let defaultDatabase = "data/intertwine.sqlite"
+
+    /// The items. Its folder is the data folder: ledger, signing key and image cache are kept beside it.
+    public var database = StoreSettings.defaultDatabase
+    /// Threads that read the items, and as many that read the ledger.
+    public var readers = 4
+    /// Reads that may wait for one of them; beyond it the answer is 503.
+    public var queue = 4_096
+    /// How long a request waits for one before it is answered 503.
+    public var patience: Duration = .seconds(2)
+
+    public init() {}
+
+    mutating func read(_ reader: inout SettingsReader) {
+        // SQLite takes some names for something else than a file, and the ledger is to be found beside it.
+        reader.read(
+            "store.database", &database, allowed: "a file's path, neither :memory: nor a file: URL",
+            where: { !$0.isEmpty && $0 != ":memory:" && !$0.lowercased().hasPrefix("file:") })
+        reader.read("store.readers", &readers, in: 1...64)
+        reader.read("store.queue", &queue, in: 1...1_000_000)
+        reader.read("store.patience", &patience, in: .milliseconds(100) ... .seconds(60))
+    }
+
+    var reading: ReadLimits { ReadLimits(threads: readers, waiting: queue, patience: patience) }
+
+    /// `intertwine.sqlite` keeps its ledger in `intertwine.ledger.sqlite`: a long import never makes a click wait.
+    public var ledgerDatabase: String {
+        let url = URL(fileURLWithPath: database)
+        let suffix = url.pathExtension.isEmpty ? "" : "." + url.pathExtension
+        return url.deletingPathExtension().path + ".ledger" + suffix
+    }
+
+    /// Makes the database's folder where it is called `data` and is missing. One of another name is not made: more likely it was mistyped.
+    /// That it cannot be made is told by whoever opens the database.
+    public func makeDataFolder() {
+        let folder = URL(fileURLWithPath: database).deletingLastPathComponent()
+        guard folder.lastPathComponent == "data" else { return }
+        try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    }
+
+    /// A file or folder in the data folder.
+    public func path(of name: String) -> String {
+        URL(fileURLWithPath: database).deletingLastPathComponent().appendingPathComponent(name).path
+    }
+}

@@ -1,0 +1,50 @@
+internal import Dispatch
+internal import IntertwineStorage
+internal import Logging
+internal import ServiceLifecycle
+
+/// Looks at the database files twice a second: one that is deleted or replaced under the process takes what is written with it.
+struct DatabaseWatch: ServiceLifecycle.Service {
+    /// What became of each file since the last look; these block.
+    let looks: [@Sendable () -> FileNews?]
+    /// Called once another file is served.
+    let prepare: @Sendable () throws -> Void
+    let logger: Logger
+    var interval = Duration.milliseconds(500)
+
+    private let queue = DispatchQueue(label: "intertwine.files")
+
+    init(_ looks: [@Sendable () -> FileNews?], prepare: @escaping @Sendable () throws -> Void, logger: Logger) {
+        self.looks = looks
+        self.prepare = prepare
+        self.logger = logger
+    }
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                do { try await Task.sleep(for: interval) } catch { return }
+                await look()
+            }
+        }
+    }
+
+    private func look() async {
+        await withCheckedContinuation { continuation in
+            queue.async {
+                for look in looks { tell(look()) }
+                continuation.resume()
+            }
+        }
+    }
+
+    private func tell(_ news: FileNews?) {
+        switch news {
+        case .gone(let line): logger.error("a database is gone", metadata: ["reason": "\(line)"])
+        case .back(let line):
+            logger.notice("a database is back", metadata: ["reason": "\(line)"])
+            do { try prepare() } catch { logger.error("the store could not be laid out", metadata: ["error": "\(error)"]) }
+        case nil: break
+        }
+    }
+}

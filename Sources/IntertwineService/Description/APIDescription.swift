@@ -1,0 +1,84 @@
+internal import HTTPTypes
+internal import IntertwineRouting
+
+/// The service's description of itself, made of the routes that serve: `GET /openapi.json`, and `GET /schemas/cell.json` with what it says of
+/// cells as a document of its own. It is the binding description of what clients may rely on.
+struct APIDescription: Sendable {
+    static let path = "/openapi.json"
+    static let cellPath = "/schemas/cell.json"
+    static let schemaType = "application/schema+json"
+
+    /// The routes of the document and of the schemas.
+    let routes: [Route]
+
+    /// - Parameters:
+    ///   - routes: those of the service's listener.
+    ///   - viewerHeader: the request field that names the viewer. Empty where there is none: the default's is then one that nobody reads.
+    ///   - publicURL: what absolute hrefs begin with; empty for relative ones.
+    init(of routes: [Route], viewerHeader: String, publicURL: String) {
+        let cell = Route.content(
+            Self.cellPath,
+            APIOperation(
+                "getCellSchema", tag: "Description", "The JSON Schema of a cell",
+                "The same as `ViewModel` in this description, as a schema of its own (JSON Schema 2020-12).",
+                parameters: [FeedParameters.ifNoneMatch],
+                answers: Answer.negotiated + [
+                    .json(
+                        .ok, "A JSON Schema.", .document(having: ["$schema", "$id", "$defs"]),
+                        [.pageCaching, .eTag, .vary, .contentEncoding], type: Self.schemaType,
+                        example: #"{"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "/schemas/cell.json", "$defs": {}}"#)
+                ]),
+            type: Self.schemaType, Schema.cell.document(id: publicURL + Self.cellPath))
+        let name = FeedParameters.viewerField
+        let description = Self.service.route(Self.path, Self.operation(caching: .pageCaching), describing: routes + [cell]) { text in
+            viewerHeader.isEmpty || viewerHeader == name ? text : text.replacing(name, with: viewerHeader)
+        }
+        self.routes = [description, cell]
+    }
+
+    /// The route of a description.
+    static func operation(caching: Answer.Field) -> APIOperation {
+        APIOperation(
+            "getDescription", tag: "Description", "This description", parameters: [FeedParameters.ifNoneMatch],
+            answers: Answer.negotiated + [
+                .json(
+                    .ok, "An OpenAPI 3.1 document.", .document(having: ["openapi", "info", "paths"]),
+                    [caching, .eTag, .vary, .contentEncoding],
+                    example: #"{"openapi": "3.1.1", "info": {"title": "Intertwine", "version": "1"}, "paths": {}}"#)
+            ])
+    }
+
+    static let service = OpenAPIDocument(
+        title: "Intertwine", summary: "A feed of cells that are ready to be shown, and what people do with them.",
+        text: """
+            Clients follow what answers say: `href`s as they are, slots of `actions` as far as they know them. Hrefs are relative references, or \
+            absolute where the service has a public URL. Members, cell identifiers, action types, binding types and commands may be added; clients \
+            ignore what they do not know.
+
+            `HEAD` is answered wherever `GET` is, without content. `OPTIONS` is answered 204 with `Allow`. Other methods are answered 405 with \
+            `Allow`; methods that HTTP does not know, 501. A path that is not described here is 404. All of these errors are `about:blank` problems.
+
+            Every error is a problem (RFC 9457, `application/problem+json`). Its `type` is `about:blank` where the status says it all.
+
+            Answers of 1 KiB and more come in gzip coding to those who accept it, where they have an entity tag and are no pictures. Every answer \
+            has `Date` and `X-Request-ID`, the request's name in the log; `Content-Length`, `Transfer-Encoding`, `Connection` and `Keep-Alive` are \
+            as HTTP/1.1 wants them.
+
+            Pages of the origins in `cors.origins` may call the service from a browser: their preflights are answered, and answers to them carry \
+            `Access-Control-Allow-Origin`, `Access-Control-Expose-Headers` and `Vary: Origin`, with `cors.credentials` also \
+            `Access-Control-Allow-Credentials: true`.
+            """,
+        tags: [
+            .init("Feed", "Pages of cells."), .init("Actions", "Performing what people do with cells, and taking it back."),
+            .init("Images", "Pictures, all through the image proxy."), .init("Operations", "For load balancers."),
+            .init("Description", "What describes the service."),
+        ],
+        answers: Answer.usual)
+}
+
+extension Schema {
+    /// A JSON document of a form of its own, known by its members.
+    static func document(having members: [String]) -> Schema {
+        object(members.map { .required($0, .any) })
+    }
+}

@@ -1,0 +1,159 @@
+internal import IntertwinePrimitives
+internal import IntertwineRouting
+
+/// Pages of cells, as clients get them.
+extension Schema {
+    static let page = Schema.object([
+        .required(
+            "items", .list(of: .cell),
+            """
+            Content items, at most `page.limit` of them, the page's advertisements, and the headers of the sections that begin on it. `id` is \
+            unique within them.
+            """),
+        .required("page", .paging),
+    ]).described("One page of cells, in the order in which they are shown.").examples(
+        #"""
+        {"items": [{"id": "ad:1", "identifier": "AdvertisementCollectionViewCell", "size": {"width": 220, "height": 220},
+        "actions": {"configuration": {"type": "bind", "bindings": {"content": {"image":
+        "/images/AXuJAAecogdxsOhe8SjHHrGI3Gabd5Y/aHR0cHM6Ly9hZHMuZXhhbXBsZS5jb20vMS5wbmc"}}}, "cancellation": {"type":
+        "request", "method": "DELETE", "href": "/images/requests/{request}", "templated": true}, "selection": {"type":
+        "link", "href": "/click/kWaFAAEAB5v5AABhZDoxewYoes4OQtjDmmoYLaAlRQ"}, "impression": {"type": "request", "method":
+        "POST", "href": "/events", "body": [{"type": "impression", "cell": "ad:1", "token":
+        "kWaFAAEAB5v5AABhZDoxhf68C_gOsrJndt62ynrVzA"}]}}}, {"id": "user:tt", "identifier": "CircularUserCollectionViewCell",
+        "size": {"width": 300, "height": 190}, "actions": {"configuration": {"type": "bind", "bindings": {"username": {
+        "text": "Tongue Twister"}, "avatar": {"image":
+        "/images/AXuJAAecoioHpRy2i46ncVRsnkNx24E/aHR0cHM6Ly9waWN0dXJlcy5leGFtcGxlLmNvbS90dC5wbmc"}}}, "cancellation": {
+        "type": "request", "method": "DELETE", "href": "/images/requests/{request}", "templated": true}, "selection": {
+        "type": "request", "method": "POST", "href": "/cells/user:tt/selection"}, "deselection": {"type": "request",
+        "method": "DELETE", "href": "/cells/user:tt/selection"}}}], "page": {"limit": 1, "next":
+        "/feed?cursor=kWaFAAHIvCWGzdh81gIAAAAAACAAAAAAAAAAEAAAn-Hll1lZbKzCgwxbkmlHsQ&limit=1", "previous": null}}
+        """#
+    ).named("Page")
+    static let paging = Schema.object([
+        .required("limit", .integer(minimum: 1, maximum: 100), "How many content items the page may hold."),
+        .required("next", .string(format: "uri-reference").orNull, "The href of the next page; null on the last. To be followed as it is."),
+        .required(
+            "previous", .string(format: "uri-reference").orNull, "The href of the page before; null on the first. To be followed as it is."),
+        .optional(
+            "sections", Schema.list(of: .string(minLength: 1), isUnique: true).examples(#"["events", "main"]"#),
+            "The names of the sections that the page meets, in order. Only in feeds that have sections."),
+        .optional(
+            "since", .string(pattern: "^[A-Za-z0-9_-]+$"),
+            """
+            What the page's changes are asked for with: opaque, some 600 characters for a page of 20. Only where `changes=true` asked for it; \
+            missing where a page of very long ids would need more than 6,144.
+            """),
+    ]).described("Where the page stands in its list.").named("Paging")
+    static let cell = Schema.object([
+        .required(
+            "id", .string(minLength: 1, format: "cell-id"),
+            """
+            Unique within an answer and stable across requests: `user:` or `ad:` and the item's id, `section:` and the name of the section that a \
+            header begins. Opaque to clients.
+            """),
+        .required("identifier", .identifier),
+        .required("size", .size),
+        .required("actions", .cellActions),
+    ]).titled("Cell view model").described(
+        """
+        A cell view model: what is shown of one item, and what can be done with it. Members that are not described here may be added; clients \
+        ignore what they do not know.
+        """
+    ).examples(
+        #"""
+        {"id": "user:tt", "identifier": "CircularUserCollectionViewCell", "size": {"width": 300, "height": 190}, "actions": {
+        "configuration": {"type": "bind", "bindings": {"username": {"text": "Tongue Twister"}, "avatar": {"image":
+        "/images/AXuJAAecoioHpRy2i46ncVRsnkNx24E/aHR0cHM6Ly9waWN0dXJlcy5leGFtcGxlLmNvbS90dC5wbmc"}}}, "cancellation": {
+        "type": "request", "method": "DELETE", "href": "/images/requests/{request}", "templated": true}, "selection": {
+        "type": "request", "method": "POST", "href": "/cells/user:tt/selection"}, "deselection": {"type": "request",
+        "method": "DELETE", "href": "/cells/user:tt/selection"}}}
+        """#,
+        #"""
+        {"id": "ad:1", "identifier": "AdvertisementCollectionViewCell", "size": {"width": 220, "height": 220}, "actions": {
+        "configuration": {"type": "bind", "bindings": {"content": {"image":
+        "/images/AXuJAAecogdxsOhe8SjHHrGI3Gabd5Y/aHR0cHM6Ly9hZHMuZXhhbXBsZS5jb20vMS5wbmc"}}}, "cancellation": {"type":
+        "request", "method": "DELETE", "href": "/images/requests/{request}", "templated": true}, "selection": {"type":
+        "link", "href": "/click/kWaFAAEAB5v5AABhZDoxewYoes4OQtjDmmoYLaAlRQ"}, "impression": {"type": "request", "method":
+        "POST", "href": "/events", "body": [{"type": "impression", "cell": "ad:1", "token":
+        "kWaFAAEAB5v5AABhZDoxhf68C_gOsrJndt62ynrVzA"}]}}}
+        """#
+    ).named("ViewModel")
+    static let identifier = Schema.string(minLength: 1).described(
+        """
+        The reuse identifier under which a client registers a cell class. The list is open: for one that it does not know, a client shows a \
+        placeholder of the cell's size, and the feed goes on.
+        """
+    ).examples(
+        #""UserSnapshotCollectionViewCell""#, #""CircularUserCollectionViewCell""#, #""AdvertisementCollectionViewCell""#,
+        #""SectionHeaderCollectionReusableView""#, #""UserTableViewCell""#, #""CircularUserTableViewCell""#,
+        #""AdvertisementTableViewCell""#
+    ).named("Identifier")
+    static let size = Schema.object([
+        .required("width", .number(above: 0)),
+        .required("height", .number(above: 0)),
+    ]).described("A cell's size in points.").examples(#"{"width": 300, "height": 200}"#).named("Size")
+    static let cellActions = Schema.object(
+        [
+            .optional("configuration", .action, "Fills the cell with its content. The client performs it."),
+            .optional(
+                "cancellation", .action,
+                "Stops what filling the cell began. Performed when the cell leaves the viewport before its pictures came."),
+            .optional("selection", .action, "The cell was chosen."),
+            .optional("deselection", .action, "The choice was taken back."),
+            .optional("dismissal", .action, "Hides the cell from one viewer's feed. Only there for requests that name a viewer."),
+            .optional("impression", .action, "The cell was seen: at least half of it, for one second."),
+        ], others: Schema.action.described("A slot that the kind of cell adds, performed at `POST /cells/{id}/{slot}`.")
+    ).described("What can be done with a cell, by slot. A missing slot means that there is nothing to do.").named("Actions")
+    /// Without a discriminator: what generators make of one fails for types that are not known yet. The last by name is the one that takes
+    /// whatever is left, as they try them in that order.
+    static let action = Schema.choice([.bindAction, .linkAction, .requestAction, .unknownAction]).described(
+        """
+        What a client does for a slot, by `type`. The list of types is open: one that a client does not know is nothing to do, and \
+        `UnknownAction` here.
+        """
+    ).named("Action")
+    static let unknownAction = Schema.object([
+        .required("type", Schema.string(minLength: 1).with("not", .object([.init("enum", .texts(["bind", "request", "link"]))])))
+    ]).described("An action of a type that is not described here: nothing to do.").named("UnknownAction")
+    static let bindAction = Schema.object([
+        .required("type", .word("bind")),
+        .required(
+            "bindings", .map(of: .binding),
+            """
+            A value for each part. A snapshot cell has `username`, `avatar` and, where there is one, `background`; a circular cell `username` and \
+            `avatar`; an advertisement `content`.
+            """),
+    ]).described("Fill the named parts of the cell.").named("BindAction")
+    static let binding = Schema.object([
+        .optional("text", .string, "A text, shown as it is."),
+        .optional("image", .href, "The href of a picture, below the image proxy."),
+        .optional(
+            "date", .string(pattern: Timestamp.pattern),
+            "A date, or a date with time and offset (RFC 3339), shown as the person's language and place want it."),
+        .optional("number", .number, "A number, shown as the person's language wants it."),
+        .optional("link", .href, "Where a part of the cell leads: an absolute URL."),
+    ]).described("A value under the name of its type. The list of types is open.").examples(
+        #"{"text": "Tongue Twister"}"#, #"{"image": "/images/…"}"#, #"{"date": "2026-05-01T19:00:00Z"}"#, #"{"number": 12.5}"#,
+        #"{"link": "https://sign.example.com/1"}"#
+    ).with("minProperties", .integer(1)).named("Binding")
+    static let requestAction = Schema.object([
+        .required("type", .word("request")),
+        .required("method", Schema.string(pattern: "^[A-Z]+$").examples(#""POST""#, #""DELETE""#)),
+        .required(
+            "href", .string(minLength: 1),
+            "A relative reference, or absolute where the service has a public URL. Where `templated`, a URI template (RFC 6570)."),
+        .optional(
+            "templated", .boolean, "Whether the client fills variables in: `{request}` is the `X-Request-ID` of a picture's request."),
+        .optional("body", .any, "What to send, as JSON."),
+        .optional(
+            "input", .object([]),
+            """
+            A JSON Schema (2020-12): what the body has to be, a JSON object that the client makes. Without it, the request has no body but \
+            `body`.
+            """),
+    ]).described("Send a request.").named("RequestAction")
+    static let linkAction = Schema.object([
+        .required("type", .word("link")),
+        .required("href", .href),
+    ]).described("Open a link.").named("LinkAction")
+}

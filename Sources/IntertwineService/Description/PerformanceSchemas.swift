@@ -1,0 +1,64 @@
+internal import IntertwineFeed
+internal import IntertwineRouting
+
+/// What performing actions came to.
+extension Schema {
+    static let performance = Schema.object([
+        .optional("selection", .string(minLength: 1), "The id under which it can be undone. Missing where it was only simulated."),
+        .optional("simulated", .flag(true), "Only there where nothing was run."),
+        .required("commands", .list(of: .step), "One for each command, in the order in which they ran."),
+        .optional("presentation", .presentation),
+        .optional("undo", .undo),
+    ]).described("What performing an action came to.").examples(
+        #"""
+        {"selection": "ifcszE5kp_GApLazICZp4A", "commands": [{"command": "analytics", "outcome": "performed"}, {"command":
+        "present", "outcome": "performed"}], "presentation": {"type": "push", "screen": "ImageZoom", "arguments": {
+        "username": "Tongue Twister", "image":
+        "/images/AXuJAAecoioHpRy2i46ncVRsnkNx24E/aHR0cHM6Ly9waWN0dXJlcy5leGFtcGxlLmNvbS90dC5wbmc"}}, "undo": {"type":
+        "request", "method": "DELETE", "href": "/selections/ifcszE5kp_GApLazICZp4A", "expires": "2026-11-21T09:11:43Z"}}
+        """#
+    )
+    .with(
+        "dependentSchemas",
+        .object([.init("simulated", Schema.any.with("not", .object([.init("required", .texts(["selection"]))])).value)])
+    ).named("Performance")
+    static let step = Schema.object([
+        .required("command", .string(minLength: 1), "The command's name, such as `analytics`. The list is open."),
+        .required("outcome", .outcome),
+    ]).described("What became of one command.").named("Step")
+    static let outcome = Schema.words(StepResult.Outcome.self).described(
+        "`skipped`: not run, because an earlier one had failed. `undone`: done, and taken back. `simulated`: what would run."
+    ).named("Outcome")
+    static let presentation = Schema.object([
+        .required("type", .string, "How it is shown, such as `push`."),
+        .required("screen", Schema.string.examples(#""ImageZoom""#)),
+        .required("arguments", .map(of: .string)),
+    ]).described("A screen that the client is to show.").named("Presentation")
+    static let undo = Schema.object([
+        .required("type", .word("request")),
+        .required("method", .word("DELETE")),
+        .required("href", .href),
+        .required("expires", .time),
+    ]).described("The request that takes it back, until `expires`.").named("Undo")
+    static let undone = Schema.object([
+        .required("commands", .list(of: .step))
+    ]).described("What was taken back, in the order in which it was.").examples(
+        #"{"commands": [{"command": "present", "outcome": "undone"}, {"command": "analytics", "outcome": "undone"}]}"#
+    ).named("Undone")
+    static let event = Schema.object([
+        .required("type", .word("impression")),
+        .required("cell", .string, "The cell's id."),
+        .required("token", .string, "The token that the cell came with."),
+    ]).described("Something that a client saw, as the cell's impression action has it in its body.").named("Event")
+    static let judgedEvent = Schema.object([
+        .required("type", .word("impression")),
+        .required("cell", .string),
+        .required("verdict", .verdict),
+    ]).titled("Judged event").described("An event's verdict.").named("JudgedEvent")
+    static let verdict = Schema.words(Verdict.self).described(
+        """
+        Whether it counts, and if not, why. `duplicate`: it was counted before. `expired`: its token is too old. `bot`, `prefetch`: what the \
+        request says of itself. `limited`: too many of one viewer or address. `unknown`: its token is not one of this cell.
+        """
+    ).named("Verdict")
+}

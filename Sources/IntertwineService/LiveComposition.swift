@@ -1,0 +1,85 @@
+internal import IntertwineRouting
+internal import Logging
+internal import Synchronization
+
+/// The composition in force, and its exchange for another one.
+final class LiveComposition: Sendable {
+    private struct State {
+        var configuration: ServiceConfiguration
+        var composition: Composition
+    }
+
+    private let parts: ServiceParts
+    private let state: Mutex<State>
+    /// The files that are read at the start alone, as they were then, by the setting that names them.
+    private let stamps: [String: FileStamp]
+    /// What the public listener's router looks requests up in.
+    let table: RouteTable
+
+    init(_ configuration: ServiceConfiguration, parts: ServiceParts) throws {
+        let composition = try Composition(configuration, parts: parts)
+        self.parts = parts
+        stamps = Self.stamps(configuration)
+        state = Mutex(State(configuration: configuration, composition: composition))
+        table = RouteTable(composition.routes, finished: composition.finished, deferred: composition.deferred)
+    }
+
+    var current: Composition { state.withLock { $0.composition } }
+
+    var configuration: ServiceConfiguration { state.withLock { $0.configuration } }
+
+    /// Puts a new configuration in force, as far as it can be: all of that at once, for the requests that begin from then on.
+    ///
+    /// - Throws: where the configuration cannot be composed; the old one then stays in force.
+    func change(to wanted: ServiceConfiguration) throws {
+        let old = configuration
+        let changed = zip(old.settings, wanted.settings).filter { $0.0.value != $0.1.value }.map(\.1.key)
+        let applied = changed.filter(Self.canChange)
+        let files = Self.stamps(old)
+        let kept = changed.filter { !Self.canChange($0) } + stamps.keys.sorted().filter { !changed.contains($0) && files[$0] != stamps[$0] }
+        let next = old.taking(wanted)
+        if !applied.isEmpty {
+            let composition = try Composition(next, parts: parts)
+            state.withLock { $0 = State(configuration: next, composition: composition) }
+            table.replace(composition.routes, finished: composition.finished, deferred: composition.deferred)
+            parts.telemetry.control.apply(next.log)
+        }
+        let logger = parts.logger
+        logger.notice("configuration read again", metadata: ["changed": "\(applied.joined(separator: " "))"])
+        if !kept.isEmpty {
+            logger.warning("settings that only a restart puts in force", metadata: ["settings": "\(kept.joined(separator: " "))"])
+        }
+    }
+
+    private static func stamps(_ configuration: ServiceConfiguration) -> [String: FileStamp] {
+        ["feed.kinds": configuration.feed.kinds, "sources.file": configuration.sources.file]
+            .filter { !$0.value.isEmpty }.compactMapValues { FileStamp(path: $0) }
+    }
+
+    private static let changeable = ["actions.", "ads.", "cells.", "events.", "feed.", "log.", "ledger.retention", "server.public-url"]
+
+    /// Whether a setting can be put in force while the service runs.
+    static func canChange(_ key: String) -> Bool {
+        // Addresses that are remembered in one form must not turn up in another.
+        // Nor can kinds come and go: what was imported by them is there.
+        !["events.address", "feed.kinds"].contains(key) && changeable.contains { key == $0 || $0.hasSuffix(".") && key.hasPrefix($0) }
+    }
+}
+
+extension ServiceConfiguration {
+    /// This configuration with what can change while the service runs taken from another one.
+    fileprivate func taking(_ wanted: ServiceConfiguration) -> ServiceConfiguration {
+        var next = self
+        next.actions = wanted.actions
+        next.events = wanted.events
+        next.events.address = events.address
+        next.feed = wanted.feed
+        next.feed.kinds = feed.kinds
+        next.log = wanted.log
+        next.ledger.retention = wanted.ledger.retention
+        next.server.publicURL = wanted.server.publicURL
+        next.origins = origins.filter { !LiveComposition.canChange($0.key) }
+        next.origins.merge(wanted.origins.filter { LiveComposition.canChange($0.key) }) { $1 }
+        return next
+    }
+}

@@ -1,0 +1,52 @@
+internal import IntertwinePrimitives
+internal import Synchronization
+
+/// The ids of one request: its own, and those of the trace it belongs to (W3C Trace Context, level 1, section 3.2).
+struct TraceContext {
+    private static let seed = Atomic(UInt64.random(in: 1...UInt64.max))
+
+    /// Whether a value is a `traceparent` that can be gone on from: version 00, or a later one's beginning.
+    static func isValid(_ value: String) -> Bool {
+        let bytes = Array(value.utf8)
+        guard bytes.count >= 55, bytes[2] == dash, bytes[35] == dash, bytes[52] == dash else { return false }
+        let (version, trace, parent, flags) = (bytes[0..<2], bytes[3..<35], bytes[36..<52], bytes[53..<55])
+        guard [version, trace, parent, flags].allSatisfy({ $0.allSatisfy(isHexadecimal) }) else { return false }
+        guard !version.elementsEqual("ff".utf8), bytes.count == 55 || !version.elementsEqual("00".utf8) && bytes[55] == dash else {
+            return false
+        }
+        return trace.contains { $0 != zero } && parent.contains { $0 != zero }
+    }
+
+    /// Appends the request's own `traceparent`: the trace and flags it came with, or a new trace, and a span of its own.
+    static func append(continuing value: String?, to bytes: inout [UInt8]) {
+        bytes += "00-".utf8
+        if let value, isValid(value) {
+            bytes += value.utf8.dropFirst(3).prefix(33)
+            appendRandom(to: &bytes)
+            bytes += value.utf8.dropFirst(52).prefix(3)
+        } else {
+            appendRandom(to: &bytes)
+            appendRandom(to: &bytes)
+            bytes.append(dash)
+            appendRandom(to: &bytes)
+            bytes += "-00".utf8
+        }
+    }
+
+    /// Appends 16 hexadecimal digits that do not come twice. Names only: nobody is kept from guessing them.
+    static func appendRandom(to bytes: inout [UInt8]) {
+        // splitmix64
+        var value = seed.wrappingAdd(0x9E37_79B9_7F4A_7C15, ordering: .relaxed).newValue
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        value = max(value ^ (value >> 31), 1)
+        Hexadecimal.append(value, digits: 16, to: &bytes)
+    }
+
+    private static let dash = UInt8(ascii: "-")
+    private static let zero = UInt8(ascii: "0")
+
+    private static func isHexadecimal(_ byte: UInt8) -> Bool {
+        byte &- zero <= 9 || byte &- UInt8(ascii: "a") <= 5
+    }
+}

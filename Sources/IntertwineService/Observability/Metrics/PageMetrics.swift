@@ -1,0 +1,52 @@
+internal import CoreMetrics
+internal import IntertwineFeed
+
+/// What is counted of the feed's pages.
+final class PageMetrics: Sendable {
+    private let hits: Counter
+    private let misses: Counter
+    private let joins: Counter
+    private let stales: Counter
+    private let aheads: Counter
+    private let broken: Counter
+
+    init(registry: PrometheusRegistry) {
+        registry.describe("intertwine_feed_page_cache_hits_total", "Shared pages that were served as they lay ready.")
+        registry.describe("intertwine_feed_page_cache_misses_total", "Shared pages that had to be made.")
+        registry.describe(
+            "intertwine_feed_page_joined_requests_total", "Requests for a shared page that waited for one that another had made.")
+        registry.describe(
+            "intertwine_feed_stale_pages_total", "Shared pages that were served although something had been written since (feed.stale).")
+        registry.describe(
+            "intertwine_feed_pages_ahead_total", "Shared pages that were made before anybody asked, as somebody walked towards them.")
+        registry.describe(
+            "intertwine_feed_broken_items_total", "Items that were left out of a page that was made, because they are broken.")
+        hits = Counter(label: "intertwine_feed_page_cache_hits_total", factory: registry)
+        misses = Counter(label: "intertwine_feed_page_cache_misses_total", factory: registry)
+        joins = Counter(label: "intertwine_feed_page_joined_requests_total", factory: registry)
+        stales = Counter(label: "intertwine_feed_stale_pages_total", factory: registry)
+        aheads = Counter(label: "intertwine_feed_pages_ahead_total", factory: registry)
+        broken = Counter(label: "intertwine_feed_broken_items_total", factory: registry)
+    }
+
+    /// A page was served as finished bytes.
+    func hit() { hits.increment() }
+
+    /// A page had to be made.
+    func miss() { misses.increment() }
+
+    /// A request waits for a page that another one makes.
+    func join() { joins.increment() }
+
+    /// A page was served that something has been written since.
+    func stale() { stales.increment() }
+
+    /// A page was made before it was asked for.
+    func goAhead() { aheads.increment() }
+
+    func count(_ omissions: [FeedPage.Omission]) {
+        for omission in omissions {
+            if case .broken = omission.reason { broken.increment() }
+        }
+    }
+}

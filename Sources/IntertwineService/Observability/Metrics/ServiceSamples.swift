@@ -1,0 +1,132 @@
+internal import IntertwineImages
+internal import IntertwineStorage
+
+/// What the parts of the service count themselves, read when metrics are asked for.
+struct ServiceSamples: Sendable {
+    let parts: ServiceParts
+    let live: LiveComposition
+    let accessLog: AccessLog
+
+    func read() async -> [MetricSample] {
+        ProcessSamples.read() + [Self.build] + pages + cells + reads + ledger + logs + SourceSamples.read(parts.sources, now: parts.clock())
+            + Self.images(await parts.pictures.manager.metrics())
+    }
+
+    private static let build = MetricSample(
+        name: "intertwine_build_info", kind: .gauge, help: "Always 1; the version that runs is a label.",
+        labels: [("version", FeedService.version)], value: 1)
+
+    private var pages: [MetricSample] {
+        let contents = live.current.pages.contents
+        return [
+            .gauge("intertwine_feed_page_cache_entries", "Pages that lie ready.", contents.pages),
+            .gauge("intertwine_feed_page_cache_bytes", "Bytes of the pages that lie ready.", contents.bytes),
+        ]
+    }
+
+    private var cells: [MetricSample] {
+        let (contents, counters) = (live.current.cells.contents, parts.cellCounters)
+        return [
+            .counter("intertwine_feed_cell_cache_hits_total", "Cells that were put on pages as they lay ready.", counters.hits),
+            .counter("intertwine_feed_cell_cache_misses_total", "Cells that had to be made.", counters.misses),
+            .counter("intertwine_feed_cell_cache_evictions_total", "Cells that went to make room for others.", counters.evictions),
+            .gauge("intertwine_feed_cell_cache_entries", "Cells that lie ready.", contents.cells),
+            .gauge("intertwine_feed_cell_cache_bytes", "Bytes of the cells that lie ready.", contents.bytes),
+        ]
+    }
+
+    private var reads: [MetricSample] {
+        let files = [("items", parts.store.readStatistics), ("ledger", parts.ledger.readStatistics)]
+        func samples(_ name: String, _ kind: MetricSample.Kind, _ help: String, _ value: (ReadStatistics) -> Int) -> [MetricSample] {
+            files.map { MetricSample(name: name, kind: kind, help: help, labels: [("file", $0)], value: Double(value($1))) }
+        }
+        return samples("intertwine_store_reads_total", .counter, "Reads of a database file.") { $0.finished }
+            + samples("intertwine_store_reads_running", .gauge, "Reads that have a thread.") { $0.running }
+            + samples("intertwine_store_reads_waiting", .gauge, "Reads that wait for a thread.") { $0.waiting }
+            + samples("intertwine_store_refused_reads_total", .counter, "Reads turned away: too many waited, or they for too long.") {
+                $0.refused
+            }
+    }
+
+    private var ledger: [MetricSample] {
+        let ledger = parts.ledger.statistics
+        return [
+            .counter("intertwine_ledger_commits_total", "Transactions of the ledger.", ledger.commits),
+            .counter(
+                "intertwine_ledger_units_total", "Units of work in the ledger's transactions; units by commits is the mean batch.",
+                ledger.units),
+            .counter("intertwine_ledger_failed_units_total", "Units of work that could not be written.", ledger.failed),
+            .counter("intertwine_ledger_refused_units_total", "Units of work turned away because too many waited.", ledger.refused),
+            .gauge("intertwine_ledger_queue_units", "Units of work that wait for the disk.", ledger.waiting),
+            .gauge("intertwine_ledger_largest_batch_units", "The most units of work that shared one transaction.", ledger.largestGroup),
+        ]
+    }
+
+    private var logs: [MetricSample] {
+        [
+            .counter(
+                "intertwine_log_dropped_lines_total", "Lines of the log that nothing took in time.", parts.telemetry.sink.droppedLines),
+            .counter(
+                "intertwine_log_skipped_requests_total", "Requests without a line, as there were too many within a second.",
+                accessLog.skippedRequests),
+        ]
+    }
+
+    private static func images(_ metrics: ImageMetrics) -> [MetricSample] {
+        let outcomes = Dictionary(uniqueKeysWithValues: metrics.requests.map { ($0.key.rawValue, $0.value) })
+        return labelled("intertwine_image_requests_total", "Requests for pictures, by how they were answered.", "outcome", outcomes)
+            + labelled("intertwine_image_downloads_total", "Finished downloads, by result.", "result", metrics.upstream)
+            + labelled(
+                "intertwine_image_departed_waiters_total", "Waiters that left early, by the stage of their download.", "stage",
+                metrics.departed)
+            + labelled(
+                "intertwine_image_aborted_downloads_total", "Downloads given up as nobody waited, by their stage.", "stage", metrics.aborted
+            )
+            + [
+                .counter("intertwine_image_collapsed_requests_total", "Requests that another one's download served.", metrics.collapsed),
+                .counter(
+                    "intertwine_image_wasted_bytes_total", "Bytes that came after the last waiter had left.", metrics.bytesWastedAfterCancel
+                ),
+                .counter("intertwine_image_thrown_away_bytes_total", "Bytes of downloads that were given up.", metrics.bytesThrownAway),
+                .counter("intertwine_image_received_bytes_total", "Bytes received from origins.", metrics.bytesReceived),
+                .counter("intertwine_image_retries_total", "Downloads that were tried again.", metrics.retries),
+                .counter("intertwine_image_refreshes_total", "Stale pictures that were asked for again.", metrics.refreshes),
+                .gauge("intertwine_image_downloads_in_flight", "Downloads under way.", metrics.inFlight),
+                .gauge("intertwine_image_downloads_queued", "Downloads that wait for a place.", metrics.queued),
+                .gauge("intertwine_image_waiters", "Requests that wait for a picture.", metrics.waiters),
+                .gauge("intertwine_image_buffer_bytes", "Bytes that downloads under way hold.", metrics.bufferBytes),
+                .gauge("intertwine_image_resting_hosts", "Hosts that are not asked for now, after failures.", metrics.restingHosts),
+                .gauge("intertwine_image_negative_entries", "Failures that are remembered.", metrics.negativeEntries),
+            ] + cache("memory", metrics.memoryBytes, metrics.memoryEntries, metrics.memoryEvictions)
+            + cache("disk", metrics.diskBytes, metrics.diskEntries, metrics.diskEvictions)
+            + [
+                .counter(
+                    "intertwine_image_disk_write_failures_total", "Pictures that could not be written to disk.", metrics.diskWriteFailures),
+                .counter("intertwine_image_disk_damaged_total", "Pictures found damaged on disk.", metrics.diskDamaged),
+            ]
+    }
+
+    private static func cache(_ name: String, _ bytes: Int, _ entries: Int, _ evictions: Int) -> [MetricSample] {
+        [
+            .gauge("intertwine_image_\(name)_cache_bytes", "Bytes of pictures in the \(name) cache.", bytes),
+            .gauge("intertwine_image_\(name)_cache_entries", "Pictures in the \(name) cache.", entries),
+            .counter("intertwine_image_\(name)_cache_evictions_total", "Pictures that left the \(name) cache for others.", evictions),
+        ]
+    }
+
+    private static func labelled(_ name: String, _ help: String, _ label: String, _ values: [String: Int]) -> [MetricSample] {
+        values.sorted { $0.key < $1.key }.map { key, value in
+            MetricSample(name: name, kind: .counter, help: help, labels: [(label, key)], value: Double(value))
+        }
+    }
+}
+
+extension MetricSample {
+    fileprivate static func counter(_ name: String, _ help: String, _ value: Int) -> MetricSample {
+        MetricSample(name: name, kind: .counter, help: help, value: Double(value))
+    }
+
+    fileprivate static func gauge(_ name: String, _ help: String, _ value: Int) -> MetricSample {
+        MetricSample(name: name, kind: .gauge, help: help, value: Double(value))
+    }
+}

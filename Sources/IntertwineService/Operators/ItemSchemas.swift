@@ -1,0 +1,109 @@
+internal import IntertwineFeed
+internal import IntertwineRouting
+
+/// Items, imports of them and operations on them, as operators send and get them.
+extension Schema {
+    /// As an item has a URL.
+    static let url = Schema.string(maxLength: ItemURL.limit, pattern: ItemURL.pattern)
+    /// As an item has an id.
+    static let itemID = Schema.string(minLength: 1, maxLength: 512, pattern: #"^[^\u0000-\u001F\u007F]*$"#)
+    static let itemIDOrNumber = itemID.with("type", .texts(["string", "integer"]))
+    static let user = Schema.object([
+        .required("klass", .word("user")),
+        .required("id", .itemID),
+        .required("type", .words(["regular", "featured"])),
+        .required("username", .string(minLength: 1, maxLength: 512, pattern: #"^[^\u0000]*$"#)),
+        .required("avatarUrl", .url, "Of the picture's source, http or https."),
+        .optional("backgroundUrl", .url.orNull),
+    ]).named("User")
+    static let userBody = Schema.object([
+        .optional("klass", .word("user")),
+        .optional("id", .itemIDOrNumber, "The path's."),
+        .required("type", .words(["regular", "featured"])),
+        .required("username", .string(minLength: 1, maxLength: 512, pattern: #"^[^\u0000]*$"#)),
+        .required("avatarUrl", .url, "Of the picture's source, http or https."),
+        .optional("backgroundUrl", .url.orNull),
+    ]).named("UserBody")
+    static let advertisement = Schema.object([
+        .required("klass", .word("advertisement")),
+        .required("id", .itemID),
+        .required("type", .words(["image", "video", "audio"])),
+        .required("contentUrl", .url, "Of the picture's source, http or https."),
+        .required("clickthroughUrl", .url, "Where a click leads."),
+    ]).described("The id is a text, whichever it was imported as; an import takes it as the same.").named("Advertisement")
+    static let advertisementBody = Schema.object([
+        .optional("klass", .word("advertisement")),
+        .optional("id", .itemIDOrNumber, "The path's."),
+        .required("type", .words(["image", "video", "audio"])),
+        .required("contentUrl", .url, "Of the picture's source, http or https."),
+        .required("clickthroughUrl", .url, "Where a click leads."),
+    ]).named("AdvertisementBody")
+    static let item = Schema.object([
+        .required("klass", .string),
+        .required("id", .string),
+    ]).described("In the form of the import; which members there are beside these is its kind's: `intertwine schema KIND` prints it.")
+        .named("Item")
+    static let itemBody = Schema.object([
+        .optional("klass", .string, "The path's."),
+        .optional("id", .string, "The path's."),
+    ]).named("ItemBody")
+    static let imported = Schema.object([
+        .required("added", .count),
+        .required("replaced", .count),
+        .required("skipped", .count),
+        .required("withheld", .count, "Taken down, and therefore left out."),
+        .required("withheldItems", .list(of: .string, maximum: 20), "The first of them, by `klass:id`."),
+        .required("bytes", .count),
+        .required(
+            "bad",
+            .list(
+                of: Schema.object([
+                    .required("line", .integer(minimum: 1), "From 1."),
+                    .optional("index", .count, "In an array: how many elements stand before it."),
+                    .optional("id", .string, "Of the item, as far as it has one."),
+                    .required(
+                        "offset", .count,
+                        """
+                        How many bytes, decompressed, stand before the item or, where it is no JSON, before the place at which reading it failed.
+                        """),
+                    .optional("field", .string),
+                    .required("reason", .string),
+                ]).titled("BadItem"), maximum: 100), "The first of the skipped ones."),
+    ]).named("Imported")
+    /// An item of the import.
+    static let anyItem = Schema.object([.required("klass", .string)]).described("An item of the import, of any kind that is configured.")
+    private static let itemKey = Schema.string.described("`klass:id`, such as `user:tt`.")
+    private static let wantedTag = Schema.string.described("The tag that the item must have.")
+    private static let sectionToClear = Schema.string.described(
+        "The section's name; `main` is what no other section takes, `advertisements` are the ads.")
+    static let operation = Schema.choice([
+        .object([.required("append", .anyItem)], isClosed: true),
+        placed(.required("insert", .anyItem)), placed(.required("move", .itemKey), .optional("ifMatch", .wantedTag)),
+        .object([.required("update", .anyItem), .optional("ifMatch", .wantedTag)], isClosed: true),
+        .object([.required("remove", .itemKey), .optional("ifMatch", .wantedTag)], isClosed: true),
+        .object([.required("clear", .sectionToClear)], isClosed: true),
+    ]).described("One verb, and what it is done to.").named("Operation")
+
+    /// With either of two places.
+    private static func placed(_ properties: Property...) -> Schema {
+        let places = ["before", "after"]
+        return object(properties + places.map { .optional($0, .itemKey) }, isClosed: true)
+            .with("oneOf", .array(places.map { .object([.init("required", .texts([$0]))]) }))
+    }
+
+    static let operated = Schema.object([
+        .required("inserted", .count),
+        .required("moved", .count),
+        .required("updated", .count),
+        .required("removed", .count),
+    ]).named("Operated")
+
+    static let takedown = Schema.object([
+        .required("item", .string, "`klass:id`."), .required("at", .time, "When, in UTC."),
+        .optional("reason", .string, "In the operator's words, where there were any."),
+    ]).named("Takedown")
+    static let takedowns = Schema.object([
+        .required("takedowns", .list(of: .takedown, maximum: 1_000)),
+        .optional("next", .string, "What the next page is asked for with, as `after`; missing on the last."),
+    ]).named("Takedowns")
+}

@@ -1,0 +1,94 @@
+internal import HTTPTypes
+internal import IntertwineFeed
+internal import IntertwineRouting
+internal import IntertwineStorage
+
+/// Reads operations off the body of a request: a JSON array of objects, each with one verb.
+///
+/// `{"append": item}`, `{"insert": item, "before": key}` or `"after"`, `{"move": key, "before": key}` or `"after"`, `{"update": item}`,
+/// `{"remove": key}`, `{"clear": "section"}`. An item is one of the import; a key is its `klass:id`. Those that change an item may have
+/// `"ifMatch"`, the tag that the item must have.
+struct OperationReader: Sendable {
+    struct Listed: Sendable, Hashable {
+        var operation: StoreOperation
+        var tag: String?
+    }
+
+    private static let verbs = ["append", "insert", "move", "update", "remove", "clear"]
+    private static let others = ["before", "after", "ifMatch"]
+
+    let kinds: ItemKinds
+
+    /// - Throws: ``Problem``: 400 where the body is no JSON array, 422 with the first operation that is wrong and why.
+    func read(_ body: [UInt8]) throws(Problem) -> [Listed] {
+        let list: JSONArray
+        do { list = try JSONArray(body) } catch {
+            throw Problem(.badRequest, .invalidBody, "The body must be a JSON array of operations: \(error), at byte \(error.offset).")
+        }
+        guard list.elements.count <= SQLiteStore.operationLimit else {
+            throw Self.problem(SQLiteStore.operationLimit, "there are more than \(SQLiteStore.operationLimit) operations")
+        }
+        var operations: [Listed] = []
+        for (index, element) in list.elements.enumerated() {
+            do { operations.append(try operation(try ItemFields(list.bytes(of: element)))) } catch { throw Self.problem(index, error) }
+        }
+        return operations
+    }
+
+    static func problem(_ index: Int, _ reason: some CustomStringConvertible) -> Problem {
+        Problem(.unprocessableContent, .invalidOperation, "Nothing was done. Operation \(index), counted from 0: \(reason).")
+    }
+
+    private func operation(_ fields: ItemFields) throws(ItemFault) -> Listed {
+        let names = fields.object.members.map { String(decoding: fields.object.characters(of: $0.name), as: UTF8.self) }
+        if let unknown = names.first(where: { !(Self.verbs + Self.others).contains($0) }) {
+            throw ItemFault(reason: "\"\(ItemFault.shown(unknown))\" is no member of an operation")
+        }
+        let verbs = names.filter(Self.verbs.contains)
+        guard verbs.count == 1, let verb = verbs.first else {
+            throw ItemFault(reason: "must have one of \(Self.verbs.joined(separator: ", "))")
+        }
+        let operation: StoreOperation =
+            switch verb {
+            case "append": .append(try item(verb, fields))
+            case "insert": .insert(try item(verb, fields), try place(fields))
+            case "move": .move(try key(verb, fields), try place(fields))
+            case "update": .update(try item(verb, fields))
+            case "remove": .remove(try key(verb, fields))
+            default: .clear(section: String(decoding: try fields.text(verb, limit: 256), as: UTF8.self))
+            }
+        let hasPlace = verb == "insert" || verb == "move"
+        if !hasPlace, let place = names.first(where: { $0 == "before" || $0 == "after" }) {
+            throw ItemFault(field: place, reason: "has no meaning for \(verb)")
+        }
+        let tag = try fields.optionalText("ifMatch", limit: 256).map { String(decoding: $0, as: UTF8.self) }
+        guard tag == nil || ["move", "update", "remove"].contains(verb) else {
+            throw ItemFault(field: "ifMatch", reason: "has no meaning for \(verb)")
+        }
+        return Listed(operation: operation, tag: tag)
+    }
+
+    private func item(_ verb: String, _ fields: ItemFields) throws(ItemFault) -> ValidItem {
+        guard let token = try fields.token(verb), token.kind == .object else { throw ItemFault(field: verb, reason: "must be an item") }
+        do {
+            return try kinds.validate(Array(fields.object.bytes[token.range]))
+        } catch {
+            throw ItemFault(field: error.field.map { "\(verb).\($0)" } ?? verb, reason: error.reason)
+        }
+    }
+
+    private func place(_ fields: ItemFields) throws(ItemFault) -> StoreOperation.Place {
+        let isBefore = try fields.token("before") != nil
+        guard try fields.token("after") != nil || isBefore else { throw ItemFault(reason: "must have before or after") }
+        guard try fields.token("after") == nil || !isBefore else { throw ItemFault(reason: "must have either before or after") }
+        return isBefore ? .before(try key("before", fields)) : .after(try key("after", fields))
+    }
+
+    private func key(_ name: String, _ fields: ItemFields) throws(ItemFault) -> ItemKey {
+        let text = String(decoding: try fields.text(name, limit: 1_024), as: UTF8.self)
+        guard let key = ItemKey(text, of: kinds) else {
+            throw ItemFault(field: name, reason: "must be klass:id, klass one of \(kinds.names.joined(separator: ", "))")
+        }
+        return key
+    }
+}

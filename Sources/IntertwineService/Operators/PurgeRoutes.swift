@@ -1,0 +1,72 @@
+internal import HTTPTypes
+internal import IntertwineFeed
+internal import IntertwineFetch
+internal import IntertwineHTTPServer
+internal import IntertwineImages
+internal import IntertwineRouting
+
+/// `DELETE /admin/images?url=…`, or `prefix`, `host` or `all`: forgets pictures, in memory and on disk.
+struct PurgeRoutes: Sendable {
+    let manager: ImageNetworkManager
+
+    /// Read together: exactly one of them says which pictures are meant.
+    private static let parameters: [any RequestParameter] = [
+        Parameter.described(
+            "url", .url, "The URL of the picture's source, as it stands in the item, percent-encoded.",
+            example: #""https://pictures.example.com/tt.png""#),
+        Parameter.described(
+            "prefix", .url, "The beginning of URLs, with the whole host, such as `https://pictures.example.com/2026/`."),
+        Parameter.described(
+            "host", .string(maxLength: 253, pattern: #"^(?:\*\.)?[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$"#),
+            "A host, on any port; `*.example.com` stands for all names below it."),
+        Parameter.described("all", .boolean, "Every picture."),
+    ]
+
+    var routes: [Route] {
+        let operation = APIOperation(
+            "purgeImages", tag: "Images", "Forget pictures",
+            """
+            In memory and on disk, in every format: one, all whose URLs begin alike, all of a host, or all. Exactly one parameter says which. \
+            The answer comes when the last of them is gone.
+            """,
+            parameters: Self.parameters,
+            answers: [
+                .empty(.noContent, "Forgotten, what of them was there."),
+                .badRequest(
+                    """
+                    None of the parameters is there, or more than one, or one that cannot be read, or the request cannot be understood at all.
+                    """, [.init(.invalidParameter, "Exactly one of url, prefix, host and all=true is needed.")]),
+                .forbidden, .storeUnavailable,
+            ])
+        return [
+            Route(.delete, "/admin/images", operation) { request in
+                for selection in try Self.selections(request.query) { await manager.purge(selection) }
+                return ServerResponse(status: .noContent)
+            }
+        ]
+    }
+
+    /// Exactly one of the four: who means one picture must not lose all of them to a slip. None where nothing can be kept of it.
+    private static func selections(_ query: Query) throws -> [ImageSelection] {
+        var found: [[ImageSelection]] = []
+        for name in ["url", "prefix"] {
+            guard let text = try query.text(name) else { continue }
+            guard ItemURL.fault(in: Array(text.utf8)[...]) == nil else {
+                throw wrong("\(name) must be an absolute http or https URL: of a picture's source, or what such URLs begin with.")
+            }
+            // An item may name a host that nothing can be fetched from.
+            found.append((try? FetchURL(text)).map { [name == "url" ? .source($0.text) : .prefix($0)] } ?? [])
+        }
+        if let text = try query.text("host") {
+            guard text.utf8.count <= 253, let host = HostPattern(text) else {
+                throw wrong("host must be a name such as pictures.example.com, or *.example.com.")
+            }
+            found.append([.host(host)])
+        }
+        if try query.flag("all") { found.append([.all]) }
+        guard found.count == 1 else { throw wrong("Exactly one of url, prefix, host and all=true is needed.") }
+        return found[0]
+    }
+
+    private static func wrong(_ detail: String) -> Problem { Problem(.badRequest, .invalidParameter, detail) }
+}

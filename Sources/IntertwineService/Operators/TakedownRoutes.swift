@@ -1,0 +1,158 @@
+internal import Foundation
+internal import HTTPTypes
+internal import IntertwineFeed
+internal import IntertwineHTTPServer
+internal import IntertwineRouting
+internal import IntertwineStorage
+
+/// `/admin/takedowns`: which items stay away, whoever brings them. `PUT` takes one down, `DELETE` releases it.
+struct TakedownRoutes: Sendable {
+    /// On one page of the list.
+    private static let limits = 1...1_000
+    /// Characters, which take up to four bytes each.
+    private static let reasonLimit = 256
+
+    let store: SQLiteStore
+    let kinds: ItemKinds
+
+    private struct Entry: Encodable {
+        /// `klass:id`.
+        var item: String
+        var at: String
+        var reason: String?
+
+        init(_ takedown: Takedown) {
+            item = "\(takedown.item.kind):\(takedown.item.id)"
+            at = Date(timeIntervalSince1970: Double(takedown.at) / 1_000).formatted(.iso8601)
+            reason = takedown.reason
+        }
+    }
+
+    private struct List: Encodable {
+        var takedowns: [Entry]
+        /// What the next page is asked for with, as `after`.
+        var next: String?
+    }
+
+    private static let limit = Parameter.integer("limit", in: limits, default: 100, "Takedowns on the page.", example: 100)
+
+    /// Of the kinds that there are.
+    private var name: Schema { .string(pattern: "^(\(kinds.names.joined(separator: "|"))):.+$") }
+
+    private var after: Parameter<String?> {
+        Parameter.text("after", name, "`next` of the page before.", example: #""user:tt""#) { (query) throws(Problem) in
+            try query.text("after")
+        }
+    }
+
+    private var id: Parameter<String> {
+        Parameter.segment("id", name, "`klass:id`, such as `user:tt`.", example: #""user:tt""#)
+    }
+
+    var routes: [Route] {
+        let (after, id) = (self.after, self.id)
+        let example = #"{"item": "user:tt", "at": "2026-11-22T09:00:00Z", "reason": "complaint 4711"}"#
+        let wrong = Answer.badRequest(
+            "A parameter, the path or the body is wrong, or the request cannot be understood at all.",
+            [
+                .init(.invalidParameter, "An item is named klass:id, such as user:tt; klass is one of advertisement, user."),
+                .init(.invalidBody, "The body must be JSON: one object."),
+            ])
+        let reason = Schema.object([
+            .optional(
+                "reason", Schema.string(minLength: 1, maxLength: Self.reasonLimit, pattern: #"^[^\u0000]+$"#).orNull,
+                "Why, for whoever looks at the list.")
+        ])
+        let listing = APIOperation(
+            "listTakedowns", tag: "Items", "List takedowns",
+            "Items that stay away, whoever brings them, in the order of kind and id.", parameters: [Self.limit, after],
+            answers: [
+                .json(.ok, "The takedowns.", .takedowns, [.noStore], example: "{\"takedowns\": [\(example)]}"), .notModified, wrong,
+                .forbidden, .storeUnavailable,
+            ])
+        let taking = APIOperation(
+            "takeDown", tag: "Items", "Take an item down",
+            """
+            Removes the item and keeps it away: imports and sources leave it out, until it is released or an operator puts it there again item \
+            by item. One that is not there is kept away all the same. Removing an item by `DELETE` or by an operation takes it down too.
+            """,
+            parameters: [id], body: RequestBodyDescription(reason, isRequired: false, example: #"{"reason": "complaint 4711"}"#),
+            answers: [
+                .json(.ok, "It was taken down before; moment and reason are these now.", .takedown, [.noStore], example: example),
+                .json(.created, "Taken down.", .takedown, [.noStore], example: example), wrong, .forbidden, .contentTooLarge,
+                .problem(
+                    .unprocessableContent, "The reason is no text, or too long.",
+                    [.init(.invalidBody, "The body is not valid: reason: must be a string, is a number.")]),
+                .storeUnavailable,
+            ])
+        let releasing = APIOperation(
+            "release", tag: "Items", "Release an item",
+            "Ends its takedown: the item comes back with the next import, or the next time its source is asked.", parameters: [id],
+            answers: [
+                .empty(.noContent, "Released."), wrong, .forbidden,
+                .problem(.notFound, "The item was not taken down.", [.init(.unknownItem, "This item was not taken down.")]),
+                .storeUnavailable,
+            ])
+        return [
+            Route(.get, "/admin/takedowns", listing) { try await list($0, after: try $0[after]) },
+            Route(.put, "/admin/takedowns/{id}", taking) { try await takeDown($0, try $0[id]) },
+            Route(.delete, "/admin/takedowns/{id}", releasing) { try await release(try $0[id]) },
+        ]
+    }
+
+    private func list(_ request: RouteRequest, after text: String?) async throws -> ServerResponse {
+        let limit = try request[Self.limit]
+        let after = try text.map { try key($0) }
+        let found = try await store.takedowns(after: after, limit: limit + 1)
+        let shown = found.prefix(limit).map(Entry.init)
+        return try Self.response(.ok, List(takedowns: shown, next: found.count > limit ? shown.last?.item : nil))
+    }
+
+    private func takeDown(_ request: RouteRequest, _ id: String) async throws -> ServerResponse {
+        let key = try key(id)
+        let reason = try reason(request.request.body.bytes ?? [])
+        let isNew = try await store.takedown(of: key) == nil
+        _ = try await store.takeDown(key, reason: reason, at: request.now)
+        AuditNote.current?.tell(["takenDown": 1], items: [key.description])
+        return try Self.response(isNew ? .created : .ok, Entry(Takedown(item: key, at: request.now, reason: reason)))
+    }
+
+    private func release(_ id: String) async throws -> ServerResponse {
+        let key = try key(id)
+        guard try await store.release([key]) > 0 else { throw Problem(.notFound, .unknownItem, "This item was not taken down.") }
+        AuditNote.current?.tell(["released": 1], items: [key.description])
+        return ServerResponse(status: .noContent)
+    }
+
+    private func key(_ text: String) throws -> ItemKey {
+        guard let key = ItemKey(text, of: kinds) else {
+            throw Problem(
+                .badRequest, .invalidParameter,
+                "An item is named klass:id, such as user:tt; klass is one of \(kinds.names.joined(separator: ", ")).")
+        }
+        return key
+    }
+
+    /// `{"reason": "…"}`, or nothing.
+    private func reason(_ body: [UInt8]) throws -> String? {
+        guard !body.isEmpty else { return nil }
+        guard let object = try? JSONObject(body) else { throw Problem(.badRequest, .invalidBody, "The body must be JSON: one object.") }
+        let reason: String?
+        do {
+            reason = try ItemFields(object).optionalText("reason", limit: 4 * Self.reasonLimit).map { String(decoding: $0, as: UTF8.self) }
+        } catch {
+            throw Problem(.unprocessableContent, .invalidBody, "The body is not valid: \(error).")
+        }
+        guard reason?.unicodeScalars.count ?? 0 <= Self.reasonLimit else {
+            throw Problem(.unprocessableContent, .invalidBody, "The body is not valid: reason: at most \(Self.reasonLimit) characters.")
+        }
+        return reason
+    }
+
+    private static func response(_ status: HTTPResponse.Status, _ answer: some Encodable) throws -> ServerResponse {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return ServerResponse(
+            status: status, fields: [.contentType: "application/json", .cacheControl: "no-store"], body: Array(try encoder.encode(answer)))
+    }
+}

@@ -1,0 +1,240 @@
+internal import DequeModule
+internal import IntertwineFeed
+internal import IntertwineHTTPServer
+internal import Synchronization
+
+/// Pages as finished bytes, for one state of the store.
+///
+/// Looked up on the event loops, by the bytes of the request's target: a hit allocates nothing, asks neither database nor encoder. When
+/// the store changes, all pages are stale at once, and served for as long as configuration permits; when there is no room, those go first that
+/// nobody asked for since the last round.
+final class FinishedPages: Sendable {
+    struct Key: Hashable, Sendable {
+        /// The path of its feed.
+        var feed: String
+        var cursor: ExactText?
+        var limit: Int
+        var layout: CellLayout
+        var width: Int?
+        var followsChanges: Bool
+
+        init(_ request: FeedRequest, of feed: String) {
+            self.feed = feed
+            cursor = request.cursor.map { ExactText($0) }
+            limit = request.limit
+            layout = request.layout
+            width = request.width
+            followsChanges = request.followsChanges
+        }
+    }
+
+    /// The page after one that was made ahead: told once, to the first who takes that one. A class: pages are looked up by copying them.
+    final class Following: Sendable {
+        let wish: SharedPages.Wish
+
+        init(_ wish: SharedPages.Wish) {
+            self.wish = wish
+        }
+    }
+
+    /// A page, with a gzip coding once someone has wanted one.
+    struct Page: Sendable {
+        fileprivate(set) var target: [UInt8]
+        /// The store's, and when the page was made, in milliseconds since 1970-01-01 UTC: of the older coding.
+        fileprivate let version: StoreVersion
+        fileprivate let made: Int64
+        fileprivate(set) var following: Following?
+        /// The page as it is; nil where ``negotiable`` has it too.
+        private var identity: Coding?
+        /// The page in either coding.
+        private var negotiable: Coding?
+        fileprivate var isWanted = false
+
+        /// Each coding is made in a moment of its own, and ends with that moment's hour.
+        private struct Coding {
+            var finished: FinishedResponse
+            /// Milliseconds since 1970-01-01 UTC.
+            var validUntil: Int64
+
+            /// One that is good for longer than a page that is made now was made by a clock that was ahead: its links would not count.
+            func isGood(at now: Int64) -> Bool { now < validUntil && validUntil <= CellTokens.endOfBucket(of: now) }
+        }
+
+        fileprivate init(target: [UInt8], version: StoreVersion, made: Int64, following: Following?) {
+            (self.target, self.version, self.made, self.following) = (target, version, made, following)
+        }
+
+        /// Whether it can be served although something was written since.
+        fileprivate func isRecent(_ now: Int64, _ stale: Int64) -> Bool {
+            // A clock that was set back says nothing about age.
+            stale > 0 && made <= now && now.subtractingReportingOverflow(made).partialValue < stale
+        }
+
+        /// The answer to whoever accepts gzip, or to whoever does not; nil where it is not made, or made in an hour that is over.
+        func finished(gzip: Bool, now: Int64) -> FinishedResponse? {
+            if !gzip, let identity, identity.isGood(at: now) { return identity.finished }
+            guard let negotiable, negotiable.isGood(at: now) else { return nil }
+            return negotiable.finished
+        }
+
+        fileprivate mutating func keep(_ finished: FinishedResponse, hasGzip: Bool, until validUntil: Int64) {
+            let coding = Coding(finished: finished, validUntil: validUntil)
+            if hasGzip { (identity, negotiable) = (nil, coding) } else { identity = coding }
+        }
+
+        fileprivate var size: Int {
+            // What an entry costs besides its bodies: heads, keys, tables.
+            2_048 + target.count + (identity?.finished.size ?? 0) + (negotiable?.finished.size ?? 0)
+        }
+    }
+
+    fileprivate struct State {
+        var version: StoreVersion?
+        var pages: [Key: Page] = [:]
+        /// By the hash of the target. Two targets with one hash take turns; the loser is made anew.
+        var keys: [UInt64: Key] = [:]
+        /// In the order in which room is made.
+        var order: Deque<Key> = []
+        var size = 0
+    }
+
+    private let capacity: Int
+    /// Milliseconds.
+    private let stale: Int64
+    private let metrics: PageMetrics
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - capacity: bytes; 0 keeps nothing.
+    ///   - stale: milliseconds after it was made for which a page is served although something was written since.
+    init(capacity: Int, stale: Int64 = 0, metrics: PageMetrics) {
+        self.capacity = capacity
+        self.stale = stale
+        self.metrics = metrics
+    }
+
+    var keepsAny: Bool { capacity > 0 }
+
+    /// Whether there is a page of this state of the store.
+    func has(_ key: Key, version: StoreVersion) -> Bool {
+        state.withLock { $0.pages[key]?.version == version }
+    }
+
+    /// Pages that are kept, and their bytes.
+    var contents: (pages: Int, bytes: Int) {
+        state.withLock { ($0.pages.count, $0.size) }
+    }
+}
+
+extension FinishedPages {
+    /// The finished answer to a request, if there is one. On an event loop: takes a lock for a table look-up, and nothing else.
+    ///
+    /// - Parameter walked: called where it is time to make the page after it.
+    func finished(
+        for head: borrowing RequestHead, version: StoreVersion, now: Int64, walked: (SharedPages.Wish) -> Void
+    ) -> FinishedResponse? {
+        let hash = head.targetHash
+        let wantsGzip = head.hasField("accept-encoding")
+        guard let page = state.withLock({ $0.page(hash: hash, version: version, now: now, stale: stale) }), head.hasTarget(page.target),
+            let finished = page.finished(gzip: wantsGzip, now: now)
+        else { return nil }
+        count(page, version)
+        if let following = page.following { walked(following.wish) }
+        return finished
+    }
+
+    /// A page that was kept under another spelling of its target, or lacks a coding. From now on it is found under this spelling: one that
+    /// was asked for once must not keep the usual one off the short way.
+    func page(_ key: Key, target: String, version: StoreVersion, now: Int64) -> Page? {
+        state.withLock { state in
+            guard let found = state.pages[key], found.version == version || found.isRecent(now, stale) else { return nil }
+            state.spell(key, target)
+            let page = state.pages[key]
+            state.pages[key]?.following = nil
+            return page
+        }
+    }
+
+    /// Counts a page that is served.
+    func count(_ page: Page, _ version: StoreVersion) {
+        metrics.hit()
+        if page.version != version { metrics.stale() }
+    }
+
+    /// - Parameters:
+    ///   - version: the store's, as it was before the page was made.
+    ///   - current: the store's. A page that is stale already is kept only where stale ones are served.
+    ///   - made: when, in milliseconds since 1970-01-01 UTC.
+    ///   - validUntil: milliseconds since 1970-01-01 UTC; of this coding alone.
+    ///   - following: the page after it, where that is to be made once somebody takes this one.
+    func keep(
+        _ finished: FinishedResponse, hasGzip: Bool, as key: Key, target: String, version: StoreVersion, current: StoreVersion, made: Int64,
+        validUntil: Int64, following: Following? = nil
+    ) {
+        guard capacity > 0, version == current || stale > 0 else { return }
+        state.withLock { state in
+            if state.version != current { state.turn(to: current, now: made, stale: stale) }
+            let old = state.pages[key]
+            var page =
+                old.flatMap { $0.version == version ? $0 : nil }
+                ?? Page(target: old?.target ?? Array(target.utf8), version: version, made: made, following: following)
+            if let old { state.size -= old.size } else { state.order.append(key) }
+            page.keep(finished, hasGzip: hasGzip, until: validUntil)
+            state.pages[key] = page
+            state.size += page.size
+            state.keys[RequestHead.hash(ofTarget: page.target)] = key
+            state.spell(key, target)
+            state.makeRoom(capacity)
+        }
+    }
+}
+
+extension FinishedPages.State {
+    fileprivate mutating func page(hash: UInt64, version: StoreVersion, now: Int64, stale: Int64) -> FinishedPages.Page? {
+        guard let key = keys[hash], let page = pages[key], page.version == version || page.isRecent(now, stale) else { return nil }
+        if !page.isWanted || page.following != nil {
+            pages[key]?.isWanted = true
+            pages[key]?.following = nil
+        }
+        return page
+    }
+
+    /// Lets go of what is not served any more now that the store has changed.
+    fileprivate mutating func turn(to version: StoreVersion, now: Int64, stale: Int64) {
+        let old = self
+        self = FinishedPages.State(version: version)
+        guard stale > 0 else { return }
+        for key in old.order {
+            guard let page = old.pages[key], page.isRecent(now, stale), pages[key] == nil else { continue }
+            pages[key] = page
+            keys[RequestHead.hash(ofTarget: page.target)] = key
+            order.append(key)
+            size += page.size
+        }
+    }
+
+    /// Has a page found under another target.
+    fileprivate mutating func spell(_ key: FinishedPages.Key, _ target: String) {
+        guard let old = pages[key]?.target, !old.elementsEqual(target.utf8) else { return }
+        let hash = RequestHead.hash(ofTarget: old)
+        if keys[hash] == key { keys[hash] = nil }
+        pages[key]?.target = Array(target.utf8)
+        keys[RequestHead.hash(ofTarget: Array(target.utf8))] = key
+        size += target.utf8.count - old.count
+    }
+
+    /// Second chance: what was asked for since the last round goes to the end of the line once.
+    fileprivate mutating func makeRoom(_ capacity: Int) {
+        while size > capacity, let key = order.popFirst() {
+            guard let page = pages[key] else { continue }
+            if page.isWanted {
+                pages[key]?.isWanted = false
+                order.append(key)
+            } else {
+                pages[key] = nil
+                keys[RequestHead.hash(ofTarget: page.target)] = nil
+                size -= page.size
+            }
+        }
+    }
+}

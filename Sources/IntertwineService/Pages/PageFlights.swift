@@ -1,0 +1,149 @@
+internal import IntertwineFeed
+internal import Synchronization
+
+/// Makes a page once for all who ask for it at the same time.
+///
+/// Whoever comes first makes it, and the others wait. Nobody gets a page from before he asked: who finds that the store has changed since the
+/// making began waits for the next one, which is one for all who found that. So however many wait and however often the store changes, a
+/// page is made once at a time.
+final class PageFlights<Made: Sendable>: Sendable {
+    struct Key: Hashable, Sendable {
+        var page: FinishedPages.Key
+        /// Until when a page that is made now is good, as its tokens are bound to the hour.
+        var validUntil: Int64
+    }
+
+    /// Whether somebody who waits wants the page in gzip coding; asked once, when the page is to be coded.
+    typealias WantsGzip = @Sendable () -> Bool
+
+    private enum Landing {
+        case made(Made)
+        case failed(any Error)
+        /// The flight did not arrive, or was not for this one: there will be another.
+        case again
+    }
+
+    private struct Flight {
+        let number: UInt64
+        /// The store's, read before the making began.
+        let version: StoreVersion
+        var wantsGzip: Bool
+        /// Whether the coding is decided.
+        var isCoding = false
+        var aboard: [UInt64: UnsafeContinuation<Landing, any Error>] = [:]
+        /// They came after the store had changed.
+        var behind: [UInt64: UnsafeContinuation<Landing, any Error>] = [:]
+    }
+
+    private struct State {
+        var flights: [Key: Flight] = [:]
+        /// Numbers flights and those who wait.
+        var last: UInt64 = 0
+
+        mutating func number() -> UInt64 {
+            last &+= 1
+            return last
+        }
+    }
+
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - version: the store's at this moment.
+    ///   - ready: a page that somebody has made since.
+    ///   - joined: called where another one's page is waited for.
+    ///   - make: makes the page of a moment after the call, in gzip coding too where that is wanted by then.
+    /// - Throws: what `make` throws, to all who waited for it; but where the maker was cancelled, another one makes the page.
+    func page(
+        _ key: Key, gzip: Bool, version: () -> StoreVersion, ready: () -> Made?, joined: () -> Void,
+        make: (StoreVersion, _ wantsGzip: @escaping WantsGzip) async throws -> Made
+    ) async throws -> Made {
+        let arrival = state.withLock { $0.number() }
+        while true {
+            let version = version()
+            if begin(key, gzip: gzip, version) {
+                // One that landed since this one last looked has left its page. It may lack the coding that others wait for.
+                if let made = ready() {
+                    land(key, .again)
+                    return made
+                }
+                return try await fly(key) { try await make(version) { self.decideCoding(key) } }
+            }
+            joined()
+            switch try await wait(key, gzip: gzip, version, since: arrival) {
+            case .made(let made): return made
+            case .failed(let error): throw error
+            case .again: continue
+            }
+        }
+    }
+
+    /// Makes a page unless somebody does already. Nobody who has come to wait for it meanwhile is told where that fails: he makes it himself.
+    func tryPage(
+        _ key: Key, gzip: Bool, version: StoreVersion, make: (_ wantsGzip: @escaping WantsGzip) async throws -> Made
+    ) async throws -> Made? {
+        guard begin(key, gzip: gzip, version) else { return nil }
+        return try await fly(key, tellsFailure: false) { try await make { self.decideCoding(key) } }
+    }
+
+    /// False where a flight is under way.
+    private func begin(_ key: Key, gzip: Bool, _ version: StoreVersion) -> Bool {
+        state.withLock { state in
+            guard state.flights[key] == nil else { return false }
+            state.flights[key] = Flight(number: state.number(), version: version, wantsGzip: gzip)
+            return true
+        }
+    }
+
+    private func fly(_ key: Key, tellsFailure: Bool = true, _ make: () async throws -> Made) async throws -> Made {
+        do {
+            let made = try await make()
+            land(key, .made(made))
+            return made
+        } catch {
+            land(key, tellsFailure && !Task.isCancelled ? .failed(error) : .again)
+            throw error
+        }
+    }
+
+    private func decideCoding(_ key: Key) -> Bool {
+        state.withLock { state in
+            state.flights[key]?.isCoding = true
+            return state.flights[key]?.wantsGzip ?? false
+        }
+    }
+
+    private func land(_ key: Key, _ landing: Landing) {
+        let flight = state.withLock { $0.flights.removeValue(forKey: key) }
+        flight?.aboard.values.forEach { $0.resume(returning: landing) }
+        flight?.behind.values.forEach { $0.resume(returning: .again) }
+    }
+
+    /// - Parameter arrival: flights with greater numbers began after this one had asked.
+    private func wait(_ key: Key, gzip: Bool, _ version: StoreVersion, since arrival: UInt64) async throws -> Landing {
+        let id = state.withLock { $0.number() }
+        return try await withTaskCancellationHandler {
+            try await withUnsafeThrowingContinuation { continuation in
+                let isAboard = state.withLock { state in
+                    guard !Task.isCancelled, var flight = state.flights[key] else { return false }
+                    let isNew = flight.number > arrival || flight.version == version
+                    if isNew, !gzip || flight.wantsGzip || !flight.isCoding {
+                        flight.wantsGzip = flight.wantsGzip || gzip
+                        flight.aboard[id] = continuation
+                    } else {
+                        flight.behind[id] = continuation
+                    }
+                    state.flights[key] = flight
+                    return true
+                }
+                if isAboard { return }
+                if Task.isCancelled { continuation.resume(throwing: CancellationError()) } else { continuation.resume(returning: .again) }
+            }
+        } onCancel: {
+            let continuation = state.withLock { state in
+                state.flights[key]?.aboard.removeValue(forKey: id) ?? state.flights[key]?.behind.removeValue(forKey: id)
+            }
+            continuation?.resume(throwing: CancellationError())
+        }
+    }
+}

@@ -1,0 +1,118 @@
+internal import IntertwineFeed
+internal import IntertwineHTTPServer
+internal import IntertwineRouting
+internal import Synchronization
+
+/// Pages that are the same for everyone: looked up where they lie ready, made once for all who wait otherwise, and the next one of a feed that
+/// somebody walks made before it is asked for, where nothing else is to be read.
+struct SharedPages: Sendable {
+    /// One page, as it is asked for.
+    struct Wish: Sendable {
+        var request: FeedRequest
+        var feed: FeedAssembler
+        /// The request's target.
+        var target: String
+        var gzip: Bool
+        /// The name of the route in observations.
+        var route: String
+
+        fileprivate var key: FinishedPages.Key { FinishedPages.Key(request, of: feed.path) }
+
+        /// The page after one that was made for this.
+        fileprivate func following(_ page: FeedPage) -> Wish? {
+            guard let href = page.next, let cursor = try? Query(href.split(separator: "?", maxSplits: 1).last ?? "").text("cursor") else {
+                return nil
+            }
+            var wish = self
+            wish.request.cursor = cursor
+            // What stands before the path is not in requests.
+            wish.target = href.firstRange(of: feed.path + "?").map { String(href[$0.lowerBound...]) } ?? href
+            return wish
+        }
+    }
+
+    private struct Made: Sendable {
+        var finished: FinishedResponse
+        var following: Wish?
+    }
+
+    private let store: any FeedStore
+    private let pages: FinishedPages
+    private let format: PageFormat
+    private let metrics: PageMetrics
+    private let flights = PageFlights<Made>()
+    /// Whether a page is being made ahead: one at a time.
+    private let isAhead = Flag()
+
+    private final class Flag: Sendable {
+        private let isUp = Atomic(false)
+
+        /// Whether it was down.
+        func raise() -> Bool { !isUp.exchange(true, ordering: .acquiring) }
+
+        func lower() { isUp.store(false, ordering: .releasing) }
+    }
+
+    init(store: any FeedStore, pages: FinishedPages, format: PageFormat, metrics: PageMetrics) {
+        (self.store, self.pages, self.format, self.metrics) = (store, pages, format, metrics)
+    }
+
+    /// - Throws: as `FeedAssembler.page(_:for:)` does.
+    func page(_ wish: Wish) async throws -> FinishedResponse {
+        if let ready = ready(wish) { return ready }
+        let made = try await flights.page(
+            flight(wish), gzip: wish.gzip, version: { store.version }, ready: { ready(wish).map { Made(finished: $0) } },
+            joined: metrics.join
+        ) { version, wantsGzip in
+            metrics.miss()
+            return try await make(wish, for: .request, version, wantsGzip)
+        }
+        // Whoever comes with a cursor is likely to go on.
+        if wish.request.cursor != nil, let following = made.following { goAhead(following) }
+        return made.finished
+    }
+
+    private func ready(_ wish: Wish) -> FinishedResponse? {
+        let (version, now) = (store.version, wish.request.now)
+        guard let page = pages.page(wish.key, target: wish.target, version: version, now: now),
+            let finished = page.finished(gzip: wish.gzip, now: now)
+        else { return nil }
+        pages.count(page, version)
+        if let following = page.following { goAhead(following.wish) }
+        return finished
+    }
+
+    private func flight(_ wish: Wish) -> PageFlights<Made>.Key {
+        .init(page: wish.key, validUntil: CellTokens.endOfBucket(of: wish.request.now))
+    }
+
+    private func make(
+        _ wish: Wish, for purpose: ReadPurpose, _ version: StoreVersion, _ wantsGzip: () -> Bool
+    ) async throws -> Made {
+        let page = try await wish.feed.page(wish.request, for: purpose)
+        metrics.count(page.omissions)
+        let response = format.response(page, isShared: true)
+        let hasGzip = wantsGzip()
+        let finished = FinishedResponse(response, compressionLevel: hasGzip ? PageFormat.compressionLevel : nil, route: wish.route)
+        let following = wish.following(page)
+        pages.keep(
+            finished, hasGzip: hasGzip, as: wish.key, target: wish.target, version: version, current: store.version, made: wish.request.now,
+            validUntil: page.validUntil, following: purpose == .idle ? following.map(FinishedPages.Following.init) : nil)
+        return Made(finished: finished, following: following)
+    }
+
+    /// Makes a page if nothing else is being read: of use to one who walks the feed, and at the cost of nobody.
+    func goAhead(_ wish: Wish) {
+        guard pages.keepsAny, isAhead.raise() else { return }
+        Task(priority: .low) {
+            defer { isAhead.lower() }
+            let version = store.version
+            guard !pages.has(wish.key, version: version) else { return }
+            // Where something else is being read, it is made when it is asked for.
+            let made = try? await flights.tryPage(flight(wish), gzip: wish.gzip, version: version) { wantsGzip in
+                try await make(wish, for: .idle, version, wantsGzip)
+            }
+            if made != nil { metrics.goAhead() }
+        }
+    }
+}

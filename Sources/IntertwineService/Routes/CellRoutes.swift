@@ -1,0 +1,259 @@
+internal import HTTPTypes
+internal import IntertwineFeed
+internal import IntertwineHTTPServer
+internal import IntertwineRouting
+
+extension Answer {
+    /// With the way to take back what was performed.
+    var undoable: Answer { linked("undo", to: "undoSelection", "Takes it back.", ["id": "$response.body#/selection"]) }
+
+    static let keyReused = problem(
+        .unprocessableContent, "The idempotency key was used for another request.",
+        [.init(.idempotencyKeyReused, "This Idempotency-Key was used for another request.")])
+}
+
+/// `/cells/{id}/…` and `/selections/{id}`: performing what people do with cells, and taking it back.
+struct CellRoutes: Sendable {
+    let performer: ActionPerformer
+    let clients: ClientReader
+    let keys: IdempotencyKeys
+    let verdicts: VerdictField
+
+    private static let slot = Parameter.segment(
+        "slot", .string(minLength: 1, maxLength: 64, pattern: "^[A-Za-z][A-Za-z0-9_-]*$"), "The slot, as the cell's `actions` name it.",
+        example: #""like""#)
+    private static let listed = Parameter.segment(
+        "cell", FeedParameters.plain.with("format", .text("cell-id")), "The cell's id, percent-encoded.", example: #""user:tt""#)
+    private static let selection = Parameter.segment(
+        "id", FeedParameters.plain, "The selection's id, as `undo.href` has it.", example: #""ifcszE5kp_GApLazICZp4A""#)
+
+    var routes: [Route] {
+        [
+            Route(
+                .post, "/cells/{id}/selection",
+                Self.performing(
+                    "selectCell", "Select a cell",
+                    """
+                    Runs the commands of the cell's selection, in order. It is in the ledger, on disk, before it is answered. For a user: \
+                    `analytics` and `present`. For an advertisement: `analytics` and `clickthrough`, answered 303.
+                    """,
+                    [
+                        .json(
+                            .seeOther, "Performed, and the person is to go to `Location`: selecting an advertisement.", .performance,
+                            [.noStore, .verdict, .location]
+                        ).undoable
+                    ], takesInput: true)
+            ) { try await perform(.selection, $0) },
+            Route(
+                .delete, "/cells/{id}/selection",
+                Self.performing("deselectCell", "Deselect a cell", "Runs the commands of the cell's deselection.")
+            ) { try await perform(.deselection, $0) },
+            Route(
+                .post, "/cells/{id}/dismissal",
+                Self.performing(
+                    "dismissCell", "Dismiss a cell", "Hides the cell from the viewer's feed. `undo` brings it back to its place.",
+                    viewer: FeedParameters.requiredViewer, takesInput: true)
+            ) { try await perform(.dismissal, $0) },
+            Route(
+                .post, "/cells/{id}/{slot}",
+                Self.performing(
+                    "performSlot", "Perform a slot of a cell's own",
+                    """
+                    Runs the commands of a slot that the kind of cell adds, such as `like`, in order. As a selection's, they are in the ledger, on \
+                    disk, before it is answered, and can be undone where each of them can be.
+                    """,
+                    [
+                        .json(
+                            .seeOther, "Performed, and the person is to go to `Location`.", .performance, [.noStore, .verdict, .location]
+                        ).undoable
+                    ], slot: [Self.slot], takesInput: true)
+            ) { try await perform(try Self.ownSlot(of: $0), $0) },
+            Route(.delete, "/selections/{id}", Self.undoing) { try await undo($0) },
+            Route(
+                .delete, "/saved/{cell}",
+                Self.taking(
+                    off: .saved, "unsaveCell", "Take a cell off the saved ones",
+                    """
+                    Performs the command `unsave`, however long ago the cell was saved, and whether or not its item is still there. `undo` puts \
+                    it back to its place.
+                    """)
+            ) { try await take(off: .saved, by: UnsaveCommand().name, $0) },
+            Route(
+                .delete, "/dismissed/{cell}",
+                Self.taking(
+                    off: .dismissed, "restoreCell", "Bring a dismissed cell back",
+                    """
+                    Performs the command `restore`, however long ago the cell was dismissed, and whether or not its item is still there: it \
+                    comes back to its place in the feed. `undo` hides it again.
+                    """)
+            ) { try await take(off: .dismissed, by: RestoreCommand().name, $0) },
+        ]
+    }
+
+    /// A route that performs a slot of a cell.
+    private static func performing(
+        _ id: String, _ summary: String, _ text: String, _ answers: [Answer] = [], viewer: Parameter<Void> = FeedParameters.viewer,
+        slot: [any RequestParameter] = [], takesInput: Bool = false
+    ) -> APIOperation {
+        let wrongBody = takesInput ? [Answer.Told(.invalidBody, "reason: is missing.")] : []
+        let body = RequestBodyDescription(
+            .object([]), text: "What the slot takes, where its action has `input`; not looked at elsewhere.", isRequired: false)
+        return APIOperation(
+            id, tag: "Actions", summary, text,
+            parameters: [FeedParameters.cell] + slot + [FeedParameters.simulate, viewer, Parameter.idempotencyKey],
+            body: takesInput ? body : nil,
+            answers: answers + [
+                .json(.ok, "Performed; `commands` says what became of each.", .performance, [.noStore, .verdict]).undoable,
+                .badRequest(
+                    takesInput
+                        ? "A parameter is wrong, the body is not what the slot takes, or the command acts for a viewer and none was named."
+                        : "A parameter is wrong, or the command acts for a viewer and none was named.",
+                    [
+                        .init(.invalidParameter, "Idempotency-Key must be 1 to 255 visible ASCII characters."),
+                        .init(.viewerRequired, "The command dismiss acts for a viewer; none was named."),
+                    ] + wrongBody),
+                .problem(
+                    .notFound, "There is no such cell, or it has nothing to do in this slot.",
+                    [
+                        .init(.unknownCell, "There is no such cell."),
+                        .init(.emptySlot, "This cell has nothing to do for selection."),
+                    ]),
+                .keyReused,
+                .problem(
+                    .internalServerError, "No command could be performed, or a fault of the service.",
+                    [.init(.commandFailed, "None of the commands could be performed."), .init(nil, "Something went wrong here.")],
+                    [.problemCaching]),
+            ])
+    }
+
+    /// A route that takes a cell off a list of the viewer's.
+    private static func taking(off list: ViewerList, _ id: String, _ summary: String, _ text: String) -> APIOperation {
+        APIOperation(
+            id, tag: "Actions", summary, text,
+            parameters: [listed, FeedParameters.simulate, FeedParameters.requiredViewer, Parameter.idempotencyKey],
+            answers: [
+                .json(.ok, "Performed; `commands` says what became of each.", .performance, [.noStore, .verdict]).undoable,
+                .badRequest(
+                    "A parameter is wrong, or no viewer is named.",
+                    [
+                        .init(.invalidParameter, "Idempotency-Key must be 1 to 255 visible ASCII characters."),
+                        .init(.viewerRequired, ViewerListRoutes.viewerRequired(list).detail),
+                    ]),
+                .problem(.notFound, "The cell is not on the list.", [.init(.unknownCell, "There is no such cell.")]), .keyReused,
+                .problem(
+                    .internalServerError, "No command could be performed, or a fault of the service.",
+                    [.init(.commandFailed, "None of the commands could be performed."), .init(nil, "Something went wrong here.")],
+                    [.problemCaching]),
+            ])
+    }
+
+    private static let undoing = APIOperation(
+        "undoSelection", tag: "Actions", "Undo a selection",
+        """
+        Takes back what was performed, the commands in reverse order. Only its own viewer can. Under an idempotency key, what was taken \
+        back is told again to who repeats the request.
+        """,
+        parameters: [selection, FeedParameters.simulate, FeedParameters.viewer, Parameter.idempotencyKey],
+        answers: [
+            .json(.ok, "Taken back, or with `simulate`, what would be.", .undone, [.noStore]),
+            .badRequest(
+                "The command acts for a viewer and none was named; or a parameter, the viewer's name or the idempotency key is none.",
+                [.init(.viewerRequired, "The command dismiss acts for a viewer; none was named."), .wrongViewer]),
+            .problem(
+                .notFound, "There is no such selection of this viewer.", [.init(.unknownSelection, "There is no such selection.")]),
+            .problem(
+                .conflict, "It cannot be undone, or has been.",
+                [
+                    .init(.notUndoable, "The command clickthrough cannot be undone."),
+                    .init(.alreadyUndone, "This selection has been undone."),
+                ]),
+            .problem(.gone, "The time for undoing is over.", [.init(.undoExpired, "The time for undoing this selection is over.")]),
+            .keyReused,
+            .problem(
+                .badGateway, "A command could not be undone; nothing was.",
+                [.init(.commandFailed, "The command save could not be undone; nothing was. Try again.")]),
+        ])
+
+    private func perform(_ slot: CommandKey, _ request: RouteRequest) async throws -> ServerResponse {
+        let client = try clients.trace(of: request.head, from: request.request.peer.address, now: request.now)
+        let cell = try request[FeedParameters.cell]
+        let key = try keys.key(of: request, viewer: client.viewer)
+        let body = request.request.body.bytes ?? []
+        if try request[FeedParameters.simulate] {
+            let simulated = try await performer.simulate(slot, of: cell, for: client, now: request.now, body: body)
+            return Self.answer(for: simulated).response
+        }
+        return try answer(
+            for: try await performer.perform(slot, of: cell, for: client, now: request.now, body: body, idempotency: key) { performance in
+                Self.answer(for: performance).bytes
+            })
+    }
+
+    /// Takes a cell off a list of the viewer's.
+    private func take(off list: ViewerList, by command: String, _ request: RouteRequest) async throws -> ServerResponse {
+        let client = try clients.trace(of: request.head, from: request.request.peer.address, now: request.now)
+        guard client.viewer != nil else { throw ViewerListRoutes.viewerRequired(list) }
+        let cell = try request[Self.listed]
+        let key = try keys.key(of: request, viewer: client.viewer)
+        if try request[FeedParameters.simulate] {
+            return Self.answer(for: try await performer.simulate(command, of: cell, on: list, for: client)).response
+        }
+        return try answer(
+            for: try await performer.perform(command, of: cell, on: list, for: client, now: request.now, idempotency: key) { performance in
+                Self.answer(for: performance).bytes
+            })
+    }
+
+    private func answer(for outcome: ActionPerformer.Outcome) throws -> ServerResponse {
+        let answer: StoredAnswer
+        switch outcome {
+        case .performed(let performance): answer = Self.answer(for: performance)
+        case .replayed(let bytes): answer = try StoredAnswer(bytes)
+        case .keyReused: throw ActionError.keyReused
+        }
+        return verdicts.added(answer.verdict, to: answer.response)
+    }
+
+    /// The slots that every client knows have routes of their own, or none.
+    private static func ownSlot(of request: RouteRequest) throws -> CommandKey {
+        let slot = CommandKey(try request[Self.slot])
+        guard slot.isOwn else { throw ActionError.nothingToDo(slot, cell: try request[FeedParameters.cell]) }
+        return slot
+    }
+
+    private func undo(_ request: RouteRequest) async throws -> ServerResponse {
+        let client = try clients.trace(of: request.head, from: request.request.peer.address, now: request.now)
+        let selection = try request[Self.selection]
+        let key = try keys.key(of: request, viewer: client.viewer)
+        if try request[FeedParameters.simulate] {
+            return Self.answer(for: try await performer.simulateUndo(selection: selection, for: client, now: request.now)).response
+        }
+        guard let key else {
+            return Self.answer(for: try await performer.undo(selection: selection, for: client, now: request.now)).response
+        }
+        let outcome = try await performer.undo(selection: selection, for: client, now: request.now, idempotency: key) {
+            Self.answer(for: $0).bytes
+        }
+        switch outcome {
+        case .undone(let steps): return Self.answer(for: steps).response
+        case .replayed(let bytes): return try StoredAnswer(bytes).response
+        }
+    }
+
+    private static func answer(for undone: [StepResult]) -> StoredAnswer {
+        StoredAnswer(status: .ok, verdict: nil, location: nil, body: StepResult.json(undone))
+    }
+
+    /// 303 where the client is to go elsewhere, a problem (500) where nothing could be performed, else 200.
+    private static func answer(for performance: Performance) -> StoredAnswer {
+        if let destination = performance.destination {
+            return StoredAnswer(status: .seeOther, verdict: performance.verdict, location: destination, body: performance.json())
+        }
+        let didSomething = performance.isComplete || performance.steps.contains { $0.outcome == .performed }
+        guard didSomething else {
+            let problem = Problem(.internalServerError, .commandFailed, "None of the commands could be performed.")
+            return StoredAnswer(status: problem.status, verdict: performance.verdict, location: nil, body: problem.details.json)
+        }
+        return StoredAnswer(status: .ok, verdict: performance.verdict, location: nil, body: performance.json())
+    }
+}

@@ -1,0 +1,85 @@
+internal import Foundation
+internal import HTTPTypes
+internal import IntertwineFeed
+internal import IntertwineHTTPServer
+internal import IntertwineRouting
+
+/// `POST /events`: what clients saw.
+struct EventRoutes: Sendable {
+    static let limit = 500
+    /// 500 events of a token and a cell id each.
+    private static let bodyLimit = 512 << 10
+
+    let performer: ActionPerformer
+    let clients: ClientReader
+    let keys: IdempotencyKeys
+
+    private struct Event: Decodable {
+        enum Kind: String, Decodable { case impression }
+
+        var type: Kind
+        var cell: String
+        var token: String
+    }
+
+    private struct Judged: Encodable {
+        var type: String
+        var cell: String
+        var verdict: String
+    }
+
+    var routes: [Route] {
+        let shape = #"The body must be a JSON array of {"type": "impression", "cell": "…", "token": "…"}."#
+        let operation = APIOperation(
+            "reportEvents", tag: "Actions", "Report what was seen",
+            """
+            Each event gets its verdict, in order. What counts is in the ledger, on disk, before it is answered. A token counts once: for its \
+            viewer or, where none is named, for its page view, which is one address with the page that the token came on, whatever it calls \
+            its user agent. An idempotency key is kept where an event counted. With `simulate=true` events are refused (400): what they \
+            count for is known only once they are recorded.
+            """,
+            parameters: [FeedParameters.viewer, Parameter.idempotencyKey],
+            body: RequestBodyDescription(
+                .list(of: .event, maximum: Self.limit), text: "At most \(Self.limit) events and \(Self.bodyLimit >> 10) KiB.",
+                example: #"[{"type": "impression", "cell": "ad:1", "token": "kWaFAAEAB5v5AABhZDoxhf68C_gOsrJndt62ynrVzA"}]"#),
+            answers: [
+                .json(
+                    .accepted, "Judged.", .list(of: .judgedEvent, maximum: Self.limit), [.noStore],
+                    example: #"[{"type": "impression", "cell": "ad:1", "verdict": "counted"}]"#),
+                .badRequest(
+                    "The body is no array of events, or has more than \(Self.limit); or the viewer's name or the idempotency key is none.",
+                    [.init(.invalidBody, shape), .wrongViewer]),
+                .keyReused,
+            ])
+        return [Route(.post, "/events", operation, bodyLimit: Self.bodyLimit) { try await take($0) }]
+    }
+
+    private func take(_ request: RouteRequest) async throws -> ServerResponse {
+        guard try !request[FeedParameters.simulate] else {
+            throw Problem(
+                .badRequest, .invalidParameter, "Events cannot be simulated: what they count for is known once they are recorded.")
+        }
+        let events = try Self.events(in: request.request.body.bytes ?? [])
+        let client = try clients.trace(of: request.head, from: request.request.peer.address, now: request.now)
+        let sightings = events.map { ActionPerformer.Sighting(cell: $0.cell, token: $0.token) }
+        let key = try keys.key(of: request, viewer: client.viewer)
+        let verdicts = try await performer.impressions(sightings, for: client, now: request.now, idempotency: key)
+        let judged = zip(events, verdicts).map { Judged(type: $0.type.rawValue, cell: $0.cell, verdict: $1.rawValue) }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let body = try encoder.encode(judged)
+        return ServerResponse(status: .accepted, fields: [.contentType: "application/json", .cacheControl: "no-store"], body: Array(body))
+    }
+
+    private static func events(in body: [UInt8]) throws(Problem) -> [Event] {
+        let events: [Event]
+        do {
+            events = try JSONDecoder().decode([Event].self, from: Data(body))
+        } catch {
+            throw Problem(
+                .badRequest, .invalidBody, #"The body must be a JSON array of {"type": "impression", "cell": "…", "token": "…"}."#)
+        }
+        guard events.count <= limit else { throw Problem(.badRequest, .invalidBody, "At most \(limit) events at a time.") }
+        return events
+    }
+}

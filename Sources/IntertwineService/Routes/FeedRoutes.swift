@@ -1,0 +1,156 @@
+internal import HTTPTypes
+internal import IntertwineFeed
+internal import IntertwineHTTPServer
+internal import IntertwineRouting
+
+/// `GET /feed`, `GET /feeds/{name}` and `GET /feeds/{name}/sections/{section}`: pages of cells; and under each, `/changes`.
+struct FeedRoutes: Sendable {
+    let feeds: FeedCatalogue
+    let store: any FeedStore
+    let ledger: any Ledger
+    let clients: ClientReader
+    let pages: FinishedPages
+    let shared: SharedPages
+    let format: PageFormat
+    let metrics: PageMetrics
+
+    private static let name = Parameter.segment(
+        "name", nameSchema, "The feed's name: `main`, or one that configuration declares.", example: #""main""#)
+    private static let section = Parameter.segment("section", nameSchema, "The name of one of its sections.", example: #""events""#)
+    private static let nameSchema = Schema.string(pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$")
+
+    /// One of the ways to a feed, which has a route for its pages and one for what became of them.
+    private struct Way {
+        let pattern: String
+        let parameters: [any RequestParameter]
+        let pages: Words
+        let changes: Words
+        let missing: [Answer]
+        let feed: @Sendable (RouteRequest) throws -> FeedAssembler
+
+        struct Words {
+            let id: String
+            let summary: String
+            let text: String
+        }
+    }
+
+    var routes: [Route] {
+        let unknownFeed = Answer.Told(.unknownFeed, "There is no such feed.")
+        let unknownSection = Answer.Told(.unknownSection, "There is no such section in this feed.")
+        let ways = [
+            Way(
+                pattern: "/feed", parameters: [],
+                pages: .init(
+                    id: "getFeed", summary: "A page of the feed",
+                    text: """
+                        Cells ready to be shown, in the feed's order: that of the items' first import, or section after section, each in its own \
+                        order, where the feed was composed of sections. It is the feed `main` of `/feeds/{name}`. Walking `page.next` to the end \
+                        meets every item that was there at the start exactly once, whatever is inserted, replaced or deleted meanwhile. The page's \
+                        advertisements stand as one block at the midpoint of its content, in a feed with sections at that of each section's part \
+                        of it; they rotate from page to page, and the same cursor gives the same page. What the viewer dismissed is left out. A \
+                        page with fewer than `limit` content items is the last.
+                        """),
+                changes: .init(
+                    id: "getFeedChanges", summary: "What became of pages of the feed",
+                    text: """
+                        A client that shows pages keeps them in step: it asks for them with `changes=true`, and then now and again for what became \
+                        of them. The feed is walked anew from where the first page begins, over as many pages, so the client's list is afterwards \
+                        what somebody else would get by that walk: no cell twice, none missing where two pages meet. The service keeps nothing \
+                        between two questions. With `If-None-Match`, nothing is sent as long as nothing more happens.
+                        """),
+                missing: []
+            ) { _ in feeds.main },
+            Way(
+                pattern: "/feeds/{name}", parameters: [Self.name],
+                pages: .init(
+                    id: "getNamedFeed", summary: "A page of one of the feeds",
+                    text: """
+                        As `/feed`, for the feed of that name. `page.sections` names the sections that the page meets, in order; each section \
+                        begins with a header, a cell of its own in front of its first item, which does not count for `limit`. A section without \
+                        items has no header. Where a field orders a section, an item whose field changes meanwhile moves with it. A feed that \
+                        there is, and that has no items, is an empty page; one that there is not is 404.
+                        """),
+                changes: .init(
+                    id: "getNamedFeedChanges", summary: "What became of pages of a feed by its name",
+                    text: "As `/feed/changes`, for a feed by its name."),
+                missing: [.problem(.notFound, "There is no such feed.", [unknownFeed])]
+            ) { try feeds.feed($0[Self.name]) },
+            Way(
+                pattern: "/feeds/{name}/sections/{section}", parameters: [Self.name, Self.section],
+                pages: .init(
+                    id: "getSection", summary: "A page of one section of a feed",
+                    text: """
+                        As `/feeds/{name}`, for one of its sections alone. The feed's cursors do not hold here. A feed without sections has none \
+                        of this name either.
+                        """),
+                changes: .init(
+                    id: "getSectionChanges", summary: "What became of pages of one section of a feed",
+                    text: "As `/feed/changes`, for one section of a feed."),
+                missing: [.problem(.notFound, "There is no such feed, or no such section in it.", [unknownFeed, unknownSection])]
+            ) { try feeds.section($0[Self.section], of: $0[Self.name]) },
+        ]
+        return ways.flatMap(routes)
+    }
+
+    private func routes(_ way: Way) -> [Route] {
+        typealias P = FeedParameters
+        let pages = APIOperation(
+            way.pages.id, tag: "Feed", way.pages.summary, way.pages.text,
+            parameters: way.parameters + [P.limit, P.cursor, P.layout, P.width, P.changes, P.viewer, P.ifNoneMatch],
+            answers: way.missing + Answer.page("`limit` or `cursor` is wrong.", [.wrongLimit, .wrongCursor]))
+        let wrongSince = Answer.Told(
+            .invalidParameter, "since must be the page.since of each page that is held, with commas in between.")
+        let changes = APIOperation(
+            way.changes.id, tag: "Feed", way.changes.summary, way.changes.text,
+            parameters: way.parameters + [P.since, P.viewer, P.ifNoneMatch],
+            answers: way.missing + Answer.negotiated + [
+                .json(.ok, "The changes.", .changes, [.pageCaching, .eTag, .vary, .contentEncoding]),
+                .badRequest("`since` is missing, or holds characters that it never has.", [wrongSince]),
+            ])
+        return [
+            Route(.get, way.pattern, pages) { try await page($0, of: try way.feed($0), route: way.pattern) },
+            Route(.get, "\(way.pattern)/changes", changes) { try await self.changes($0, of: try way.feed($0)) },
+        ]
+    }
+
+    /// Looks up finished pages, on the event loops.
+    func finished(viewerField: String, clock: @escaping @Sendable () -> Int64) -> Router.Finished {
+        let viewerField = Array(viewerField.lowercased().utf8)
+        return { [pages, shared, store] head in
+            guard head.method == .get || head.method == .head, !head.hasField(viewerField) else { return nil }
+            return pages.finished(for: head, version: store.version, now: clock()) { shared.goAhead($0) }
+        }
+    }
+
+    private func page(_ request: RouteRequest, of assembler: FeedAssembler, route: String) async throws -> ServerResponse {
+        var feed = FeedRequest(
+            cursor: try request[FeedParameters.cursor], limit: try request[FeedParameters.limit], now: request.now,
+            layout: try request[FeedParameters.layout], width: try request[FeedParameters.width],
+            followsChanges: try request[FeedParameters.changes])
+        guard let viewer = try clients.viewer(of: request.head) else {
+            let page = try await shared.page(
+                SharedPages.Wish(
+                    request: feed, feed: assembler, target: request.head.path ?? "",
+                    gzip: request.head.headerFields[.acceptEncoding] != nil, route: route))
+            return ServerResponse(page)
+        }
+        add(viewer, to: &feed)
+        let page = try await assembler.page(feed)
+        metrics.count(page.omissions)
+        return format.response(page, isShared: false)
+    }
+
+    private func changes(_ request: RouteRequest, of assembler: FeedAssembler) async throws -> ServerResponse {
+        let since = try request[FeedParameters.since] ?? ""
+        var feed = FeedRequest(now: request.now)
+        if let viewer = try clients.viewer(of: request.head) { add(viewer, to: &feed) }
+        let changes = try await assembler.changes(since: since.split(separator: ",", omittingEmptySubsequences: false), feed)
+        return format.response(changes)
+    }
+
+    private func add(_ viewer: String, to feed: inout FeedRequest) {
+        feed.hasViewer = true
+        feed.hidden = ListedCells(on: .dismissed, of: viewer, in: ledger)
+    }
+}

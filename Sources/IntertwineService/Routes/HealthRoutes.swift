@@ -1,0 +1,53 @@
+internal import HTTPTypes
+internal import IntertwineFeed
+internal import IntertwineHTTPServer
+internal import IntertwineRouting
+
+/// `GET /healthz` (the process answers) and `GET /readyz` (it can serve).
+struct HealthRoutes: Sendable {
+    let store: any FeedStore
+    let ledger: any Ledger
+    let state: ServiceState
+
+    /// The tag that the descriptions put them under.
+    let tag: String
+
+    var routes: [Route] {
+        let stopping = Answer.problem(
+            .serviceUnavailable, "It cannot: it stops, or a store does not answer.",
+            [.storeUnavailable, .init(nil, "The service is stopping.")], [.problemCaching, .retryAfter])
+        return [
+            Route(
+                .get, "/healthz",
+                APIOperation("getHealth", tag: tag, "Whether the process answers", answers: Self.answers("It does.", "ok"))
+            ) { _ in Self.answer("ok") },
+            Route(
+                .get, "/readyz",
+                APIOperation(
+                    "getReadiness", tag: tag, "Whether the service can serve", "Its stores answer, and it is not about to stop.",
+                    answers: Self.answers("It can.", "ready") + [stopping])
+            ) { try await ready($0) },
+        ]
+    }
+
+    private static func answers(_ text: String, _ status: String) -> [Answer] {
+        let health = Schema.object([.required("status", .words(["ok", "ready"]))]).named("Health")
+        return [
+            .json(.ok, text, health, [.noStore], example: #"{"status": "\#(status)"}"#), .notModified, .preconditionFailed,
+        ]
+    }
+
+    /// - Throws: ``Problem`` (503) while the service drains, or ``StoreError`` where the store does not answer or the ledger takes no click.
+    private func ready(_ request: RouteRequest) async throws -> ServerResponse {
+        guard !state.isDraining else { throw Problem(.serviceUnavailable, nil, "The service is stopping.", fields: [.retryAfter: "1"]) }
+        try await store.checkReady()
+        try await ledger.checkReady()
+        return Self.answer("ready")
+    }
+
+    private static func answer(_ status: String) -> ServerResponse {
+        ServerResponse(
+            status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"],
+            body: Array("{\"status\":\"\(status)\"}".utf8))
+    }
+}

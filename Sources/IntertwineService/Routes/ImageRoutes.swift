@@ -1,0 +1,128 @@
+internal import Foundation
+internal import HTTPTypes
+internal import IntertwineHTTPServer
+internal import IntertwineImages
+internal import IntertwineRouting
+internal import IntertwineSample
+
+/// `/images/…`: pictures through the image network manager, and taking requests for them back.
+struct ImageRoutes: Sendable {
+    private static let viewportLimit = 1_000
+    /// Twice as many UUIDs as that, with room for spaces.
+    private static let viewportBodyLimit = 256 << 10
+
+    private static let viewportShape =
+        #"The body must be a JSON object {"visible": [UUID, …], "gone": [UUID, …]}, of at most \#(viewportLimit) each."#
+
+    let manager: ImageNetworkManager
+    let signer: ImageURLSigner
+    let finished: FinishedPictures
+    /// Longer than anything the manager lets a client wait.
+    let timeLimit: Duration
+
+    private struct Viewport: Decodable {
+        let visible: [UUID]
+        let gone: [UUID]
+
+        private enum CodingKeys: CodingKey { case visible, gone }
+
+        /// Both may be missing, and neither may be anything but a list.
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            visible = container.contains(.visible) ? try container.decode([UUID].self, forKey: .visible) : []
+            gone = container.contains(.gone) ? try container.decode([UUID].self, forKey: .gone) : []
+        }
+    }
+
+    private static let request = Parameter.segment(
+        "id", .uuid, "The `X-Request-ID` of the request.", example: #""0e2b1b5a-6c0f-4b7e-8f6a-3a5d0c9f7e11""#)
+
+    var routes: [Route] {
+        let cancelling = APIOperation(
+            "cancelImage", tag: "Images", "Cancel a picture's request", "The cancelled request is answered 499 and closed.",
+            parameters: [Self.request],
+            answers: [
+                .empty(.noContent, "Cancelled."),
+                .problem(
+                    .notFound, "Nothing of that name is under way.", [.init(.unknownRequest, "No request of that name is under way.")]),
+            ])
+        let seeing = APIOperation(
+            "tellViewport", tag: "Images", "Tell which pictures are seen",
+            "Puts requests for pictures in the order in which they matter, and cancels those that do not any more.",
+            body: RequestBodyDescription(.viewport(limit: Self.viewportLimit)),
+            answers: [
+                .json(.ok, "Done.", .cancelled, [.noStore], example: #"{"cancelled": 1}"#),
+                .badRequest(
+                    "The body is no such object, or a list has more than 1,000 names.", [.init(.invalidBody, Self.viewportShape)]),
+            ])
+        return [
+            Route(
+                .get, "/images/{signature}/{source}", PictureDescription.operation, cancelsOnPeerClose: true, timeLimit: timeLimit
+            ) { try await picture($0) },
+            Route(.delete, "/images/requests/{id}", cancelling) { try await cancel($0) },
+            Route(.post, "/images/viewport", seeing, bodyLimit: Self.viewportBodyLimit) { try await viewport($0) },
+        ]
+    }
+
+    private func picture(_ request: RouteRequest) async throws -> ServerResponse {
+        let path = request.head.path ?? ""
+        let now = request.now / 1_000
+        let verified = try Self.verified { () throws(ImageURLFault) in try signer.verify(path, now: now) }
+        if let sample = SamplePictures.picture(at: verified.source) { return PictureFormat.response(sample: sample) }
+        let fields = request.head.headerFields
+        // A name that is no UUID is one of a proxy in front, and names nothing here.
+        let id = fields[.xRequestID].flatMap { UUID(uuidString: $0) }
+        let wish = ImageRequest(
+            verified.source, id: id, priority: Self.isPrefetch(fields) ? .prefetch : .visible, via: fields[.via],
+            cacheControl: fields[.cacheControl], accept: fields[.accept])
+        let answer = await manager.image(wish)
+        // The next request for it is answered on the loop.
+        if case .whole = answer.body { finished.keep(path: path, wish, expires: verified.expires, now: now) }
+        return PictureFormat.response(answer)
+    }
+
+    private func cancel(_ request: RouteRequest) async throws -> ServerResponse {
+        guard let id = UUID(uuidString: try request[Self.request]), await manager.cancel(id) else {
+            throw Problem(.notFound, .unknownRequest, "No request of that name is under way.")
+        }
+        return ServerResponse(status: .noContent)
+    }
+
+    private func viewport(_ request: RouteRequest) async throws -> ServerResponse {
+        guard let viewport = try? JSONDecoder().decode(Viewport.self, from: Data(request.request.body.bytes ?? [])) else {
+            throw Problem(.badRequest, .invalidBody, Self.viewportShape)
+        }
+        let (visible, gone) = (viewport.visible, viewport.gone)
+        guard max(visible.count, gone.count) <= Self.viewportLimit else { throw Problem(.badRequest, .invalidBody, Self.viewportShape) }
+        let cancelled = await manager.viewport(visible: visible, gone: gone)
+        return ServerResponse(
+            status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"],
+            body: Array("{\"cancelled\":\(cancelled)}".utf8))
+    }
+
+    /// Whether a browser fetches ahead of what its user looks at (`Sec-Purpose`, Fetch standard section 3.7, and its forerunner).
+    private static func isPrefetch(_ fields: HTTPFields) -> Bool {
+        [fields[.secPurpose], fields[.purpose]].contains { $0?.lowercased().contains("prefetch") == true }
+    }
+
+    private static func verified<Value>(_ verify: () throws(ImageURLFault) -> Value) throws(Problem) -> Value {
+        do {
+            return try verify()
+        } catch {
+            switch error {
+            case .malformed: throw refusal(.forbidden, .invalidImageURL, "This is no image URL.", "malformed")
+            case .forged: throw refusal(.forbidden, .invalidImageURL, "This image URL was not made here.", "forged")
+            case .expired: throw refusal(.gone, .expiredImageURL, "This image URL has expired; the feed has a new one.", "expired")
+            }
+        }
+    }
+
+    /// A problem with the fields that every answer of this route has where there is no picture.
+    private static func refusal(_ status: HTTPResponse.Status, _ kind: Problem.Kind, _ detail: String, _ reason: String) -> Problem {
+        var fields = HTTPFields()
+        for header in ImageAnswer.refusalHeaders(reason) {
+            if let name = HTTPField.Name(header.name) { fields[name] = header.value }
+        }
+        return Problem(status, kind, detail, fields: fields)
+    }
+}

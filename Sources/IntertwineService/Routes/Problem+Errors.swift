@@ -1,0 +1,52 @@
+internal import HTTPTypes
+package import IntertwineFeed
+internal import IntertwineHTTPServer
+package import IntertwineRouting
+
+// The one place where errors of the layers below become answers.
+
+extension FeedError: ProblemConvertible {
+    package var problem: Problem {
+        switch self {
+        case .limitOutOfRange:
+            Problem(
+                .badRequest, .invalidParameter,
+                "limit must be a whole number from \(FeedRequest.limits.lowerBound) to \(FeedRequest.limits.upperBound).")
+        case .cursor(.invalid): Problem(.badRequest, .invalidCursor, "cursor is not one that this feed gave out.")
+        case .cursor(.otherFeed): Problem(.badRequest, .invalidCursor, "cursor belongs to another feed.")
+        }
+    }
+}
+
+extension ActionError: ProblemConvertible {
+    package var problem: Problem {
+        switch self {
+        case .unknownCell, .brokenCell: Problem(.notFound, .unknownCell, "There is no such cell.")
+        case .nothingToDo(let slot, _): Problem(.notFound, .emptySlot, "This cell has nothing to do for \(slot.rawValue).")
+        case .viewerRequired(let command):
+            Problem(.badRequest, .viewerRequired, "The command \(command) acts for a viewer; none was named.")
+        case .invalidInput(let fault): Problem(.badRequest, .invalidBody, "\(fault).")
+        case .unknownSelection: Problem(.notFound, .unknownSelection, "There is no such selection.")
+        case .notUndoable(let command): Problem(.conflict, .notUndoable, "The command \(command) cannot be undone.")
+        case .alreadyUndone: Problem(.conflict, .alreadyUndone, "This selection has been undone.")
+        case .undoExpired: Problem(.gone, .undoExpired, "The time for undoing this selection is over.")
+        case .undoFailed(let command, _):
+            Problem(.badGateway, .commandFailed, "The command \(command) could not be undone; nothing was. Try again.")
+        case .keyReused:
+            Problem(.unprocessableContent, .idempotencyKeyReused, "This Idempotency-Key was used for another request.")
+        case .forgedToken: Problem(.notFound, .invalidToken, "There is nothing behind this link.")
+        case .gone: Problem(.gone, .goneAdvertisement, "This advertisement is gone.")
+        }
+    }
+}
+
+extension StoreError: ProblemConvertible {
+    package var problem: Problem {
+        switch self {
+        case .unavailable, .unusable:
+            Problem(.serviceUnavailable, .storeUnavailable, "The store does not answer. Try again.", fields: [.retryAfter: "1"])
+        case .overloaded:
+            Problem(.serviceUnavailable, .storeUnavailable, "Too much is waiting for the disk. Try again.", fields: [.retryAfter: "1"])
+        }
+    }
+}

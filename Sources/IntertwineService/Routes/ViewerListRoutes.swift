@@ -1,0 +1,50 @@
+internal import HTTPTypes
+internal import IntertwineFeed
+internal import IntertwineHTTPServer
+internal import IntertwineRouting
+
+/// `GET /saved` and `GET /dismissed`: what a viewer has saved or dismissed, page by page, the newest first.
+struct ViewerListRoutes: Sendable {
+    private let lists: [(list: ViewerList, path: String, assembler: ViewerListAssembler)]
+    private let clients: ClientReader
+    private let format: PageFormat
+
+    /// - Parameter assembler: makes the pages of a list, which is served under a path.
+    init(clients: ClientReader, format: PageFormat, assembler: (_ list: ViewerList, _ path: String) -> ViewerListAssembler) {
+        lists = [(ViewerList.saved, "/saved"), (ViewerList.dismissed, "/dismissed")].map { ($0, $1, assembler($0, $1)) }
+        self.clients = clients
+        self.format = format
+    }
+
+    var routes: [Route] {
+        lists.map { list, path, assembler in
+            Route(.get, path, Self.operation(of: list)) { try await page($0, of: list, assembler) }
+        }
+    }
+
+    private static func operation(of list: ViewerList) -> APIOperation {
+        typealias P = FeedParameters
+        let text =
+            list == .saved
+            ? "The latest first. Cells come to this list by the command `save`, where configuration has an action run it."
+            : "The latest first. What stands here is on none of the viewer's pages, until it is restored or its dismissal is undone."
+        return APIOperation(
+            list == .saved ? "getSaved" : "getDismissed", tag: "Feed", "A page of what a viewer has \(list.rawValue)", text,
+            parameters: [P.limit, P.cursor, P.layout, P.width, P.requiredViewer, P.ifNoneMatch],
+            answers: Answer.page(
+                "`limit` or `cursor` is wrong, or no viewer is named.",
+                [.wrongLimit, .wrongCursor, .init(.viewerRequired, viewerRequired(list).detail)]))
+    }
+
+    static func viewerRequired(_ list: ViewerList) -> Problem {
+        Problem(.badRequest, .viewerRequired, "A list of \(list.rawValue) cells belongs to a viewer; none was named.")
+    }
+
+    private func page(_ request: RouteRequest, of list: ViewerList, _ assembler: ViewerListAssembler) async throws -> ServerResponse {
+        guard let viewer = try clients.viewer(of: request.head) else { throw Self.viewerRequired(list) }
+        let page = try await assembler.page(
+            of: viewer, cursor: try request[FeedParameters.cursor], limit: try request[FeedParameters.limit], now: request.now,
+            layout: try request[FeedParameters.layout], width: try request[FeedParameters.width])
+        return format.response(page, isShared: false)
+    }
+}

@@ -1,0 +1,209 @@
+import GRDB
+import Glibc
+public import IntertwineFeed
+
+/// Puts the items of one file or several into a store, all in one transaction: nobody sees any of them before ``commit()``, and whatever
+/// ends the process before that leaves the store as it was.
+///
+/// Bytes may come from a descriptor (``add(contentsOf:progress:)``) or piece by piece (``append(_:)`` and ``endOfFile()``). Memory stays
+/// bounded by the size of the pieces, one item and SQLite's cache. Not `Sendable`: one caller at a time, and its calls block.
+public final class ItemImport {
+    /// Bytes read from a descriptor at once.
+    private static let pieceSize = 1 << 18
+    /// Items written at once.
+    private static let batchSize = 256
+
+    /// How the bytes of a file are written.
+    private enum Coding {
+        /// Its first bytes, too few to tell.
+        case undecided([UInt8])
+        case plain
+        case gzip(GzipInflater)
+    }
+
+    private let path: String
+    private let kinds: ItemKinds
+    private let policy: BadItemPolicy
+    private let report: (BadItem) -> Void
+    private let limit: Int
+    private let isCompressed: Bool
+    private var coding = Coding.undecided([])
+    /// Bytes of all files, decompressed.
+    private var length = 0
+    private var reader: ItemReader
+    private var queue: ImportQueue?
+    private var batch: [ValidItem] = []
+    private var progress = ImportSummary()
+
+    /// Waits for up to 60 s until no other import into the same store is under way. Where there is no store yet, there is none before
+    /// ``commit()`` either.
+    ///
+    /// - Parameters:
+    ///   - sections: lays the store out anew, in the same transaction; it stays as it is where they are empty.
+    ///   - isCompressed: whether each file has to be gzip. One that begins as gzip is read as gzip in any case.
+    ///   - limit: bytes of all files, decompressed.
+    ///   - isRehearsal: whether everything is read, checked and counted, and nothing written.
+    ///   - report: called for each item that is left out under ``BadItemPolicy/skip``.
+    public init(
+        into path: String, kinds: ItemKinds = .standard, sections: [SectionPlan] = [], policy: BadItemPolicy = .stop,
+        isCompressed: Bool = false, limit: Int = .max, isRehearsal: Bool = false, report: @escaping (BadItem) -> Void = { _ in }
+    ) throws(StoreError) {
+        self.path = path
+        self.kinds = kinds
+        self.policy = policy
+        self.report = report
+        self.isCompressed = isCompressed
+        self.limit = limit
+        reader = ItemReader(kinds: kinds)
+        do {
+            guard !isRehearsal else {
+                queue = ImportQueue(try RehearsalDestination(path))
+                return
+            }
+            DraftFile.removeAbandoned(path)
+            let isNew = access(path, F_OK) != 0 && errno == ENOENT
+            queue = ImportQueue(isNew ? try DraftDestination(path, sections: sections) : try StoreDestination(path, sections: sections))
+        } catch let error as StoreError {
+            throw error
+        } catch let error as DatabaseError {
+            throw StoreError(error)
+        } catch {
+            throw .unavailable("\(error)")
+        }
+    }
+
+    deinit {
+        rollback()
+    }
+
+    /// Reads one file from an open descriptor to its end.
+    ///
+    /// - Parameter progress: called after each piece of the file.
+    /// - Throws: `BadItem` under ``BadItemPolicy/stop``, `StoreError`; all is taken back then.
+    public func add(contentsOf descriptor: Int32, progress: (ImportSummary) -> Void = { _ in }) throws {
+        var piece = [UInt8](repeating: 0, count: Self.pieceSize)
+        while true {
+            let count = piece.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else {
+                let reason = String(cString: strerror(errno))
+                rollback()
+                throw StoreError.unavailable("the file cannot be read: \(reason)")
+            }
+            guard count > 0 else { break }
+            try append(piece[..<count])
+            progress(summary)
+        }
+        try endOfFile()
+    }
+
+    /// What has been read and, as far as it is written already, what became of it.
+    public var summary: ImportSummary {
+        var summary = progress
+        if let counts = queue?.counts {
+            (summary.added, summary.replaced, summary.withheld) = (counts.added, counts.replaced, counts.withheld)
+        }
+        return summary
+    }
+
+    /// Takes the next bytes of the file that is being read.
+    ///
+    /// - Throws: `BadItem` under ``BadItemPolicy/stop``, `ItemFileFault`, `StoreError`; all is taken back then.
+    public func append(_ bytes: some Collection<UInt8>) throws {
+        progress.bytes += bytes.count
+        switch coding {
+        case .undecided(let first):
+            let known = first + bytes
+            if isCompressed || known.starts(with: GzipInflater.magic) {
+                coding = .gzip(GzipInflater())
+            } else if known.count >= GzipInflater.magic.count {
+                coding = .plain
+            } else {
+                coding = .undecided(known)
+                return
+            }
+            try decode(known)
+        case .plain, .gzip: try decode(bytes)
+        }
+    }
+
+    /// The file is over; another may follow.
+    ///
+    /// - Throws: as ``append(_:)`` does.
+    public func endOfFile() throws {
+        switch coding {
+        case .undecided(let first): try take(first)
+        case .plain: break
+        case .gzip(let inflater): try rollingBack { _ in try inflater.finish() }
+        }
+        coding = .undecided([])
+        reader.end()
+        try drain()
+        reader = ItemReader(kinds: kinds)
+    }
+
+    private func decode(_ bytes: some Collection<UInt8>) throws {
+        guard case .gzip(let inflater) = coding else { return try take(bytes) }
+        try rollingBack { _ in
+            try inflater.inflate(Array(bytes)) { try take($0) }
+        }
+    }
+
+    private func take(_ bytes: some Collection<UInt8>) throws {
+        length += bytes.count
+        reader.append(bytes)
+        try drain()
+    }
+
+    /// Makes everything visible, at once and durably.
+    public func commit() throws -> ImportSummary {
+        try rollingBack { queue in
+            try queue.put(batch)
+            try queue.commit()
+        }
+        progress = summary
+        queue = nil
+        return progress
+    }
+
+    /// Takes everything back.
+    public func rollback() {
+        guard let queue else { return }
+        self.queue = nil
+        queue.rollback()
+    }
+
+    private func drain() throws {
+        try rollingBack { queue in
+            while true {
+                guard length <= limit else { throw ItemFileFault.tooLong(limit: limit) }
+                switch reader.next() {
+                case .item(let item):
+                    if progress.first.count < ImportSummary.firstLimit { progress.first.append(ItemKey(item)) }
+                    batch.append(item)
+                    if batch.count >= Self.batchSize {
+                        try queue.put(batch)
+                        batch.removeAll(keepingCapacity: false)
+                    }
+                case .bad(let item):
+                    guard policy == .skip else { throw item }
+                    progress.skipped += 1
+                    report(item)
+                case .unreadable(let fault): throw fault
+                case .needsBytes, .finished: return
+                }
+            }
+        }
+    }
+
+    private func rollingBack(_ body: (ImportQueue) throws -> Void) throws {
+        guard let queue else { throw StoreError.unavailable("the import is over") }
+        do {
+            try body(queue)
+        } catch {
+            rollback()
+            guard let error = error as? DatabaseError else { throw error }
+            throw StoreError.unavailable("\(path): \(StoreError(error)); nothing was imported")
+        }
+    }
+}

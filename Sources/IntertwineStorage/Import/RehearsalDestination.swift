@@ -1,0 +1,70 @@
+import Foundation
+import GRDB
+import IntertwineFeed
+
+/// Counts what an import would do, and writes nothing into the store, which it reads beside whoever uses it.
+///
+/// The ids that the import has brought so far are kept in a temporary database of SQLite's: memory stays bounded.
+struct RehearsalDestination: ImportDestination {
+    private let seen: DatabaseQueue
+    /// Nil where there is no store yet.
+    private let store: DatabaseQueue?
+
+    init(_ path: String) throws {
+        seen = try DatabaseQueue(path: "")
+        try seen.writeWithoutTransaction { database in
+            try database.execute(
+                sql: """
+                    PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768;
+                    CREATE TABLE seen (kind TEXT NOT NULL, id TEXT NOT NULL, PRIMARY KEY (kind, id)) WITHOUT ROWID
+                    """)
+        }
+        guard FileManager.default.fileExists(atPath: path) else {
+            store = nil
+            return
+        }
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(60)
+        configuration.label = "intertwine.rehearsal"
+        store = try DatabaseQueue(path: path, configuration: configuration)
+    }
+
+    func write(_ batch: [ValidItem]) throws -> ImportCounts {
+        let fresh = try seen.write { database in
+            let insert = try SQLStatement(database, "INSERT INTO seen (kind, id) VALUES (?, ?) ON CONFLICT DO NOTHING")
+            return try batch.map { item in
+                try insert.bind(1, item.kind)
+                try insert.bind(2, item.id)
+                try insert.run()
+                return database.changesCount > 0
+            }
+        }
+        var counts = ImportCounts()
+        guard let store else {
+            for (item, isFresh) in zip(batch, fresh) { counts.count(isFresh ? .added : .replaced, of: item) }
+            return counts
+        }
+        return try store.read { database in
+            let find = try SQLStatement(database, "SELECT 1 FROM item WHERE kind = ? AND id = ?")
+            // A store of a version before has none; the import would make the table.
+            let takedowns = try database.tableExists("takedown") ? TakedownTable(database) : nil
+            for (item, isFresh) in zip(batch, fresh) {
+                if try takedowns?.withholds(kind: item.kind, id: item.id) == true {
+                    counts.count(.withheld, of: item)
+                    continue
+                }
+                try find.bind(1, item.kind)
+                try find.bind(2, item.id)
+                let isThere = try find.step()
+                find.reset()
+                counts.count(isThere || !isFresh ? .replaced : .added, of: item)
+            }
+            return counts
+        }
+    }
+
+    func commit() -> ImportCounts { ImportCounts() }
+
+    func rollback() {}
+}

@@ -1,0 +1,75 @@
+import GRDB
+import IntertwineFeed
+
+/// Puts items into the store, one after another, inside a transaction that is someone else's.
+struct ItemWriter {
+    private let database: Database
+    private let insert: SQLStatement
+    private let update: SQLStatement
+    private let delete: SQLStatement
+    private let sections: SectionKinds
+    private let takedowns: TakedownTable
+    /// The last position of each lane, read when first needed.
+    private var lastPositions: [Lane: Int64] = [:]
+
+    init(_ database: Database) throws {
+        self.database = database
+        insert = try SQLStatement(database, "\(ItemSchema.insertion) ON CONFLICT (kind, id) DO NOTHING")
+        update = try SQLStatement(database, "UPDATE item SET variant = ?4, body = ?5 WHERE kind = ?2 AND id = ?3 AND lane = ?1")
+        delete = try SQLStatement(database, "DELETE FROM item WHERE kind = ? AND id = ?")
+        sections = try SectionKinds(database)
+        takedowns = try TakedownTable(database)
+    }
+
+    /// As ``put(_:)``, but for an item that was taken down: that stays away.
+    mutating func bring(_ item: ValidItem) throws -> ItemChange {
+        try takedowns.withholds(kind: item.kind, id: item.id) ? .withheld : place(item)
+    }
+
+    /// Appends an item to its section or, where its kind and id are known, replaces the old one in its place. An operator's word: it ends the
+    /// item's takedown.
+    mutating func put(_ item: ValidItem) throws -> ItemChange {
+        _ = try takedowns.remove(ItemKey(item))
+        return try place(item)
+    }
+
+    private mutating func place(_ item: ValidItem) throws -> ItemChange {
+        let lane = sections.lane(of: item)
+        if try append(item, to: lane) { return .added }
+        try update.bind(1, lane.rawValue)
+        try update.bind(2, item.kind)
+        try update.bind(3, item.id)
+        try update.bind(4, item.variant)
+        try update.bind(5, text: item.body)
+        try update.run()
+        if database.changesCount > 0 { return .replaced }
+        // Its kind belongs to another lane now, in which it has no place yet.
+        _ = try remove(kind: item.kind, id: item.id)
+        _ = try append(item, to: lane)
+        return .replaced
+    }
+
+    /// Whether there was such an item.
+    func remove(kind: String, id: String) throws -> Bool {
+        try delete.bind(1, kind)
+        try delete.bind(2, id)
+        try delete.run()
+        return database.changesCount > 0
+    }
+
+    private mutating func append(_ item: ValidItem, to lane: Lane) throws -> Bool {
+        let position = try ItemSchema.position(after: lastPosition(of: lane))
+        try insert.bind(item, in: lane, at: position)
+        try insert.run()
+        guard database.changesCount > 0 else { return false }
+        lastPositions[lane] = position
+        return true
+    }
+
+    private mutating func lastPosition(of lane: Lane) throws -> Int64 {
+        if let position = lastPositions[lane] { return position }
+        let position = try SQLStatement.integer(database, "SELECT max(position) FROM item WHERE lane = ?", .integer(lane.rawValue)) ?? 0
+        lastPositions[lane] = position
+        return position
+    }
+}

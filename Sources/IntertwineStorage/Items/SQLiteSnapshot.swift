@@ -1,0 +1,120 @@
+import GRDB
+import IntertwineFeed
+
+/// The items of one read transaction.
+struct SQLiteSnapshot: FeedSnapshot {
+    let database: Database
+
+    static let columns = "kind, id, variant, position, body"
+
+    /// Texts that are made once: making them anew would cost a page as much as looking their statements up.
+    /// The sign keeps SQLite from comparing the value with what partial indices ask for: it would prepare the statement anew each time that
+    /// a value is bound.
+    private static let ofLane = Texts("lane = +?")
+    /// The lane as a literal: it is what lets SQLite use the index of forms.
+    private static let ofAdvertisements = Texts(form: Lane.advertisements.rawValue)
+
+    private struct Texts {
+        let forward: String
+        let backward: String
+
+        init(_ condition: String) {
+            forward = "SELECT \(columns) FROM item WHERE \(condition) AND position > ? ORDER BY position LIMIT ?"
+            backward = "SELECT \(columns) FROM item WHERE \(condition) AND position < ? ORDER BY position DESC LIMIT ?"
+        }
+
+        init(form lane: Int64) {
+            self.init("lane = \(lane) AND kind = ? AND variant = ?")
+        }
+
+        subscript(direction: PageDirection) -> String {
+            switch direction {
+            case .forward: forward
+            case .backward: backward
+            }
+        }
+    }
+
+    func visit(
+        _ lane: Lane, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
+    ) throws {
+        let statement = try SQLStatement(database, Self.ofLane[direction])
+        try statement.bind(1, lane.rawValue)
+        try statement.bind(2, position ?? direction.outermost)
+        try statement.bind(3, Int64(max(limit, 0)))
+        try visit(statement, body)
+    }
+
+    func visit(
+        _ form: ItemForm, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
+    ) throws {
+        guard let lane = try lane(of: form.kind) else { return }
+        let texts = lane == Lane.advertisements.rawValue ? Self.ofAdvertisements : Texts(form: lane)
+        let statement = try SQLStatement(database, texts[direction])
+        try statement.bind(1, form.kind)
+        try statement.bind(2, form.variant)
+        try statement.bind(3, position ?? direction.outermost)
+        try statement.bind(4, Int64(max(limit, 0)))
+        try visit(statement, body)
+    }
+
+    func items(in lane: Lane, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
+        try items { try visit(lane, direction, of: position, limit: limit, $0) }
+    }
+
+    func items(of form: ItemForm, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
+        try items { try visit(form, direction, of: position, limit: limit, $0) }
+    }
+
+    /// The lane of the items of a kind, which all stand in one; nil where there are none.
+    private func lane(of kind: String) throws -> Int64? {
+        let statement = try SQLStatement(database, "SELECT lane FROM item INDEXED BY item_identity WHERE kind = ? LIMIT 1")
+        defer { statement.reset() }
+        try statement.bind(1, kind)
+        return try statement.step() ? statement.integer(0) : nil
+    }
+
+    func item(kind: String, id: String) throws -> FeedItem? {
+        let statement = try SQLStatement(database, "SELECT \(Self.columns) FROM item WHERE kind = ? AND id = ?")
+        try statement.bind(1, kind)
+        try statement.bind(2, id)
+        return try items { try visit(statement, $0) }.first
+    }
+
+    func counts() throws -> [ItemForm: Int] {
+        let statement = try SQLStatement(database, "SELECT kind, variant, count(*) FROM item GROUP BY kind, variant")
+        defer { statement.reset() }
+        var counts: [ItemForm: Int] = [:]
+        while try statement.step() {
+            counts[ItemForm(kind: statement.text(0), variant: statement.text(1))] = Int(statement.integer(2))
+        }
+        return counts
+    }
+
+    /// - Parameter statement: has the columns of ``columns``, and behind them the key of a field.
+    func visit(_ statement: SQLStatement, keyedBy field: SortField? = nil, _ body: (ItemRow) throws -> Void) throws {
+        defer { statement.reset() }
+        while try statement.step() {
+            try body(
+                ItemRow(
+                    kind: statement.row(0), id: statement.row(1), variant: statement.row(2), position: statement.integer(3),
+                    sortKey: field.map { statement.key(5, $0) }, body: statement.row(4)))
+        }
+    }
+
+    func items(_ visit: ((ItemRow) throws -> Void) throws -> Void) throws -> [FeedItem] {
+        var items: [FeedItem] = []
+        try visit { items.append($0.item) }
+        return items
+    }
+}
+
+extension PageDirection {
+    /// A position before the first item, or behind the last.
+    fileprivate var outermost: Int64 {
+        switch self {
+        case .forward: .min
+        case .backward: .max
+        }
+    }
+}

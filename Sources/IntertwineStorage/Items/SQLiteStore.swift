@@ -1,0 +1,158 @@
+import GRDB
+public import IntertwineFeed
+import Synchronization
+
+/// The items in an SQLite file: the embedded store.
+///
+/// One writer and several readers at a time, in any number of processes (WAL). Reads have threads of their own, a bounded number, and wait for
+/// one for a bounded time. Memory does not grow with the store: each connection keeps a bounded cache, and SQLite maps nothing of the file.
+public final class SQLiteStore: FeedStore {
+    /// What stands at the path, opened.
+    private struct Opened: Sendable {
+        // Before the pool: the connection that writes is to be the last to close.
+        let connections: ReadConnections
+        let pool: DatabasePool
+        let commits: CommitCounter
+        let file: OpenedFile
+
+        init(_ path: String) throws(StoreError) {
+            pool = try ItemSchema.file(path).open(SQLiteStore.configuration)
+            connections = ReadConnections(path, SQLiteStore.configuration)
+            do {
+                try pool.syncCommits()
+                // Reading both ends of both lanes shows a file that was cut off.
+                try connections.read { database in
+                    let snapshot = SQLiteSnapshot(database: database)
+                    for lane in [Lane.content, .advertisements] {
+                        _ = try snapshot.items(in: lane, .forward, of: nil, limit: 1)
+                        _ = try snapshot.items(in: lane, .backward, of: nil, limit: 1)
+                    }
+                }
+                commits = try CommitCounter(pool)
+                file = try OpenedFile(path)
+            } catch let error as StoreError {
+                throw error
+            } catch {
+                throw .unusable("\(path): is damaged: \(error)")
+            }
+        }
+    }
+
+    private struct State {
+        var opened: Opened
+        var watch = FileWatch()
+        /// How often another file has taken the place.
+        var successions: UInt64 = 0
+    }
+
+    private let state: Mutex<State>
+    private let threads: ReadThreads
+    /// How the sections are shown, as they were last arranged; in the order of positions where nothing is said.
+    let orders = Mutex<[Lane: SectionOrder]>([:])
+    private let writes = Mutex<ItemCommits?>(nil)
+
+    /// Opens the store, and makes it where there is none.
+    ///
+    /// - Throws: `StoreError.unusable` with one line that names the file and the reason; the file is then as it was.
+    public init(path: String, reading limits: ReadLimits = ReadLimits()) throws(StoreError) {
+        state = Mutex(State(opened: try Opened(path)))
+        threads = ReadThreads(limits)
+    }
+
+    /// Where everything is written.
+    var pool: DatabasePool { state.withLock { $0.opened.pool } }
+
+    /// Where everything is read, on whatever thread asks.
+    var connections: ReadConnections { state.withLock { $0.opened.connections } }
+
+    /// One write of several that may share a transaction; on disk when it returns.
+    ///
+    /// - Throws: what `body` throws, and nothing of it is kept; `StoreError.unavailable`.
+    func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        let commits = writes.withLock { writes in
+            let commits =
+                writes
+                ?? ItemCommits { [weak self] in
+                    guard let self else { throw StoreError.unavailable("the store is closed") }
+                    try checkFile()
+                    return pool
+                } check: { [weak self] in
+                    try self?.checkFile()
+                }
+            writes = commits
+            return commits
+        }
+        return try await StoreError.wrapping { try await commits.write(body) }
+    }
+
+    private func checkFile() throws(StoreError) {
+        let file = state.withLock { $0.opened.file }
+        if let fault = file.fault { throw .unavailable("\(file.path): \(fault)") }
+    }
+
+    /// Looks whether the file is still the one that stands at its path. Where another has come, that is opened.
+    ///
+    /// - Returns: what has changed since the last look. To be called now and then, by one caller at a time; it blocks.
+    public func look() -> FileNews? {
+        var (watch, file) = state.withLock { ($0.watch, $0.opened.file) }
+        let news = watch.look(at: file) {
+            let opened = try Opened(file.path)
+            state.withLock { state in
+                state.opened = opened
+                state.successions += 1
+            }
+        }
+        state.withLock { $0.watch = watch }
+        return news
+    }
+
+    public func checkReady() async throws {
+        try checkFile()
+        _ = try await read { try $0.items(in: .content, .forward, of: nil, limit: 1).count }
+    }
+
+    private static var configuration: Configuration {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(5)
+        configuration.label = "intertwine.items"
+        configuration.prepareDatabase { database in
+            // 4 MiB for each connection; no memory map, whose pages would count as the process's own.
+            try database.execute(sql: "PRAGMA page_size = \(ItemSchema.pageSize); PRAGMA cache_size = -4096; PRAGMA mmap_size = 0")
+        }
+        return configuration
+    }
+
+    public var version: StoreVersion {
+        let (commits, successions) = state.withLock { ($0.opened.commits, $0.successions) }
+        let version = commits.version
+        // Another file may have come as far as the one before it.
+        return StoreVersion(high: version.high ^ successions << 32, low: version.low)
+    }
+
+    /// Makes the file alone hold everything; without it, part of that may stand in the `-wal` file beside it.
+    ///
+    /// - Throws: `StoreError.unavailable` where another process is in the way.
+    public func completeFile() async throws {
+        try await StoreError.wrapping {
+            try checkFile()
+            try pool.completeFile()
+        }
+    }
+
+    public func read<Value: Sendable>(
+        for purpose: ReadPurpose, _ body: @escaping @Sendable (any FeedSnapshot) throws -> Value
+    ) async throws -> Value {
+        try await reading(for: purpose) { try body(SQLiteSnapshot(database: $0)) }
+    }
+
+    /// The same for what no snapshot tells.
+    func reading<Value: Sendable>(
+        for purpose: ReadPurpose, _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        let connections = connections
+        return try await StoreError.wrapping { try await threads.run(for: purpose) { try connections.read(body) } }
+    }
+
+    /// How reading goes.
+    public var readStatistics: ReadStatistics { threads.statistics }
+}

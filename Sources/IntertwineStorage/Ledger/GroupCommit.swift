@@ -1,0 +1,311 @@
+import Dispatch
+import GRDB
+import GRDBSQLite
+import IntertwineFeed
+import Synchronization
+
+/// One transaction for all units that are waiting: those that arrived while the disk was busy with the group before.
+///
+/// No unit waits for others to come. `@unchecked Sendable`: the writer is touched on the serial queue alone.
+final class GroupCommit: @unchecked Sendable {
+    typealias Completion = @Sendable (Result<LedgerReceipt, any Error>) -> Void
+
+    struct Limits: Sendable {
+        /// Units that may wait; one more is refused.
+        var waiting = 4_096
+        /// Units in one transaction, which bounds how long the first of them waits for the last.
+        var group = 512
+        /// How long a unit waits in all for a file that another process keeps locked.
+        var patience = Duration.seconds(2)
+    }
+
+    /// A class: an entry is a good many strings, and stays where it is from its arrival to its end.
+    private final class Unit: Sendable {
+        let entry: LedgerEntry
+        let completion: Completion
+        let arrival = ContinuousClock.now
+
+        init(_ entry: LedgerEntry, _ completion: @escaping Completion) {
+            self.entry = entry
+            self.completion = completion
+        }
+    }
+
+    private struct State {
+        var waiting: [Unit] = []
+        var isRunning = false
+        var statistics = LedgerStatistics()
+    }
+
+    /// Changed on the queue alone, like the file and the transaction that go with it.
+    private var pool: DatabasePool
+    private let opened: Mutex<OpenedFile>
+    private let limits: Limits
+    private let now: @Sendable () -> Int64
+    private let queue = DispatchQueue(label: "intertwine.ledger")
+    private let state = Mutex(State())
+    private var transaction: LedgerTransaction
+    private var sweeper: LedgerSweeper
+    /// Whether the connection syncs its commits.
+    private var isSynced = true
+    /// When counts that have no rows were last written, and whether somebody will.
+    private var flush: (last: ContinuousClock.Instant?, isPlanned: Bool) = (nil, false)
+
+    /// When the disk last took something.
+    private var lastCommit: ContinuousClock.Instant?
+
+    /// For how long that shows that it still does, and how long is waited for a lock to find out.
+    private static let (freshness, probePatience) = (Duration.seconds(1), Duration.milliseconds(500))
+    /// How long such counts wait at the most, so that repetitions without end cost the disk no more than one write now and then.
+    private static let flushInterval = Duration.seconds(1)
+
+    init(_ pool: DatabasePool, _ file: OpenedFile, limits: Limits, now: @escaping @Sendable () -> Int64) throws {
+        self.pool = pool
+        opened = Mutex(file)
+        self.limits = limits
+        self.now = now
+        (transaction, sweeper) = try pool.writeWithoutTransaction { (try LedgerTransaction($0), LedgerSweeper()) }
+    }
+
+    /// - Parameter completion: called on the ledger's own queue, or at once where too many wait.
+    func commit(_ entry: LedgerEntry, completion: @escaping Completion) {
+        let isAccepted = state.withLock { state in
+            guard state.waiting.count < limits.waiting else {
+                state.statistics.refused += 1
+                return false
+            }
+            state.waiting.append(Unit(entry, completion))
+            if !state.isRunning {
+                state.isRunning = true
+                queue.async { [self] in drain() }
+            }
+            return true
+        }
+        if !isAccepted { completion(.failure(StoreError.overloaded)) }
+    }
+
+    var statistics: LedgerStatistics {
+        state.withLock { state in
+            var statistics = state.statistics
+            statistics.waiting = state.waiting.count
+            return statistics
+        }
+    }
+
+    /// The file that is written to.
+    var file: OpenedFile { opened.withLock { $0 } }
+
+    /// Writes to another file from now on.
+    func goOn(with pool: DatabasePool, _ file: OpenedFile) throws {
+        try queue.sync {
+            transaction = try pool.writeWithoutTransaction { try LedgerTransaction($0) }
+            self.pool = pool
+            opened.withLock { $0 = file }
+        }
+    }
+
+    private func checkFile() throws {
+        if let fault = file.fault { throw StoreError.unavailable("\(file.path): \(fault)") }
+    }
+
+    /// - Throws: where nothing can be written now.
+    func checkWritable() async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            queue.async { [self] in
+                continuation.resume(
+                    with: Result {
+                        try checkFile()
+                        if let lastCommit, lastCommit.duration(to: .now) < Self.freshness { return }
+                        try prepare(isSynced: true, patience: min(limits.patience, Self.probePatience))
+                        // The same as before, but for that it has to go to the disk like a click.
+                        try pool.writeWithoutTransaction { database in
+                            try database.inTransaction(.immediate) {
+                                try database.execute(sql: "PRAGMA user_version = \(LedgerSchema.version)")
+                                return .commit
+                            }
+                        }
+                        lastCommit = .now
+                    })
+            }
+        }
+    }
+
+    /// Runs something else on the writing connection, in its turn with the groups.
+    func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { [self] in
+                continuation.resume(
+                    with: Result {
+                        try prepare(isSynced: true, patience: limits.patience)
+                        return try pool.write(body)
+                    })
+            }
+        }
+    }
+
+    /// The same for what may be lost with the power and is then done again: it is on disk with the next group, and nobody waits for that.
+    func sweep<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { [self] in
+                continuation.resume(
+                    with: Result {
+                        try prepare(isSynced: false, patience: limits.patience)
+                        return try pool.write(body)
+                    })
+            }
+        }
+    }
+
+    /// Completes the file, behind the groups that are waiting.
+    func completeFile() async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { [self] in
+                continuation.resume(
+                    with: Result {
+                        try writeCounts()
+                        try pool.completeFile()
+                    })
+            }
+        }
+    }
+
+    /// Has the counts that wait be written, so that whoever reads finds all of them.
+    func flushCounts() async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { [self] in
+                continuation.resume(with: Result { try writeCounts() })
+            }
+        }
+    }
+
+    private func writeCounts() throws {
+        guard transaction.hasWaitingCounts else { return }
+        let now = now()
+        try prepare(isSynced: true, patience: limits.patience)
+        _ = try pool.writeWithoutTransaction { _ in
+            try transaction.commit(0, now: now, flushes: true) { _ in LedgerEntry() }
+        }
+        flush.last = .now
+    }
+
+    private var isFlushDue: Bool { flush.last.map { $0.duration(to: .now) >= Self.flushInterval } ?? true }
+
+    private func planFlush() {
+        guard transaction.hasWaitingCounts, !flush.isPlanned else { return }
+        flush.isPlanned = true
+        queue.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in
+            guard let self else { return }
+            flush.isPlanned = false
+            // What fails here is tried again; commits report the state of the disk.
+            try? writeCounts()
+            planFlush()
+        }
+    }
+
+    /// Writes one group, and the next in its turn: whatever else waits for the queue comes in between, also where somebody always waits.
+    private func drain() {
+        commit(next())
+        let isWaitedFor = state.withLock { state in
+            state.isRunning = !state.waiting.isEmpty
+            return state.isRunning
+        }
+        if isWaitedFor { queue.async { [self] in drain() } } else { sweep() }
+    }
+
+    private func next() -> [Unit] {
+        state.withLock { state in
+            if state.waiting.count <= limits.group {
+                defer { state.waiting = [] }
+                return state.waiting
+            }
+            let group = Array(state.waiting.prefix(limits.group))
+            state.waiting.removeFirst(group.count)
+            return group
+        }
+    }
+
+    private func commit(_ group: [Unit]) {
+        let (now, flushes) = (now(), isFlushDue)
+        do {
+            try checkFile()
+            // The first has waited longest.
+            try prepare(isSynced: true, patience: limits.patience - (group.first?.arrival.duration(to: .now) ?? .zero))
+            let receipts = try pool.writeWithoutTransaction { _ in
+                try transaction.commit(group.count, now: now, flushes: flushes) { group[$0].entry }
+            }
+            // What went into a file that is gone by now is nowhere.
+            try checkFile()
+            if transaction.hasWaitingCounts { planFlush() } else { lastCommit = .now }
+            if flushes { flush.last = .now }
+            state.withLock { state in
+                state.statistics.commits += 1
+                state.statistics.units += group.count
+                state.statistics.largestGroup = max(state.statistics.largestGroup, group.count)
+            }
+            for (unit, receipt) in zip(group, receipts) { unit.completion(.success(receipt)) }
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT && group.count > 1 {
+            // One unit cannot be written: its neighbours can, each in a transaction of its own.
+            for unit in group { commit([unit]) }
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+            postpone(group, error)
+        } catch {
+            fail(group, (error as? DatabaseError).map(StoreError.init) ?? error)
+        }
+        sweepIfLate(after: group.reduce(0) { $0 + max(1, $1.entry.events.count) })
+    }
+
+    private func fail(_ units: [Unit], _ error: any Error) {
+        if !units.isEmpty { lastCommit = nil }
+        state.withLock { $0.statistics.failed += units.count }
+        for unit in units { unit.completion(.failure(error)) }
+    }
+
+    /// The file stayed locked until the time of the first unit was over; those whose time is not go on waiting, before all others.
+    private func postpone(_ group: [Unit], _ error: DatabaseError) {
+        let end = ContinuousClock.now
+        let late = group.prefix { $0.arrival.duration(to: end) >= limits.patience }
+        fail(Array(late), StoreError(error))
+        state.withLock { $0.waiting.insert(contentsOf: group[late.endIndex...], at: 0) }
+    }
+
+    /// Makes the connection ready for its next transaction.
+    ///
+    /// - Parameters:
+    ///   - isSynced: whether its commit waits for the disk. One that need not is on disk with the next that does.
+    ///   - patience: how long it may wait for the lock. Zero or less: it is tried once.
+    private func prepare(isSynced: Bool, patience: Duration) throws {
+        try pool.writeWithoutTransaction { database in
+            if isSynced != self.isSynced {
+                try database.execute(sql: isSynced ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL")
+                self.isSynced = isSynced
+            }
+            Self.wait(database, atMost: patience)
+        }
+    }
+
+    /// How long the next transaction may wait for the lock. Zero or less: it is tried once.
+    private static func wait(_ database: Database, atMost patience: Duration) {
+        let (seconds, attoseconds) = max(patience, .zero).components
+        // Rounded up, so that a unit's time is over when the wait for it is.
+        let milliseconds = Int32(clamping: seconds * 1_000 + attoseconds / 1_000_000_000_000_000 + 1)
+        sqlite3_busy_timeout(database.sqliteConnection, patience > .zero ? milliseconds : 0)
+    }
+
+    /// Under a load that never pauses, what expires must go all the same.
+    private func sweepIfLate(after events: Int) {
+        if sweeper.isLate(after: events) { sweep(isBrief: true) }
+    }
+
+    private func sweepOnce(at moment: Int64) throws -> Bool {
+        // What is lost with the power is removed once more.
+        try prepare(isSynced: false, patience: .zero)
+        return try pool.write { try sweeper.sweep($0, now: moment, longestWindow: transaction.longestWindow) }
+    }
+
+    private func sweep(isBrief: Bool = false) {
+        let moment = now()
+        guard sweeper.isDue(moment) else { return }
+        // What fails here is tried again with the next sweep; commits report the state of the disk.
+        while let more = try? sweepOnce(at: moment), more, !isBrief, state.withLock({ !$0.isRunning }) {}
+    }
+}

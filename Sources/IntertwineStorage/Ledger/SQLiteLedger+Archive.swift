@@ -1,0 +1,133 @@
+import GRDB
+public import IntertwineFeed
+
+extension SQLiteLedger: LedgerArchive {
+    public func report(
+        days: ClosedRange<Int>, by grouping: LedgerReport.Grouping, prefixes: [String]
+    ) async throws -> LedgerReport {
+        try await StoreError.wrapping { try await commits.flushCounts() }
+        return try await read(for: .background) { database in
+            let statement = try SQLStatement(database, Self.query(grouping, prefixes: prefixes.count))
+            defer { statement.reset() }
+            try statement.bind(1, Int64(days.lowerBound))
+            try statement.bind(2, Int64(days.upperBound))
+            if grouping == .ad {
+                for (prefix, index) in zip(prefixes, stride(from: Int32(3), to: .max, by: 2)) {
+                    try statement.bind(index, prefix + ":")
+                    try statement.bind(index + 1, prefix + ";")
+                }
+            }
+            // Texts that Swift takes for equal are two groups to the database.
+            var group: ExactText?
+            var rows: [LedgerReport.Row] = []
+            while try statement.step() {
+                let key: LedgerReport.Key
+                switch grouping {
+                case .day: key = .day(Int(statement.integer(0)))
+                case .ad: key = .ad(statement.text(0))
+                case .verdict: key = .verdict(Verdict(rawValue: statement.text(0)) ?? .unknown)
+                }
+                if ExactText(statement.text(0)) != group {
+                    group = ExactText(statement.text(0))
+                    rows.append(LedgerReport.Row(key: key, counts: [:]))
+                }
+                rows[rows.count - 1].counts[LedgerEvent.Kind(rawValue: statement.text(1))] = Int(statement.integer(2))
+            }
+            if grouping == .verdict {
+                rows = Verdict.allCases.compactMap { verdict in rows.first { $0.key == .verdict(verdict) } }
+            }
+            return LedgerReport(rows: rows)
+        }
+    }
+
+    private static func query(_ grouping: LedgerReport.Grouping, prefixes: Int) -> String {
+        let places = (0..<prefixes).map { "(?\($0 * 2 + 3), ?\($0 * 2 + 4))" }.joined(separator: ", ")
+        return switch grouping {
+        case .day:
+            """
+            SELECT day, kind, sum(count) FROM rollup_day WHERE day BETWEEN ?1 AND ?2 AND verdict = 'counted'
+            GROUP BY day, kind ORDER BY day
+            """
+        case .verdict:
+            "SELECT verdict, kind, sum(count) FROM rollup_day WHERE day BETWEEN ?1 AND ?2 GROUP BY verdict, kind ORDER BY verdict"
+        case .ad:
+            // Day by day and prefix by prefix, as the ads of each stand together: the cells of other kinds are never passed.
+            """
+            WITH days AS (SELECT DISTINCT day FROM rollup_day WHERE day BETWEEN ?1 AND ?2),
+            prefixes (first, beyond) AS (\(prefixes == 0 ? "SELECT NULL, NULL" : "VALUES " + places))
+            SELECT cell, kind, sum(count) FROM days CROSS JOIN prefixes CROSS JOIN rollup_cell AS rollup
+            ON rollup.day = days.day AND rollup.verdict = 'counted' AND rollup.cell >= prefixes.first AND rollup.cell < prefixes.beyond
+            GROUP BY cell, kind ORDER BY cell
+            """
+        }
+    }
+
+    public func events(after marker: Int64, limit: Int) async throws -> [RecordedEvent] {
+        try await read(for: .background) { database in
+            let statement = try SQLStatement(
+                database, "SELECT id, at, kind, cell, viewer, address, user_agent, verdict FROM event WHERE id > ? ORDER BY id LIMIT ?")
+            defer { statement.reset() }
+            try statement.bind(1, marker)
+            try statement.bind(2, Int64(max(limit, 0)))
+            var events: [RecordedEvent] = []
+            while try statement.step() {
+                events.append(
+                    RecordedEvent(
+                        marker: statement.integer(0),
+                        event: LedgerEvent(
+                            at: statement.integer(1), kind: LedgerEvent.Kind(rawValue: statement.text(2)), cell: statement.text(3),
+                            viewer: statement.optionalText(4),
+                            address: statement.optionalText(5), userAgent: statement.optionalText(6),
+                            verdict: Verdict(rawValue: statement.text(7)) ?? .unknown)))
+            }
+            return events
+        }
+    }
+
+    public func passTime(to clock: Int64, after elapsed: Duration) async throws -> PassedTime {
+        try await StoreError.wrapping {
+            try await commits.write { database in
+                var time = try Self.passedTime(database) ?? PassedTime(reached: Self.lastEvent(database) ?? clock, clock: clock)
+                time.advance(to: clock, after: elapsed)
+                let keep = try SQLStatement(
+                    database, "INSERT OR REPLACE INTO passed_time (only, reached, clock, doubted) VALUES (1, ?1, ?2, ?3)")
+                try keep.bind(1, time.reached)
+                try keep.bind(2, time.clock)
+                try keep.bind(3, time.doubted)
+                try keep.run()
+                return time
+            }
+        }
+    }
+
+    private static func passedTime(_ database: Database) throws -> PassedTime? {
+        let statement = try SQLStatement(database, "SELECT reached, clock, doubted FROM passed_time WHERE only = 1")
+        defer { statement.reset() }
+        guard try statement.step() else { return nil }
+        return PassedTime(
+            reached: statement.integer(0), clock: statement.integer(1), doubted: statement.isNull(2) ? nil : statement.integer(2))
+    }
+
+    /// When it happened, in milliseconds since 1970-01-01 UTC.
+    private static func lastEvent(_ database: Database) throws -> Int64? {
+        try SQLStatement.integer(database, "SELECT at FROM event WHERE id = (SELECT max(id) FROM event)")
+    }
+
+    public func removeEvents(before moment: Int64) async throws -> Int {
+        var total = 0
+        var walked: Int64 = 0
+        var units = statistics.units
+        while true {
+            let (window, now) = (EventWindow(after: walked), now())
+            guard let swept = try await StoreError.wrapping({ try await commits.sweep { try window.remove(before: moment, now: now, $0) } })
+            else { return total }
+            total += swept.removed
+            walked = swept.last
+            guard swept.removed > 0 || swept.isAhead else { return total }
+            // Beside clicks some ten thousand rows a second: millions go in minutes, and few clicks meet a checkpoint that they bring about.
+            let written = statistics.units
+            try await Task.sleep(for: written == units ? .milliseconds(1) : .milliseconds(20))
+            units = written
+        }
+    }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import GRDB
+public import IntertwineFeed
+import Synchronization
+
+/// The ledger in an SQLite file of its own, next to the items'.
+public final class SQLiteLedger: Ledger {
+    private struct State {
+        // Before the pool: the connection that writes is to be the last to close.
+        var connections: ReadConnections
+        var pool: DatabasePool
+        var watch = FileWatch()
+    }
+
+    private let state: Mutex<State>
+    private let threads: ReadThreads
+    private let lockTimeout: Double
+    private let path: String
+    let commits: GroupCommit
+    let now: @Sendable () -> Int64
+
+    /// Opens the ledger, and makes it where there is none.
+    ///
+    /// - Parameters:
+    ///   - waiting: units that may wait for the disk; one more is refused as `StoreError.overloaded`.
+    ///   - group: units that share one transaction at most, which bounds how long the first of them waits for the last.
+    ///   - lockTimeout: seconds that a unit waits in all while another process keeps the file locked; it then fails as `StoreError.unavailable`.
+    ///   - reads: what reading may take; reports take no more than half of the threads.
+    ///   - now: milliseconds since 1970-01-01 UTC.
+    /// - Throws: `StoreError.unusable` with one line that names the file and the reason; the file is then as it was.
+    public init(
+        path: String, waiting: Int = 4_096, group: Int = 512, lockTimeout: Double = 2, reading reads: ReadLimits = ReadLimits(),
+        now: @escaping @Sendable () -> Int64 = SQLiteLedger.systemTime
+    ) throws(StoreError) {
+        self.now = now
+        let limits = GroupCommit.Limits(waiting: waiting, group: max(1, group), patience: .seconds(lockTimeout))
+        self.lockTimeout = lockTimeout
+        self.path = path
+        threads = ReadThreads(reads)
+        let (pool, connections, file) = try Self.open(path, lockTimeout)
+        state = Mutex(State(connections: connections, pool: pool))
+        do {
+            commits = try GroupCommit(pool, file, limits: limits, now: now)
+        } catch let error as DatabaseError {
+            throw StoreError(error)
+        } catch {
+            throw .unusable("\(path): \(error)")
+        }
+    }
+
+    private static func open(_ path: String, _ lockTimeout: Double) throws(StoreError) -> (DatabasePool, ReadConnections, OpenedFile) {
+        let pool = try LedgerSchema.file(path).open(configuration(lockTimeout))
+        let connections = ReadConnections(path, configuration(lockTimeout))
+        do {
+            try pool.syncCommits()
+            // The WAL is copied back in the commit that fills it: every 16 MiB, so that fewer than one commit in a hundred waits for that.
+            try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 4000") }
+            // The files beside it are there once it was read.
+            _ = try connections.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_schema") }
+        } catch {
+            throw (error as? DatabaseError).map(StoreError.init) ?? .unusable("\(path): \(error)")
+        }
+        return (pool, connections, try OpenedFile(path))
+    }
+
+    var pool: DatabasePool { state.withLock { $0.pool } }
+
+    /// Where everything is read, on whatever thread asks.
+    var connections: ReadConnections { state.withLock { $0.connections } }
+
+    /// Looks whether the file is still the one that stands at its path. Where another has come, that is opened.
+    ///
+    /// - Returns: what has changed since the last look. To be called now and then, by one caller at a time; it blocks.
+    public func look() -> FileNews? {
+        var watch = state.withLock { $0.watch }
+        let news = watch.look(at: commits.file) {
+            let (pool, connections, file) = try Self.open(path, lockTimeout)
+            try commits.goOn(with: pool, file)
+            state.withLock { ($0.connections, $0.pool) = (connections, pool) }
+        }
+        state.withLock { $0.watch = watch }
+        return news
+    }
+
+    /// Writes something, unless a commit has just shown that it can be done.
+    public func checkReady() async throws {
+        try await StoreError.wrapping { try await commits.checkWritable() }
+    }
+
+    /// The system's clock.
+    public static let systemTime: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
+
+    private static func configuration(_ lockTimeout: Double) -> Configuration {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(lockTimeout)
+        configuration.label = "intertwine.ledger"
+        // A transaction that a failing disk leaves open is ended by the next one, rather than by a trap of GRDB's.
+        configuration.allowsUnsafeTransactions = true
+        configuration.prepareDatabase { database in
+            try database.execute(sql: "PRAGMA cache_size = -8192; PRAGMA mmap_size = 0")
+        }
+        return configuration
+    }
+
+    public func commit(_ entry: LedgerEntry) async throws -> LedgerReceipt {
+        try await withCheckedThrowingContinuation { continuation in
+            commits.commit(entry) { continuation.resume(with: $0) }
+        }
+    }
+
+    public func commit(_ entry: LedgerEntry, completion: @escaping @Sendable (Result<LedgerReceipt, any Error>) -> Void) {
+        commits.commit(entry, completion: completion)
+    }
+
+    public var statistics: LedgerStatistics { commits.statistics }
+
+    /// Makes the file alone hold everything that is committed by then; without it, part of that may stand in the `-wal` file beside it.
+    ///
+    /// - Throws: `StoreError.unavailable` where another process is in the way.
+    public func completeFile() async throws {
+        try await StoreError.wrapping { try await commits.completeFile() }
+    }
+
+    public func replay(of key: IdempotencyKey) async throws -> LedgerReceipt? {
+        let now = now()
+        return try await read { database in
+            try KeptAnswers(database).outcome(of: key, now: now).map { LedgerReceipt(outcome: $0) }
+        }
+    }
+
+    func read<Value: Sendable>(
+        for purpose: ReadPurpose = .request, _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        let connections = connections
+        return try await StoreError.wrapping { try await threads.run(for: purpose) { try connections.read(body) } }
+    }
+
+    /// How reading goes.
+    public var readStatistics: ReadStatistics { threads.statistics }
+}

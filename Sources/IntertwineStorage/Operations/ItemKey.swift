@@ -1,0 +1,41 @@
+public import IntertwineFeed
+
+/// What tells one item from all others.
+public struct ItemKey: Sendable {
+    public var kind: String
+    public var id: String
+
+    public init(kind: String, id: String) {
+        self.kind = kind
+        self.id = id
+    }
+
+    public init(_ item: ValidItem) {
+        self.init(kind: item.kind, id: item.id)
+    }
+}
+
+extension ItemKey: Hashable {
+    public static func == (one: ItemKey, other: ItemKey) -> Bool {
+        one.kind == other.kind && ExactText(one.id) == ExactText(other.id)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(kind)
+        hasher.combine(ExactText(id))
+    }
+}
+
+extension ItemKey: CustomStringConvertible {
+    /// `user:tt`; of a long id the beginning.
+    public var description: String { ItemFault.shown("\(kind):\(id)") }
+}
+
+extension ItemKey {
+    /// Reads `klass:id`; nil where there is no such kind, or no id.
+    public init?(_ text: String, of kinds: ItemKinds) {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[1].isEmpty, kinds[String(parts[0])] != nil else { return nil }
+        self.init(kind: String(parts[0]), id: String(parts[1]))
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import GRDB
+import IntertwineFeed
+
+/// A database file of ours: how to tell it from any other file, and how to bring it up to date.
+struct DatabaseFile {
+    var path: String
+    /// What the file holds, for messages: "the items", "the ledger".
+    var content: String
+    /// SQLite's `application_id`, which `file` and others show too.
+    var applicationID: Int32
+    /// SQLite's `user_version`: the number of the last migration.
+    var version: Int32
+    var migrator: DatabaseMigrator
+
+    /// Opens the file, makes it where there is none, and migrates it. What is not ours is never written to.
+    ///
+    /// - Throws: ``StoreError/unusable(_:)`` with one line, or ``StoreError/unavailable(_:)`` while another process keeps it locked.
+    func open(_ configuration: Configuration) throws(StoreError) -> DatabasePool {
+        try checkPermissions()
+        let found: Int32
+        do {
+            found = try foundVersion()
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            throw failure(error)
+        }
+        do {
+            let pool = try DatabasePool(path: path, configuration: configuration)
+            // A database that is up to date is not written to: a service can start while an import holds the write lock.
+            if found != version { try bringUpToDate(pool) }
+            return pool
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    /// Makes or migrates the tables, and says in the file what it is.
+    func bringUpToDate(_ writer: some DatabaseWriter) throws {
+        try migrator.migrate(writer)
+        try writer.writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
+        }
+    }
+
+    /// - Throws: ``StoreError/unusable(_:)`` where the file or its folder cannot be written.
+    func checkPermissions() throws(StoreError) {
+        let folder = (path as NSString).deletingLastPathComponent
+        let folderPath = folder.isEmpty ? "." : folder
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: folderPath, isDirectory: &isFolder), isFolder.boolValue else {
+            throw .unusable("\(path): the folder \(folderPath) does not exist")
+        }
+        if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) {
+            guard !isFolder.boolValue else { throw .unusable("\(path): is a folder, not a database") }
+            // SQLite takes a file that is shorter than its smallest page for a new database, and writes over it.
+            let size = (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int ?? 0
+            guard size == 0 || size >= 512 else { throw .unusable("\(path): is no database") }
+            guard access(path, R_OK | W_OK) == 0 else { throw .unusable("\(path): cannot be written: \(String(cString: strerror(errno)))") }
+        }
+        guard access(folderPath, W_OK) == 0 else {
+            throw .unusable("\(path): the folder \(folderPath) cannot be written: \(String(cString: strerror(errno)))")
+        }
+    }
+
+    /// The version of an existing file, 0 for a new one; looks at it through a connection that cannot write.
+    private func foundVersion() throws -> Int32 {
+        guard FileManager.default.fileExists(atPath: path) else { return 0 }
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(5)
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        return try queue.read { database in
+            let applicationID = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
+            let version = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+            let tables = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") ?? 0
+            if applicationID == 0, version == 0, tables == 0 { return 0 }
+            // A first migration that was cut short has tables and no id yet: its bookkeeping tells.
+            let isUnfinished = try applicationID == 0 && version == 0 && database.tableExists("grdb_migrations")
+            guard applicationID == self.applicationID || isUnfinished else {
+                throw StoreError.unusable("\(path): is a database of another program, not \(content)")
+            }
+            guard version <= self.version else {
+                throw StoreError.unusable(
+                    "\(path): was written by a newer version of this program (\(version), this one knows \(self.version))")
+            }
+            guard try !migrator.hasBeenSuperseded(database) else {
+                throw StoreError.unusable("\(path): was written by a newer version of this program, with migrations unknown to this one")
+            }
+            return version
+        }
+    }
+
+    /// One line about what keeps the file from being opened.
+    func failure(_ error: any Error) -> StoreError {
+        if let error = error as? StoreError { return error }
+        guard let error = error as? DatabaseError else { return .unusable("\(path): \(error)") }
+        return switch error.resultCode {
+        case .SQLITE_NOTADB: .unusable("\(path): is no database")
+        case .SQLITE_CORRUPT: .unusable("\(path): is damaged")
+        case .SQLITE_BUSY, .SQLITE_LOCKED: .unavailable("\(path): is locked by another process")
+        case .SQLITE_CANTOPEN: .unusable("\(path): cannot be opened")
+        case .SQLITE_READONLY: .unusable("\(path): cannot be written")
+        case .SQLITE_FULL: .unusable("\(path): the disk is full")
+        default: .unusable("\(path): \(error.message ?? "SQLite error \(error.extendedResultCode.rawValue)")")
+        }
+    }
+}

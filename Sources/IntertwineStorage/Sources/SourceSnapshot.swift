@@ -1,0 +1,160 @@
+import GRDB
+public import IntertwineFeed
+
+/// One complete list of a source's items: collected in a file of its own, then applied to the store in one transaction.
+///
+/// Memory stays bounded by SQLite's caches, however long the list. Whoever reads the store sees nothing of it before ``apply(removing:step:)``
+/// returns, and all of it from then on. Not `Sendable`: one caller at a time, and its calls block.
+public final class SourceSnapshot {
+    let source: String
+    private let kind: any ItemKind
+    private let file: StagingFile
+    private var pool: DatabasePool?
+    /// Items collected.
+    public private(set) var count = 0
+
+    /// - Parameters:
+    ///   - source: the source's name, which is part of a file's name.
+    ///   - kind: of all its items.
+    ///   - path: the store, made where there is none.
+    /// - Throws: ``SnapshotRefusal/busy(_:)`` while the same source is being synchronised elsewhere, in whichever process; `StoreError`.
+    public init(of source: String, kind: any ItemKind, into path: String) throws {
+        self.source = source
+        self.kind = kind
+        let file = try StagingFile(of: source, beside: path)
+        self.file = file
+        do {
+            let pool = try ItemSchema.file(path).open(Self.configuration)
+            self.pool = pool
+            try pool.syncCommits()
+            try pool.writeWithoutTransaction { database in
+                try database.execute(sql: "ATTACH DATABASE ? AS staging", arguments: [file.path])
+                // Nobody else reads the file and nothing brings it back: it needs neither journal nor sync.
+                try database.execute(
+                    sql: """
+                        PRAGMA staging.journal_mode = OFF; PRAGMA staging.synchronous = OFF; PRAGMA staging.locking_mode = EXCLUSIVE;
+                        PRAGMA staging.cache_size = -16384;
+                        CREATE TABLE staging.staged (
+                            place INTEGER PRIMARY KEY, id TEXT NOT NULL, variant TEXT NOT NULL,
+                            body TEXT NOT NULL, digest INTEGER NOT NULL, UNIQUE (id)
+                        );
+                        CREATE TABLE staging.gone (
+                            place INTEGER PRIMARY KEY, kind TEXT NOT NULL, id TEXT NOT NULL, digest INTEGER NOT NULL,
+                            adopted INTEGER NOT NULL
+                        );
+                        BEGIN
+                        """)
+            }
+        } catch let error as StoreError {
+            close()
+            throw error
+        } catch {
+            close()
+            throw (error as? DatabaseError).map(StoreError.init) ?? .unavailable("\(error)")
+        }
+    }
+
+    deinit {
+        close()
+    }
+
+    private static var configuration: Configuration {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(60)
+        configuration.maximumReaderCount = 1
+        configuration.label = "intertwine.source"
+        // A transaction spans many calls.
+        configuration.allowsUnsafeTransactions = true
+        configuration.prepareDatabase { database in
+            try database.execute(sql: "PRAGMA page_size = \(ItemSchema.pageSize); PRAGMA cache_size = -32768; PRAGMA mmap_size = 0")
+        }
+        return configuration
+    }
+
+    /// Collects items, in the source's order.
+    ///
+    /// - Returns: the indices of those whose id the snapshot holds already; they are left out.
+    public func add(_ items: [ValidItem]) throws -> [Int] {
+        try writing { database in
+            let insert = try SQLStatement(
+                database,
+                "INSERT INTO staging.staged (id, variant, body, digest) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING")
+            var repeated: [Int] = []
+            for (index, item) in items.enumerated() {
+                try insert.bind(1, item.id)
+                try insert.bind(2, item.variant)
+                try insert.bind(3, text: item.body)
+                try insert.bind(4, ItemDigest(variant: item.variant, body: item.body).stored)
+                try insert.run()
+                if database.changesCount == 0 { repeated.append(index) }
+            }
+            count += items.count - repeated.count
+            return repeated
+        }
+    }
+
+    /// Makes the store hold what the snapshot holds: new items at the end in the source's order, known ones replaced in their places, and
+    /// those removed that this source alone brought and does not list any more. Where all is the same, nothing is written.
+    ///
+    /// - Parameters:
+    ///   - share: how many of the source's items may go at once; 1 lets an empty list remove all.
+    ///   - step: called now and then with the number of items that are done; what it throws takes everything back.
+    /// - Throws: ``SnapshotRefusal``, `StoreError`; the store is then as it was. The snapshot is over in any case.
+    public func apply(removing share: Double, step: (Int) throws -> Void = { _ in }) throws -> SourceChanges {
+        defer { close() }
+        guard count > 0 || share >= 1 else { throw SnapshotRefusal.empty }
+        return try writing { database in
+            try database.execute(sql: "COMMIT; BEGIN IMMEDIATE")
+            do {
+                var merge = try SnapshotMerge(database, source: source, kind: kind)
+                let changes = try merge.run(removing: share, step: step)
+                // What changes nothing must not look like a change to whoever keeps pages.
+                try database.execute(sql: merge.hasWritten ? "COMMIT" : "ROLLBACK")
+                return changes
+            } catch {
+                // If this fails there is no transaction any more, or closing the connection ends it.
+                try? database.execute(sql: "ROLLBACK")
+                throw error
+            }
+        }
+    }
+
+    /// Lets everything go that was collected.
+    public func discard() {
+        close()
+    }
+
+    /// In a connection that sees what is committed: the snapshot's own transaction may have begun long ago.
+    func reading<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        guard let pool else { throw StoreError.unavailable("the snapshot is over") }
+        do {
+            return try pool.read(body)
+        } catch let error as DatabaseError {
+            throw StoreError(error)
+        }
+    }
+
+    private func writing<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        guard let pool else { throw StoreError.unavailable("the snapshot is over") }
+        do {
+            return try pool.writeWithoutTransaction(body)
+        } catch let error as DatabaseError {
+            throw StoreError(error)
+        }
+    }
+
+    private func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        if let pool {
+            try? pool.writeWithoutTransaction { database in
+                if database.isInsideTransaction { try database.execute(sql: "ROLLBACK") }
+            }
+            try? pool.close()
+        }
+        pool = nil
+        file.remove()
+    }
+
+    private var isClosed = false
+}

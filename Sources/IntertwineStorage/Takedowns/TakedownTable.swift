@@ -1,0 +1,88 @@
+import GRDB
+import IntertwineFeed
+
+/// Which items stay away, whoever brings them.
+///
+/// What is taken down is not in the store: whatever puts such an item there by an operator's word ends the takedown.
+struct TakedownTable {
+    private let database: Database
+    private let find: SQLStatement
+    private let insert: SQLStatement
+    private let delete: SQLStatement
+    /// Most stores have none: imports then ask once and not for each item.
+    private let isEmpty: Bool
+
+    static func register(in migrator: inout DatabaseMigrator) {
+        migrator.registerMigration("4: takedowns") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE takedown (
+                        kind TEXT NOT NULL,
+                        id TEXT NOT NULL,
+                        at INTEGER NOT NULL, -- milliseconds since 1970-01-01 UTC
+                        reason TEXT,
+                        PRIMARY KEY (kind, id)
+                    ) WITHOUT ROWID;
+                    """)
+        }
+    }
+
+    /// To be made within the transaction that it is used in.
+    init(_ database: Database) throws {
+        self.database = database
+        find = try SQLStatement(database, "SELECT at, reason FROM takedown WHERE kind = ? AND id = ?")
+        insert = try SQLStatement(
+            database,
+            """
+            INSERT INTO takedown (kind, id, at, reason) VALUES (?1, ?2, ?3, ?4)
+            ON CONFLICT (kind, id) DO UPDATE SET at = ?3, reason = ?4
+            """)
+        delete = try SQLStatement(database, "DELETE FROM takedown WHERE kind = ? AND id = ?")
+        let any = try SQLStatement(database, "SELECT 1 FROM takedown WHERE kind >= '' LIMIT 1")
+        defer { any.reset() }
+        isEmpty = try !any.step()
+    }
+
+    /// For those who bring items and take none down: where there was none when the transaction began, there is none.
+    func withholds(kind: String, id: String) throws -> Bool {
+        try !isEmpty && takedown(of: ItemKey(kind: kind, id: id)) != nil
+    }
+
+    func takedown(of key: ItemKey) throws -> Takedown? {
+        defer { find.reset() }
+        try find.bind(1, key.kind)
+        try find.bind(2, key.id)
+        guard try find.step() else { return nil }
+        return Takedown(item: key, at: find.integer(0), reason: find.optionalText(1))
+    }
+
+    func add(_ takedown: Takedown) throws {
+        try insert.bind(1, takedown.item.kind)
+        try insert.bind(2, takedown.item.id)
+        try insert.bind(3, takedown.at)
+        try insert.bind(4, takedown.reason)
+        try insert.run()
+    }
+
+    /// Takes down all items of a lane.
+    func addAll(in lane: Lane, at moment: Int64, reason: String?) throws {
+        let insert = try SQLStatement(
+            database,
+            """
+            INSERT INTO takedown (kind, id, at, reason) SELECT kind, id, ?2, ?3 FROM item WHERE lane = ?1
+            ON CONFLICT (kind, id) DO UPDATE SET at = ?2, reason = ?3
+            """)
+        try insert.bind(1, lane.rawValue)
+        try insert.bind(2, moment)
+        try insert.bind(3, reason)
+        try insert.run()
+    }
+
+    /// Whether there was such a takedown.
+    func remove(_ key: ItemKey) throws -> Bool {
+        try delete.bind(1, key.kind)
+        try delete.bind(2, key.id)
+        try delete.run()
+        return database.changesCount > 0
+    }
+}

@@ -1,0 +1,136 @@
+internal import IntertwineEventLoop
+internal import IntertwineFetch
+internal import Synchronization
+
+/// One page on its way: its head and its bytes, taken at the pace of whoever reads them. The fetch rests while more waits than
+/// ``highWater``.
+final class PageFetch: FetchDelegate {
+    /// Bytes that may wait; one compressed piece of 16 KiB may swell beyond it.
+    static let highWater = 256 * 1_024
+
+    private struct State {
+        var head: FetchHead?
+        var bytes: [UInt8] = []
+        /// The outer nil is "not yet".
+        var end: FetchFailure??
+        var isPaused = false
+        var refusal: FetchRefusal?
+        var waiting: CheckedContinuation<Void, Never>?
+    }
+
+    let url: FetchURL
+    private let transfers: Transfers
+    private let state = Mutex(State())
+    private let id = Mutex<FetchID?>(nil)
+
+    init(_ request: FetchRequest, on transfers: Transfers) {
+        self.transfers = transfers
+        url = request.url
+        let started = transfers.start(request, delegate: self)
+        id.withLock { $0 = started }
+    }
+
+    /// Where the page leads that may not be asked, where that is why there is none.
+    var refusal: FetchRefusal? { state.withLock { $0.refusal } }
+
+    /// Gives the page up.
+    func cancel() {
+        if let id = id.withLock({ $0 }) { transfers.cancel(id) }
+    }
+
+    /// Waits for the answer's head.
+    func head() async throws -> FetchHead {
+        while true {
+            let (head, end) = state.withLock { ($0.head, $0.end) }
+            if let head { return head }
+            if let end { throw end ?? .protocolError }
+            try await change { $0.head != nil || $0.end != nil }
+        }
+    }
+
+    /// The next bytes of the body; nil at its end.
+    func next() async throws -> [UInt8]? {
+        while true {
+            let (bytes, end) = state.withLock { state in
+                let bytes = state.bytes
+                state.bytes = []
+                return (bytes, state.end)
+            }
+            if !bytes.isEmpty {
+                adjust()
+                return bytes
+            }
+            if let end {
+                if let end { throw end }
+                return nil
+            }
+            try await change { !$0.bytes.isEmpty || $0.end != nil }
+        }
+    }
+
+    private func change(_ isThere: @Sendable (borrowing State) -> Bool) async throws {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isReady = state.withLock { state in
+                    if isThere(state) { return true }
+                    state.waiting = continuation
+                    return false
+                }
+                if isReady { continuation.resume() }
+            }
+        } onCancel: {
+            cancel()
+        }
+        try Task.checkCancellation()
+    }
+
+    private func wake(_ body: (inout State) -> Void) {
+        let waiting = state.withLock { state in
+            body(&state)
+            defer { state.waiting = nil }
+            return state.waiting
+        }
+        waiting?.resume()
+    }
+
+    /// Lets the fetch rest or go on, as the state is by then. On the loop, after whatever is on its stack: the last of several has the last word.
+    private func adjust() {
+        let transfers = transfers
+        transfers.loop.execute { [self] in
+            guard let id = id.withLock({ $0 }) else { return }
+            let wish = state.withLock { state -> Bool? in
+                let wish = state.bytes.count > Self.highWater
+                guard wish != state.isPaused else { return nil }
+                state.isPaused = wish
+                return wish
+            }
+            if let wish { transfers.assumeIsolated { $0.setPaused(wish, id) } }
+        }
+    }
+
+    func fetch(_ id: FetchID, reached stage: FetchStage) {}
+
+    func fetch(_ id: FetchID, refused url: FetchURL, at addresses: [IPAddress]) {
+        state.withLock { $0.refusal = FetchRefusal(url: url, addresses: addresses) }
+    }
+
+    /// Other answers than these have nothing to read.
+    func fetch(_ id: FetchID, received head: FetchHead) -> Bool {
+        wake { $0.head = head }
+        return head.status == 200 || head.status == 304
+    }
+
+    func fetch(_ id: FetchID, received bytes: UnsafeRawBufferPointer) -> Bool {
+        var isFull = false
+        wake { state in
+            state.bytes.append(contentsOf: bytes)
+            isFull = state.bytes.count > Self.highWater && !state.isPaused
+        }
+        if isFull { adjust() }
+        return true
+    }
+
+    func fetchEnded(_ id: FetchID, _ failure: FetchFailure?) {
+        wake { $0.end = .some(failure) }
+    }
+}
