@@ -52,3 +52,83 @@ public struct FeedExplanation: Sendable {
     public var next: String?
     public var previous: String?
 }
+
+extension FeedAssembler {
+    /// How many pages a walk looks at for where advertisements are.
+    private static let walkLimit = 500
+
+    /// The page, why each cell stands there, and where each advertisement is shown: on this page, on another one, or on none.
+    ///
+    /// That is found by walking the feed from its start with the request's limit, layout and width, up to `walkLimit` pages.
+    /// - Parameter advertisements: how many of them are told of.
+    /// - Throws: as ``page(_:for:)`` does.
+    public func explain(_ request: FeedRequest, lookingAt advertisements: Int = 1_000) async throws -> FeedExplanation {
+        let page = try await page(request)
+        let context = context(of: request)
+        let version = store.version
+        let cursor = try request.cursor.map(cursor)
+        let (found, number) = try await read(request, for: .background) { [factories, cells] snapshot, hidden in
+            let walk = try Walk(of: self, request, for: cursor, at: version, in: snapshot, hidden, pages: Self.walkLimit)
+            var reader = CellReader(factories: factories, kept: cells, context: context, hidden: hidden)
+            var rank = 0
+            let found = try snapshot.items(in: .advertisements, .forward, of: nil, limit: advertisements).map { item in
+                let omitted = reader.omissions.count
+                let cell = try reader.cell(of: item)?.finished.id
+                let place = cell.flatMap { walk.places[$0] }
+                defer { if cell != nil { rank += 1 } }
+                return FeedExplanation.Advertisement(
+                    form: ItemForm(kind: item.kind, variant: item.variant), id: item.id, position: item.position,
+                    rank: cell == nil ? nil : rank, page: place?.page, slot: place?.slot,
+                    isOnThisPage: page.entries.contains { $0.adSlot != nil && $0.cell.id == cell },
+                    absence: reader.omissions.count > omitted
+                        ? reader.omissions.last.map { .omitted($0.reason) } : place == nil ? walk.absence : nil)
+            }
+            return (found, walk.number)
+        }
+        let places = page.entries.map { entry in
+            let item = entry.cell.item
+            let form = ItemForm(kind: item.kind, variant: item.variant)
+            return FeedExplanation.Place(
+                cell: entry.cell.id, form: form, position: entry.position, identifier: entry.cell.identifier,
+                factory: factories[form, request.layout].map { String(describing: type(of: $0)) }, adSlot: entry.adSlot)
+        }
+        return FeedExplanation(
+            places: places, supply: placement.supply, rotationStart: places.first { $0.adSlot != nil }?.position, page: number,
+            omissions: page.omissions, advertisements: found, next: page.next, previous: page.previous)
+    }
+}
+
+/// All pages of a feed from its start, as far as they are looked at.
+private struct Walk {
+    /// Of each advertisement's cell, the first one.
+    private(set) var places: [String: (page: Int, slot: Int)] = [:]
+    /// The page that a cursor leads to, counted from 1.
+    private(set) var number: Int?
+    /// Why an advertisement is on none of them.
+    let absence: FeedExplanation.Absence
+
+    init(
+        of feed: FeedAssembler, _ request: FeedRequest, for cursor: PageCursor?, at version: StoreVersion, in snapshot: any FeedSnapshot,
+        _ hidden: (any CellSet)?, pages limit: Int
+    ) throws {
+        var request = request
+        request.followsChanges = false
+        var next: PageCursor?
+        var shown = 0
+        for page in 1...limit {
+            if next == cursor { number = page }
+            let made = try feed.assemble(request, cursor: next, version: version, snapshot: snapshot, hidden: hidden)
+            for entry in made.entries {
+                guard let slot = entry.adSlot else { continue }
+                shown += 1
+                if places[entry.cell.id] == nil { places[entry.cell.id] = (page, slot) }
+            }
+            next = made.following
+            guard next != nil else {
+                absence = .feedEnds(pages: page, shown: shown)
+                return
+            }
+        }
+        absence = .notAmong(pages: limit)
+    }
+}

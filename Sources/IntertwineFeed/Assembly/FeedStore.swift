@@ -121,3 +121,69 @@ public enum PageDirection: Sendable, Hashable {
     /// Items that stand before a place; from the end where there is none.
     case backward
 }
+
+/// Walks the lane: right for every store, and slower than one that can count.
+extension FeedSnapshot {
+    public func count(in lane: Lane) throws -> Int {
+        var count = 0
+        try walk(lane, by: nil) { _ in
+            count += 1
+            return true
+        }
+        return count
+    }
+
+    public func place(at index: Int, in lane: Lane, by field: SortField?) throws -> ItemPlace? {
+        var rest = index
+        var found: ItemPlace?
+        try walk(lane, by: field) { item in
+            if rest == 0 { found = item.place }
+            rest -= 1
+            return rest >= 0
+        }
+        return found
+    }
+
+    private func walk(_ lane: Lane, by field: SortField?, _ visit: (FeedItem) -> Bool) throws {
+        let batch = 500
+        let reading = LaneReading(lane: lane, order: SectionOrder(by: field))
+        var place: ItemPlace?
+        while true {
+            let items = try reading.items(.forward, of: place, limit: batch, from: self)
+            for item in items where !visit(item) { return }
+            guard items.count == batch, let last = items.last else { return }
+            place = last.place
+        }
+    }
+}
+
+/// Tells one state of a store from another; equal values mean that nothing changed in between.
+public struct StoreVersion: Sendable, Hashable {
+    public var high: UInt64
+    public var low: UInt64
+
+    public init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+}
+
+/// What a store or a ledger can fail with. The text is for operators and their logs; clients are told the status alone.
+public enum StoreError: Error, Sendable, Hashable {
+    /// Cannot answer now (locked, disk full, file gone) but may later: 503 over HTTP.
+    case unavailable(String)
+    /// More is waiting than the configured bound: 503 with Retry-After over HTTP.
+    case overloaded
+    /// The file is no database of ours, is damaged, or is of a newer version: the start fails with this line.
+    case unusable(String)
+}
+
+extension StoreError: CustomStringConvertible {
+    /// One line for operators.
+    public var description: String {
+        switch self {
+        case .unavailable(let reason), .unusable(let reason): reason
+        case .overloaded: "too much is waiting for the disk"
+        }
+    }
+}

@@ -39,3 +39,99 @@ struct PageCursor: Hashable {
         self.hasMetAdvertisements = hasMetAdvertisements
     }
 }
+
+extension PageCursor {
+    private static let short: UInt8 = 1
+    private static let long: UInt8 = 2
+
+    func text(feed: UInt64, signer: Signer) -> String {
+        var flags: UInt8 = 0
+        if direction == .backward { flags |= 1 }
+        if rotation != nil { flags |= 2 }
+        if midpoint != nil { flags |= 4 }
+        if hasMetAdvertisements { flags |= 8 }
+        let format = place.isPlain && midpoint?.isPlain ?? true ? Self.short : Self.long
+        var writer = ByteWriter(capacity: 64)
+        writer.write(format)
+        writer.write(feed)
+        writer.write(flags)
+        place.write(to: &writer, isLong: format == Self.long)
+        if let rotation { writer.write(rotation) }
+        midpoint?.write(to: &writer, isLong: format == Self.long)
+        return signer.sign(writer.bytes)
+    }
+
+    /// - Throws: ``CursorError``, for any text that ``text(feed:signer:)`` did not make.
+    init(text: some StringProtocol, feed: UInt64, signer: Signer) throws(CursorError) {
+        guard let payload = signer.payload(of: text) else { throw .invalid }
+        var reader = ByteReader(payload)
+        guard let format = reader.readByte(), format == Self.short || format == Self.long, let digest = reader.readUInt64() else {
+            throw .invalid
+        }
+        guard digest == feed else { throw .otherFeed }
+        let isLong = format == Self.long
+        guard let flags = reader.readByte(), flags < 16, let place = FeedPlace(&reader, isLong: isLong) else { throw .invalid }
+        self.init(direction: flags & 1 == 0 ? .forward : .backward, place: place, hasMetAdvertisements: flags & 8 != 0)
+        if flags & 2 != 0 {
+            guard let rotation = reader.readInt64() else { throw .invalid }
+            self.rotation = rotation
+        }
+        if flags & 4 != 0 {
+            guard let midpoint = FeedPlace(&reader, isLong: isLong) else { throw .invalid }
+            self.midpoint = midpoint
+        }
+        guard reader.remaining.isEmpty else { throw .invalid }
+    }
+}
+
+extension FeedPlace {
+    /// Whether its position says it all.
+    fileprivate var isPlain: Bool { section == 0 && item.key == nil }
+
+    func write(to writer: inout ByteWriter, isLong: Bool) {
+        if isLong {
+            writer.write(UInt16(clamping: section))
+            switch item.key {
+            case nil: writer.write(UInt8(0))
+            case .number(let number):
+                writer.write(UInt8(1))
+                writer.write(number.bitPattern)
+            case .text(let text):
+                writer.write(UInt8(2))
+                let text = text.prefix(Int(UInt16.max))
+                writer.write(UInt16(clamping: text.count))
+                writer.write(text)
+            }
+        }
+        writer.write(item.position)
+    }
+
+    fileprivate init?(_ reader: inout ByteReader, isLong: Bool) {
+        var section = 0
+        var key: SortKey?
+        if isLong {
+            guard let index = reader.readUInt16(), let type = reader.readByte() else { return nil }
+            section = Int(index)
+            switch type {
+            case 0: break
+            case 1:
+                guard let bits = reader.readUInt64() else { return nil }
+                key = .number(Double(bitPattern: bits))
+            case 2:
+                guard let count = reader.readUInt16(), let text = reader.readBytes(Int(count)) else { return nil }
+                key = .text(Array(text))
+            default: return nil
+            }
+        }
+        guard let position = reader.readInt64() else { return nil }
+        self.init(section: section, item: ItemPlace(key: key, position: position))
+    }
+}
+
+/// Why a cursor is refused: 400 over HTTP.
+public enum CursorError: Error, Sendable, Hashable {
+    /// Damaged, forged, or signed by a key that is valid no more.
+    case invalid
+    /// Ours, but from another feed.
+    case otherFeed
+}

@@ -41,3 +41,45 @@ public struct CellSize: Sendable, Hashable {
         self.height = height
     }
 }
+
+/// How large a cell is: one size for everyone, or a share of the client's width for those who tell it.
+public struct SizeRule: Sendable, Hashable {
+    /// The width, in points, for which cells are laid out that grow with the client where it does not tell its own.
+    public static let usualWidth = 320.0
+    /// What a client may call its width, in points.
+    public static let widths = 1...10_000
+
+    /// The size where the client does not tell its width.
+    public var size: CellSize
+    /// The share of the client's width; nil where the size is the same for all.
+    public var fraction: Double?
+    /// Width by height. Nil where the height stays as it is.
+    public var aspectRatio: Double?
+    /// Points. Neither bound makes a cell wider than its client.
+    public var minimum: Double?
+    public var maximum: Double?
+
+    public init(_ size: CellSize, fraction: Double? = nil, aspectRatio: Double? = nil, minimum: Double? = nil, maximum: Double? = nil) {
+        self.size = size
+        self.fraction = fraction
+        self.aspectRatio = aspectRatio
+        self.minimum = minimum
+        self.maximum = maximum
+    }
+
+    /// A row of a table: as wide as the table, and of one height.
+    public static func row(height: Double) -> SizeRule {
+        SizeRule(CellSize(width: usualWidth, height: height), fraction: 1)
+    }
+
+    /// The size in whole points for a client of a width.
+    ///
+    /// - Parameter width: of the client, in points; nil where it is not known.
+    public func size(width: Int?) -> CellSize {
+        guard let width, let fraction else { return size }
+        let client = Double(width)
+        let bounded = min(max(client * fraction, minimum ?? 0), maximum ?? .infinity, client)
+        let cell = max(1, bounded.rounded())
+        return CellSize(width: cell, height: aspectRatio.map { max(1, (cell / $0).rounded()) } ?? size.height)
+    }
+}

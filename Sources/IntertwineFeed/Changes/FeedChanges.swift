@@ -20,3 +20,74 @@ public struct ChangedPages: Sendable {
         changes = ListChanges(from: held, to: pages.flatMap { $0.entries.map(HeldCell.init) })
     }
 }
+
+extension FeedAssembler {
+    /// Pages that a client can ask about at once.
+    public static let heldPageLimit = 16
+    /// Changes that are told; beyond them it is cheaper to take the pages anew, for both sides.
+    public static let changeLimit = 200
+
+    /// What became of the pages that a client holds.
+    ///
+    /// The feed is walked anew from where the first of them begins, over as many pages as the client holds, on one snapshot of the store.
+    /// So its list is afterwards what somebody else would get by that walk: no cell twice, and none missing where two pages meet.
+    /// - Parameters:
+    ///   - texts: ``FeedPage/since`` of each page, in the order of the feed, each page the next one of the page before.
+    ///   - request: as that for a page; cursor, limit, layout and width come from the texts.
+    /// - Returns: ``FeedChanges/reload`` also for texts that are damaged, of another feed, of another version of the service, of pages that do not
+    ///   follow each other, or whose cursor is signed with a key that is valid no more.
+    /// - Throws: `StoreError`.
+    public func changes(since texts: [some StringProtocol], _ request: FeedRequest) async throws -> FeedChanges {
+        guard texts.count <= Self.heldPageLimit else { return .reload }
+        let held = texts.compactMap { HeldPage(text: $0) }
+        guard !held.isEmpty, held.count == texts.count, held.allSatisfy({ $0.feed == digest }) else { return .reload }
+        let cursors = held.map { page in page.cursor.flatMap { try? cursor($0) } }
+        guard zip(held, cursors).allSatisfy({ $0.cursor == nil || $1 != nil }), Self.areInOrder(held, cursors) else { return .reload }
+        let changed = ChangedPages(held: held.flatMap(\.cells), pages: try await pages(held, from: cursors.first ?? nil, request))
+        return changed.changes.count > Self.changeLimit ? .reload : .changed(changed)
+    }
+
+    /// Whether each page is the next one of the page before: read from where that ends, or that one backward from where it begins.
+    private static func areInOrder(_ held: [HeldPage], _ cursors: [PageCursor?]) -> Bool {
+        held.indices.dropFirst().allSatisfy { index in
+            if let cursor = cursors[index], cursor.direction == .forward, cursor.place.digest == held[index - 1].edges.after { return true }
+            guard let cursor = cursors[index - 1], cursor.direction == .backward else { return false }
+            return cursor.place.digest == held[index].edges.before
+        }
+    }
+
+    /// As many pages as are held, or fewer where the feed ends before.
+    private func pages(_ held: [HeldPage], from start: PageCursor?, _ request: FeedRequest) async throws -> [FeedPage] {
+        let requests = held.map { page in
+            var request = request
+            request.limit = page.limit
+            request.layout = page.layout
+            request.width = page.width
+            request.followsChanges = true
+            return request
+        }
+        let version = store.version
+        return try await read(request) { snapshot, hidden in
+            var pages: [FeedPage] = []
+            var cursor = start
+            for request in requests {
+                let page = try assemble(request, cursor: cursor, version: version, snapshot: snapshot, hidden: hidden)
+                pages.append(page)
+                guard let following = page.following else { break }
+                cursor = following
+            }
+            return pages
+        }
+    }
+
+    /// What a client that holds the page asks for changes with.
+    func since(
+        _ entries: [FeedPage.Entry], _ request: FeedRequest, _ cursor: PageCursor?, previous: PageCursor?, next: PageCursor?
+    ) -> String? {
+        HeldPage(
+            feed: digest, cursor: cursor.map(text), limit: request.limit, layout: request.layout, width: request.width,
+            edges: HeldPage.Edges(before: previous?.place.digest ?? 0, after: next?.place.digest ?? 0),
+            cells: entries.map(HeldCell.init)
+        ).text
+    }
+}

@@ -1,3 +1,4 @@
+internal import Crypto
 internal import IntertwinePrimitives
 
 /// A page as a client holds it, packed into the text that it asks for changes with: what the page was asked for with, and its cells.
@@ -92,5 +93,34 @@ struct HeldPage: Hashable {
         self.width = width
         self.edges = edges
         self.cells = cells
+    }
+}
+
+/// A cell as a client holds it: which one it is, and what tells it from the same cell with anything changed.
+public struct HeldCell: Sendable, Hashable {
+    /// Bytes of a digest. A change that leaves it as it was comes once in 2^48.
+    static let digestLength = 6
+
+    public var id: String
+    /// The first six bytes of a SHA-256.
+    public var digest: UInt64
+
+    public init(id: String, digest: UInt64) {
+        self.id = id
+        self.digest = digest
+    }
+
+    init(_ entry: FeedPage.Entry) {
+        id = entry.cell.id
+        digest = UInt64(bigEndianBytes: SHA256.hash(data: entry.json).prefix(Self.digestLength))
+    }
+}
+
+extension FeedPlace {
+    /// ``HeldCell/digestLength`` bytes of a SHA-256: enough to tell whether a page was read from this place.
+    var digest: UInt64 {
+        var writer = ByteWriter()
+        write(to: &writer, isLong: true)
+        return UInt64(bigEndianBytes: SHA256.hash(data: writer.bytes).prefix(HeldCell.digestLength))
     }
 }

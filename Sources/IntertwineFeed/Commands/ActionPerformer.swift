@@ -159,3 +159,105 @@ extension ActionPerformer.Outcome {
         }
     }
 }
+
+extension ActionPerformer {
+    /// Performs a command on a cell because it is on one of the viewer's lists, whatever its slots hold, and whether or not its item is there.
+    ///
+    /// - Parameters:
+    ///   - name: the command's registered name.
+    ///   - idempotency: as of ``perform(_:of:for:now:body:idempotency:answer:)``.
+    /// - Throws: ``ActionError``: `unknownCell` where the cell is not on the list, `viewerRequired`; ``StoreError``.
+    public func perform(
+        _ name: String, of cell: String, on list: ViewerList, for client: ClientTrace, now: Int64, idempotency: IdempotencyKey? = nil,
+        answer: @escaping @Sendable (Performance) -> [UInt8]
+    ) async throws -> Outcome {
+        try await once(idempotency) {
+            let command = try await command(name, for: cell, on: list, of: client)
+            var context = CommandContext(cell: cell, subject: nil, occurrence: .undo, client: client, now: now)
+            // What failed is noted with its step.
+            try? await context.perform(command)
+            return try await commit(context, idempotency: idempotency, answer: answer)
+        }
+    }
+
+    /// What that would run. Refuses what performing would refuse; runs and writes nothing.
+    ///
+    /// - Throws: as ``perform(_:of:on:for:now:idempotency:answer:)`` does.
+    public func simulate(_ name: String, of cell: String, on list: ViewerList, for client: ClientTrace) async throws -> Performance {
+        Performance(simulating: try await command(name, for: cell, on: list, of: client).leaves, of: cell)
+    }
+
+    private func command(
+        _ name: String, for cell: String, on list: ViewerList, of client: ClientTrace
+    ) async throws -> any Command {
+        guard let viewer = client.viewer else { throw ActionError.viewerRequired(command: name) }
+        guard let command = registry[name], try await ledger.holds(cell, on: list, of: viewer) else {
+            throw ActionError.unknownCell(cell)
+        }
+        return command
+    }
+}
+
+/// Why an action was refused before anything ran.
+public enum ActionError: Error, Sendable, Hashable {
+    /// No such cell: 404 over HTTP.
+    case unknownCell(String)
+    /// The item cannot be shown, so nothing can be done with it either: 404 over HTTP.
+    case brokenCell(String)
+    /// The slot is empty, which is legal.
+    case nothingToDo(CommandKey, cell: String)
+    /// The command acts for a viewer, and the request has none: 400 over HTTP.
+    case viewerRequired(command: String)
+    /// What came with the request is not what the slot takes; names the value: 400 over HTTP.
+    case invalidInput(ItemFault)
+    /// No such selection, or another viewer's: 404 over HTTP.
+    case unknownSelection(String)
+    /// The command cannot be undone: 409 over HTTP.
+    case notUndoable(command: String)
+    /// It was undone before: 409 over HTTP.
+    case alreadyUndone
+    /// The time for undoing is over: 410 over HTTP.
+    case undoExpired
+    /// A command failed while being undone; nothing of the undo is kept, and it can be tried again.
+    case undoFailed(command: String, reason: String)
+    /// The idempotency key was used before, for another request: 422 over HTTP.
+    case keyReused
+    /// A clickthrough token that is damaged or not ours: 404 over HTTP, and no redirect.
+    case forgedToken
+    /// The advertisement that a clickthrough token names is deleted, or leads nowhere any more: 410 over HTTP.
+    case gone(String)
+}
+
+/// Lets requests that must not run at once through one after another: those with the same idempotency key, so that the second finds the
+/// answer of the first, and those that undo the same selection.
+///
+/// It holds within one process. Between replicas the ledger decides: one of two is committed, and both get its answer.
+actor ActionGate {
+    /// Those who wait for each name that is under way.
+    private var waiting: [ExactText: [CheckedContinuation<Void, Never>]] = [:]
+
+    /// Runs `body` alone among those with the same name.
+    func run<Value: Sendable>(_ name: String, _ body: @Sendable () async throws -> Value) async rethrows -> Value {
+        let name = ExactText(name)
+        await enter(name)
+        defer { leave(name) }
+        return try await body()
+    }
+
+    private func enter(_ name: ExactText) async {
+        guard waiting[name] != nil else {
+            waiting[name] = []
+            return
+        }
+        await withCheckedContinuation { waiting[name, default: []].append($0) }
+    }
+
+    private func leave(_ name: ExactText) {
+        guard let next = waiting[name]?.first else {
+            waiting[name] = nil
+            return
+        }
+        waiting[name]?.removeFirst()
+        next.resume()
+    }
+}

@@ -55,41 +55,6 @@ public struct ClickthroughCommand: Command {
     }
 }
 
-/// Hides the cell from the viewer's feed.
-public struct DismissCommand: UndoableCommand {
-    public let name = "dismiss"
-    public let needs: CommandNeeds = .viewer
-
-    public init() {}
-
-    public func perform(in context: inout CommandContext) throws {
-        try context.put(on: .dismissed, for: self)
-        context.record(.dismissal)
-    }
-
-    /// Brings the cell back to its place.
-    public func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
-        try context.takeBack(record, from: .dismissed, for: self)
-    }
-}
-
-/// Puts the cell on the viewer's list of saved cells.
-public struct SaveCommand: UndoableCommand {
-    public let name = "save"
-    public let needs: CommandNeeds = .viewer
-
-    public init() {}
-
-    public func perform(in context: inout CommandContext) throws {
-        try context.put(on: .saved, for: self)
-        context.record(.save)
-    }
-
-    public func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
-        try context.takeBack(record, from: .saved, for: self)
-    }
-}
-
 /// Fills a cell with its content. The client's alone.
 public struct BindCommand: Command {
     public let name = "bind"

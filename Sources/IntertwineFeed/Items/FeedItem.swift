@@ -24,3 +24,48 @@ public struct FeedItem: Sendable, Hashable {
         self.body = body
     }
 }
+
+/// A kind together with a variant of it: what one factory makes cells for, such as an advertisement of type `image`.
+public struct ItemForm: Sendable, Hashable {
+    public var kind: String
+    public var variant: String
+
+    public init(kind: String, variant: String) {
+        self.kind = kind
+        self.variant = variant
+    }
+}
+
+/// Which stream of the feed an item belongs to: content that is paged, or the advertisements that are intertwined with it.
+///
+/// The store keeps each section's items in a lane of its own, numbered as the store likes; ``content`` is the section of everything that
+/// no other section takes.
+public struct Lane: RawRepresentable, Sendable, Hashable {
+    public static let content = Lane(rawValue: 0)
+    public static let advertisements = Lane(rawValue: 1)
+
+    public let rawValue: Int64
+
+    public init(rawValue: Int64) {
+        self.rawValue = rawValue
+    }
+}
+
+/// An item that its kind found valid, as the store takes it: not yet at any position.
+public struct ValidItem: Sendable, Hashable {
+    public var kind: String
+    public var lane: Lane
+    /// Unique among the items of its kind.
+    public var id: String
+    public var variant: String
+    /// The fields that the kind knows, but for `klass`, `id` and `type`, as one JSON object whose bytes are equal for equal items.
+    public var body: [UInt8]
+
+    public init(kind: String, lane: Lane, id: String, variant: String, body: [UInt8]) {
+        self.kind = kind
+        self.lane = lane
+        self.id = id
+        self.variant = variant
+        self.body = body
+    }
+}

@@ -344,3 +344,31 @@ public struct ItemReader: Sendable {
 
     private var tooLong: ItemFault { ItemFault(reason: "is longer than \(Self.itemLimit) bytes") }
 }
+
+/// An item of a file that was not taken, for whoever has to mend the file.
+public struct BadItem: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Counted from 1: where the item begins or, where it is not JSON at all, where reading it failed.
+    public var line: Int
+    /// In an array, how many elements stand before it; nil on a line of NDJSON, which the line tells.
+    public var index: Int?
+    /// The item's id, as far as it has one.
+    public var id: String?
+    /// Bytes of the file, decompressed, before the place that ``line`` is about.
+    public var offset: Int
+    public var fault: ItemFault
+
+    public init(line: Int, index: Int? = nil, id: String? = nil, offset: Int = 0, fault: ItemFault) {
+        self.line = line
+        self.index = index
+        self.id = id
+        self.offset = offset
+        self.fault = fault
+    }
+
+    /// `line 2: …` on a line of its own; in an array, which may be one line, `line 1, index 4998 (from 0), id "u4998", byte 812345: …`.
+    public var description: String {
+        guard let index else { return "line \(line): \(fault)" }
+        let id = id.map { ", id \"\(ItemFault.shown($0))\"" } ?? ""
+        return "line \(line), index \(index) (from 0)\(id), byte \(offset): \(fault)"
+    }
+}

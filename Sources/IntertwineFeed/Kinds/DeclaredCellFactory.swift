@@ -51,3 +51,123 @@ struct DeclaredCellFactory: CellViewModelFactory {
             commands: plan.commands(configuration: BindCommand(bindings)), subject: subject)
     }
 }
+
+/// A cell of a declared kind, with everything found and checked that the declaration names.
+struct DeclaredCell: Sendable {
+    let identifier: String
+    let size: SizeRule
+    var conditions: [CellCondition]
+    let bindings: [(part: String, source: BindingSource)]
+    /// Nil for the first cell of an item.
+    let companion: String?
+
+    /// The cell as items of a type see it: without the conditions that ask for the type. Nil where one of them rules the type out.
+    func narrowed(to variant: String) -> DeclaredCell? {
+        guard conditions.allSatisfy({ $0.admits(variant: variant) }) else { return nil }
+        var cell = self
+        cell.conditions.removeAll { $0.reference == .variant }
+        return cell
+    }
+}
+
+/// A condition with its values read as the field's type reads them.
+struct CellCondition: Sendable {
+    enum Test: Sendable {
+        case texts([String])
+        case numbers([Double])
+        case present(Bool)
+        case between(Double, Double)
+    }
+
+    let reference: FieldReference
+    let test: Test
+
+    /// - Throws: ``ItemFault`` where the field is not what the kind declares.
+    func holds(for values: FieldValues) throws(ItemFault) -> Bool {
+        let text = try values.text(reference)
+        switch test {
+        case .present(let isPresent): return (text != nil) == isPresent
+        case .texts(let texts): return text.map(texts.contains) ?? false
+        case .numbers(let numbers): return text.flatMap { Double($0) }.map(numbers.contains) ?? false
+        case .between(let minimum, let maximum): return text.flatMap { Double($0) }.map { minimum <= $0 && $0 <= maximum } ?? false
+        }
+    }
+
+    /// Whether it can hold for items of a type: decided for good where it asks for nothing else.
+    func admits(variant: String) -> Bool {
+        guard reference == .variant, case .texts(let variants) = test else { return true }
+        return variants.contains(variant)
+    }
+}
+
+/// The screen that cells of a declared kind open, with everything found and checked that the declaration names.
+struct DeclaredScreen: Sendable {
+    let type: String
+    let screen: String
+    let arguments: [(name: String, source: BindingSource)]
+
+    func presentation(of values: inout FieldValues, in context: CellContext) throws(ItemFault) -> Presentation {
+        var read: [Presentation.Argument] = []
+        read.reserveCapacity(arguments.count)
+        for (name, source) in arguments {
+            if let text = try source.text(of: &values, in: context) { read.append(Presentation.Argument(name, text)) }
+        }
+        return Presentation(type: type, screen: screen, arguments: read)
+    }
+}
+
+extension CellFactories {
+    /// Registers the cells of a declared kind, for each layout and type that it has cells for.
+    ///
+    /// - Parameter hasViewers: whether requests can have a viewer at all; without, commands that act for one are refused.
+    /// - Throws: ``KindFault`` where an action names a command that is unknown or cannot stand there, or the kind contradicts another.
+    public mutating func register(
+        _ kind: DeclaredKind, commands registry: CommandRegistry = .standard, hasViewers: Bool = true
+    ) throws(KindFault) {
+        var offers: CommandNeeds = hasViewers ? .viewer : []
+        if kind.screen != nil { offers.insert(.presentation) }
+        if kind.destination != nil { offers.insert(.destination) }
+        let plan = try Self.plan(of: kind, registry: registry, offers: offers)
+        let variants = kind.declaration.variants.isEmpty ? [""] : kind.declaration.variants
+        if kind.lane != .advertisements { for variant in variants { note(ItemForm(kind: kind.name, variant: variant)) } }
+        for layout in CellLayout.allCases {
+            for variant in variants {
+                let cells = (kind.cells[layout] ?? []).compactMap { $0.narrowed(to: variant) }
+                guard let factory = DeclaredCellFactory(cells: cells, screen: kind.screen, destination: kind.destination, plan: plan) else {
+                    continue
+                }
+                do {
+                    try register(
+                        factory, for: ItemForm(kind: kind.name, variant: variant), prefix: kind.prefix, lane: kind.lane, layout: layout)
+                } catch {
+                    throw KindFault(["prefix"], error.description)
+                }
+            }
+        }
+    }
+
+    private static func plan(
+        of kind: DeclaredKind, registry: CommandRegistry, offers: CommandNeeds
+    ) throws(KindFault) -> CommandPlan {
+        // One slot at a time, so that the fault can say which.
+        for (slot, commands) in kind.declaration.actions.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            do {
+                _ = try CommandPlan(kind: kind.name, slots: [slot: commands], registry: registry, offers: offers)
+            } catch {
+                throw KindFault(["actions", slot.rawValue], error.description + remedy(of: error))
+            }
+        }
+        do {
+            return try CommandPlan(kind: kind.name, slots: kind.declaration.actions, registry: registry, offers: offers)
+        } catch {
+            throw KindFault(["actions"], error.description + remedy(of: error))
+        }
+    }
+
+    private static func remedy(of error: CommandPlanError) -> String {
+        guard case .unmetNeeds(_, let needs, _, _) = error else { return "" }
+        if needs.contains(.destination) { return ": give the kind a destination, a required url field" }
+        if needs.contains(.presentation) { return ": give the kind a presentation with a screen" }
+        return needs.contains(.viewer) ? ": events.viewer-header is empty" : ""
+    }
+}

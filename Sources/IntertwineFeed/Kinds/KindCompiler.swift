@@ -79,3 +79,181 @@ struct KindCompiler {
         return found
     }
 }
+
+/// What a declaration's parts are made into.
+extension KindCompiler {
+    func cells() throws(KindFault) -> [CellLayout: [DeclaredCell]] {
+        var compiled: [CellLayout: [DeclaredCell]] = [:]
+        for layout in CellLayout.allCases {
+            for (index, cell) in (declaration.cells[layout] ?? []).enumerated() {
+                compiled[layout, default: []].append(try self.cell(cell, at: ["cells", layout.rawValue, "\(index)"]))
+            }
+            guard let cells = compiled[layout] else { continue }
+            guard cells.contains(where: { $0.companion == nil }) else {
+                throw KindFault(["cells", layout.rawValue], "a companion stands behind a first cell, and there is none")
+            }
+        }
+        return compiled
+    }
+
+    func screen() throws(KindFault) -> DeclaredScreen? {
+        guard let presentation = declaration.presentation else { return nil }
+        guard !presentation.screen.isEmpty else { throw KindFault(["presentation"], "screen is missing") }
+        return DeclaredScreen(
+            type: presentation.type, screen: presentation.screen,
+            arguments: try sources(presentation.arguments, at: ["presentation", "arguments"]).map { ($0.part, $0.source) })
+    }
+
+    func destination() throws(KindFault) -> FieldReference? {
+        guard let name = declaration.destination else { return nil }
+        let found = try reference(name, [.url], at: ["destination"])
+        guard found.isRequired else {
+            throw KindFault(["destination"], "'\(name)' must be a required field: declare it with required: true")
+        }
+        return found
+    }
+
+    func idField() throws(KindFault) -> FieldDeclaration? {
+        guard let name = declaration.id else { return nil }
+        guard let field = declaration.fields.first(where: { $0.name == name }), field.type == .text, field.isRequired else {
+            let fitting = declaration.fields.filter { $0.type == .text && $0.isRequired }.map(\.name)
+            throw KindFault(
+                ["id"],
+                "must be a required text field; "
+                    + (fitting.isEmpty
+                        ? "the kind has none: declare one under fields, as in `\(ItemFault.shown(name)): {type: text, required: true}`"
+                        : "allowed: \(fitting.joined(separator: ", "))"))
+        }
+        return field
+    }
+
+    func cell(_ cell: CellDeclaration, at path: [String]) throws(KindFault) -> DeclaredCell {
+        guard !cell.identifier.isEmpty, cell.identifier.utf8.count <= 128 else {
+            throw KindFault(path, "identifier must have 1 to 128 bytes")
+        }
+        try check(cell.size, at: path + ["size"])
+        if let companion = cell.companion { try Self.check(name: companion, at: path + ["companion"]) }
+        var conditions: [CellCondition] = []
+        for condition in cell.conditions { conditions.append(try self.condition(condition, at: path + ["when", condition.field])) }
+        return DeclaredCell(
+            identifier: cell.identifier, size: cell.size, conditions: conditions,
+            bindings: try sources(cell.bindings, at: path + ["bind"]), companion: cell.companion)
+    }
+
+    private func check(_ size: SizeRule, at path: [String]) throws(KindFault) {
+        let points = [size.size.width, size.size.height, size.minimum, size.maximum].compactMap { $0 }
+        guard points.allSatisfy({ (1...10_000).contains($0) }) else { throw KindFault(path, "lengths are 1 to 10000 points") }
+        guard (0.01...1).contains(size.fraction ?? 1) else { throw KindFault(path, "fraction must be 0.01 to 1") }
+        guard (0.01...100).contains(size.aspectRatio ?? 1) else { throw KindFault(path, "aspect must be 0.01 to 100") }
+        guard size.minimum ?? 0 <= size.maximum ?? .infinity else { throw KindFault(path, "min is greater than max") }
+    }
+
+    func condition(_ condition: FieldCondition, at path: [String]) throws(KindFault) -> CellCondition {
+        let reference = try reference(condition.field, [], at: path)
+        switch condition.test {
+        case .present(let isPresent): return CellCondition(reference: reference, test: .present(isPresent))
+        case .between(let minimum, let maximum):
+            guard reference.type == .number else { throw KindFault(path, "only a number has min and max") }
+            return CellCondition(reference: reference, test: .between(minimum ?? -.infinity, maximum ?? .infinity))
+        case .anyOf(let texts):
+            guard !texts.isEmpty else { throw KindFault(path, "a value is missing") }
+            return CellCondition(reference: reference, test: try values(texts, of: reference, at: path))
+        }
+    }
+
+    private func values(_ texts: [String], of reference: FieldReference, at path: [String]) throws(KindFault) -> CellCondition.Test {
+        func allowed(_ words: String, _ wrong: String) -> KindFault {
+            KindFault(path, "'\(ItemFault.shown(wrong))' is not allowed; allowed: \(words)")
+        }
+        var numbers: [Double] = []
+        for text in texts {
+            switch reference.type {
+            case .number:
+                guard let number = Double(text), number.isFinite else { throw allowed("a number", text) }
+                numbers.append(number)
+            case .boolean where !["true", "false"].contains(text): throw allowed("true, false", text)
+            case .text where reference == .variant && !declaration.variants.contains(text):
+                throw allowed(declaration.variants.joined(separator: ", "), text)
+            case .text, .date, .url, .image, .boolean: break
+            }
+        }
+        return reference.type == .number ? .numbers(numbers) : .texts(texts)
+    }
+}
+
+/// Where the parts of cells and the arguments of screens get their values from.
+extension KindCompiler {
+    func sources(
+        _ declared: [BindingDeclaration], at path: [String]
+    ) throws(KindFault) -> [(part: String, source: BindingSource)] {
+        var sources: [(part: String, source: BindingSource)] = []
+        for (index, binding) in declared.enumerated() {
+            let path = path + [binding.part]
+            guard !binding.part.isEmpty, binding.part.utf8.count <= 128 else { throw KindFault(path, "a part's name has 1 to 128 bytes") }
+            guard !declared[..<index].contains(where: { $0.part == binding.part }) else { throw KindFault(path, "is bound twice") }
+            sources.append((binding.part, try source(binding, at: path)))
+        }
+        return sources
+    }
+
+    private func source(_ binding: BindingDeclaration, at path: [String]) throws(KindFault) -> BindingSource {
+        let isTemplate = binding.source.contains("{{")
+        do {
+            switch binding.form {
+            case .text where isTemplate: return .template(try TextTemplate(binding.source, for: .text, reading: references))
+            case .link where isTemplate: return .linkTemplate(try LinkTemplate(binding.source, reading: references))
+            case .text: return .text(try reference(binding.source, [.text, .number, .date, .url, .boolean], at: []))
+            case .image: return .image(try reference(binding.source, [.image], at: []))
+            case .date: return .date(try reference(binding.source, [.date], at: []))
+            case .number: return .number(try reference(binding.source, [.number], at: []))
+            case .link: return .link(try reference(binding.source, [.url], at: []))
+            }
+        } catch {
+            throw KindFault(path, error.reason)
+        }
+    }
+}
+
+extension DeclaredKind {
+    /// All that is wrong with a declaration, for whoever has to mend it: what ``init(_:)`` throws is the first of it.
+    public static func faults(in declaration: KindDeclaration) -> [KindFault] {
+        let first: KindFault
+        do {
+            _ = try DeclaredKind(declaration)
+            return []
+        } catch {
+            first = error
+        }
+        guard let compiler = try? KindCompiler(declaration) else { return [first] }
+        let faults = compiler.faults()
+        return faults.contains(first) ? faults : [first] + faults
+    }
+}
+
+extension KindCompiler {
+    /// What is wrong with each part by itself.
+    fileprivate func faults() -> [KindFault] {
+        var faults: [KindFault] = []
+        func note<Value>(_ body: () throws(KindFault) -> Value) {
+            do { _ = try body() } catch { faults.append(error) }
+        }
+        for layout in CellLayout.allCases {
+            for (index, cell) in (declaration.cells[layout] ?? []).enumerated() {
+                let path = ["cells", layout.rawValue, "\(index)"]
+                var bare = cell
+                (bare.bindings, bare.conditions) = ([], [])
+                note { () throws(KindFault) in try self.cell(bare, at: path) }
+                for condition in cell.conditions {
+                    note { () throws(KindFault) in try self.condition(condition, at: path + ["when", condition.field]) }
+                }
+                for binding in cell.bindings { note { () throws(KindFault) in try sources([binding], at: path + ["bind"]) } }
+            }
+        }
+        for argument in declaration.presentation?.arguments ?? [] {
+            note { () throws(KindFault) in try sources([argument], at: ["presentation", "arguments"]) }
+        }
+        note(destination)
+        note(idField)
+        return faults
+    }
+}

@@ -1,0 +1,168 @@
+/// Which cells users get, and what the cells of users and advertisements do.
+public struct CellConfiguration: Sendable {
+    /// A type that is missing gets no cell, and stays out of the feed.
+    public var userCells: [User.Variant: UserCell] = [.regular: .snapshot, .featured: .circular]
+
+    /// The commands of each slot of a user's cell, by name.
+    public var userCommands: [CommandKey: SlotCommands] = [
+        .cancellation: ["cancel-images"],
+        .selection: ["analytics", "present"],
+        .deselection: ["analytics"],
+    ]
+
+    /// The commands of each slot of an advertisement's cell, by name.
+    public var advertisementCommands: [CommandKey: SlotCommands] = [
+        .cancellation: ["cancel-images"],
+        .selection: ["analytics", "clickthrough"],
+        .impression: ["analytics"],
+    ]
+
+    /// Whether requests can have a viewer at all. Without, commands that act for one are refused at the start.
+    public var hasViewers: Bool
+
+    /// The defaults: as listed above, and where there are viewers, a dismissal that they can take back.
+    public init(hasViewers: Bool = true) {
+        self.hasViewers = hasViewers
+        if hasViewers {
+            userCommands[.dismissal] = ["analytics", "dismiss"]
+            advertisementCommands[.dismissal] = ["analytics", "dismiss"]
+        }
+    }
+}
+
+extension CellFactories {
+    /// The factories of the two kinds that the product comes with, and of section headers.
+    ///
+    /// - Throws: ``CommandPlanError`` where a slot names a command that is unknown or cannot stand there.
+    public static func standard(
+        _ configuration: CellConfiguration = CellConfiguration(), commands registry: CommandRegistry = .standard
+    ) throws -> CellFactories {
+        let viewer: CommandNeeds = configuration.hasViewers ? .viewer : []
+        let users = try CommandPlan(
+            kind: "user", slots: configuration.userCommands, registry: registry, offers: viewer.union(.presentation))
+        let advertisements = try CommandPlan(
+            kind: "advertisement", slots: configuration.advertisementCommands, registry: registry, offers: viewer.union(.destination))
+        var factories = CellFactories()
+        let picture = ItemForm(kind: "advertisement", variant: Advertisement.Variant.image.rawValue)
+        for layout in CellLayout.allCases {
+            for variant in User.Variant.allCases {
+                guard let cell = configuration.userCells[variant] else { continue }
+                try factories.register(
+                    cell.makeFactory(plan: users, layout: layout), for: ItemForm(kind: "user", variant: variant.rawValue), prefix: "user",
+                    layout: layout)
+            }
+            try factories.register(
+                AdvertisementCellFactory(plan: advertisements, layout: layout), for: picture, prefix: "ad", lane: .advertisements,
+                layout: layout)
+            try factories.register(
+                SectionHeaderCellFactory(layout: layout), for: ItemForm(kind: SectionHeader.kind, variant: ""), prefix: SectionHeader.kind,
+                layout: layout)
+        }
+        return factories
+    }
+}
+
+/// The cells that can show a user, by their identifiers; which type of user gets which is configuration.
+public enum UserCell: String, Sendable, Hashable, CaseIterable {
+    case snapshot = "UserSnapshotCollectionViewCell"
+    case circular = "CircularUserCollectionViewCell"
+
+    fileprivate func makeFactory(plan: CommandPlan, layout: CellLayout) -> any CellViewModelFactory {
+        switch self {
+        case .snapshot: UserSnapshotCellFactory(plan: plan, layout: layout)
+        case .circular: CircularUserCellFactory(plan: plan, layout: layout)
+        }
+    }
+}
+
+/// Shows a user with background, avatar and name.
+package struct UserSnapshotCellFactory: CellViewModelFactory {
+    private let cell: StandardCell
+    package var identifier: String { cell.identifier }
+
+    /// - Parameter plan: what the cell's slots do, besides configuration.
+    package init(plan: CommandPlan, layout: CellLayout = .collection) {
+        cell = StandardCell(
+            layout, plan: plan, collection: UserCell.snapshot.rawValue,
+            SizeRule(CellSize(width: 300, height: 200), fraction: 0.8, aspectRatio: 1.5, minimum: 150, maximum: 600),
+            table: "UserTableViewCell", height: 100)
+    }
+
+    package func makeViewModel(for item: FeedItem, cell id: String, in context: CellContext) throws -> CellViewModel {
+        try cell.makeViewModel(forUser: item, cell: id, in: context, showingBackground: true)
+    }
+}
+
+/// Shows a user with a round avatar and name.
+package struct CircularUserCellFactory: CellViewModelFactory {
+    private let cell: StandardCell
+    package var identifier: String { cell.identifier }
+
+    /// - Parameter plan: what the cell's slots do, besides configuration.
+    package init(plan: CommandPlan, layout: CellLayout = .collection) {
+        cell = StandardCell(
+            layout, plan: plan, collection: UserCell.circular.rawValue,
+            SizeRule(CellSize(width: 300, height: 190), fraction: 0.8, aspectRatio: 300.0 / 190, minimum: 150, maximum: 600),
+            table: "CircularUserTableViewCell", height: 80)
+    }
+
+    package func makeViewModel(for item: FeedItem, cell id: String, in context: CellContext) throws -> CellViewModel {
+        try cell.makeViewModel(forUser: item, cell: id, in: context, showingBackground: false)
+    }
+}
+
+/// Shows an image advertisement, which links to its stored clickthrough URL.
+package struct AdvertisementCellFactory: CellViewModelFactory {
+    private let cell: StandardCell
+    package var identifier: String { cell.identifier }
+
+    /// - Parameter plan: what the cell's slots do, besides configuration.
+    package init(plan: CommandPlan, layout: CellLayout = .collection) {
+        cell = StandardCell(
+            layout, plan: plan, collection: "AdvertisementCollectionViewCell",
+            SizeRule(CellSize(width: 220, height: 220), fraction: 0.6, aspectRatio: 1, minimum: 110, maximum: 440),
+            table: "AdvertisementTableViewCell", height: 220)
+    }
+
+    package func makeViewModel(for item: FeedItem, cell id: String, in context: CellContext) throws -> CellViewModel {
+        let advertisement = try Advertisement(item: item)
+        return cell.makeViewModel(
+            filledWith: [Binding("content", .image(context.links.image(advertisement.contentURL, now: context.now)))],
+            subject: CommandSubject(cell: id, item: item, destination: advertisement.clickthroughURL, context: context))
+    }
+}
+
+/// What these cells have in common: a name and a size in each layout, and commands besides configuration.
+private struct StandardCell: Sendable {
+    let identifier: String
+    private let size: SizeRule
+    private let plan: CommandPlan
+
+    init(
+        _ layout: CellLayout, plan: CommandPlan, collection: String, _ collectionSize: SizeRule, table: String, height: Double
+    ) {
+        (identifier, size) = layout == .collection ? (collection, collectionSize) : (table, .row(height: height))
+        self.plan = plan
+    }
+
+    func makeViewModel(filledWith bindings: [Binding], subject: CommandSubject) -> CellViewModel {
+        CellViewModel(
+            identifier: identifier, size: size.size(width: subject.context.width),
+            commands: plan.commands(configuration: BindCommand(bindings)), subject: subject)
+    }
+
+    func makeViewModel(
+        forUser item: FeedItem, cell: String, in context: CellContext, showingBackground: Bool
+    ) throws -> CellViewModel {
+        let user = try User(item: item)
+        let avatar = context.links.image(user.avatarURL, now: context.now)
+        var bindings = [Binding("username", .text(user.username)), Binding("avatar", .image(avatar))]
+        if showingBackground, let background = user.backgroundURL {
+            bindings.append(Binding("background", .image(context.links.image(background, now: context.now))))
+        }
+        return makeViewModel(
+            filledWith: bindings,
+            subject: CommandSubject(
+                cell: cell, item: item, presentation: .imageZoom(username: user.username, image: avatar), context: context))
+    }
+}

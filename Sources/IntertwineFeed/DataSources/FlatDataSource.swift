@@ -1,0 +1,72 @@
+/// One lane of the store, without sections: no headers, and nothing that pages would tell of sections.
+public struct FlatDataSource: DataSource {
+    private let reading: LaneReading
+
+    public init(_ lane: Lane = .content, order: SectionOrder = .imported) {
+        reading = LaneReading(lane: lane, order: order)
+    }
+
+    public let sectionCount = 1
+
+    public func itemCount(in section: Int, of snapshot: any FeedSnapshot) throws -> Int {
+        try snapshot.count(in: reading.lane)
+    }
+
+    public func items(
+        in section: Int, _ direction: PageDirection, of place: ItemPlace?, limit: Int, from snapshot: any FeedSnapshot
+    ) throws -> [FeedItem] {
+        try reading.items(direction, of: place, limit: limit, from: snapshot)
+    }
+
+    public func visit(
+        _ section: Int, _ direction: PageDirection, of place: ItemPlace?, limit: Int, from snapshot: any FeedSnapshot,
+        _ body: (ItemRow) throws -> Void
+    ) throws {
+        try reading.visit(direction, of: place, limit: limit, from: snapshot, body)
+    }
+
+    public func isDescending(_ section: Int) -> Bool { reading.order.isDescending }
+
+    public func place(at index: Int, in section: Int, of snapshot: any FeedSnapshot) throws -> ItemPlace? {
+        try reading.place(at: index, of: snapshot)
+    }
+
+    public var scope: String { reading.order == .imported ? "" : reading.order.text }
+}
+
+/// A lane of the store, read in an order.
+struct LaneReading: Sendable {
+    let lane: Lane
+    let order: SectionOrder
+
+    func items(
+        _ direction: PageDirection, of place: ItemPlace?, limit: Int, from snapshot: any FeedSnapshot
+    ) throws -> [FeedItem] {
+        let direction = order.isDescending ? direction.reversed : direction
+        guard let field = order.field else { return try snapshot.items(in: lane, direction, of: place?.position, limit: limit) }
+        return try snapshot.items(in: lane, by: field, direction, of: place, limit: limit)
+    }
+
+    func visit(
+        _ direction: PageDirection, of place: ItemPlace?, limit: Int, from snapshot: any FeedSnapshot, _ body: (ItemRow) throws -> Void
+    ) throws {
+        let direction = order.isDescending ? direction.reversed : direction
+        guard let field = order.field else { return try snapshot.visit(lane, direction, of: place?.position, limit: limit, body) }
+        try snapshot.visit(lane, by: field, direction, of: place, limit: limit, body)
+    }
+
+    /// - Parameter index: from the section's start.
+    func place(at index: Int, of snapshot: any FeedSnapshot) throws -> ItemPlace? {
+        guard order.isDescending else { return try snapshot.place(at: index, in: lane, by: order.field) }
+        return try snapshot.place(at: snapshot.count(in: lane) - 1 - index, in: lane, by: order.field)
+    }
+}
+
+extension PageDirection {
+    var reversed: PageDirection {
+        switch self {
+        case .forward: .backward
+        case .backward: .forward
+        }
+    }
+}

@@ -1,0 +1,117 @@
+/// The members of one JSON object, read strictly and kept as places in the bytes they came from.
+///
+/// Nested values are checked, and not taken apart. A name that occurs twice is legal JSON whose meaning RFC 8259 §4 leaves open:
+/// reading such an object succeeds, asking it for that name through ``ItemFields`` fails.
+public struct JSONObject: Sendable {
+    public struct Member: Sendable {
+        public var name: JSONToken
+        public var value: JSONToken
+    }
+
+    public let bytes: [UInt8]
+    public let members: [Member]
+    /// Where the object stands in ``bytes``.
+    public let range: Range<Int>
+
+    /// Reads the whole of `bytes` as one object.
+    public init(_ bytes: [UInt8]) throws(JSONFault) {
+        try self.init(bytes, at: 0)
+        var scanner = JSONScanner(at: range.upperBound)
+        scanner.skipWhitespace(bytes.span)
+        guard scanner.position == bytes.count else { throw JSONFault(.trailingBytes, at: scanner.position) }
+    }
+
+    /// Reads the object that begins at `offset` (whitespace before it is skipped) and leaves what follows it alone.
+    init(_ bytes: [UInt8], at offset: Int) throws(JSONFault) {
+        let span = bytes.span
+        var scanner = JSONScanner(at: offset)
+        scanner.skipWhitespace(span)
+        let start = scanner.position
+        guard start < span.count else { throw JSONFault(.endOfText, at: start) }
+        guard span[start] == UInt8(ascii: "{") else { throw JSONFault(.expectedObject, at: start) }
+        scanner.position += 1
+        var members: [Member] = []
+        members.reserveCapacity(8)
+        scanner.skipWhitespace(span)
+        if scanner.position < span.count, span[scanner.position] == UInt8(ascii: "}") {
+            scanner.position += 1
+        } else {
+            var isOpen = true
+            while isOpen {
+                scanner.skipWhitespace(span)
+                let name = try scanner.name(span)
+                scanner.skipWhitespace(span)
+                let value = try scanner.value(span)
+                members.append(Member(name: name, value: value))
+                scanner.skipWhitespace(span)
+                guard scanner.position < span.count else { throw JSONFault(.endOfText, at: scanner.position) }
+                switch span[scanner.position] {
+                case UInt8(ascii: ","): break
+                case UInt8(ascii: "}"): isOpen = false
+                default: throw JSONFault(.expectedCommaOrEnd, at: scanner.position)
+                }
+                scanner.position += 1
+            }
+        }
+        self.bytes = bytes
+        self.members = members
+        self.range = start..<scanner.position
+    }
+
+    /// The characters of a string, escapes resolved; no copy where it has none.
+    public func characters(of token: JSONToken) -> ArraySlice<UInt8> {
+        guard token.isEscaped else { return bytes[token.range] }
+        return JSONText.unescaped(bytes.span, token.range)[...]
+    }
+
+    /// Whether a string has exactly these characters.
+    func matches(_ token: JSONToken, _ text: String) -> Bool {
+        guard !token.isEscaped else { return characters(of: token).elementsEqual(text.utf8) }
+        guard token.range.count == text.utf8.count else { return false }
+        return bytes[token.range].elementsEqual(text.utf8)
+    }
+}
+
+/// The elements of one JSON array, read strictly and kept as places in the bytes they came from. They are checked, and not taken apart.
+public struct JSONArray: Sendable {
+    public let bytes: [UInt8]
+    public let elements: [JSONToken]
+
+    /// Reads the whole of `bytes` as one array.
+    public init(_ bytes: [UInt8]) throws(JSONFault) {
+        let span = bytes.span
+        var scanner = JSONScanner()
+        scanner.skipWhitespace(span)
+        guard scanner.position < span.count else { throw JSONFault(.endOfText, at: scanner.position) }
+        guard span[scanner.position] == UInt8(ascii: "[") else { throw JSONFault(.expectedArray, at: scanner.position) }
+        scanner.position += 1
+        scanner.skipWhitespace(span)
+        var elements: [JSONToken] = []
+        var isOpen = true
+        if scanner.position < span.count, span[scanner.position] == UInt8(ascii: "]") {
+            scanner.position += 1
+            isOpen = false
+        }
+        while isOpen {
+            scanner.skipWhitespace(span)
+            elements.append(try scanner.value(span))
+            scanner.skipWhitespace(span)
+            guard scanner.position < span.count else { throw JSONFault(.endOfText, at: scanner.position) }
+            switch span[scanner.position] {
+            case UInt8(ascii: ","): break
+            case UInt8(ascii: "]"): isOpen = false
+            default: throw JSONFault(.expectedCommaOrEnd, at: scanner.position)
+            }
+            scanner.position += 1
+        }
+        scanner.skipWhitespace(span)
+        guard scanner.position == span.count else { throw JSONFault(.trailingBytes, at: scanner.position) }
+        self.bytes = bytes
+        self.elements = elements
+    }
+
+    /// The bytes of an element; of a string those between its quotes.
+    public func bytes(of element: JSONToken) -> [UInt8] {
+        Array(bytes[element.range])
+    }
+}

@@ -1,0 +1,182 @@
+/// Writes JSON straight into bytes.
+///
+/// The encoder of Foundation goes through a tree of boxed values and costs several times as much as reading the page's items.
+struct JSONWriter {
+    private(set) var bytes: [UInt8]
+
+    init(capacity: Int) {
+        bytes = []
+        bytes.reserveCapacity(capacity)
+    }
+
+    /// Text that is JSON already.
+    mutating func raw(_ text: StaticString) {
+        text.withUTF8Buffer { bytes.append(contentsOf: $0) }
+    }
+
+    /// The same, made before.
+    mutating func append(_ json: ArraySlice<UInt8>) {
+        bytes.append(contentsOf: json)
+    }
+
+    mutating func write(_ value: Int64) {
+        bytes.append(contentsOf: String(value).utf8)
+    }
+
+    /// A number without a fraction where it is whole; null where it is not finite.
+    mutating func write(_ value: Double) {
+        if let whole = Int64(exactly: value) {
+            write(whole)
+        } else if value.magnitude >= 0x1p63, value.magnitude < 1e21, let whole = Int128(exactly: value) {
+            bytes.append(contentsOf: String(whole).utf8)
+        } else if value.isFinite {
+            bytes.append(contentsOf: value.description.utf8)
+        } else {
+            raw("null")
+        }
+    }
+
+    mutating func write(_ text: String?) {
+        if let text { write(text) } else { raw("null") }
+    }
+
+    /// A string in quotes. Quote, backslash and control characters are escaped (RFC 8259 section 7); everything else stays as it is.
+    mutating func write(_ text: String) {
+        bytes.append(UInt8(ascii: "\""))
+        let isContiguous = text.utf8.withContiguousStorageIfAvailable { appendEscaped($0) } != nil
+        if !isContiguous {
+            var native = text
+            native.withUTF8 { appendEscaped($0) }
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    private mutating func appendEscaped(_ text: UnsafeBufferPointer<UInt8>) {
+        var start = text.startIndex
+        for index in text.indices {
+            let byte = text[index]
+            guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { continue }
+            bytes.append(contentsOf: text[start..<index])
+            appendEscape(of: byte)
+            start = index + 1
+        }
+        bytes.append(contentsOf: text[start...])
+    }
+
+    private mutating func appendEscape(of byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "\""): raw(#"\""#)
+        case UInt8(ascii: "\\"): raw(#"\\"#)
+        case 0x0A: raw(#"\n"#)
+        case 0x0D: raw(#"\r"#)
+        case 0x09: raw(#"\t"#)
+        default:
+            raw(#"\u00"#)
+            for digit in [byte >> 4, byte & 0xF] {
+                bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+            }
+        }
+    }
+}
+
+extension JSONWriter {
+    /// A cell, with its slots in the order of ``CellCommands``; slots without an action are left out.
+    mutating func write(_ viewModel: CellViewModel) {
+        raw(#"{"id":"#)
+        write(viewModel.id)
+        raw(#","identifier":"#)
+        write(viewModel.identifier)
+        raw(#","size":{"width":"#)
+        write(viewModel.size.width)
+        raw(#","height":"#)
+        write(viewModel.size.height)
+        raw(#"},"actions":{"#)
+        var isFirst = true
+        for (slot, _) in viewModel.commands.slots {
+            guard let action = viewModel.action(in: slot) else { continue }
+            if !isFirst { raw(",") }
+            isFirst = false
+            write(slot.rawValue)
+            raw(":")
+            write(action)
+        }
+        raw("}}")
+    }
+
+    mutating func write(_ action: Action) {
+        switch action {
+        case .bind(let bindings):
+            raw(#"{"type":"bind","bindings":{"#)
+            for (index, binding) in bindings.enumerated() {
+                if index > 0 { raw(",") }
+                write(binding.part)
+                raw(":{")
+                write(binding.value)
+                raw("}")
+            }
+            raw("}}")
+        case .request(let method, let href, let templated, let body, let input):
+            raw(#"{"type":"request","method":"#)
+            write(method)
+            raw(#","href":"#)
+            write(href)
+            if templated { raw(#","templated":true"#) }
+            if let body {
+                raw(#","body":"#)
+                write(body)
+            }
+            if let input {
+                raw(#","input":"#)
+                write(input)
+            }
+            raw("}")
+        case .link(let href):
+            raw(#"{"type":"link","href":"#)
+            write(href)
+            raw("}")
+        case .custom(let type, let members):
+            write(.object([.init("type", .text(type))] + members))
+        }
+    }
+
+    private mutating func write(_ value: Binding.Value) {
+        switch value {
+        case .text(let text):
+            raw(#""text":"#)
+            write(text)
+        case .image(let href):
+            raw(#""image":"#)
+            write(href)
+        case .custom(let type, let value):
+            write(type)
+            raw(":")
+            write(value)
+        }
+    }
+
+    mutating func write(_ value: ActionValue) {
+        switch value {
+        case .text(let text): write(text)
+        case .integer(let number): write(number)
+        case .number(let number): write(number)
+        case .flag(let flag): raw(flag ? "true" : "false")
+        case .null: raw("null")
+        case .list(let values):
+            raw("[")
+            for (index, value) in values.enumerated() {
+                if index > 0 { raw(",") }
+                write(value)
+            }
+            raw("]")
+        case .object(let members):
+            raw("{")
+            for (index, member) in members.enumerated() {
+                if index > 0 { raw(",") }
+                write(member.name)
+                raw(":")
+                write(member.value)
+            }
+            raw("}")
+        }
+    }
+}

@@ -1,0 +1,60 @@
+internal import IntertwinePrimitives
+
+extension Performance {
+    /// The performance as clients get it: JSON, UTF-8.
+    public func json() -> [UInt8] {
+        var writer = JSONWriter(capacity: 512)
+        if let selection {
+            writer.raw(#"{"selection":"#)
+            writer.write(selection)
+        } else {
+            writer.raw(#"{"simulated":true"#)
+        }
+        writer.raw(#","commands":"#)
+        writer.write(steps)
+        if let presentation {
+            writer.raw(#","presentation":{"type":"#)
+            writer.write(presentation.type)
+            writer.raw(#","screen":"#)
+            writer.write(presentation.screen)
+            writer.raw(#","arguments":"#)
+            writer.write(.object(presentation.arguments.map { .init($0.name, .text($0.value)) }))
+            writer.raw("}")
+        }
+        if let undo {
+            writer.raw(#","undo":{"type":"request","method":"DELETE","href":"#)
+            writer.write(undo.href)
+            writer.raw(#","expires":"#)
+            writer.write(Timestamp.text(milliseconds: undo.expires))
+            writer.raw("}")
+        }
+        writer.raw("}")
+        return writer.bytes
+    }
+}
+
+extension StepResult {
+    /// What was taken back, as clients get it: JSON, UTF-8.
+    public static func json(_ steps: [StepResult]) -> [UInt8] {
+        var writer = JSONWriter(capacity: 128)
+        writer.raw(#"{"commands":"#)
+        writer.write(steps)
+        writer.raw("}")
+        return writer.bytes
+    }
+}
+
+extension JSONWriter {
+    mutating func write(_ steps: [StepResult]) {
+        raw("[")
+        for (index, step) in steps.enumerated() {
+            if index > 0 { raw(",") }
+            raw(#"{"command":"#)
+            write(step.command)
+            raw(#","outcome":"#)
+            write(step.outcome.rawValue)
+            raw("}")
+        }
+        raw("]")
+    }
+}

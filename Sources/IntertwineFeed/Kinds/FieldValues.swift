@@ -1,0 +1,95 @@
+/// The fields of one stored item, read as its kind declares them. Pictures are minted once, however many parts show them.
+struct FieldValues {
+    let item: FeedItem
+    private let fields: ItemFields
+    private var images: [(field: String, href: String)] = []
+
+    /// - Throws: ``ItemFault`` where the body is no JSON object.
+    init(_ item: FeedItem) throws(ItemFault) {
+        self.item = item
+        fields = try ItemFields(item.body)
+    }
+
+    /// The value as text, or nil where the item has none.
+    ///
+    /// - Throws: ``ItemFault`` where the value is not what the kind declares: it was stored under another declaration.
+    func text(_ reference: FieldReference) throws(ItemFault) -> String? {
+        switch reference {
+        case .id: item.id
+        case .variant: item.variant
+        case .field(let field): try field.value(in: fields).map { String(decoding: $0, as: UTF8.self) }
+        }
+    }
+
+    /// The href of a picture.
+    mutating func image(_ reference: FieldReference, in context: CellContext) throws(ItemFault) -> String? {
+        guard case .field(let field) = reference else { return nil }
+        if let known = images.first(where: { $0.field == field.name }) { return known.href }
+        guard let source = try text(reference) else { return nil }
+        let href = context.links.image(source, now: context.now)
+        images.append((field.name, href))
+        return href
+    }
+}
+
+/// What a declaration can name: a field of its kind, or the id or the type that every item has.
+enum FieldReference: Sendable, Hashable {
+    case id
+    case variant
+    case field(FieldDeclaration)
+
+    /// What messages and conditions take it for.
+    var type: FieldType {
+        switch self {
+        case .id, .variant: .text
+        case .field(let field): field.type
+        }
+    }
+
+    /// Whether every valid item has a value here.
+    var isRequired: Bool {
+        switch self {
+        case .id, .variant: true
+        case .field(let field): field.isRequired
+        }
+    }
+}
+
+/// Where a part of a cell gets its value from.
+enum BindingSource: Sendable {
+    case text(FieldReference)
+    case template(TextTemplate)
+    case image(FieldReference)
+    case date(FieldReference)
+    case number(FieldReference)
+    case link(FieldReference)
+    case linkTemplate(LinkTemplate)
+
+    /// What the part is filled with; nil where the item has nothing for it.
+    ///
+    /// - Throws: ``ItemFault`` where a field is not what the kind declares.
+    func value(of values: inout FieldValues, in context: CellContext) throws(ItemFault) -> Binding.Value? {
+        guard let text = try text(of: &values, in: context) else { return nil }
+        switch self {
+        case .text, .template: return .text(text)
+        case .image: return .image(text)
+        case .date: return .custom(type: "date", .text(text))
+        case .link, .linkTemplate: return .custom(type: "link", .text(text))
+        case .number:
+            if let whole = Int64(text) { return .custom(type: "number", .integer(whole)) }
+            return Double(text).map { .custom(type: "number", .number($0)) }
+        }
+    }
+
+    /// The same as an argument of a screen has it: text, whatever it stands for.
+    func text(of values: inout FieldValues, in context: CellContext) throws(ItemFault) -> String? {
+        switch self {
+        case .text(let reference), .date(let reference), .number(let reference), .link(let reference): return try values.text(reference)
+        case .image(let reference): return try values.image(reference, in: context)
+        case .template(let template):
+            let text = try template.text(of: values)
+            return text.isEmpty ? nil : text
+        case .linkTemplate(let template): return try template.href(of: values)
+        }
+    }
+}
