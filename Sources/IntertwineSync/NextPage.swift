@@ -49,3 +49,69 @@ public enum NextPage: Sendable, Hashable {
         return "\(parts.first ?? "")?\(pairs.joined(separator: "&"))"
     }
 }
+
+/// The `Link` header field (RFC 8288 §3).
+enum LinkField {
+    /// The target of the first link whose relation is `next`; nil where there is none.
+    ///
+    /// A link with an anchor speaks of another document (§3.2), and what cannot be read ends the list.
+    static func next(in field: String) -> String? {
+        var rest = Substring(field)
+        while true {
+            rest = rest.drop { $0 == " " || $0 == "\t" || $0 == "," }
+            guard rest.first == "<", let end = rest.firstIndex(of: ">") else { return nil }
+            let target = rest[rest.index(after: rest.startIndex)..<end]
+            rest = rest[rest.index(after: end)...]
+            var relation: String?
+            var hasAnchor = false
+            while let (name, value) = parameter(&rest) {
+                // Only the first of several counts (§3.3).
+                if name == "rel", relation == nil { relation = value }
+                if name == "anchor" { hasAnchor = true }
+            }
+            let relations = relation?.lowercased().split(separator: " ") ?? []
+            if relations.contains("next"), !hasAnchor { return String(target) }
+        }
+    }
+
+    /// `; name="value"`, taken off the text; nil where no parameter follows.
+    private static func parameter(_ rest: inout Substring) -> (name: String, value: String)? {
+        var text = rest.drop { $0 == " " || $0 == "\t" }
+        guard text.first == ";" else { return nil }
+        text = text.dropFirst().drop { $0 == " " || $0 == "\t" }
+        let name = text.prefix { !"=;, \t".contains($0) }
+        text = text.dropFirst(name.count).drop { $0 == " " || $0 == "\t" }
+        var value = ""
+        if text.first == "=" {
+            text = text.dropFirst().drop { $0 == " " || $0 == "\t" }
+            if text.first == "\"" {
+                value = quoted(&text)
+            } else {
+                value = String(text.prefix { !";, \t".contains($0) })
+                text = text.dropFirst(value.count)
+            }
+        }
+        rest = text
+        return (name.lowercased(), value)
+    }
+
+    /// A quoted string (RFC 9110 §5.6.4), taken off the text; one without an end goes to the end.
+    private static func quoted(_ text: inout Substring) -> String {
+        var value = ""
+        var isEscaped = false
+        text = text.dropFirst()
+        while let character = text.popFirst() {
+            if isEscaped {
+                value.append(character)
+                isEscaped = false
+            } else if character == "\\" {
+                isEscaped = true
+            } else if character == "\"" {
+                return value
+            } else {
+                value.append(character)
+            }
+        }
+        return value
+    }
+}

@@ -99,7 +99,7 @@ struct HeldPage: Hashable {
 /// A cell as a client holds it: which one it is, and what tells it from the same cell with anything changed.
 public struct HeldCell: Sendable, Hashable {
     /// Bytes of a digest. A change that leaves it as it was comes once in 2^48.
-    static let digestLength = 6
+    fileprivate static let digestLength = 6
 
     public var id: String
     /// The first six bytes of a SHA-256.

@@ -31,7 +31,7 @@ public struct VerdictRules: Sendable, Hashable {
 }
 
 /// Looks for any of several words in a text, ASCII letters of either case being the same. One pass over the bytes, nothing allocated.
-struct WordSearch: Sendable, Hashable {
+private struct WordSearch: Sendable, Hashable {
     private let words: [[UInt8]]
     private let passed: [[UInt8]]
     /// Whether a word begins with a byte, one that is passed included.

@@ -49,7 +49,7 @@ public enum ItemFileFault: Error, Sendable, Hashable, CustomStringConvertible {
 
 extension ItemFileFault {
     /// Bytes that ``init(opening:isAtEnd:)`` may want to see.
-    static let openingLength = 4_096
+    private static let openingLength = 4_096
 
     /// What the first bytes of a file show it to be.
     enum Opening: Hashable {

@@ -109,7 +109,7 @@ extension JSONScanner {
     /// A string, the position being at its opening quote.
     ///
     /// Every byte is checked: no control characters (RFC 8259 §7), well-formed UTF-8 only (RFC 3629 §4), known escapes, whole surrogate pairs.
-    mutating func string(_ bytes: Span<UInt8>) throws(JSONFault) -> JSONToken {
+    private mutating func string(_ bytes: Span<UInt8>) throws(JSONFault) -> JSONToken {
         position += 1
         let start = position
         var isEscaped = false
@@ -196,7 +196,7 @@ extension JSONScanner {
 
 extension JSONScanner {
     /// A number or one of the three literals.
-    mutating func scalar(_ bytes: Span<UInt8>) throws(JSONFault) -> JSONToken {
+    private mutating func scalar(_ bytes: Span<UInt8>) throws(JSONFault) -> JSONToken {
         guard position < bytes.count else { throw JSONFault(.endOfText, at: position) }
         switch bytes[position] {
         case UInt8(ascii: "t"): return try literal("true", .boolean, bytes)

@@ -1,5 +1,5 @@
 /// Makes the cells of one type of a declared kind: the first whose conditions hold shows the item, and of each companion too.
-struct DeclaredCellFactory: CellViewModelFactory {
+private struct DeclaredCellFactory: CellViewModelFactory {
     let identifier: String
     let companions: [String]
     /// By the companion that they are; those of the first cell under nil.
@@ -62,7 +62,7 @@ struct DeclaredCell: Sendable {
     let companion: String?
 
     /// The cell as items of a type see it: without the conditions that ask for the type. Nil where one of them rules the type out.
-    func narrowed(to variant: String) -> DeclaredCell? {
+    fileprivate func narrowed(to variant: String) -> DeclaredCell? {
         guard conditions.allSatisfy({ $0.admits(variant: variant) }) else { return nil }
         var cell = self
         cell.conditions.removeAll { $0.reference == .variant }

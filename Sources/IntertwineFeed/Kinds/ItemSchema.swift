@@ -75,7 +75,7 @@ struct FieldSchema {
     }
 
     /// What an id must not have in it: control characters.
-    static let identifierPattern = "^[^\\u0000-\\u001F\\u007F]*$"
+    fileprivate static let identifierPattern = "^[^\\u0000-\\u001F\\u007F]*$"
 
     /// A string, or a whole number, which is the same as its decimal digits.
     static func identifier(limit: Int) -> FieldSchema {

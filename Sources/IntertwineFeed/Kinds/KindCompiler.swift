@@ -2,9 +2,9 @@
 struct KindCompiler {
     private static let nameLimit = 64
 
-    let declaration: KindDeclaration
+    private let declaration: KindDeclaration
     /// Everything that bindings, conditions and templates can name, in the order of the declaration.
-    let references: [(name: String, reference: FieldReference)]
+    private let references: [(name: String, reference: FieldReference)]
 
     /// - Throws: ``KindFault`` where names, types or fields are wrong.
     init(_ declaration: KindDeclaration) throws(KindFault) {
@@ -54,7 +54,7 @@ struct KindCompiler {
         return (first | 0x20) &- UInt8(ascii: "a") < 26 && isPlain && bytes.count <= nameLimit
     }
 
-    static func check(name: String, at path: [String]) throws(KindFault) {
+    private static func check(name: String, at path: [String]) throws(KindFault) {
         guard isName(name) else {
             throw KindFault(
                 path, "'\(ItemFault.shown(name))' must be a letter followed by letters, digits, _ or -, \(nameLimit) at most")
@@ -62,7 +62,7 @@ struct KindCompiler {
     }
 
     /// - Parameter types: what the field may hold; any where it is empty.
-    func reference(_ name: String, _ types: [FieldType], at path: [String]) throws(KindFault) -> FieldReference {
+    private func reference(_ name: String, _ types: [FieldType], at path: [String]) throws(KindFault) -> FieldReference {
         let fitting = references.filter { types.isEmpty || types.contains($0.reference.type) }
         let wanted = types.map(\.rawValue).joined(separator: " or ")
         let shown = ItemFault.shown(name)
@@ -127,7 +127,7 @@ extension KindCompiler {
         return field
     }
 
-    func cell(_ cell: CellDeclaration, at path: [String]) throws(KindFault) -> DeclaredCell {
+    private func cell(_ cell: CellDeclaration, at path: [String]) throws(KindFault) -> DeclaredCell {
         guard !cell.identifier.isEmpty, cell.identifier.utf8.count <= 128 else {
             throw KindFault(path, "identifier must have 1 to 128 bytes")
         }
@@ -148,7 +148,7 @@ extension KindCompiler {
         guard size.minimum ?? 0 <= size.maximum ?? .infinity else { throw KindFault(path, "min is greater than max") }
     }
 
-    func condition(_ condition: FieldCondition, at path: [String]) throws(KindFault) -> CellCondition {
+    private func condition(_ condition: FieldCondition, at path: [String]) throws(KindFault) -> CellCondition {
         let reference = try reference(condition.field, [], at: path)
         switch condition.test {
         case .present(let isPresent): return CellCondition(reference: reference, test: .present(isPresent))
@@ -183,7 +183,7 @@ extension KindCompiler {
 
 /// Where the parts of cells and the arguments of screens get their values from.
 extension KindCompiler {
-    func sources(
+    private func sources(
         _ declared: [BindingDeclaration], at path: [String]
     ) throws(KindFault) -> [(part: String, source: BindingSource)] {
         var sources: [(part: String, source: BindingSource)] = []

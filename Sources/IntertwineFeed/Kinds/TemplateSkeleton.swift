@@ -101,7 +101,7 @@ struct TemplateField: Sendable {
 }
 
 /// What one case has for a template, by name. Missing fields are missing, booleans choose sections.
-struct TemplateValues: MustacheParent, MustacheCustomRenderable {
+private struct TemplateValues: MustacheParent, MustacheCustomRenderable {
     let values: [(name: String, value: any Sendable)]
     let renderText = ""
     let isNull = false
@@ -112,7 +112,7 @@ struct TemplateValues: MustacheParent, MustacheCustomRenderable {
 }
 
 /// What stands for a field's value while a template is compiled: text, which sections can be entered with.
-struct TemplateValue: MustacheParent, MustacheCustomRenderable {
+private struct TemplateValue: MustacheParent, MustacheCustomRenderable {
     let renderText: String
     let isNull = false
 

@@ -17,7 +17,7 @@ struct TextTemplate: Sendable {
     }
 
     /// Cases that a template may distinguish: eight optional fields, or five optional booleans.
-    static let caseLimit = 256
+    private static let caseLimit = 256
 
     private let skeletons: [TemplateSkeleton]
     private let fields: [TemplateField]
@@ -38,7 +38,7 @@ struct TextTemplate: Sendable {
     }
 
     /// What the template comes to in each case, with a plain letter for every value.
-    var samples: [String] {
+    fileprivate var samples: [String] {
         skeletons.map { $0.text(filledWith: fields.map { _ in "x" }) }
     }
 
@@ -88,9 +88,9 @@ struct LinkTemplate: Sendable {
 /// Of mustache, templates of cells have variables, sections, inverted sections and comments. What reaches beyond the item, or changes how
 /// the rest is read or escaped (partials, inheritance, delimiters, pragmas, lambdas), is refused; so is a name that the kind does not have,
 /// which mustache itself would leave blank without a word.
-enum TemplateTags {
+private enum TemplateTags {
     /// Sections inside each other.
-    static let depthLimit = 16
+    private static let depthLimit = 16
 
     /// - Parameter known: what the kind's items have.
     /// - Returns: the names that the template reads.

@@ -13,7 +13,7 @@ public struct RemotePageReader: Sendable {
         case finished
     }
 
-    enum State: Sendable {
+    private enum State: Sendable {
         /// Where a value must begin.
         case value
         /// Where an object's member must begin, or its end may be.
@@ -28,25 +28,25 @@ public struct RemotePageReader: Sendable {
         case finished
     }
 
-    let kind: any ItemKind
-    let fields: FieldMapping?
-    var buffer: [UInt8] = []
+    private let kind: any ItemKind
+    private let fields: FieldMapping?
+    private var buffer: [UInt8] = []
     /// The first byte of the buffer that is not read yet.
-    var position = 0
+    private var position = 0
     /// Bytes of the page before the buffer.
     private var consumed = 0
-    var isAtEnd = false
-    var state = State.value
+    private var isAtEnd = false
+    private var state = State.value
     /// The containers around the value that is read, without the list.
-    var containers: [Container] = []
-    var items: PathMatch
-    var cursorPath: PathMatch?
-    var foundItems = false
+    private var containers: [Container] = []
+    private var items: PathMatch
+    private var cursorPath: PathMatch?
+    private var foundItems = false
 
     /// Elements of the list that were met so far, good and bad.
-    public internal(set) var count = 0
+    public private(set) var count = 0
     /// The value that tells where the next page begins: a string or a number; nil where it is missing, null, false or empty.
-    public internal(set) var cursor: String?
+    public private(set) var cursor: String?
 
     /// - Parameters:
     ///   - fields: where an item's fields come from; nil for the members of the same names.
@@ -88,16 +88,16 @@ public struct RemotePageReader: Sendable {
         }
     }
 
-    func fault(_ reason: String, isOfPlace: Bool = false) -> RemotePageFault {
+    private func fault(_ reason: String, isOfPlace: Bool = false) -> RemotePageFault {
         RemotePageFault(reason: reason, offset: consumed + position, isOfPlace: isOfPlace)
     }
 
-    func fault(_ fault: JSONFault) -> RemotePageFault {
+    private func fault(_ fault: JSONFault) -> RemotePageFault {
         RemotePageFault(reason: fault.reason.rawValue, offset: consumed + fault.offset)
     }
 
     /// The next byte that is not whitespace; nil where it has not arrived yet.
-    mutating func peek() throws(RemotePageFault) -> UInt8? {
+    private mutating func peek() throws(RemotePageFault) -> UInt8? {
         var scanner = JSONScanner(at: position)
         scanner.skipWhitespace(buffer.span)
         position = scanner.position
@@ -107,7 +107,7 @@ public struct RemotePageReader: Sendable {
     }
 
     /// Reads one token or value by `body`, or nil where it has not arrived in full; nothing is read then.
-    mutating func scan<Value>(
+    private mutating func scan<Value>(
         _ body: (inout JSONScanner, Span<UInt8>) throws(JSONFault) -> Value
     ) throws(RemotePageFault) -> Value? {
         var scanner = JSONScanner(at: position)
@@ -131,15 +131,16 @@ public struct RemotePageReader: Sendable {
     }
 }
 
-/// What stands around the list of items.
+// MARK: What stands around the list of items
+
 extension RemotePageReader {
     /// An object or an array that the reader is inside of.
-    enum Container: Sendable {
+    private enum Container: Sendable {
         case object
         case array(index: Int)
     }
 
-    mutating func nextValue() throws(RemotePageFault) -> Outcome? {
+    private mutating func nextValue() throws(RemotePageFault) -> Outcome? {
         guard let byte = try peek() else { return .needsBytes }
         if byte == UInt8(ascii: "<"), containers.isEmpty {
             throw fault("this is an HTML page, not JSON: the address may want a login, or be wrong; look at it in a browser")
@@ -187,7 +188,7 @@ extension RemotePageReader {
         return nil
     }
 
-    mutating func nextMember(isFirst: Bool) throws(RemotePageFault) -> Outcome? {
+    private mutating func nextMember(isFirst: Bool) throws(RemotePageFault) -> Outcome? {
         guard let byte = try peek() else { return .needsBytes }
         if isFirst, byte == UInt8(ascii: "}") {
             close()
@@ -198,7 +199,7 @@ extension RemotePageReader {
         return nil
     }
 
-    mutating func nextArrayStart() throws(RemotePageFault) -> Outcome? {
+    private mutating func nextArrayStart() throws(RemotePageFault) -> Outcome? {
         guard let byte = try peek() else { return .needsBytes }
         if byte == UInt8(ascii: "]") {
             close()
@@ -209,7 +210,7 @@ extension RemotePageReader {
     }
 
     /// Behind a value of a container: another one, or the container's end.
-    mutating func nextSeparator() throws(RemotePageFault) -> Outcome? {
+    private mutating func nextSeparator() throws(RemotePageFault) -> Outcome? {
         guard let byte = try peek(), let container = containers.last else { return .needsBytes }
         switch (container, byte) {
         case (.object, UInt8(ascii: ",")):
@@ -244,7 +245,7 @@ extension RemotePageReader {
     }
 
     /// Behind the document.
-    mutating func nextEnd() throws(RemotePageFault) -> Outcome? {
+    private mutating func nextEnd() throws(RemotePageFault) -> Outcome? {
         var scanner = JSONScanner(at: position)
         scanner.skipWhitespace(buffer.span)
         position = scanner.position
@@ -255,14 +256,15 @@ extension RemotePageReader {
         return nil
     }
 
-    static func name(_ pointer: JSONPointer) -> String {
+    private static func name(_ pointer: JSONPointer) -> String {
         pointer.isWholeDocument ? "the document" : "\(pointer)"
     }
 }
 
-/// The list of items itself.
+// MARK: The list of items itself
+
 extension RemotePageReader {
-    mutating func nextElement(isFirst: Bool) throws(RemotePageFault) -> Outcome? {
+    private mutating func nextElement(isFirst: Bool) throws(RemotePageFault) -> Outcome? {
         guard let byte = try peek() else { return .needsBytes }
         if isFirst, byte == UInt8(ascii: "]") {
             position += 1
@@ -294,7 +296,7 @@ extension RemotePageReader {
         return .bad(ItemFault(reason: "must be an object, is \(token.kind.rawValue)"))
     }
 
-    mutating func nextElementSeparator() throws(RemotePageFault) -> Outcome? {
+    private mutating func nextElementSeparator() throws(RemotePageFault) -> Outcome? {
         guard let byte = try peek() else { return .needsBytes }
         switch byte {
         case UInt8(ascii: ","): state = .element(isFirst: false)
@@ -315,7 +317,7 @@ extension RemotePageReader {
 }
 
 /// Follows a pointer while a document is read: tells which value is the one that it points to.
-struct PathMatch: Sendable {
+private struct PathMatch: Sendable {
     let pointer: JSONPointer
     /// How many tokens of the pointer the way to the value that is read agrees with, from the beginning.
     private var agreed = 0

@@ -1,3 +1,5 @@
+import Foundation
+import GRDB
 import IntertwineFeed
 
 /// Where the items of an import go. Used by one thread at a time.
@@ -35,4 +37,128 @@ struct ImportCounts {
         counts.replaced += more.replaced
         counts.withheld.add(more.withheld)
     }
+}
+
+/// Writes an import into a store that others may be using: one transaction, which readers do not see before it is committed.
+struct StoreDestination: ImportDestination {
+    private let pool: DatabasePool
+    private var writer: ItemWriter
+    private var isOver = false
+
+    /// Opens the store, makes it where there is none, and waits for up to 60 s until no other import is under way.
+    ///
+    /// - Parameter sections: how the store is to be laid out; as it is where empty.
+    init(_ path: String, sections: [SectionPlan]) throws {
+        pool = try ItemSchema.file(path).open(Self.configuration)
+        try pool.syncCommits()
+        writer = try pool.writeWithoutTransaction { database in
+            try database.execute(sql: "BEGIN IMMEDIATE")
+            if !sections.isEmpty, try !SectionTable(database).isLaid(sections, in: database) {
+                _ = try SectionTable.lay(sections, in: database)
+            }
+            return try ItemWriter(database)
+        }
+    }
+
+    private static var configuration: Configuration {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(60)
+        configuration.maximumReaderCount = 1
+        configuration.label = "intertwine.import"
+        // The transaction spans many calls.
+        configuration.allowsUnsafeTransactions = true
+        configuration.prepareDatabase { database in
+            // 64 MiB: what of the id index stays in memory decides how fast items with random ids go in.
+            try database.execute(sql: "PRAGMA page_size = \(ItemSchema.pageSize); PRAGMA cache_size = -65536; PRAGMA mmap_size = 0")
+        }
+        return configuration
+    }
+
+    mutating func write(_ batch: [ValidItem]) throws -> ImportCounts {
+        var counts = ImportCounts()
+        try pool.writeWithoutTransaction { _ in
+            for item in batch { counts.count(try writer.bring(item), of: item) }
+        }
+        return counts
+    }
+
+    mutating func commit() throws -> ImportCounts {
+        try pool.writeWithoutTransaction { try $0.execute(sql: "COMMIT") }
+        isOver = true
+        return ImportCounts()
+    }
+
+    mutating func rollback() {
+        guard !isOver else { return }
+        isOver = true
+        // If this fails there is no transaction any more, or closing the connection ends it.
+        try? pool.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+    }
+}
+
+/// Counts what an import would do, and writes nothing into the store, which it reads beside whoever uses it.
+///
+/// The ids that the import has brought so far are kept in a temporary database of SQLite's: memory stays bounded.
+struct RehearsalDestination: ImportDestination {
+    private let seen: DatabaseQueue
+    /// Nil where there is no store yet.
+    private let store: DatabaseQueue?
+
+    init(_ path: String) throws {
+        seen = try DatabaseQueue(path: "")
+        try seen.writeWithoutTransaction { database in
+            try database.execute(
+                sql: """
+                    PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768;
+                    CREATE TABLE seen (kind TEXT NOT NULL, id TEXT NOT NULL, PRIMARY KEY (kind, id)) WITHOUT ROWID
+                    """)
+        }
+        guard FileManager.default.fileExists(atPath: path) else {
+            store = nil
+            return
+        }
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(60)
+        configuration.label = "intertwine.rehearsal"
+        store = try DatabaseQueue(path: path, configuration: configuration)
+    }
+
+    func write(_ batch: [ValidItem]) throws -> ImportCounts {
+        let fresh = try seen.write { database in
+            let insert = try SQLStatement(database, "INSERT INTO seen (kind, id) VALUES (?, ?) ON CONFLICT DO NOTHING")
+            return try batch.map { item in
+                try insert.bind(1, item.kind)
+                try insert.bind(2, item.id)
+                try insert.run()
+                return database.changesCount > 0
+            }
+        }
+        var counts = ImportCounts()
+        guard let store else {
+            for (item, isFresh) in zip(batch, fresh) { counts.count(isFresh ? .added : .replaced, of: item) }
+            return counts
+        }
+        return try store.read { database in
+            let find = try SQLStatement(database, "SELECT 1 FROM item WHERE kind = ? AND id = ?")
+            // A store of a version before has none; the import would make the table.
+            let takedowns = try database.tableExists("takedown") ? TakedownTable(database) : nil
+            for (item, isFresh) in zip(batch, fresh) {
+                if try takedowns?.withholds(kind: item.kind, id: item.id) == true {
+                    counts.count(.withheld, of: item)
+                    continue
+                }
+                try find.bind(1, item.kind)
+                try find.bind(2, item.id)
+                let isThere = try find.step()
+                find.reset()
+                counts.count(isThere || !isFresh ? .replaced : .added, of: item)
+            }
+            return counts
+        }
+    }
+
+    func commit() -> ImportCounts { ImportCounts() }
+
+    func rollback() {}
 }

@@ -1,5 +1,5 @@
 import GRDB
-import IntertwineFeed
+public import IntertwineFeed
 
 /// Puts items into the store, one after another, inside a transaction that is someone else's.
 struct ItemWriter {
@@ -71,5 +71,60 @@ struct ItemWriter {
         let position = try SQLStatement.integer(database, "SELECT max(position) FROM item WHERE lane = ?", .integer(lane.rawValue)) ?? 0
         lastPositions[lane] = position
         return position
+    }
+}
+
+/// What putting an item did.
+public enum ItemChange: Sendable, Hashable {
+    case added
+    case replaced
+    /// Nothing: the item was taken down, and has not been released.
+    case withheld
+}
+
+extension SQLStatement {
+    /// The six values of ``ItemSchema/insertion``.
+    func bind(_ item: ValidItem, in lane: Lane, at position: Int64) throws {
+        try bind(1, lane.rawValue)
+        try bind(2, position)
+        try bind(3, item.kind)
+        try bind(4, item.id)
+        try bind(5, item.variant)
+        try bind(6, text: item.body)
+    }
+}
+
+extension SQLiteStore {
+    /// Appends an item to its lane, or replaces the one of the same kind and id in its place. On disk when it returns.
+    /// Ends the item's takedown, if there is one.
+    ///
+    /// - Throws: `StoreError.unavailable`, for example while an import keeps the store locked for more than 5 s.
+    public func put(_ item: ValidItem) async throws -> ItemChange {
+        try await write { database in
+            var writer = try ItemWriter(database)
+            return try writer.put(item)
+        }
+    }
+
+    /// Removes an item; false where there was none.
+    ///
+    /// - Throws: `StoreError.unavailable`
+    public func remove(kind: String, id: String) async throws -> Bool {
+        try await write { try ItemWriter($0).remove(kind: kind, id: id) }
+    }
+}
+
+extension SQLiteStore {
+    /// Puts an item unless `refuse` objects to what is there, both in one transaction: nobody can change the item in between. Ends the item's
+    /// takedown, if there is one.
+    ///
+    /// - Parameter refuse: given the item of that kind and id, or nil; throws where it must not be replaced.
+    /// - Throws: what `refuse` throws, or `StoreError.unavailable`.
+    public func put(_ item: ValidItem, unless refuse: @escaping @Sendable (FeedItem?) throws -> Void) async throws -> ItemChange {
+        try await write { database in
+            try refuse(SQLiteSnapshot(database: database).item(kind: item.kind, id: item.id))
+            var writer = try ItemWriter(database)
+            return try writer.put(item)
+        }
     }
 }

@@ -9,7 +9,7 @@ struct LanePositions {
     /// How many items are pushed at least, as long as so many follow.
     private static let smallestPush = 32
     /// And at most.
-    static let largestPush = 8_192
+    private static let largestPush = 8_192
     /// How far apart items stand after a push; ten more can then be put between two of them, always at the same side.
     private static let spacing: Int64 = 1 << 10
 

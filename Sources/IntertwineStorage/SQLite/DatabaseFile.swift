@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import Glibc
 import IntertwineFeed
 
 /// A database file of ours: how to tell it from any other file, and how to bring it up to date.
@@ -104,6 +105,63 @@ struct DatabaseFile {
         case .SQLITE_READONLY: .unusable("\(path): cannot be written")
         case .SQLITE_FULL: .unusable("\(path): the disk is full")
         default: .unusable("\(path): \(error.message ?? "SQLite error \(error.extendedResultCode.rawValue)")")
+        }
+    }
+}
+
+extension DatabasePool {
+    /// Has every commit of the writing connection be on disk before it returns. GRDB sets NORMAL with WAL, with which the last commits go
+    /// with the power.
+    func syncCommits() throws {
+        try writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+    }
+
+    /// Copies the write-ahead log into the database file and empties it, so that the file alone is complete.
+    ///
+    /// - Throws: `SQLITE_BUSY` where another process uses the database and does not pause within a second; what could be copied is.
+    func completeFile() throws {
+        try writeWithoutTransaction { database in
+            let timeout = try Int.fetchOne(database, sql: "PRAGMA busy_timeout") ?? 0
+            try database.execute(sql: "PRAGMA busy_timeout = 1000")
+            defer { try? database.execute(sql: "PRAGMA busy_timeout = \(timeout)") }
+            _ = try database.checkpoint(.truncate)
+        }
+    }
+}
+
+/// The folder that a file stands in. A file is there after a power cut where its folder was synced after it was made, linked or renamed; its
+/// own sync promises its content alone.
+public enum DurableFolder {
+    /// Has the names in the folder of a file be on disk.
+    ///
+    /// - Returns: false where the disk does not take it, and `errno` tells why.
+    public static func sync(of file: String) -> Bool {
+        let end = file.lastIndex(of: "/")
+        let folder = end.map { $0 == file.startIndex ? "/" : String(file[..<$0]) } ?? "."
+        return syncContent(of: folder)
+    }
+
+    /// Has the content of a file, or the names in a folder, be on disk.
+    static func syncContent(of path: String) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return fsync(descriptor) == 0
+    }
+}
+
+extension StoreError {
+    /// What a failure of SQLite means to a request that is under way.
+    init(_ error: DatabaseError) {
+        self = .unavailable(error.message ?? "SQLite error \(error.extendedResultCode.rawValue)")
+    }
+
+    /// Runs `body`, turning SQLite's failures into ``unavailable(_:)`` and leaving all others as they are.
+    static func wrapping<Value>(_ body: () async throws -> Value) async throws -> Value {
+        do {
+            return try await body()
+        } catch let error as DatabaseError {
+            throw StoreError(error)
         }
     }
 }

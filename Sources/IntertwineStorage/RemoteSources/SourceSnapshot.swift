@@ -1,4 +1,5 @@
 import GRDB
+import Glibc
 public import IntertwineFeed
 
 /// One complete list of a source's items: collected in a file of its own, then applied to the store in one transaction.
@@ -6,7 +7,7 @@ public import IntertwineFeed
 /// Memory stays bounded by SQLite's caches, however long the list. Whoever reads the store sees nothing of it before ``apply(removing:step:)``
 /// returns, and all of it from then on. Not `Sendable`: one caller at a time, and its calls block.
 public final class SourceSnapshot {
-    let source: String
+    private let source: String
     private let kind: any ItemKind
     private let file: StagingFile
     private var pool: DatabasePool?
@@ -125,7 +126,7 @@ public final class SourceSnapshot {
     }
 
     /// In a connection that sees what is committed: the snapshot's own transaction may have begun long ago.
-    func reading<Value>(_ body: (Database) throws -> Value) throws -> Value {
+    private func reading<Value>(_ body: (Database) throws -> Value) throws -> Value {
         guard let pool else { throw StoreError.unavailable("the snapshot is over") }
         do {
             return try pool.read(body)
@@ -157,4 +158,91 @@ public final class SourceSnapshot {
     }
 
     private var isClosed = false
+}
+
+extension SourceSnapshot {
+    /// Whether the items that a source brought last are all in the store as it, or another source, brought them, but
+    /// for those that were taken down. Reads what is
+    /// committed, up to the first item that is not.
+    ///
+    /// - Throws: `StoreError`
+    public func isInStep() throws -> Bool {
+        try reading { database in
+            let number = try SQLStatement.integer(database, "SELECT number FROM source WHERE name = ?", .text(source))
+            // Nothing has ever been applied, or nothing but empty lists.
+            guard let number else { return true }
+            let rows = try SQLStatement(
+                database,
+                """
+                SELECT s.digest, s.kind, s.id, i.variant, i.body
+                FROM source_item AS s LEFT JOIN item AS i ON i.kind = s.kind AND i.id = s.id WHERE s.source = ?
+                AND NOT EXISTS (SELECT 1 FROM takedown AS t WHERE t.kind = s.kind AND t.id = s.id)
+                """)
+            let origins = try ItemOrigins(database, besides: number)
+            defer { rows.reset() }
+            try rows.bind(1, number)
+            while try rows.step() {
+                guard !rows.isNull(3) else { return false }
+                let digest = ItemDigest(variant: rows.text(3), body: rows.bytes(4)).stored
+                guard try digest == rows.integer(0) || origins.hasBrought(kind: rows.text(1), id: rows.text(2), digest: digest) else {
+                    return false
+                }
+            }
+            return true
+        }
+    }
+}
+
+/// Why a complete snapshot is not applied.
+public enum SnapshotRefusal: Error, Sendable, Hashable, CustomStringConvertible {
+    /// It holds no item at all.
+    case empty
+    /// It lacks more of the items that the source brought before than may go at once.
+    case tooManyGone(Int, of: Int, share: Double)
+
+    /// The source of that name is being synchronised elsewhere.
+    case busy(String)
+
+    public var description: String {
+        switch self {
+        case .empty: "the list is empty, and nothing of the source would be left; `removable: 1` in its declaration allows that"
+        case .busy(let source): "the source \(source) is being synchronised already, by the service or by another `intertwine sync`"
+        case .tooManyGone(let gone, let all, let share):
+            "\(gone) of \(all) items would be removed, more than the share of \(share) that may go at once; a greater `removable` in its declaration allows more"
+        }
+    }
+}
+
+/// An empty file beside the items' in which one snapshot is collected, by one process at a time. It is gone with its owner, or emptied by
+/// the next one.
+private struct StagingFile {
+    let path: String
+    private let descriptor: Int32
+
+    /// - Throws: ``SnapshotRefusal/busy(_:)`` while the same source is being synchronised elsewhere; `StoreError.unusable`.
+    init(of source: String, beside database: String) throws {
+        let path = "\(database).source-\(source)"
+        self.path = path
+        while true {
+            let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+            guard descriptor >= 0 else { throw StoreError.unusable("\(path): cannot be written: \(String(cString: strerror(errno)))") }
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+                close(descriptor)
+                throw SnapshotRefusal.busy(source)
+            }
+            var facts = stat()
+            // The one before may have removed the file between the two calls.
+            if fstat(descriptor, &facts) == 0, facts.st_nlink > 0, ftruncate(descriptor, 0) == 0 {
+                self.descriptor = descriptor
+                return
+            }
+            close(descriptor)
+        }
+    }
+
+    /// To be called once, and after SQLite has closed the file: closing it here first would drop SQLite's locks.
+    func remove() {
+        unlink(path)
+        close(descriptor)
+    }
 }

@@ -159,3 +159,99 @@ struct SnapshotMerge {
         }
     }
 }
+
+/// What applying a snapshot did.
+public struct SourceChanges: Sendable, Hashable {
+    public var added = 0
+    /// Replaced in place.
+    public var changed = 0
+    public var removed = 0
+    public var unchanged = 0
+    /// Gone from the source, and left where they are: they came from elsewhere too, or were changed since.
+    public var released = 0
+
+    /// Listed by the source, and left out.
+    public var withheld = Withheld()
+
+    /// Whether any item of the store, or the word on where it came from, was changed.
+    public var isEmpty: Bool { added == 0 && changed == 0 && removed == 0 && released == 0 }
+
+    public init() {}
+}
+
+/// Tells whether an item is as a source brought it, or has been written by somebody else since.
+struct ItemOrigins {
+    private let source: Int64
+    private let others: SQLStatement
+    private let snapshot: SQLiteSnapshot
+
+    /// - Parameter source: the number of the one that is not asked about.
+    init(_ database: Database, besides source: Int64) throws {
+        self.source = source
+        snapshot = SQLiteSnapshot(database: database)
+        others = try SQLStatement(
+            database,
+            """
+            SELECT 1 FROM source_item
+            WHERE source IN (SELECT number FROM source WHERE number <> ?) AND kind = ? AND id = ? AND digest = ? LIMIT 1
+            """)
+    }
+
+    /// Whether an item is there as one of the other sources brought it last.
+    func hasBrought(kind: String, id: String) throws -> Bool {
+        guard let item = try snapshot.item(kind: kind, id: id) else { return false }
+        return try hasBrought(kind: kind, id: id, digest: ItemDigest(variant: item.variant, body: item.body).stored)
+    }
+
+    func hasBrought(kind: String, id: String, digest: Int64) throws -> Bool {
+        defer { others.reset() }
+        try others.bind(1, source)
+        try others.bind(2, kind)
+        try others.bind(3, id)
+        try others.bind(4, digest)
+        return try others.step()
+    }
+}
+
+/// A number that tells one content of an item from another: FNV-1a, 64 bits. Not for secrets, nor against forgery.
+struct ItemDigest {
+    private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
+
+    init(variant: String, body: [UInt8]) {
+        for byte in variant.utf8 { add(byte) }
+        // What no text holds: the variant cannot go on into the body.
+        add(0xFF)
+        for byte in body { add(byte) }
+    }
+
+    private mutating func add(_ byte: UInt8) {
+        value = (value ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
+    }
+
+    /// As the database keeps it.
+    var stored: Int64 { Int64(bitPattern: value) }
+}
+
+/// Which remote source brought which item. It tells what is gone when the source does not list it any more, and that what came from
+/// elsewhere is none of the source's business.
+enum SourceSchema {
+    static func register(in migrator: inout DatabaseMigrator) {
+        migrator.registerMigration("3: sources") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE source (
+                        number INTEGER PRIMARY KEY,
+                        name TEXT NOT NULL UNIQUE
+                    );
+                    CREATE TABLE source_item (
+                        source INTEGER NOT NULL REFERENCES source (number),
+                        kind TEXT NOT NULL,
+                        id TEXT NOT NULL,
+                        digest INTEGER NOT NULL,  -- of the item as the source brought it
+                        adopted INTEGER NOT NULL, -- 1: was there before the source brought it
+                        PRIMARY KEY (source, kind, id)
+                    ) WITHOUT ROWID;
+                    """)
+        }
+    }
+}
