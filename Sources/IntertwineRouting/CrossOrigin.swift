@@ -117,8 +117,4 @@ package struct CrossOriginHandler: HTTPHandler {
     package func refusalFields(_ field: (StaticString) -> String?) -> HTTPFields {
         policy.fields(ofRefusalTo: field("origin"))
     }
-
-    package func respond(to request: ServerRequest) async -> ServerResponse {
-        await router.respond(to: request).adding(policy.fields(for: request.head.headerFields[.origin]))
-    }
 }

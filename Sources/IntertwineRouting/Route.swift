@@ -62,20 +62,19 @@ package struct RouteRequest: Sendable {
     private var values: [(name: String, value: any Sendable)] = []
 
     /// - Throws: ``Problem`` (400) where a parameter is not as the route declares it.
-    init(_ request: ServerRequest, query: Substring, segments: [(name: String, value: Substring)], of route: Route, now: Int64)
-        throws(Problem)
-    {
+    init(_ request: ServerRequest, _ match: RouteMatch, now: Int64) throws(Problem) {
         self.request = request
         self.now = now
-        self.query = Query(query)
+        query = Query(match.query)
         var decoded: [(name: String, value: String)] = []
-        for (name, text) in segments {
+        for (name, text) in match.segments {
             guard let value = PercentCoding.decode(text) else { throw Problem(.badRequest, nil, "The path is not valid UTF-8.") }
             decoded.append((name, value))
         }
-        self.segments = decoded
-        values.reserveCapacity(route.operation?.parameters.count ?? 0)
-        for parameter in route.operation?.parameters ?? [] {
+        segments = decoded
+        let parameters = match.route.operation?.parameters ?? []
+        values.reserveCapacity(parameters.count)
+        for parameter in parameters {
             values.append((parameter.description.name, try parameter.read(self)))
         }
     }

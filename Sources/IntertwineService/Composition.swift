@@ -5,8 +5,7 @@ internal import IntertwineRouting
 /// What follows from the configuration and can be made anew while requests go on: the feed, what its cells do, and the routes.
 struct Composition: Sendable {
     let routes: [Route]
-    let finished: Router.Finished
-    let deferred: Router.Deferred
+    let table: RouteTable
     let feeds: FeedCatalogue
     let pages: FinishedPages
     let cells: FinishedCells
@@ -59,8 +58,11 @@ struct Composition: Sendable {
         routes = api + description.routes + viewer + parts.extensions.routes.map(\.route)
         let clock = parts.clock
         let finishedPages = feed.finished(viewerField: configuration.events.viewerHeader, clock: clock)
-        finished = { head in finishedPages(head) ?? pictures.finished.finished(for: head, now: clock() / 1_000) }
-        deferred = { head, peer, now in clicks.deferred(for: head, from: peer, now: now) }
+        table = RouteTable(routes) { head in
+            finishedPages(head) ?? pictures.finished.finished(for: head, now: clock() / 1_000)
+        } deferred: { head, peer, now in
+            clicks.deferred(for: head, from: peer, now: now)
+        }
         self.feeds = feeds
         self.pages = pages
         self.cells = cells

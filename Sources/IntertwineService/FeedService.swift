@@ -78,7 +78,7 @@ public struct FeedService: Sendable {
     private static func publicHandler(
         _ live: LiveComposition, _ configuration: ServiceConfiguration, _ parts: ServiceParts
     ) -> any HTTPHandler {
-        let router = Router(live.table, clock: parts.clock, logger: parts.logger)
+        let router = Router({ live.table }, clock: parts.clock, logger: parts.logger)
         let handler: any HTTPHandler =
             configuration.crossOrigin.policy.map { policy in
                 CrossOriginHandler(policy: policy, viewerHeader: { live.configuration.events.viewerHeader }, router: router)

@@ -13,18 +13,18 @@ final class LiveComposition: Sendable {
     private let state: Mutex<State>
     /// The files that are read at the start alone, as they were then, by the setting that names them.
     private let stamps: [String: FileStamp]
-    /// What the public listener's router looks requests up in.
-    let table: RouteTable
 
     init(_ configuration: ServiceConfiguration, parts: ServiceParts) throws {
         let composition = try Composition(configuration, parts: parts)
         self.parts = parts
         stamps = Self.stamps(configuration)
         state = Mutex(State(configuration: configuration, composition: composition))
-        table = RouteTable(composition.routes, finished: composition.finished, deferred: composition.deferred)
     }
 
     var current: Composition { state.withLock { $0.composition } }
+
+    /// What the public listener's router looks requests up in.
+    var table: RouteTable { state.withLock { $0.composition.table } }
 
     var configuration: ServiceConfiguration { state.withLock { $0.configuration } }
 
@@ -41,7 +41,6 @@ final class LiveComposition: Sendable {
         if !applied.isEmpty {
             let composition = try Composition(next, parts: parts)
             state.withLock { $0 = State(configuration: next, composition: composition) }
-            table.replace(composition.routes, finished: composition.finished, deferred: composition.deferred)
             parts.telemetry.control.apply(next.log)
         }
         let logger = parts.logger

@@ -31,7 +31,19 @@ struct MiddlewareHandler: HTTPHandler {
     let logger: Logger
 
     func plan(for request: HTTPRequest, peer: PeerAddress) -> RequestPlan {
-        handler.plan(for: request, peer: peer)
+        handler.plan(for: request, peer: peer).around { sent, respond in
+            do {
+                return try await Self.respond(to: sent, through: middleware[...]) { asked in
+                    // One that it changed may mean another route.
+                    if asked.head.method == request.method, asked.head.path == request.path { return await respond(asked) }
+                    return await handler.plan(for: asked.head, peer: peer).respond(to: asked)
+                }
+            } catch {
+                let problem = Problem(error)
+                if problem.status.kind == .serverError { logger.error("middleware failed", metadata: ["error": "\(error)"]) }
+                return problem.response
+            }
+        }
     }
 
     func refuse(_ request: HTTPRequest, peer: PeerAddress, with response: ServerResponse) -> ServerResponse {
@@ -42,20 +54,10 @@ struct MiddlewareHandler: HTTPHandler {
 
     func refused(_ method: RequestMethod?, peer: PeerAddress, status: Int) { handler.refused(method, peer: peer, status: status) }
 
-    func respond(to request: ServerRequest) async -> ServerResponse {
-        do {
-            return try await Self.respond(to: request, through: middleware[...], handler)
-        } catch {
-            let problem = Problem(error)
-            if problem.status.kind == .serverError { logger.error("middleware failed", metadata: ["error": "\(error)"]) }
-            return problem.response
-        }
-    }
-
     private static func respond(
-        to request: ServerRequest, through middleware: ArraySlice<any ServiceMiddleware>, _ handler: any HTTPHandler
+        to request: ServerRequest, through middleware: ArraySlice<any ServiceMiddleware>, _ respond: @escaping RequestPlan.Respond
     ) async throws -> ServerResponse {
-        guard let first = middleware.first else { return await handler.respond(to: request) }
-        return try await first.handle(request) { try await respond(to: $0, through: middleware.dropFirst(), handler) }
+        guard let first = middleware.first else { return await respond(request) }
+        return try await first.handle(request) { try await Self.respond(to: $0, through: middleware.dropFirst(), respond) }
     }
 }

@@ -58,8 +58,4 @@ struct PictureFolder: HTTPHandler {
         guard let picture = pictures[request.path ?? ""] else { return .notFound() }
         return .answer(ServerResponse(picture))
     }
-
-    func respond(to request: ServerRequest) async -> ServerResponse {
-        ProblemDetails(status: 404, detail: "There is nothing here.").response()
-    }
 }

@@ -18,7 +18,9 @@ struct ProbeHandler: HTTPHandler {
         head.hasTarget("/page") && (head.method == .get || head.method == .head) ? page : nil
     }
 
-    func respond(to request: ServerRequest) async -> ServerResponse {
-        ServerResponse(status: .ok, fields: [.contentType: "application/octet-stream"], body: request.body.bytes ?? [])
+    func plan(for request: HTTPRequest, peer: PeerAddress) -> RequestPlan {
+        .accept { request in
+            ServerResponse(status: .ok, fields: [.contentType: "application/octet-stream"], body: request.body.bytes ?? [])
+        }
     }
 }

@@ -74,11 +74,12 @@ struct EchoHandler: HTTPHandler {
         switch request.path {
         case "/feed" where request.method != .get && request.method != .head: .methodNotAllowed([.get, .head], route: "feed")
         case "/missing": .notFound()
-        case "/ten": .accept(bodyLimit: 10)
-        case "/upload": .accept(bodyLimit: 64 << 20, streamsBody: true, route: "upload")
+        case "/ten": .accept(bodyLimit: 10, respond: respond)
+        case "/upload": .accept(bodyLimit: 64 << 20, streamsBody: true, route: "upload", respond: respond)
         case "/early": .answer(ProblemDetails(status: 403, detail: "No.").response())
-        case "/wait", "/wait-long", "/taken-back": .accept(cancelsOnPeerClose: request.path != "/wait-long", timeLimit: .seconds(60))
-        default: .accept(route: "echo")
+        case "/wait", "/wait-long", "/taken-back":
+            .accept(cancelsOnPeerClose: request.path != "/wait-long", timeLimit: .seconds(60), respond: respond)
+        default: .accept(route: "echo", respond: respond)
         }
     }
 
@@ -86,7 +87,7 @@ struct EchoHandler: HTTPHandler {
         field("accept-language").map { [.contentLanguage: $0] } ?? [:]
     }
 
-    func respond(to request: ServerRequest) async -> ServerResponse {
+    @Sendable private func respond(to request: ServerRequest) async -> ServerResponse {
         switch request.head.path {
         case "/upload":
             var (count, sum) = (0, UInt64(0))

@@ -2,18 +2,18 @@ internal import HTTPTypes
 internal import IntertwineEventLoop
 
 extension Connection {
-    /// Has the handler answer, off the loop.
+    /// Has the answer made, off the loop.
     func start(_ exchange: Exchange, body: RequestBody) {
-        guard let head = exchange.request else { return }
+        guard let head = exchange.request, let respond = exchange.respond else { return }
         let id = exchange.bytes.withUnsafeBufferPointer { RequestID(exchange.name, in: $0) }
         let request = ServerRequest(head: head, body: body, peer: peer, id: id)
-        let (number, handler) = (exchange.id, worker.handler)
+        let number = exchange.id
         // What may take long happens in the task: compressing, above all.
         let wantsGzip = exchange.bytes.withUnsafeBufferPointer { exchange.head(in: $0).acceptedCodings.prefersGzip }
         let route = exchange.route
         exchange.deadline = exchange.isBodyDone ? worker.loop.now.advanced(by: exchange.timeLimit) : nil
         exchange.task = Task {
-            let response = await handler.respond(to: request)
+            let response = await respond(request)
             switch response.body {
             case .finished(let finished):
                 self.worker.loop.execute { self.answer(number, finished, closes: response.closesConnection) }

@@ -138,7 +138,8 @@ extension Connection {
         switch plan.decision {
         case .answer(let response):
             answerEarly(response, exchange)
-        case .accept(let streamsBody):
+        case .accept(let streamsBody, let respond):
+            exchange.respond = respond
             if case .length(let length) = exchange.body, length > exchange.bodyLimit {
                 refuseBody(exchange)
                 return

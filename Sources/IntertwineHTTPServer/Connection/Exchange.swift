@@ -31,6 +31,8 @@ final class Exchange {
     var timeLimit: Duration
     var cancelsOnPeerClose = false
     var request: HTTPRequest?
+    /// What makes the answer, as the plan said.
+    var respond: RequestPlan.Respond?
     var body: BodyState
     /// Bytes of the first chunk, as far as that was known when the head had been read.
     var announced = 0

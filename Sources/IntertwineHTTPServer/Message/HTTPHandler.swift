@@ -2,7 +2,7 @@ public import HTTPTypes
 
 /// What answers requests. The server has done everything that is HTTP's own: framing, limits, conditions, ranges, codings.
 ///
-/// A handler has four faces, from the cheapest on, and a say where the server refuses. Only ``respond(to:)`` may wait.
+/// A handler has three faces, from the cheapest on, and a say where the server refuses. None of them may wait; what a plan has make the answer may.
 public protocol HTTPHandler: Sendable {
     /// A finished answer, if there is one. Called on the loop for requests without a body, before anything is made of their bytes:
     /// it must neither wait nor take long. Nil sends the request on to ``deferred(for:peer:)``.
@@ -12,7 +12,8 @@ public protocol HTTPHandler: Sendable {
     /// to ``plan(for:peer:)``.
     func deferred(for head: borrowing RequestHead, peer: PeerAddress) -> DeferredAnswer?
 
-    /// Where the request goes, decided before its body is read. Called on the loop: it must neither wait nor take long.
+    /// Where the request goes, decided once, before its body is read: the plan holds what makes the answer. Called on the loop: it must neither
+    /// wait nor take long.
     func plan(for request: HTTPRequest, peer: PeerAddress) -> RequestPlan
 
     /// What the server says where it refuses a request by itself: for its method, an expectation, or a body that is coded or too long.
@@ -30,17 +31,12 @@ public protocol HTTPHandler: Sendable {
     ///
     /// - Parameter method: nil where not even that was read.
     func refused(_ method: RequestMethod?, peer: PeerAddress, status: Int)
-
-    /// The answer, off the loop. The surrounding task is cancelled when the client goes away or the time for the request is over.
-    func respond(to request: ServerRequest) async -> ServerResponse
 }
 
 extension HTTPHandler {
     public func finished(for head: borrowing RequestHead) -> FinishedResponse? { nil }
 
     public func deferred(for head: borrowing RequestHead, peer: PeerAddress) -> DeferredAnswer? { nil }
-
-    public func plan(for request: HTTPRequest, peer: PeerAddress) -> RequestPlan { .accept() }
 
     public func refuse(_ request: HTTPRequest, peer: PeerAddress, with response: ServerResponse) -> ServerResponse { response }
 

@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// A request on its way to ``HTTPHandler/respond(to:)``.
+/// A request on its way to what its ``RequestPlan`` has make the answer.
 public struct ServerRequest: Sendable {
     /// Method, path with query, authority and fields.
     public var head: HTTPRequest

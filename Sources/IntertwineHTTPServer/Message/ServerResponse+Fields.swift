@@ -14,11 +14,3 @@ extension ServerResponse {
         return response
     }
 }
-
-extension RequestPlan {
-    /// The same plan; where it is an answer, that has more fields.
-    public func adding(_ fields: HTTPFields) -> RequestPlan {
-        guard case .answer(let response) = decision else { return self }
-        return .answer(response.adding(fields), route: route)
-    }
-}

@@ -16,12 +16,13 @@ struct GuardedHandler: HTTPHandler {
 
     func plan(for request: HTTPRequest, peer: PeerAddress) -> RequestPlan {
         if let problem = problem(of: request, from: peer) { return .answer(refusal(of: request, problem.status, problem.response)) }
-        if Self.isWrite(request.method) {
-            let methods = router.methods(at: request.path ?? "")
-            let status: HTTPResponse.Status? = methods.isEmpty ? .notFound : methods.contains(request.method) ? nil : .methodNotAllowed
-            if let status { recordRefusal(of: request, status) }
+        guard Self.isWrite(request.method) else { return router.plan(for: request, peer: peer) }
+        switch router.destination(of: request) {
+        case .route(let match): return match.plan { await record($0, match) }
+        case .other(let plan):
+            if let answer = plan.answer { recordRefusal(of: request, answer.status) }
+            return plan
         }
-        return router.plan(for: request, peer: peer)
     }
 
     func refuse(_ request: HTTPRequest, peer: PeerAddress, with response: ServerResponse) -> ServerResponse {
@@ -51,8 +52,8 @@ struct GuardedHandler: HTTPHandler {
         audit.refuse(entry)
     }
 
-    func respond(to request: ServerRequest) async -> ServerResponse {
-        guard Self.isWrite(request.head.method) else { return await router.respond(to: request) }
+    /// Does what is to be written down.
+    private func record(_ request: ServerRequest, _ match: RouteMatch) async -> ServerResponse {
         let deed: AuditLog.Deed
         do {
             deed = try await audit.begin(entry(request.head, outcome: ""))
@@ -63,7 +64,7 @@ struct GuardedHandler: HTTPHandler {
             ).response
         }
         let note = AuditNote()
-        let (response, problem) = await AuditNote.$current.withValue(note) { await router.answer(to: request) }
+        let (response, problem) = await AuditNote.$current.withValue(note) { await router.answer(request, by: match) }
         do {
             try await audit.finish(deed, status: response.status.code, outcome: problem?.detail ?? "done", note: note, now: clock())
         } catch {
