@@ -1,7 +1,7 @@
 # make run              build and start the service on port 8080 with the sample feed
 # make test             everything that has to pass
 # make test-clients     the feed walked with a generated Swift client, and a TypeScript one checked (installs Java)
-# make fuzz             ten million mutated requests into the parser
+# make fuzz             ten million mutated inputs into the parsers, under AddressSanitizer (SECONDS=600 instead: as many as come)
 # make bench            side by side with its peers: Benchmarks/RESULTS.md
 # make package          a Debian package and a tarball, in .build/package
 # make container-check  perform the Dockerfile without Docker, install, upgrade and remove the package, and try what comes out
@@ -86,8 +86,8 @@ test-clients: install-test
 	Tests/DescriptionTests/clients/run
 
 fuzz: install-build
-	$(RELEASE) --product HTTPProbe
-	.build/release/HTTPProbe fuzz $(INPUTS) $(SEED)
+	$(BUILD) --sanitize=address --scratch-path .build-address --product ParserFuzz
+	.build-address/debug/ParserFuzz $(if $(SECONDS),$(SECONDS)s,$(INPUTS)) $(SEED)
 
 # Static: the package runs where there is no Swift.
 package: install-build

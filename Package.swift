@@ -164,6 +164,11 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"), .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/HTTPProbe"),
+        // Mutations of what strangers send, into the parsers, with AddressSanitizer.
+        .executableTarget(
+            name: "ParserFuzz",
+            dependencies: ["IntertwineFeed", "IntertwineFetch", "IntertwineHTTPServer", "IntertwineImages", "TestSupport"],
+            path: "Tests/ParserFuzz"),
         .testTarget(name: "PrimitivesTests", dependencies: ["IntertwinePrimitives", "TestSupport"]),
         .testTarget(name: "EventLoopTests", dependencies: ["IntertwineEventLoop", "TestSupport"]),
         .testTarget(name: "FeedTests", dependencies: ["IntertwineFeed", "IntertwinePrimitives", "TestSupport"]),

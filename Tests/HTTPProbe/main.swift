@@ -5,7 +5,6 @@ import Glibc
 //     HTTPProbe serve [PORT]           prints "listening on ADDRESS"; SIGTERM stops it gracefully, SIGUSR1 prints "allocations N"
 //     HTTPProbe allocations REQUESTS   counts the allocations per cached request, and fails where there are any
 //     HTTPProbe embed SERVICES         makes and drops services, some of which have run, and fails where they leave a descriptor behind
-//     HTTPProbe fuzz INPUTS SEED       feeds the parser mutations of the conformance cases; the same seed gives the same inputs
 
 let arguments = CommandLine.arguments
 
@@ -16,11 +15,7 @@ case "allocations":
     exit(try await AllocationCheck(requests: arguments.count > 2 ? Int(arguments[2]) ?? 10_000 : 10_000).run() ? 0 : 1)
 case "embed":
     exit(try await EmbedCheck(services: arguments.count > 2 ? Int(arguments[2]) ?? 100 : 100).run() ? 0 : 1)
-case "fuzz":
-    let count = arguments.count > 2 ? Int(arguments[2]) ?? 100_000 : 100_000
-    let seed = arguments.count > 3 ? UInt64(arguments[3]) ?? 1 : 1
-    exit(ParserFuzz(seed: seed).run(count) ? 0 : 1)
 default:
-    say("usage: HTTPProbe serve [PORT] | allocations [REQUESTS] | embed [SERVICES] | fuzz [INPUTS] [SEED]")
+    say("usage: HTTPProbe serve [PORT] | allocations [REQUESTS] | embed [SERVICES]")
     exit(64)
 }

@@ -102,15 +102,6 @@ struct ProbeTests {
         }
     }
 
-    @Test("mutated requests are read in one way only, and trap nowhere", arguments: 1...4)
-    func fuzz(seed: Int) async throws {
-        try await offPool {
-            let process = try SpawnedProcess([Self.probe, "fuzz", "3000", String(seed)])
-            while try process.nextLine(timeout: 60_000) != nil {}
-            #expect(process.wait() == 0, "\(process.lines)")
-        }
-    }
-
     /// Two hundred clients knock at once; how many descriptors are open when they are gone.
     private func knock(_ process: SpawnedProcess, port: UInt16, until base: Int) throws -> Int {
         let crowd = try (0..<200).map { _ in try RawClient(port: port) }

@@ -142,9 +142,12 @@ extension JSONScanner {
             position += 6
             switch unit {
             case 0xD800..<0xDC00:
-                guard position + 1 < bytes.count, bytes[position] == UInt8(ascii: "\\"), bytes[position + 1] == UInt8(ascii: "u"),
-                    case 0xDC00..<0xE000 = try Self.codeUnit(bytes, at: position)
-                else { throw JSONFault(.loneSurrogate, at: start) }
+                // The other half may not have arrived yet.
+                for (offset, byte) in #"\u"#.utf8.enumerated() {
+                    guard position + offset < bytes.count else { throw JSONFault(.endOfText, at: start) }
+                    guard bytes[position + offset] == byte else { throw JSONFault(.loneSurrogate, at: start) }
+                }
+                guard case 0xDC00..<0xE000 = try Self.codeUnit(bytes, at: position) else { throw JSONFault(.loneSurrogate, at: start) }
                 position += 6
             case 0xDC00..<0xE000: throw JSONFault(.loneSurrogate, at: start)
             default: break

@@ -1,17 +1,17 @@
 /// Finds in a picture's bytes, as they come, how large it is and how many frames it has, and keeps no more of them than it needs. Pure.
 ///
 /// What does not follow its format up to there is none of its business, as long as decoders give it up too.
-struct FrameReader: Sendable {
-    enum Finding: Sendable, Hashable {
+package struct FrameReader: Sendable {
+    package enum Finding: Sendable, Hashable {
         /// The size lies further on.
         case unclear
         case size(FrameSize)
         case unreadable
     }
 
-    private(set) var finding = Finding.unclear
+    package private(set) var finding = Finding.unclear
     /// Of an animation, as far as is known; it may still have more.
-    private(set) var frames = 1
+    package private(set) var frames = 1
     private let kind: MediaKind
     private var bytes: [UInt8] = []
     /// How many of the next bytes do not matter.
@@ -23,7 +23,7 @@ struct FrameReader: Sendable {
     private var png = PNGChunks()
     private var avif = AVIFBoxes()
 
-    init(_ kind: MediaKind) {
+    package init(_ kind: MediaKind) {
         self.kind = kind
         // The start of the image, which is what made it a JPEG.
         skipping = kind == .jpeg ? 2 : 0
@@ -34,7 +34,7 @@ struct FrameReader: Sendable {
         if case .size(let size) = finding { size.fault(frames: frames) } else { nil }
     }
 
-    mutating func take(_ more: some Collection<UInt8>) {
+    package mutating func take(_ more: some Collection<UInt8>) {
         guard !isDone else { return }
         let skipped = min(skipping, more.count)
         skipping -= skipped
@@ -89,7 +89,7 @@ struct FrameReader: Sendable {
 }
 
 /// How large a picture is once it is decoded.
-struct FrameSize: Sendable, Hashable {
+package struct FrameSize: Sendable, Hashable {
     /// 24 million: about 100 MB in a client's memory. A progressive JPEG needs its coefficients beside that.
     private static let mostPixels = 24_000_000
     private static let mostProgressivePixels = 12_000_000

@@ -62,7 +62,7 @@ extension StringProtocol {
 }
 
 extension MediaKind {
-    enum Sniffed: Hashable {
+    package enum Sniffed: Hashable {
         case kind(MediaKind)
         /// The bytes so far fit a format, and do not suffice.
         case unclear
@@ -73,7 +73,7 @@ extension MediaKind {
     private static let longestBrands = 256
 
     /// What a body is by its first bytes.
-    static func sniff(_ bytes: [UInt8]) -> Sniffed {
+    package static func sniff(_ bytes: [UInt8]) -> Sniffed {
         let fixed: [(MediaKind, [UInt8?])] = [
             (.jpeg, [0xff, 0xd8, 0xff]),
             (.png, [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),

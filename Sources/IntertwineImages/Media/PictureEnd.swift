@@ -15,7 +15,7 @@ extension MediaKind {
 
     /// - Parameter isDelimited: whether the body came with a length. If not, it may have lost its tail on the way to us, and has to show
     ///   its end; if so, it may have lost it before it got to the origin, and must not show that it did.
-    func isWhole(_ bytes: [UInt8], isDelimited: Bool) -> Bool {
+    package func isWhole(_ bytes: [UInt8], isDelimited: Bool) -> Bool {
         switch bytes.withUnsafeBytes({ end($0) }) {
         case .whole: true
         case .cut: false

@@ -36,6 +36,8 @@ struct ItemReaderTests {
     func cutCharacters() {
         #expect(read("[\(user("Käthe")),\(user("日本")),\(user("😀"))]") == ["Käthe", "日本", "😀"])
         #expect(read("\(user("Käthe"))\n\(user("😀"))") == ["Käthe", "😀"])
+        // The two halves of an escaped character as well.
+        #expect(read("[\(user(#"\uD83D\uDE00"#)),\(user("b"))]") == ["😀", "b"])
     }
 
     @Test("takes an array or lines, whichever it is")
