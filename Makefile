@@ -13,7 +13,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run test test-installed test-threads test-memory test-clients bench fuzz format manual docs package container-check install-build install-test install-bench
+.PHONY: help run test test-threads test-memory test-clients bench fuzz format manual docs package container-check install-build install-test install-bench
 
 BUILD := swift build --explicit-target-dependency-import-check error
 RELEASE := $(BUILD) -c release
@@ -52,20 +52,9 @@ run: install-build
 	$(RELEASE) --product intertwine
 	@PORT=$(PORT) ADMIN_PORT=$(ADMIN_PORT) DATABASE=$(DATABASE) Config/run
 
-# One test at a time: many of them count descriptors, threads or time, and the machine may have two cores. What tests and the browser leave
-# in the folder for temporary files goes with it.
+# What tests and the browser leave in the folder for temporary files goes with it.
 test: install-test
-	@folder=$$(mktemp -d); trap 'chmod -R u+w "$$folder"; rm -rf "$$folder"' EXIT; TMPDIR=$$folder $(MAKE) --no-print-directory test-installed
-
-test-installed:
-	swift format lint --recursive --strict Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources
-	$(BUILD) --build-tests
-	swift test --skip-build --no-parallel
-	Config/docs
-	Tests/DescriptionTests/run
-	VIEWER_TESTS_BINARY=.build/debug/intertwine Tests/ViewerTests/run
-	$(RELEASE) --product HTTPProbe
-	.build/release/HTTPProbe allocations
+	@folder=$$(mktemp -d); trap 'chmod -R u+w "$$folder"; rm -rf "$$folder"' EXIT; TMPDIR=$$folder Tests/run
 
 # What runs on several threads, under ThreadSanitizer. It does not see the locks of Swift's Synchronization module on Linux, and reports
 # what they guard: look for findings outside of withLock. For people, therefore, and no part of `make test`.
