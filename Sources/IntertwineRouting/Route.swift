@@ -41,14 +41,19 @@ package struct Route: Sendable {
     package static func content(
         _ pattern: String, _ operation: APIOperation? = nil, type: String, _ body: [UInt8], fields: HTTPFields = [:]
     ) -> Route {
+        let finished = finished(pattern, type: type, body, fields: fields)
+        return Route(.get, pattern, operation) { _ in ServerResponse(finished) }
+    }
+
+    /// The answer of such a route.
+    package static func finished(_ pattern: String, type: String, _ body: [UInt8], fields: HTTPFields = [:]) -> FinishedResponse {
         var fields = fields
         fields[.contentType] = type
         fields[.cacheControl] = "no-cache"
         var response = ServerResponse(status: .ok, fields: fields, body: body)
         response.entityTag = EntityTag.of(body)
         response.isCompressible = true
-        let finished = FinishedResponse(response, compressionLevel: 6, route: pattern)
-        return Route(.get, pattern, operation) { _ in ServerResponse(finished) }
+        return FinishedResponse(response, compressionLevel: 6, route: pattern)
     }
 }
 

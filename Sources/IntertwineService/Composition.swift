@@ -53,7 +53,7 @@ struct Composition: Sendable {
             + clicks.routes + EventRoutes(performer: performer, clients: clients, keys: idempotency).routes + pictures.routes
             + HealthRoutes(store: store, ledger: ledger, state: parts.state, tag: "Operations").routes
         let description = APIDescription(
-            of: api, viewerHeader: configuration.events.viewerHeader, publicURL: configuration.server.publicURL)
+            of: api, kinds: parts.kinds, viewerHeader: configuration.events.viewerHeader, publicURL: configuration.server.publicURL)
         let viewer = configuration.viewer.isServed ? ViewerRoutes(viewerHeader: configuration.events.viewerHeader).routes : []
         routes = api + description.routes + viewer + parts.extensions.routes.map(\.route)
         let clock = parts.clock

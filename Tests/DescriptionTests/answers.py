@@ -5,6 +5,8 @@ import threading
 import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import jsonschema
+
 from description import Description
 from service import Service, advertisement, user
 
@@ -82,7 +84,28 @@ def feed(walk):
     walk.ask("get", "/saved", 400, query="?cursor=x", headers=VIEWER)
     walk.ask("get", "/dismissed", 200, headers=VIEWER)
     walk.ask("get", "/dismissed", 400)
+    schemas(walk)
     return json.loads(walk.ask("get", "/feed", 200, headers=VIEWER).content)["items"]
+
+
+def schemas(walk):
+    """Each cell, of the product's kinds and of declared ones, in both layouts, is as the schema of its identifier says."""
+    template, met = "/schemas/cells/{identifier}.json", set()
+    for layout in ["collection", "table"]:
+        for name in ["main", "people", "nobody"]:
+            page = walk.ask("get", "/feeds/{name}", 200, {"name": name}, f"?limit=100&layout={layout}")
+            for cell in json.loads(page.content)["items"]:
+                schema = walk.ask("get", template, 200, {"identifier": cell["identifier"]})
+                validator = jsonschema.Draft202012Validator(json.loads(schema.content))
+                validator.validate(cell)
+                parts = cell["actions"]["configuration"]["bindings"]
+                parts[next(iter(parts))] = {"else": "here"}
+                assert not validator.is_valid(cell), f"{cell['identifier']}: any part would do"
+                met.add(cell["identifier"])
+    tag = walk.ask("get", template, 200, {"identifier": "EventCell"}).getheader("ETag")
+    walk.ask("get", template, 304, {"identifier": "EventCell"}, headers={"If-None-Match": tag})
+    walk.ask("get", template, 404, {"identifier": "NoCell"})
+    assert len(met) >= 6, met
 
 
 def sections(walk):

@@ -1,8 +1,9 @@
 internal import HTTPTypes
+internal import IntertwineFeed
 internal import IntertwineRouting
 
 /// The service's description of itself, made of the routes that serve: `GET /openapi.json`, and `GET /schemas/cell.json` with what it says of
-/// cells as a document of its own. It is the binding description of what clients may rely on.
+/// cells as a document of its own, and one for each identifier. It is the binding description of what clients may rely on.
 struct APIDescription: Sendable {
     static let path = "/openapi.json"
     static let cellPath = "/schemas/cell.json"
@@ -13,9 +14,10 @@ struct APIDescription: Sendable {
 
     /// - Parameters:
     ///   - routes: those of the service's listener.
+    ///   - kinds: those that are imported.
     ///   - viewerHeader: the request field that names the viewer. Empty where there is none: the default's is then one that nobody reads.
     ///   - publicURL: what absolute hrefs begin with; empty for relative ones.
-    init(of routes: [Route], viewerHeader: String, publicURL: String) {
+    init(of routes: [Route], kinds: ItemKinds, viewerHeader: String, publicURL: String) {
         let cell = Route.content(
             Self.cellPath,
             APIOperation(
@@ -29,11 +31,12 @@ struct APIDescription: Sendable {
                         example: #"{"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "/schemas/cell.json", "$defs": {}}"#)
                 ]),
             type: Self.schemaType, Schema.cell.document(id: publicURL + Self.cellPath))
+        let schemas = [cell, IdentifierSchemas(kinds: kinds, publicURL: publicURL).route]
         let name = FeedParameters.viewerField
-        let description = Self.service.route(Self.path, Self.operation(caching: .pageCaching), describing: routes + [cell]) { text in
+        let description = Self.service.route(Self.path, Self.operation(caching: .pageCaching), describing: routes + schemas) { text in
             viewerHeader.isEmpty || viewerHeader == name ? text : text.replacing(name, with: viewerHeader)
         }
-        self.routes = [description, cell]
+        self.routes = [description] + schemas
     }
 
     /// The route of a description.

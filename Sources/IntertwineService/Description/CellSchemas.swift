@@ -81,12 +81,12 @@ extension Schema {
     static let identifier = Schema.string(minLength: 1).described(
         """
         The reuse identifier under which a client registers a cell class. The list is open: for one that it does not know, a client shows a \
-        placeholder of the cell's size, and the feed goes on.
+        placeholder of the cell's size, and the feed goes on. What cells of one identifier bind stands in `/schemas/cells/{identifier}.json`.
         """
     ).examples(
         #""UserSnapshotCollectionViewCell""#, #""CircularUserCollectionViewCell""#, #""AdvertisementCollectionViewCell""#,
         #""SectionHeaderCollectionReusableView""#, #""UserTableViewCell""#, #""CircularUserTableViewCell""#,
-        #""AdvertisementTableViewCell""#
+        #""AdvertisementTableViewCell""#, #""SectionHeaderTableViewHeaderFooterView""#
     ).named("Identifier")
     static let size = Schema.object([
         .required("width", .number(above: 0)),

@@ -1,0 +1,128 @@
+internal import HTTPTypes
+internal import IntertwineFeed
+internal import IntertwineHTTPServer
+internal import IntertwinePrimitives
+internal import IntertwineRouting
+
+/// `GET /schemas/cells/{identifier}.json`: what cells of one reuse identifier bind, for whoever writes the class that shows them. Those that the
+/// product comes with and those that kinds declare; the cells of a program's own factories are not told.
+struct IdentifierSchemas: Sendable {
+    private static let pattern = "/schemas/cells/{identifier}.json"
+    private static let identifier = Parameter.segment(
+        "identifier", .string(minLength: 1), "A cell's `identifier`.", example: #""AdvertisementCollectionViewCell""#)
+
+    /// A part of a cell, and what it is filled with.
+    private struct Part {
+        let name: String
+        let form: BindingDeclaration.Form
+        /// Whether each cell fills it.
+        let isRequired: Bool
+
+        init(_ name: String, _ form: BindingDeclaration.Form, isRequired: Bool = true) {
+            (self.name, self.form, self.isRequired) = (name, form, isRequired)
+        }
+    }
+
+    private let answers: [String: FinishedResponse]
+
+    /// - Parameters:
+    ///   - kinds: those that are imported.
+    ///   - publicURL: what absolute hrefs begin with; empty for relative ones.
+    init(kinds: ItemKinds, publicURL: String) {
+        var cells = Self.standard.mapValues { [$0] }
+        for kind in kinds.names.compactMap({ kinds[$0] as? DeclaredKind }) {
+            for cell in kind.declaration.cells.values.joined() {
+                cells[cell.identifier, default: []].append(Self.parts(of: cell, in: kind.declaration))
+            }
+        }
+        answers = Dictionary(
+            uniqueKeysWithValues: cells.map { identifier, cells in
+                let path = Self.pattern.replacing("{identifier}", with: PercentCoding.encode(identifier, keeping: .segment))
+                return (
+                    identifier,
+                    Route.finished(
+                        Self.pattern, type: APIDescription.schemaType, Self.schema(identifier, cells).document(id: publicURL + path))
+                )
+            })
+    }
+
+    var route: Route {
+        let operation = APIOperation(
+            "getIdentifierSchema", tag: "Description", "The JSON Schema of the cells of one identifier",
+            """
+            What `ViewModel` says, and which parts such a cell binds and with what (JSON Schema 2020-12): what a client that registers a class \
+            under the identifier can count on. There is one for each cell that the product comes with, in either layout, and for each cell of a \
+            declared kind. Members that it does not describe may be added.
+            """,
+            parameters: [Self.identifier, FeedParameters.ifNoneMatch],
+            answers: Answer.negotiated + [
+                .json(
+                    .ok, "A JSON Schema.", .document(having: ["$schema", "$id", "$defs"]),
+                    [.pageCaching, .eTag, .vary, .contentEncoding], type: APIDescription.schemaType,
+                    example:
+                        #"{"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "/schemas/cells/EventCell.json", "$defs": {}}"#
+                ),
+                .problem(.notFound, "No cell that is described has this identifier.", [.init(.unknownCell, "There is no such cell.")]),
+            ])
+        return Route(.get, Self.pattern, operation) { [answers] request in
+            guard let answer = answers[try request[Self.identifier]] else {
+                throw Problem(.notFound, .unknownCell, "There is no such cell.")
+            }
+            return ServerResponse(answer)
+        }
+    }
+
+    // MARK: Cells
+
+    private static let standard: [String: [Part]] = {
+        let circular = [Part("username", .text), Part("avatar", .image)]
+        let snapshot = circular + [Part("background", .image, isRequired: false)]
+        let (advertisement, header) = ([Part("content", .image)], [Part("title", .text)])
+        return [
+            "UserSnapshotCollectionViewCell": snapshot, "UserTableViewCell": snapshot, "CircularUserCollectionViewCell": circular,
+            "CircularUserTableViewCell": circular, "AdvertisementCollectionViewCell": advertisement,
+            "AdvertisementTableViewCell": advertisement, "SectionHeaderCollectionReusableView": header,
+            "SectionHeaderTableViewHeaderFooterView": header,
+        ]
+    }()
+
+    private static func parts(of cell: CellDeclaration, in kind: KindDeclaration) -> [Part] {
+        cell.bindings.map { binding in
+            // A template may come to nothing.
+            let isRequired =
+                ["id", "type"].contains(binding.source) || kind.fields.contains { $0.name == binding.source && $0.isRequired }
+            return Part(binding.part, binding.form, isRequired: isRequired)
+        }
+    }
+
+    // MARK: Schemas
+
+    /// - Parameter cells: the parts of each cell that is declared under the identifier.
+    private static func schema(_ identifier: String, _ cells: [[Part]]) -> Schema {
+        let names = cells.joined().reduce(into: [String]()) { names, part in if !names.contains(part.name) { names.append(part.name) } }
+        let bindings = names.map { name in
+            let parts = cells.compactMap { cell in cell.first { $0.name == name } }
+            let forms = parts.reduce(into: [BindingDeclaration.Form]()) { forms, part in
+                if !forms.contains(part.form) { forms.append(part.form) }
+            }
+            let value = forms.count == 1 ? content(forms[0]) : Schema.any.with("anyOf", .array(forms.map { content($0).value }))
+            let isRequired = parts.count == cells.count && parts.allSatisfy(\.isRequired)
+            return isRequired ? Schema.Property.required(name, value) : .optional(name, value)
+        }
+        let own = Schema.object([
+            .required("identifier", .word(identifier)),
+            .required("actions", .object([.required("configuration", .object([.required("bindings", .object(bindings))]))])),
+        ])
+        return Schema.any.titled(identifier).with("allOf", .array([Schema.cell.value, own.value]))
+    }
+
+    private static func content(_ form: BindingDeclaration.Form) -> Schema {
+        switch form {
+        case .text: .object([.required("text", .string)])
+        case .image: .object([.required("image", .href)])
+        case .date: .object([.required("date", .string(pattern: Timestamp.pattern))])
+        case .number: .object([.required("number", .number)])
+        case .link: .object([.required("link", .href)])
+        }
+    }
+}
