@@ -6,9 +6,10 @@ package struct Query: Sendable {
     private let pairs: [(name: Substring, value: Substring)]
 
     package init(_ text: Substring) {
-        pairs = text.split(separator: "&").map { pair in
-            let end = pair.firstIndex(of: "=") ?? pair.endIndex
-            return (PercentCoding.decode(pair[..<end]).map { Substring($0) } ?? pair[..<end], pair[end...].dropFirst())
+        pairs = text.utf8.split(separator: UInt8(ascii: "&")).map { pair in
+            let end = pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
+            let name = Substring(pair[..<end])
+            return (PercentCoding.decode(name).map { Substring($0) } ?? name, Substring(pair[end...].dropFirst()))
         }
     }
 

@@ -39,10 +39,10 @@ struct SettingOptions: ParsableArguments {
         var values = flags.compactMapValues { $0 }
         values["store.database"] = database
         for setting in settings {
-            guard let end = setting.firstIndex(of: "="), end != setting.startIndex else {
+            guard let end = setting.utf8.firstIndex(of: UInt8(ascii: "=")), end != setting.startIndex else {
                 throw ValidationError("--set takes key=value, not '\(setting)'")
             }
-            values[String(setting[..<end])] = String(setting[setting.index(after: end)...])
+            values[String(setting[..<end])] = String(setting[setting.utf8.index(after: end)...])
         }
         return try await SettingSources(flags: values, file: config)
     }

@@ -40,6 +40,30 @@ struct IdentityTests {
         }
     }
 
+    @Test(
+        "an id that would melt into the character before it is an id like others",
+        arguments: ["%CC%81a", "%F0%9F%8F%BB", "%E2%80%8D", "%EF%B8%8F#"])
+    func combining(_ id: String) async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.user("u"), settings: [RunningService.tokenSetting])
+            let (id, text) = (id.replacing("#", with: "%23"), try #require(id.removingPercentEncoding))
+            let body = Items.user("x").replacing(#""id":"x""#, with: #""id":"\#(text)""#)
+            let ann = Self.viewer("ann")
+            #expect(try service.admin("PUT", "/admin/users/\(id)", body: body).status == 201)
+            #expect(try Self.ids(service, "/feed", ann) == [Array("user:u".utf8), Array("user:\(text)".utf8)])
+            let undo = try Self.undo(try service.ask("POST", "/cells/user:\(id)/selection", fields: ann))
+            #expect(try service.ask("DELETE", undo, fields: ann).status == 200)
+            #expect(try service.ask("POST", "/cells/user:\(id)/dismissal", fields: ann).status == 200)
+            #expect(try Self.ids(service, "/feed", ann).count == 1)
+            #expect(try service.admin("GET", "/admin/users/\(id)").status == 200)
+            #expect(try service.admin("PUT", "/admin/takedowns/user:\(id)").status < 300)
+            #expect(try Self.ids(service, "/feed", []).count == 1)
+            #expect(try service.admin("DELETE", "/admin/takedowns/user:\(id)").status < 300)
+            #expect(try service.admin("PUT", "/admin/users/\(id)", body: body).status == 201)
+            #expect(try Self.ids(service, "/feed", []).count == 2)
+        }
+    }
+
     @Test("all that a viewer has dismissed stays hidden, however much it is")
     func manyDismissed() async throws {
         try await offPool {

@@ -11,15 +11,28 @@ public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
             tokens = []
             return
         }
-        guard text.hasPrefix("/") else { return nil }
+        guard text.utf8.first == UInt8(ascii: "/") else { return nil }
         var tokens: [String] = []
-        for part in text.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
-            let pieces = part.split(separator: "~", omittingEmptySubsequences: false)
-            guard pieces.dropFirst().allSatisfy({ $0.hasPrefix("0") || $0.hasPrefix("1") }) else { return nil }
-            // In this order: "~01" is "~1", not "/".
-            tokens.append(String(part.replacing("~1", with: "/").replacing("~0", with: "~")))
+        for part in text.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+            guard let token = Self.unescaped(part) else { return nil }
+            tokens.append(token)
         }
         self.tokens = tokens
+    }
+
+    /// By bytes: what a name begins with may be one character with the slash or the tilde before it.
+    private static func unescaped(_ part: Substring.UTF8View) -> String? {
+        let pieces = part.split(separator: UInt8(ascii: "~"), omittingEmptySubsequences: false)
+        var bytes = Array(pieces.first ?? part)
+        for piece in pieces.dropFirst() {
+            switch piece.first {
+            case UInt8(ascii: "0"): bytes.append(UInt8(ascii: "~"))
+            case UInt8(ascii: "1"): bytes.append(UInt8(ascii: "/"))
+            default: return nil
+            }
+            bytes += piece.dropFirst()
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// One member of an object, whatever its name.

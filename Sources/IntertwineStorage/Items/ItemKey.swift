@@ -34,8 +34,10 @@ extension ItemKey: CustomStringConvertible {
 extension ItemKey {
     /// Reads `klass:id`; nil where there is no such kind, or no id.
     public init?(_ text: String, of kinds: ItemKinds) {
-        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, !parts[1].isEmpty, kinds[String(parts[0])] != nil else { return nil }
-        self.init(kind: String(parts[0]), id: String(parts[1]))
+        // By bytes: a colon and the accent that an id may begin with are one character to Swift.
+        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        let (kind, id) = (String(text[..<colon]), String(text[text.utf8.index(after: colon)...]))
+        guard !id.isEmpty, kinds[kind] != nil else { return nil }
+        self.init(kind: kind, id: id)
     }
 }
