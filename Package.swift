@@ -21,7 +21,11 @@ let package = Package(
     name: "intertwine",
     products: [
         .executable(name: "intertwine", targets: ["intertwine"]),
-        .library(name: "IntertwineService", targets: ["IntertwineFeed", "IntertwineHTTPServer", "IntertwineService", "IntertwineStorage"]),
+        .library(
+            name: "IntertwineService",
+            targets: [
+                "IntertwineFeed", "IntertwineHTTPServer", "IntertwineObservability", "IntertwineService", "IntertwineStorage",
+            ]),
     ],
     dependencies: [
         // Why each dependency is here: Documentation/decisions/0001-dependencies.md.
@@ -73,14 +77,13 @@ let package = Package(
             name: "IntertwineService",
             dependencies: [
                 "CIntertwineLinux", "IntertwineEventLoop", "IntertwineFeed", "IntertwineFetch", "IntertwineHTTPServer", "IntertwineImages",
-                "IntertwinePrimitives", "IntertwineRouting", "IntertwineSample", "IntertwineStorage", "IntertwineSync",
-                "IntertwineViewer",
+                "IntertwineObservability", "IntertwinePrimitives", "IntertwineRouting", "IntertwineSample", "IntertwineStorage",
+                "IntertwineSync", "IntertwineViewer",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
-                .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "Yams", package: "Yams"),
@@ -92,6 +95,14 @@ let package = Package(
             sources: ["SamplePictures.swift"], resources: samplePictures.map { .embedInCode("pictures/" + $0) }),
 
         // Floor 2
+        // What the process tells of itself.
+        .target(
+            name: "IntertwineObservability",
+            dependencies: [
+                "IntertwineFeed", "IntertwineHTTPServer", "IntertwinePrimitives",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
         .target(
             name: "IntertwineImages",
             dependencies: [
@@ -212,8 +223,8 @@ let package = Package(
         .testTarget(
             name: "ServiceTests",
             dependencies: [
-                "IntertwineFeed", "IntertwineFetch", "IntertwineHTTPServer", "IntertwineImages", "IntertwineRouting", "IntertwineService",
-                "IntertwineStorage", "IntertwineSync", "TestSupport",
+                "IntertwineFeed", "IntertwineFetch", "IntertwineHTTPServer", "IntertwineImages", "IntertwineObservability",
+                "IntertwineRouting", "IntertwineService", "IntertwineStorage", "IntertwineSync", "TestSupport",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),

@@ -1,5 +1,7 @@
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
+internal import IntertwineObservability
+internal import IntertwinePrimitives
 internal import IntertwineRouting
 
 /// What follows from the configuration and can be made anew while requests go on: the feed, what its cells do, and the routes.

@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import IntertwinePrimitives
 internal import IntertwineStorage
 internal import Logging
 internal import ServiceLifecycle

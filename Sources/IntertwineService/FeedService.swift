@@ -1,6 +1,8 @@
 internal import Foundation
 internal import IntertwineFeed
 package import IntertwineHTTPServer
+internal import IntertwineObservability
+internal import IntertwinePrimitives
 internal import IntertwineRouting
 internal import IntertwineStorage
 public import Logging
@@ -41,8 +43,8 @@ public struct FeedService: Sendable {
         let parts = try ServiceParts(configuration: configuration, extensions: extensions, telemetry: telemetry, logger: logger)
         let live = try LiveComposition(configuration, parts: parts)
         let accessLog = AccessLog(
-            control: telemetry.control, sink: telemetry.sink,
-            privacy: AddressPrivacy(mode: configuration.events.address, keys: parts.keys), now: WallClock.coarse)
+            control: telemetry.control, sink: telemetry.sink, now: WallClock.coarse,
+            kept: AddressPrivacy(mode: configuration.events.address, keys: parts.keys).kept(of:now:))
         let administration =
             HealthRoutes(store: parts.store, ledger: parts.ledger, state: parts.state, tag: "Health").routes
             + MetricsRoutes(registry: telemetry.registry, samples: ServiceSamples(parts: parts, live: live, accessLog: accessLog)).routes

@@ -1,6 +1,7 @@
 internal import IntertwineFeed
 internal import IntertwineFetch
 internal import IntertwineImages
+internal import IntertwinePrimitives
 
 /// Image URLs for operators who want to see what the proxy makes of a picture.
 public enum ImageAddress {

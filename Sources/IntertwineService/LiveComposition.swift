@@ -1,3 +1,4 @@
+internal import IntertwineObservability
 internal import IntertwineRouting
 internal import Logging
 internal import Synchronization

@@ -1,5 +1,7 @@
 internal import Foundation
 internal import IntertwineFeed
+internal import IntertwineObservability
+internal import IntertwinePrimitives
 internal import IntertwineStorage
 internal import Logging
 

@@ -1,6 +1,7 @@
 internal import HTTPTypes
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
+internal import IntertwinePrimitives
 internal import IntertwineRouting
 
 /// Reads from a request who made it, as far as the ledger may know, and whether it counts.

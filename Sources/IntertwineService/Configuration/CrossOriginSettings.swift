@@ -1,3 +1,4 @@
+internal import IntertwinePrimitives
 internal import IntertwineRouting
 
 /// `cors.*`: which pages of other origins may call the service from a browser.

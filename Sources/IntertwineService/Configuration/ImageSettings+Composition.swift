@@ -1,6 +1,7 @@
 internal import Foundation
 internal import IntertwineFetch
 internal import IntertwineImages
+internal import IntertwinePrimitives
 
 extension ImageSettings {
     var policy: AddressPolicy {

@@ -1,5 +1,6 @@
 internal import IntertwineFetch
 internal import IntertwineImages
+internal import IntertwinePrimitives
 
 /// `images.*`: the image proxy.
 public struct ImageSettings: Sendable {

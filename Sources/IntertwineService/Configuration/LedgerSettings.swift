@@ -1,3 +1,5 @@
+internal import IntertwinePrimitives
+
 /// `ledger.*`: the record of what happened.
 public struct LedgerSettings: Sendable {
     /// Units of work that may wait for the disk; beyond it the answer is 503.

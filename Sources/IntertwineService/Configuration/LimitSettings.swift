@@ -1,3 +1,5 @@
+internal import IntertwinePrimitives
+
 /// `limits.*`: what one client may take, counted on the bytes received. The defaults are those of the threat model.
 public struct LimitSettings: Sendable {
     public var requestLine: ByteCount = .kibibytes(8)

@@ -1,3 +1,5 @@
+public import IntertwineObservability
+
 /// Everything that can be set, with its default. `Config/intertwine.yaml` comments each key.
 ///
 /// A program that embeds the service sets what it wants to be otherwise, and nothing is read from anywhere:

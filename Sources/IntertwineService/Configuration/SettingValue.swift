@@ -1,3 +1,5 @@
+internal import IntertwinePrimitives
+
 /// A type that a setting's text can be read as.
 public protocol SettingValue: Sendable {
     init?(setting: String)
@@ -65,11 +67,4 @@ extension Duration: SettingValue {
     }
 
     public static var allowed: String { "a number with its unit: ms, s, min, h or d; at most 3650d" }
-
-    /// Whole milliseconds; saturates far beyond any setting.
-    public var milliseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000)
-        return overflow ? .max : whole + attoseconds / 1_000_000_000_000_000
-    }
 }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import IntertwinePrimitives
 internal import IntertwineStorage
 
 /// `store.*`: the files that the service keeps.

@@ -1,4 +1,5 @@
 internal import IntertwineFeed
+internal import IntertwinePrimitives
 internal import Logging
 internal import ServiceLifecycle
 

@@ -1,5 +1,6 @@
 internal import HTTPTypes
 internal import IntertwineHTTPServer
+internal import IntertwineObservability
 internal import IntertwineRouting
 
 /// `GET /metrics`.

@@ -1,3 +1,4 @@
+internal import IntertwineObservability
 internal import IntertwineRouting
 
 /// The admin API, as one list of routes.

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import IntertwinePrimitives
 
 extension ServiceConfiguration {
     /// Where operators' writes are recorded.

@@ -1,6 +1,7 @@
 internal import DequeModule
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
+internal import IntertwineObservability
 internal import Synchronization
 
 /// Pages as finished bytes, for one state of the store.

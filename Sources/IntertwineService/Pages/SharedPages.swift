@@ -1,5 +1,6 @@
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
+internal import IntertwineObservability
 internal import IntertwineRouting
 internal import Synchronization
 

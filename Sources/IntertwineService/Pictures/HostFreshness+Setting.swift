@@ -1,5 +1,6 @@
 internal import IntertwineFetch
 internal import IntertwineImages
+internal import IntertwinePrimitives
 
 extension HostFreshness {
     static let allowed =

@@ -3,6 +3,7 @@ internal import IntertwineEventLoop
 internal import IntertwineFeed
 internal import IntertwineFetch
 internal import IntertwineImages
+internal import IntertwinePrimitives
 internal import IntertwineRouting
 internal import Logging
 

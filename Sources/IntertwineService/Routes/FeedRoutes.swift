@@ -1,6 +1,7 @@
 internal import HTTPTypes
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
+internal import IntertwineObservability
 internal import IntertwineRouting
 
 /// `GET /feed`, `GET /feeds/{name}` and `GET /feeds/{name}/sections/{section}`: pages of cells; and under each, `/changes`.

@@ -1,5 +1,6 @@
 internal import IntertwineEventLoop
 internal import IntertwineFetch
+internal import IntertwinePrimitives
 internal import IntertwineStorage
 internal import IntertwineSync
 internal import Logging

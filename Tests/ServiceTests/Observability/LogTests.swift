@@ -4,6 +4,7 @@ import Logging
 import TestSupport
 import Testing
 
+@testable import IntertwineObservability
 @testable import IntertwineService
 
 @Suite("Log lines")

@@ -2,6 +2,7 @@ import CoreMetrics
 import Foundation
 import Testing
 
+@testable import IntertwineObservability
 @testable import IntertwineService
 
 @Suite("Metrics registry")

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import IntertwineObservability
 @testable import IntertwineService
 
 @Suite("Trace context")

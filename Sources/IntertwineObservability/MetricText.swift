@@ -1,6 +1,6 @@
 /// The Prometheus text format, version 0.0.4 (<https://prometheus.io/docs/instrumenting/exposition_formats/>).
-struct MetricText {
-    static let contentType = "text/plain; version=0.0.4; charset=utf-8"
+package struct MetricText {
+    package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
     private(set) var text = ""
 
@@ -44,5 +44,28 @@ struct MetricText {
             }
         }
         return escaped
+    }
+}
+
+/// One value that a part of the service keeps itself, read when metrics are asked for.
+package struct MetricSample: Sendable {
+    package enum Kind: String, Sendable { case counter, gauge }
+
+    var name: String
+    var kind: Kind
+    var help: String
+    var labels: [(String, String)]
+    var value: Double
+
+    package init(_ name: String, _ kind: Kind, _ help: String, labels: [(String, String)] = [], _ value: Double) {
+        (self.name, self.kind, self.help, self.labels, self.value) = (name, kind, help, labels, value)
+    }
+
+    package static func counter(_ name: String, _ help: String, _ value: Int) -> MetricSample {
+        MetricSample(name, .counter, help, Double(value))
+    }
+
+    package static func gauge(_ name: String, _ help: String, _ value: Int) -> MetricSample {
+        MetricSample(name, .gauge, help, Double(value))
     }
 }

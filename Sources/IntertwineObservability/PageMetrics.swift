@@ -1,8 +1,8 @@
 internal import CoreMetrics
-internal import IntertwineFeed
+package import IntertwineFeed
 
 /// What is counted of the feed's pages.
-final class PageMetrics: Sendable {
+package final class PageMetrics: Sendable {
     private let hits: Counter
     private let misses: Counter
     private let joins: Counter
@@ -10,7 +10,7 @@ final class PageMetrics: Sendable {
     private let aheads: Counter
     private let broken: Counter
 
-    init(registry: PrometheusRegistry) {
+    package init(registry: PrometheusRegistry) {
         registry.describe("intertwine_feed_page_cache_hits_total", "Shared pages that were served as they lay ready.")
         registry.describe("intertwine_feed_page_cache_misses_total", "Shared pages that had to be made.")
         registry.describe(
@@ -30,21 +30,21 @@ final class PageMetrics: Sendable {
     }
 
     /// A page was served as finished bytes.
-    func hit() { hits.increment() }
+    package func hit() { hits.increment() }
 
     /// A page had to be made.
-    func miss() { misses.increment() }
+    package func miss() { misses.increment() }
 
     /// A request waits for a page that another one makes.
-    func join() { joins.increment() }
+    package func join() { joins.increment() }
 
     /// A page was served that something has been written since.
-    func stale() { stales.increment() }
+    package func stale() { stales.increment() }
 
     /// A page was made before it was asked for.
-    func goAhead() { aheads.increment() }
+    package func goAhead() { aheads.increment() }
 
-    func count(_ omissions: [FeedPage.Omission]) {
+    package func count(_ omissions: [FeedPage.Omission]) {
         for omission in omissions {
             if case .broken = omission.reason { broken.increment() }
         }

@@ -25,7 +25,7 @@ public final class PrometheusRegistry: MetricsFactory {
     public init() {}
 
     /// Says what a metric counts.
-    func describe(_ name: String, _ help: String) {
+    package func describe(_ name: String, _ help: String) {
         state.withLock { $0.help[name] = help }
     }
 
@@ -79,17 +79,15 @@ public final class PrometheusRegistry: MetricsFactory {
     /// All metrics as text, in the order of their names.
     ///
     /// - Parameter samples: what else there is to tell; samples of one name stand together.
-    func text(with samples: [MetricSample] = []) -> String {
+    package func text(with samples: [MetricSample] = []) -> String {
         let (families, help, refused) = state.withLock { ($0.families, $0.help, $0.refused) }
         var text = MetricText()
         for (name, family) in families.sorted(by: { $0.key < $1.key }) {
             text.begin(name, kind: family.kind, help: help[name] ?? name)
             for (labels, metric) in family.series { metric.render(name, labels, into: &text) }
         }
-        let own = MetricSample(
-            name: "intertwine_metrics_refused_series_total", kind: .counter,
-            help: "Series that were not taken, because there were too many.",
-            value: Double(refused))
+        let own = MetricSample.counter(
+            "intertwine_metrics_refused_series_total", "Series that were not taken, because there were too many.", refused)
         let groups = Dictionary(grouping: samples + [own], by: \.name)
         for (name, group) in groups.sorted(by: { $0.key < $1.key }) where families[name] == nil {
             guard let first = group.first else { continue }
@@ -97,5 +95,104 @@ public final class PrometheusRegistry: MetricsFactory {
             for sample in group { text.add(name, sample.labels, sample.value) }
         }
         return text.text
+    }
+}
+
+/// What a handler of the registry has counted, in the text format.
+private protocol RenderedMetric: AnyObject, Sendable {
+    func render(_ name: String, _ labels: [(String, String)], into text: inout MetricText)
+}
+
+/// A number that only grows.
+private final class CounterMetric: CounterHandler, RenderedMetric {
+    private let cells = StripedCells(width: 1)
+
+    func increment(by amount: Int64) {
+        cells.add(Int(amount), to: 0)
+    }
+
+    func reset() {
+        cells.clear(0)
+    }
+
+    func render(_ name: String, _ labels: [(String, String)], into text: inout MetricText) {
+        text.add(name, labels, Double(cells.sum(of: 0)))
+    }
+}
+
+/// A number that goes up and down.
+private final class GaugeMetric: MeterHandler, RecorderHandler, RenderedMetric {
+    private let value = Mutex(0.0)
+
+    func set(_ value: Int64) { set(Double(value)) }
+
+    func set(_ value: Double) { self.value.withLock { $0 = value } }
+
+    func increment(by amount: Double) { value.withLock { $0 += amount } }
+
+    func decrement(by amount: Double) { value.withLock { $0 -= amount } }
+
+    func record(_ value: Int64) { set(Double(value)) }
+
+    func record(_ value: Double) { set(value) }
+
+    func render(_ name: String, _ labels: [(String, String)], into text: inout MetricText) {
+        text.add(name, labels, value.withLock { $0 })
+    }
+}
+
+/// How often values fell below each of a few bounds.
+///
+/// Durations are counted in nanoseconds and shown in seconds; other values are shown as they were recorded, to a thousandth.
+private final class HistogramMetric: TimerHandler, RecorderHandler, RenderedMetric {
+    /// Seconds: from an answer out of memory to a picture from a slow origin.
+    static let seconds = [
+        0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+    ]
+    static let sizes: [Double] = [1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576]
+
+    private let bounds: [Double]
+    /// The bounds in the unit that is counted in.
+    private let limits: [Int64]
+    private let scale: Double
+    private let cells: StripedCells
+
+    /// - Parameters:
+    ///   - bounds: ascending, in the unit that is shown.
+    ///   - scale: how many of the unit that is counted in make one of the unit that is shown.
+    init(bounds: [Double], scale: Double) {
+        self.bounds = bounds
+        self.scale = scale
+        limits = bounds.map { Int64($0 * scale) }
+        cells = StripedCells(width: bounds.count + 2)
+    }
+
+    func recordNanoseconds(_ duration: Int64) { add(duration) }
+
+    func record(_ value: Int64) { record(Double(value)) }
+
+    func record(_ value: Double) {
+        let scaled = value * scale
+        guard scaled.isFinite, abs(scaled) < 9e18 else { return }
+        add(Int64(scaled))
+    }
+
+    private func add(_ value: Int64) {
+        var bucket = 0
+        while bucket < limits.count, value > limits[bucket] { bucket += 1 }
+        let stripe = StripedCells.stripe
+        cells.add(1, to: bucket, stripe: stripe)
+        cells.add(Int(value), to: limits.count + 1, stripe: stripe)
+    }
+
+    func render(_ name: String, _ labels: [(String, String)], into text: inout MetricText) {
+        var count = 0
+        for (bucket, bound) in (bounds + [.infinity]).enumerated() {
+            count += cells.sum(of: bucket)
+            text.add("\(name)_bucket", labels + [("le", MetricText.number(bound))], Double(count))
+        }
+        text.add("\(name)_sum", labels, Double(cells.sum(of: limits.count + 1)) / scale)
+        // The same sum as the last bucket's, or a reader would find the two at odds.
+        text.add("\(name)_count", labels, Double(count))
     }
 }

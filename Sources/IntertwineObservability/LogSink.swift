@@ -1,5 +1,7 @@
 internal import Dispatch
 internal import Glibc
+internal import IntertwinePrimitives
+public import Logging
 internal import Synchronization
 
 /// Gathers lines and writes them to a descriptor on a thread of its own, so that a slow terminal or a full pipe never makes a request wait.
@@ -35,12 +37,12 @@ public final class LogSink: Sendable {
     }
 
     /// - Parameter descriptor: stays the caller's.
-    init(descriptor: Int32) {
+    package init(descriptor: Int32) {
         self.descriptor = descriptor
     }
 
     /// Lines that were dropped because nothing took them.
-    var droppedLines: Int { dropped.load(ordering: .relaxed) }
+    package var droppedLines: Int { dropped.load(ordering: .relaxed) }
 
     /// Appends a line, which `write` adds to the stripe's lines, its end included.
     func append(isUrgent: Bool = false, _ write: (inout Stripe) -> Void) {
@@ -115,4 +117,42 @@ public final class LogSink: Sendable {
 
 extension Slice<UnsafeRawBufferPointer> {
     fileprivate var baseAddress: UnsafeRawPointer? { UnsafeRawBufferPointer(rebasing: self).baseAddress }
+}
+
+/// swift-log's way to the sink: one line for each event, as text or JSON.
+public struct ServiceLogHandler: LogHandler {
+    public var metadata: Logger.Metadata = [:]
+    public var metadataProvider: Logger.MetadataProvider?
+    private let control: LogControl
+    private let sink: LogSink
+    /// Set for one logger alone; the control's otherwise.
+    private var ownLevel: Logger.Level?
+
+    public init(control: LogControl, sink: LogSink) {
+        self.control = control
+        self.sink = sink
+    }
+
+    public var logLevel: Logger.Level {
+        get { ownLevel ?? control.level }
+        set { ownLevel = newValue }
+    }
+
+    public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    public func log(event: LogEvent) {
+        let line = LogLine(json: control.writesJSON)
+        var fields = metadata
+        for more in [metadataProvider?.get(), event.metadata] { fields.merge(more ?? [:]) { $1 } }
+        if let error = event.error { fields["error"] = "\(error)" }
+        let sorted = fields.sorted { $0.key < $1.key }
+        sink.append(isUrgent: event.level >= .warning) { stripe in
+            line.begin(level: event.level.rawValue, message: event.message.description, into: &stripe.lines)
+            for (name, value) in sorted { line.field(name, text: "\(value)".utf8, into: &stripe.lines) }
+            line.end(&stripe.lines)
+        }
+    }
 }

@@ -1,5 +1,7 @@
 internal import IntertwineImages
+internal import IntertwineObservability
 internal import IntertwineStorage
+internal import IntertwineSync
 
 /// What the parts of the service count themselves, read when metrics are asked for.
 struct ServiceSamples: Sendable {
@@ -13,8 +15,7 @@ struct ServiceSamples: Sendable {
     }
 
     private static let build = MetricSample(
-        name: "intertwine_build_info", kind: .gauge, help: "Always 1; the version that runs is a label.",
-        labels: [("version", FeedService.version)], value: 1)
+        "intertwine_build_info", .gauge, "Always 1; the version that runs is a label.", labels: [("version", FeedService.version)], 1)
 
     private var pages: [MetricSample] {
         let contents = live.current.pages.contents
@@ -38,7 +39,7 @@ struct ServiceSamples: Sendable {
     private var reads: [MetricSample] {
         let files = [("items", parts.store.readStatistics), ("ledger", parts.ledger.readStatistics)]
         func samples(_ name: String, _ kind: MetricSample.Kind, _ help: String, _ value: (ReadStatistics) -> Int) -> [MetricSample] {
-            files.map { MetricSample(name: name, kind: kind, help: help, labels: [("file", $0)], value: Double(value($1))) }
+            files.map { MetricSample(name, kind, help, labels: [("file", $0)], Double(value($1))) }
         }
         return samples("intertwine_store_reads_total", .counter, "Reads of a database file.") { $0.finished }
             + samples("intertwine_store_reads_running", .gauge, "Reads that have a thread.") { $0.running }
@@ -116,17 +117,48 @@ struct ServiceSamples: Sendable {
 
     private static func labelled(_ name: String, _ help: String, _ label: String, _ values: [String: Int]) -> [MetricSample] {
         values.sorted { $0.key < $1.key }.map { key, value in
-            MetricSample(name: name, kind: .counter, help: help, labels: [(label, key)], value: Double(value))
+            MetricSample(name, .counter, help, labels: [(label, key)], Double(value))
         }
     }
 }
 
-extension MetricSample {
-    fileprivate static func counter(_ name: String, _ help: String, _ value: Int) -> MetricSample {
-        MetricSample(name: name, kind: .counter, help: help, value: Double(value))
+/// How the sources are doing, as metrics: one series for each configured name.
+private enum SourceSamples {
+    static func read(_ polling: SourcePolling, now: Int64) -> [MetricSample] {
+        polling.sources.flatMap { source in
+            polling.board[source.name].map { samples(of: $0, source.name, now: now) } ?? []
+        }
     }
 
-    fileprivate static func gauge(_ name: String, _ help: String, _ value: Int) -> MetricSample {
-        MetricSample(name: name, kind: .gauge, help: help, value: Double(value))
+    private static func samples(of state: SourceState, _ name: String, now: Int64) -> [MetricSample] {
+        let attempts = (["changed", "unchanged"] + SourceFailure.Cause.allCases.map(\.rawValue) + [SourceState.otherCause]).map { result in
+            counter(
+                "intertwine_source_attempts_total", "Synchronisations of a source, by how they ended.", name, state.attempts[result] ?? 0,
+                ("result", result))
+        }
+        let changes = [("added", state.added), ("changed", state.changed), ("removed", state.removed)].map { change, count in
+            counter("intertwine_source_changes_total", "Items that a source changed in the store.", name, count, ("change", change))
+        }
+        let success = state.lastSuccess.map { at in
+            gauge(
+                "intertwine_source_last_success_timestamp_seconds",
+                "When a source was last found or brought in step, in seconds since 1970-01-01 UTC.", name, Double(at) / 1_000)
+        }
+        return attempts + changes + [
+            gauge("intertwine_source_items", "Items of a source's last snapshot.", name, Double(state.items ?? 0)),
+            gauge("intertwine_source_skipped_items", "Items left out of a source's last snapshot.", name, Double(state.skipped)),
+            gauge(
+                "intertwine_source_lag_seconds", "How long ago a source was last found or brought in step.", name,
+                Double(state.lag(at: now)) / 1_000),
+            gauge("intertwine_source_failures", "Failures of a source in a row.", name, Double(state.failures)),
+        ] + (success.map { [$0] } ?? [])
+    }
+
+    private static func counter(_ name: String, _ help: String, _ source: String, _ value: Int, _ label: (String, String)) -> MetricSample {
+        MetricSample(name, .counter, help, labels: [("source", source), label], Double(value))
+    }
+
+    private static func gauge(_ name: String, _ help: String, _ source: String, _ value: Double) -> MetricSample {
+        MetricSample(name, .gauge, help, labels: [("source", source)], value)
     }
 }

@@ -1,11 +1,12 @@
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
+internal import Synchronization
 
 /// One line for each request, as it would come from swift-log at level info.
 ///
 /// Written to the sink without a detour over a dictionary of metadata: at a hundred thousand lines a second that detour would cost more
 /// than the answers do. Paths, queries and fields are not in it, but for the request's id and its trace.
-final class AccessLog: Sendable {
+package final class AccessLog: Sendable {
     /// Buffers that are used again for every line.
     struct Scratch {
         var trace: [UInt8] = []
@@ -19,14 +20,20 @@ final class AccessLog: Sendable {
 
     private let control: LogControl
     private let sink: LogSink
-    private let privacy: AddressPrivacy
+    private let kept: @Sendable (_ address: String, _ now: Int64) -> String?
     private let now: @Sendable () -> Int64
     private let allowance = LineAllowance()
 
-    init(control: LogControl, sink: LogSink, privacy: AddressPrivacy, now: @escaping @Sendable () -> Int64) {
+    /// - Parameters:
+    ///   - kept: what of an address may be written; nil for nothing. It may be another one the next day.
+    ///   - now: milliseconds since 1970-01-01 UTC.
+    package init(
+        control: LogControl, sink: LogSink, now: @escaping @Sendable () -> Int64,
+        kept: @escaping @Sendable (_ address: String, _ now: Int64) -> String?
+    ) {
         self.control = control
         self.sink = sink
-        self.privacy = privacy
+        self.kept = kept
         self.now = now
     }
 
@@ -34,7 +41,7 @@ final class AccessLog: Sendable {
     var isOn: Bool { control.logsRequests && allowance.hasRoom(limit: control.requestsPerSecond, now: now) }
 
     /// Requests that got no line because there were too many within a second.
-    var skippedRequests: Int { allowance.skippedLines }
+    package var skippedRequests: Int { allowance.skippedLines }
 
     func write(_ record: RequestRecord) {
         guard control.logsRequests else { return }
@@ -77,9 +84,49 @@ final class AccessLog: Sendable {
         if let known = stripe.scratch.peers[peer.host] {
             text = known
         } else {
-            text = Array((privacy.kept(of: peer.address, now: now) ?? "").utf8)
+            text = Array((kept(peer.address, now) ?? "").utf8)
             stripe.scratch.peers[peer.host] = text
         }
         if !text.isEmpty { line.field("peer", text: text, into: &stripe.lines) }
+    }
+}
+
+/// So many lines a second, and how many there would have been besides.
+///
+/// Once a second's lines are used up, asking costs two loads and the clock. Two threads that begin a second at the same moment may let a
+/// few more through: a bound on the cost, not an exact count.
+private final class LineAllowance: Sendable {
+    private let second = Atomic<Int64>(0)
+    private let used = Atomic(0)
+    private let skipped = StripedCells(width: 1)
+    private let told = Atomic(0)
+
+    /// Lines that were left out, since the start.
+    var skippedLines: Int { skipped.sum(of: 0) }
+
+    /// Whether the next line would be written.
+    func hasRoom(limit: Int, now: () -> Int64) -> Bool {
+        used.load(ordering: .relaxed) < limit || second.load(ordering: .relaxed) != now() / 1_000
+    }
+
+    /// Takes a line; false where none is left.
+    ///
+    /// - Parameter now: milliseconds since 1970-01-01 UTC.
+    func take(limit: Int, now: Int64) -> Bool {
+        let current = now / 1_000
+        if second.load(ordering: .relaxed) != current {
+            second.store(current, ordering: .relaxed)
+            used.store(0, ordering: .relaxed)
+        }
+        if used.load(ordering: .relaxed) < limit, used.wrappingAdd(1, ordering: .relaxed).oldValue < limit { return true }
+        skipped.add(1, to: 0)
+        return false
+    }
+
+    /// How many lines were left out since this was last asked.
+    func takeSkipped() -> Int {
+        // Most lines find none: a load is all they pay.
+        let total = skipped.sum(of: 0)
+        return total == told.load(ordering: .relaxed) ? 0 : total - told.exchange(total, ordering: .relaxed)
     }
 }

@@ -2,8 +2,8 @@ internal import Foundation
 internal import Glibc
 
 /// What Prometheus' client libraries tell of a process, under their names.
-enum ProcessSamples {
-    static func read() -> [MetricSample] {
+package enum ProcessSamples {
+    package static func read() -> [MetricSample] {
         let status = status
         let ticks = status.count > 12 ? (Double(status[11]) ?? 0) + (Double(status[12]) ?? 0) : 0
         var limit = rlimit()
@@ -39,10 +39,10 @@ enum ProcessSamples {
     }
 
     private static func counter(_ name: String, _ help: String, _ value: Double) -> MetricSample {
-        MetricSample(name: name, kind: .counter, help: help, value: value)
+        MetricSample(name, .counter, help, value)
     }
 
     private static func gauge(_ name: String, _ help: String, _ value: Double) -> MetricSample {
-        MetricSample(name: name, kind: .gauge, help: help, value: value)
+        MetricSample(name, .gauge, help, value)
     }
 }

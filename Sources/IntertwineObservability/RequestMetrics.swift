@@ -1,0 +1,158 @@
+internal import CoreMetrics
+internal import IntertwineHTTPServer
+internal import Synchronization
+
+/// What is counted of each request: how many by route, method and status, how long they took and how many bytes they were by route.
+///
+/// On the event loops, for each request: one look-up by route and four additions. Labels come from fixed sets: the routes there are, the
+/// methods the server tells apart, the statuses it knows.
+package final class RequestMetrics: Sendable {
+    static let requests = "intertwine_http_requests_total"
+    static let durations = "intertwine_http_request_duration_seconds"
+    static let bytes = "intertwine_http_response_bytes_total"
+
+    /// Stands for no route: an unknown path, or bytes that are no request.
+    private static let none = "none"
+    /// Stands for a route that nobody announced.
+    private static let other = "other"
+
+    private let registry: PrometheusRegistry
+    private let places: [String: Int]
+    /// Made when first needed: a route that nobody asks for has no series.
+    private let metrics: LazyTable<RouteMetrics>
+
+    /// - Parameter routes: the patterns of all routes.
+    package init(registry: PrometheusRegistry, routes: [String]) {
+        registry.describe(Self.requests, "Requests answered, by route, method and status.")
+        registry.describe(Self.durations, "Time from the end of a request's head to the end of its answer.")
+        registry.describe(Self.bytes, "Bytes of answers, heads included.")
+        self.registry = registry
+        let names = Set(routes).sorted()
+        places = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, $0 + 2) })
+        metrics = LazyTable(count: names.count + 2)
+    }
+
+    func count(_ record: RequestRecord) {
+        let place = record.route.map { places[$0] ?? 1 } ?? 0
+        let route = metrics.value(at: place) {
+            RouteMetrics(place == 0 ? Self.none : place == 1 ? Self.other : record.route ?? Self.none, registry)
+        }
+        route?.count(record)
+    }
+}
+
+/// The metrics of one route.
+private final class RouteMetrics: Sendable {
+    private static let methods: [RequestMethod?] = [.get, .head, .post, .put, .patch, .delete, .options, .connect, .trace, .other, nil]
+    private static let statuses = [
+        0, 200, 201, 202, 204, 206, 302, 303, 304, 400, 401, 403, 404, 405, 406, 408, 409, 410, 411, 412, 413, 414, 415, 416, 417, 422, 428,
+        429, 431, 499, 500, 501, 502, 503, 504, 505, 508,
+    ]
+    /// The place of each status below 600 in ``statuses``; that of 0 where it is not there.
+    private static let places: [UInt8] = {
+        var places = [UInt8](repeating: 0, count: 600)
+        for (place, status) in statuses.enumerated() { places[status] = UInt8(place) }
+        return places
+    }()
+
+    private let route: String
+    private let registry: PrometheusRegistry
+    private let durations: Timer
+    private let bytes: Counter
+    /// By method and status; made when first needed, as most never are.
+    private let requests = LazyTable<Counter>(count: methods.count * statuses.count)
+
+    init(_ route: String, _ registry: PrometheusRegistry) {
+        self.route = route
+        self.registry = registry
+        durations = Timer(label: RequestMetrics.durations, dimensions: [("route", route)], factory: registry)
+        bytes = Counter(label: RequestMetrics.bytes, dimensions: [("route", route)], factory: registry)
+    }
+
+    func count(_ record: RequestRecord) {
+        let method = record.method.place
+        let status = record.status >= 0 && record.status < Self.places.count ? Int(Self.places[record.status]) : 0
+        let counter = requests.value(at: method * Self.statuses.count + status) {
+            Counter(
+                label: RequestMetrics.requests,
+                dimensions: [
+                    ("route", route), ("method", record.method.label), ("status", status == 0 ? "other" : String(Self.statuses[status])),
+                ], factory: registry)
+        }
+        counter?.increment()
+        durations.recordNanoseconds(record.nanoseconds)
+        bytes.increment(by: record.bytes)
+    }
+}
+
+extension RequestMethod? {
+    fileprivate var place: Int {
+        switch self {
+        case .get: 0
+        case .head: 1
+        case .post: 2
+        case .put: 3
+        case .patch: 4
+        case .delete: 5
+        case .options: 6
+        case .connect: 7
+        case .trace: 8
+        case .other: 9
+        case nil: 10
+        }
+    }
+
+    /// `other` is the client's word, `none` no word at all.
+    var label: String {
+        switch self {
+        case .get: "GET"
+        case .head: "HEAD"
+        case .post: "POST"
+        case .put: "PUT"
+        case .patch: "PATCH"
+        case .delete: "DELETE"
+        case .options: "OPTIONS"
+        case .connect: "CONNECT"
+        case .trace: "TRACE"
+        case .other: "other"
+        case nil: "none"
+        }
+    }
+}
+
+/// A fixed number of places, each filled once, by whoever comes first. Reading one takes no lock.
+///
+/// `@unchecked Sendable`: the pointer never changes, and what it points to are atomics, each zero or the address of a retained value.
+/// (The library's `AtomicLazyReference` does the same by a call that looks up its type each time.)
+private final class LazyTable<Value: AnyObject & Sendable>: @unchecked Sendable {
+    private let places: UnsafeMutablePointer<Atomic<UInt>>
+    private let count: Int
+
+    init(count: Int) {
+        self.count = count
+        places = .allocate(capacity: count)
+        for index in 0..<count { (places + index).initialize(to: Atomic(0)) }
+    }
+
+    deinit {
+        for index in 0..<count { Self.reference(places[index].load(ordering: .acquiring))?.release() }
+        places.deinitialize(count: count)
+        places.deallocate()
+    }
+
+    /// The value at a place, made now if there is none; nil outside of the table.
+    func value(at index: Int, _ make: () -> Value) -> Value? {
+        guard index >= 0, index < count else { return nil }
+        if let known = Self.reference(places[index].load(ordering: .acquiring)) { return known.takeUnretainedValue() }
+        let made = Unmanaged.passRetained(make())
+        let (isFirst, winner) = places[index].compareExchange(
+            expected: 0, desired: UInt(bitPattern: made.toOpaque()), ordering: .acquiringAndReleasing)
+        guard !isFirst else { return made.takeUnretainedValue() }
+        made.release()
+        return Self.reference(winner)?.takeUnretainedValue()
+    }
+
+    private static func reference(_ bits: UInt) -> Unmanaged<Value>? {
+        UnsafeRawPointer(bitPattern: bits).map { Unmanaged.fromOpaque($0) }
+    }
+}
