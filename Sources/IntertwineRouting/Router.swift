@@ -126,10 +126,10 @@ package struct DeferredRoute: Sendable {
     package typealias Reply = @Sendable (@escaping Make) -> Void
 
     package let pattern: String
-    /// Called once, on the loop; calls what it is given once, from any thread.
-    package let begin: @Sendable (@escaping Reply) -> Void
+    /// Called once, on the loop; calls what it is given once, from any thread. What it gives calls the work off.
+    package let begin: @Sendable (@escaping Reply) -> DeferredAnswer.Cancel?
 
-    package init(pattern: String, begin: @escaping @Sendable (@escaping Reply) -> Void) {
+    package init(pattern: String, begin: @escaping @Sendable (@escaping Reply) -> DeferredAnswer.Cancel?) {
         self.pattern = pattern
         self.begin = begin
     }

@@ -60,10 +60,11 @@ struct Composition: Sendable {
         routes = api + description.routes + viewer + parts.extensions.routes.map(\.route)
         let clock = parts.clock
         let finishedPages = feed.finished(viewerField: configuration.events.viewerHeader, clock: clock)
+        let deferredPages = feed.deferred()
         table = RouteTable(routes) { head in
             finishedPages(head) ?? pictures.finished.finished(for: head, now: clock() / 1_000)
         } deferred: { head, peer, now in
-            clicks.deferred(for: head, from: peer, now: now)
+            clicks.deferred(for: head, from: peer, now: now) ?? deferredPages(head, peer, now)
         }
         self.feeds = feeds
         self.pages = pages

@@ -15,7 +15,7 @@ internal import Logging
 ///     }
 ///
 /// It may answer by itself, hand on another request, change what comes back, or throw: what it throws becomes problem details, as of any
-/// route. Requests for which there is no route, and those that the server refuses, never get to it. With a middleware, finished pages and
+/// route. Requests for which there is no route, and those that the server refuses, never get to it. With a middleware, all pages and
 /// clicks go the long way, by a task each.
 public protocol ServiceMiddleware: Sendable {
     /// What stands behind it: the next middleware, and after the last one the routes.

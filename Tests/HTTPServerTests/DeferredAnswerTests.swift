@@ -100,6 +100,34 @@ struct DeferredAnswerTests {
         #expect(server.server.openConnections == 0)
     }
 
+    @Test("are called off where nobody waits any more, once, and never where they came")
+    func calledOff() async throws {
+        let (replies, handedOut) = AsyncStream<Reply>.makeStream()
+        let (ends, end) = AsyncStream<Void>.makeStream()
+        let server = try await TestServer.start(EchoHandler(later: { handedOut.yield($0) }, calledOff: { end.yield() }))
+        try await offPool {
+            let client = try RawClient(port: server.port)
+            try client.send(Self.get("/later/1"))
+        }
+        for await _ in ends { break }
+        var reply = replies.makeAsyncIterator()
+        _ = await reply.next()
+        let answer = Task {
+            try await offPool {
+                let client = try RawClient(port: server.port)
+                try client.send("GET /later/2 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+                return try client.response().status
+            }
+        }
+        if let reply = await reply.next() { reply { EchoHandler.deferred } }
+        #expect(try await answer.value == 200)
+        await server.server.shutdown(grace: .seconds(5))
+        end.finish()
+        var more = 0
+        for await _ in ends { more += 1 }
+        #expect(more == 0)
+    }
+
     @Test("are waited for when the server stops, and are the last of their connection")
     func stopping() async throws {
         let (server, replies) = try await server()

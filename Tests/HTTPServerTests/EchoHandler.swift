@@ -43,13 +43,18 @@ struct EchoHandler: HTTPHandler {
     /// Has the answer of `/later/…` brought.
     let later: @Sendable (@escaping DeferredAnswer.Reply) -> Void
 
+    /// Called where the answer of `/later/…` is called off.
+    let calledOff: DeferredAnswer.Cancel?
+
     init(
         cancelled: AsyncStream<String>.Continuation? = nil, gate: @escaping @Sendable () async -> Void = {},
-        later: @escaping @Sendable (@escaping DeferredAnswer.Reply) -> Void = { $0 { Self.deferred } }
+        later: @escaping @Sendable (@escaping DeferredAnswer.Reply) -> Void = { $0 { Self.deferred } },
+        calledOff: DeferredAnswer.Cancel? = nil
     ) {
         self.cancelled = cancelled
         self.gate = gate
         self.later = later
+        self.calledOff = calledOff
     }
 
     static var deferred: ServerResponse {
@@ -58,7 +63,10 @@ struct EchoHandler: HTTPHandler {
 
     func deferred(for head: borrowing RequestHead, peer: PeerAddress) -> DeferredAnswer? {
         guard head.method == .get || head.method == .head, head.segment(behind: "/later/") != nil else { return nil }
-        return DeferredAnswer(route: "later", begin: later)
+        return DeferredAnswer(route: "later") { [later, calledOff] reply in
+            later(reply)
+            return calledOff
+        }
     }
 
     func finished(for head: borrowing RequestHead) -> FinishedResponse? {

@@ -20,6 +20,8 @@ struct CellReader {
     private let hour: UInt32
     private let hidden: (any CellSet)?
     private(set) var omissions: [FeedPage.Omission] = []
+    /// Cells that lay ready, and are not counted yet.
+    private var found = 0
 
     /// - Parameter hidden: the cells that are to be left out.
     init(factories: CellFactories, kept: FinishedCells, context: CellContext, hidden: (any CellSet)?) {
@@ -36,6 +38,7 @@ struct CellReader {
     /// - Throws: what keeps from finding out whether it is hidden.
     mutating func cell(of row: ItemRow, in section: Int = 0) throws -> Cell? {
         let known = kept.cell(of: row, in: circumstances, hour: hour, page: context.page)
+        if known != nil { found += 1 }
         if let hidden, let id = known?.id ?? shownID(of: row), try hidden.contains(id) { return nil }
         guard let finished = known ?? make(row) else { return nil }
         var companions = finished.companions
@@ -46,7 +49,13 @@ struct CellReader {
     }
 
     mutating func cell(of item: FeedItem, in section: Int = 0) throws -> Cell? {
-        try item.withRow { try cell(of: $0, in: section) }
+        defer { countFound() }
+        return try item.withRow { try cell(of: $0, in: section) }
+    }
+
+    private mutating func countFound() {
+        if found > 0 { kept.countHits(found) }
+        found = 0
     }
 
     /// The same cell as an advertisement of another slot; as it was where its factory cannot make it there.
@@ -56,7 +65,9 @@ struct CellReader {
         reader.context.slot = slot
         reader.circumstances.slot = slot
         let moved = cell.finished.item.withRow { row in
-            kept.cell(of: row, in: reader.circumstances, hour: hour, page: context.page) ?? reader.make(row)
+            let known = kept.cell(of: row, in: reader.circumstances, hour: hour, page: context.page)
+            if known != nil { kept.countHits(1) }
+            return known ?? reader.make(row)
         }
         guard let moved else { return cell }
         var result = cell
@@ -101,6 +112,7 @@ struct CellReader {
         visit: (_ place: ItemPlace?, _ limit: Int, _ body: (ItemRow) throws -> Void) throws -> Void
     ) throws -> [Cell] {
         var cells: [Cell] = []
+        defer { countFound() }
         cells.reserveCapacity(min(count, FeedRequest.limits.upperBound + 1))
         var place = start
         var batch = min(count, Self.maximumBatch)

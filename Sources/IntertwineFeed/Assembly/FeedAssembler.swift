@@ -1,7 +1,9 @@
 public import Logging
 
 /// Makes pages: asks the store for content and advertisements, has the factories make cells of them, and the placement merge them.
-public struct FeedAssembler: Sendable {
+///
+/// A class, because every page that is being made holds on to it.
+public final class FeedAssembler: Sendable {
     let store: any FeedStore
     let factories: CellFactories
     let cells: FinishedCells
@@ -52,19 +54,47 @@ public struct FeedAssembler: Sendable {
     /// It holds `limit` content items unless it is the last one; read backward, it can be shorter where it reaches the start of the feed.
     /// - Throws: ``FeedError`` where the request is wrong, ``StoreError`` where the store does not answer.
     public func page(_ request: FeedRequest, for purpose: ReadPurpose = .request) async throws -> FeedPage {
+        let page = try await store.read(for: purpose, making(request))
+        tell(page.omissions)
+        return page
+    }
+
+    /// The same page for those who have no task to wait in.
+    ///
+    /// - Parameter completion: called once, on whatever thread it happens to be, mostly one that reads the store: it may put the page into
+    ///   bytes, and must not wait. It fails as ``page(_:for:)`` does.
+    /// - Returns: what calls the page off, as for ``FeedStore/read(for:_:completion:)``; nil where there is nothing to call off.
+    public func page(
+        _ request: FeedRequest, completion: @escaping @Sendable (Result<FeedPage, any Error>) -> Void
+    ) -> (@Sendable () -> Void)? {
+        do {
+            return store.read(for: .request, try making(request)) { [self] result in
+                if case .success(let page) = result { tell(page.omissions) }
+                completion(result)
+            }
+        } catch {
+            completion(.failure(error))
+            return nil
+        }
+    }
+
+    /// What makes the page out of a snapshot.
+    private func making(_ request: FeedRequest) throws -> @Sendable (any FeedSnapshot) throws -> FeedPage {
         guard FeedRequest.limits.contains(request.limit) else { throw FeedError.limitOutOfRange(request.limit) }
         let cursor = try cursor(of: request)
         let version = store.version
-        let page = try await read(request, for: purpose) { snapshot, hidden in
-            try assemble(request, cursor: cursor, version: version, snapshot: snapshot, hidden: hidden)
+        return { [self] snapshot in
+            try read(request, snapshot) { try self.assemble(request, cursor: cursor, version: version, snapshot: $0, hidden: $1) }
         }
-        for omission in page.omissions {
+    }
+
+    private func tell(_ omissions: [FeedPage.Omission]) {
+        for omission in omissions {
             guard case .broken(let reason) = omission.reason else { continue }
             logger.warning(
                 "left a broken item out of the feed",
                 metadata: ["kind": "\(omission.form.kind)", "id": "\(omission.id)", "reason": "\(reason)"])
         }
-        return page
     }
 
     /// Reads the store, and beside it what is hidden from the viewer.
@@ -72,10 +102,14 @@ public struct FeedAssembler: Sendable {
         _ request: FeedRequest, for purpose: ReadPurpose = .request,
         _ body: @escaping @Sendable (any FeedSnapshot, (any CellSet)?) throws -> Value
     ) async throws -> Value {
-        try await store.read(for: purpose) { [hidden = request.hidden] snapshot in
-            guard let hidden else { return try body(snapshot, nil) }
-            return try hidden.read { try body(snapshot, $0) }
-        }
+        try await store.read(for: purpose) { [self] snapshot in try read(request, snapshot, body) }
+    }
+
+    private func read<Value>(
+        _ request: FeedRequest, _ snapshot: any FeedSnapshot, _ body: (any FeedSnapshot, (any CellSet)?) throws -> Value
+    ) throws -> Value {
+        guard let hidden = request.hidden else { return try body(snapshot, nil) }
+        return try hidden.read { try body(snapshot, $0) }
     }
 
     /// Checks a cursor without reading anything.

@@ -67,7 +67,7 @@ extension FeedAssembler {
         let context = context(of: request)
         let version = store.version
         let cursor = try request.cursor.map(cursor)
-        let (found, number) = try await read(request, for: .background) { [factories, cells] snapshot, hidden in
+        let (found, number) = try await read(request, for: .background) { [self] snapshot, hidden in
             let walk = try Walk(of: self, request, for: cursor, at: version, in: snapshot, hidden, pages: Self.walkLimit)
             var reader = CellReader(factories: factories, kept: cells, context: context, hidden: hidden)
             var rank = 0

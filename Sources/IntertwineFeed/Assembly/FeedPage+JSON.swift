@@ -1,12 +1,23 @@
+internal import Crypto
+
 extension FeedPage {
     /// The page as clients get it: JSON, UTF-8.
-    public func json() -> [UInt8] {
+    public func json() -> [UInt8] { encoded().json }
+
+    /// The page as clients get it, with a digest that no other JSON has: of the digests of its cells, what
+    /// fills their gaps, and the rest.
+    public func encoded() -> (json: [UInt8], digest: [UInt8]) {
+        var parts: [UInt8] = []
+        parts.reserveCapacity(entries.count * 16 + 1_024)
+        withUnsafeBytes(of: UInt64(entries.count).littleEndian) { parts.append(contentsOf: $0) }
         var writer = JSONWriter(capacity: entries.reduce(1_024) { $0 + $1.cell.count + 1 })
         writer.raw(#"{"items":["#)
         for (index, entry) in entries.enumerated() {
             if index > 0 { writer.raw(",") }
             entry.write(to: &writer)
+            entry.writeDigest(to: &parts)
         }
+        let rest = writer.bytes.count
         writer.raw(#"],"page":{"limit":"#)
         writer.write(Int64(limit))
         writer.raw(#","next":"#)
@@ -26,7 +37,8 @@ extension FeedPage {
             writer.write(since)
         }
         writer.raw("}}")
-        return writer.bytes
+        parts.append(contentsOf: writer.bytes[rest...])
+        return (writer.bytes, SHA256.hash(data: parts).withUnsafeBytes { Array($0.prefix(12)) })
     }
 
     /// The value of the `Link` field (RFC 8288), or nil on the only page.

@@ -28,6 +28,12 @@ public struct FeedPage: Sendable {
         func write(to writer: inout JSONWriter) {
             cell.write(to: &writer, token: token)
         }
+
+        /// What tells its JSON from any other.
+        func writeDigest(to bytes: inout [UInt8]) {
+            withUnsafeBytes(of: cell.digest.halves) { bytes.append(contentsOf: $0) }
+            bytes.append(contentsOf: token)
+        }
     }
 
     /// An item that would have been on the page, and is not. What the viewer dismissed is none of those.

@@ -15,6 +15,15 @@ public protocol FeedStore: Sendable {
         for purpose: ReadPurpose, _ body: @escaping @Sendable (any FeedSnapshot) throws -> Value
     ) async throws -> Value
 
+    /// The same for those who have no task to wait in.
+    ///
+    /// - Parameter completion: called once, on whatever thread it happens to be, mostly the one that read: it must not hold that up.
+    /// - Returns: what calls the read off. One that still waits then fails as `CancellationError`.
+    func read<Value: Sendable>(
+        for purpose: ReadPurpose, _ body: @escaping @Sendable (any FeedSnapshot) throws -> Value,
+        completion: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) -> @Sendable () -> Void
+
     /// Whether the store can serve, as `/readyz` asks.
     ///
     /// - Throws: ``StoreError/unavailable(_:)`` where it cannot.
@@ -35,6 +44,16 @@ extension FeedStore {
     /// Reads for somebody's request.
     public func read<Value: Sendable>(_ body: @escaping @Sendable (any FeedSnapshot) throws -> Value) async throws -> Value {
         try await read(for: .request, body)
+    }
+
+    public func read<Value: Sendable>(
+        for purpose: ReadPurpose, _ body: @escaping @Sendable (any FeedSnapshot) throws -> Value,
+        completion: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) -> @Sendable () -> Void {
+        let task = Task {
+            do { completion(.success(try await read(for: purpose, body))) } catch { completion(.failure(error)) }
+        }
+        return { task.cancel() }
     }
 
     public func checkReady() async throws {

@@ -67,7 +67,7 @@ extension FeedAssembler {
             return request
         }
         let version = store.version
-        return try await read(request) { snapshot, hidden in
+        return try await read(request) { [self] snapshot, hidden in
             var pages: [FeedPage] = []
             var cursor = start
             for request in requests {

@@ -32,7 +32,7 @@ extension Connection {
         exchange.route = deferred.route
         exchange.deadline = worker.loop.now.advanced(by: exchange.timeLimit)
         phase = .responding
-        deferred.begin { make in
+        exchange.cancel = deferred.begin { make in
             self.worker.loop.execute {
                 guard let exchange = self.exchange, exchange.id == id else { return }
                 let response = make()
@@ -44,6 +44,7 @@ extension Connection {
     private func answer(_ id: UInt64, _ finished: FinishedResponse, closes: Bool) {
         guard let exchange, exchange.id == id, exchange.status == 0 else { return }
         exchange.task = nil
+        exchange.cancel = nil
         if finished.status == 499, peerIsClosing {
             // A word for logs, not for clients: this one has closed no more than its own side, and may be reading.
             refuse(ProblemDetails(status: 408, detail: "The request was taken back by closing the connection."), exchange)

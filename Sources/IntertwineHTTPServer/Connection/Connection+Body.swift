@@ -151,6 +151,8 @@ extension Connection {
         exchange.stream?.finish(.failure(reason))
         exchange.task?.cancel()
         exchange.task = nil
+        exchange.cancel?()
+        exchange.cancel = nil
         exchange.stream = nil
         let waiters = exchange.waiters
         exchange.waiters = []

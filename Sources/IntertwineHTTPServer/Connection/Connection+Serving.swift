@@ -27,7 +27,7 @@ extension Connection {
             switch Conditions.evaluate(head, entityTag: variant.entityTag, lastModified: finished.lastModified) {
             case .met: break
             case .notModified:
-                return (304, stage(variant.notModified, nil, closing: closing, announcing: announcing))
+                return (304, stage(finished.notModified(variant), nil, closing: closing, announcing: announcing))
             case .failed:
                 return refuse(
                     412, "A condition of the request is not met.", finished, hasBody: hasBody, closing: closing, announcing: announcing)

@@ -58,6 +58,8 @@ final class Exchange {
     var isPaused = false
 
     var task: Task<Void, Never>?
+    /// Calls a deferred answer off.
+    var cancel: DeferredAnswer.Cancel?
     var deadline: LoopInstant?
     var streamFraming: StreamFraming?
     var closesAfterStream = false

@@ -8,7 +8,8 @@ public final class FinishedResponse: Sendable {
     /// One coding of the content.
     struct Variant: Sendable {
         let head: EncodedHead
-        let notModified: EncodedHead
+        /// Nil where it is made when somebody gets it, as few answers are served more than once.
+        let notModified: EncodedHead?
         let entityTag: [UInt8]?
         let body: [UInt8]
     }
@@ -20,8 +21,9 @@ public final class FinishedResponse: Sendable {
     let isNegotiated: Bool
     let acceptsRanges: Bool
     let lastModified: Int64?
-    /// The response without its body, to make heads of ranges from.
-    let template: ServerResponse
+    /// What answers like this one have in common, and the field that is its own.
+    private let common: ServerResponse
+    private let field: HTTPField?
     let closesConnection: Bool
     /// The name of the route in observations.
     public let route: String?
@@ -44,7 +46,8 @@ public final class FinishedResponse: Sendable {
         template.lastModified = response.lastModified.map { min($0, DateStamp.currentSecond()) }
         let encoder = HeadEncoder(template)
         self.status = response.status.code
-        self.template = template
+        self.common = template
+        self.field = nil
         self.route = route
         self.closesConnection = response.closesConnection
         self.isNegotiated = response.isCompressible
@@ -59,13 +62,43 @@ public final class FinishedResponse: Sendable {
         let level = compressionLevel.map { Int32(min(max($0, 1), 9)) }
         if let level, response.isCompressible, let coded = Gzip.compress(body, level: level) {
             // A representation of its own has a tag of its own.
-            let codedTag = tag.map { $0.last == .quote ? $0.dropLast() + Array("-gz\"".utf8) : $0 }
+            let codedTag = tag.map(Self.coded)
             self.gzip = Variant(
                 head: encoder.head(length: coded.count, entityTag: codedTag, coding: "gzip"),
                 notModified: encoder.notModified(entityTag: codedTag), entityTag: codedTag, body: coded)
         } else {
             self.gzip = nil
         }
+    }
+
+    /// One of many answers whose heads are mostly the same.
+    ///
+    /// - Parameters:
+    ///   - common: what they have in common.
+    ///   - field: one that differs from answer to answer.
+    ///   - entityTag: with its quotes.
+    ///   - compressionLevel: nil where there is to be no gzip variant.
+    ///   - isKept: whether it will be served more than once.
+    public init(
+        _ body: [UInt8], _ common: CommonHead, field: HTTPField?, entityTag: [UInt8], compressionLevel: Int?, isKept: Bool, route: String?
+    ) {
+        func variant(_ body: [UInt8], _ tag: [UInt8], coding: String?) -> Variant {
+            Variant(
+                head: HeadEncoder.head(common.content, field: field, entityTag: tag, content: (body.count, coding)),
+                notModified: isKept ? HeadEncoder.head(common.notModified, field: field, entityTag: tag, content: nil) : nil,
+                entityTag: tag, body: body)
+        }
+        status = common.response.status.code
+        self.common = common.response
+        self.field = field
+        self.route = route
+        closesConnection = common.response.closesConnection
+        isNegotiated = common.response.isCompressible
+        acceptsRanges = false
+        lastModified = nil
+        identity = variant(body, entityTag, coding: nil)
+        let level = common.response.isCompressible ? compressionLevel.map { Int32(min(max($0, 1), 9)) } : nil
+        gzip = level.flatMap { Gzip.compress(body, level: $0) }.map { variant($0, Self.coded(entityTag), coding: "gzip") }
     }
 
     private init(_ other: FinishedResponse, template: ServerResponse) {
@@ -81,7 +114,8 @@ public final class FinishedResponse: Sendable {
         isNegotiated = other.isNegotiated
         acceptsRanges = other.acceptsRanges
         lastModified = other.lastModified
-        self.template = template
+        common = template
+        field = nil
         closesConnection = other.closesConnection
         route = other.route
     }
@@ -91,6 +125,36 @@ public final class FinishedResponse: Sendable {
         FinishedResponse(self, template: template.adding(fields))
     }
 
+    /// The response without its body, to make other heads from.
+    var template: ServerResponse {
+        var template = common
+        if let field { template.fields.append(field) }
+        return template
+    }
+
+    /// The head of 304 in place of a variant.
+    func notModified(_ variant: Variant) -> EncodedHead {
+        variant.notModified ?? HeadEncoder(template).notModified(entityTag: variant.entityTag)
+    }
+
+    private static func coded(_ tag: [UInt8]) -> [UInt8] { tag.last == .quote ? tag.dropLast() + Array("-gz\"".utf8) : tag }
+
     /// Bytes of memory that the bodies take.
     public var size: Int { identity.body.count + (gzip?.body.count ?? 0) }
+}
+
+/// What the heads of many answers have in common, written once: status 200, and all fields that do not differ from one to the next.
+public struct CommonHead: Sendable {
+    let response: ServerResponse
+    /// As far as the fields that differ.
+    let content: EncodedHead
+    let notModified: EncodedHead
+
+    /// - Parameter response: without a body, a tag, ranges or a time of its last change.
+    public init(_ response: ServerResponse) {
+        self.response = response
+        let encoder = HeadEncoder(response)
+        content = encoder.head(length: nil, entityTag: nil, coding: nil)
+        notModified = encoder.notModified(entityTag: nil)
+    }
 }

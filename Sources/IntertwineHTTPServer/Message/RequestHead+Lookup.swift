@@ -8,6 +8,20 @@ extension RequestHead {
         }
     }
 
+    /// Calls `body` with path and query as they came.
+    public func withTarget<Result>(_ body: (Span<UInt8>) -> Result) -> Result { body(target.bytes.span) }
+
+    /// The value of the only field of this name, in lower case, where it is printable ASCII and not empty; nil for everything else.
+    public func plainValue(of name: [UInt8]) -> String? {
+        var found: ByteView?
+        for field in parser.fields where isName(field, name) {
+            guard found == nil else { return nil }
+            found = parser.value(field, in: bytes)
+        }
+        guard let found, !found.isEmpty, found.bytes.allSatisfy({ (0x20...0x7E).contains($0) }) else { return nil }
+        return found.string
+    }
+
     /// The one segment of the path behind a prefix. Nil where there is more to the target than that: another segment, a query, an escape.
     public func segment(behind prefix: StaticString) -> String? {
         let length = prefix.utf8CodeUnitCount
@@ -19,11 +33,13 @@ extension RequestHead {
 
     /// Whether a field of this name, in lower case, is there.
     public func hasField(_ name: [UInt8]) -> Bool {
-        for field in parser.fields {
-            let own = ByteView(bytes, Int(field.name.lowerBound)..<Int(field.name.upperBound))
-            if own.count == name.count, zip(own.bytes, name).allSatisfy({ $0.lowercased == $1 }) { return true }
-        }
+        for field in parser.fields where isName(field, name) { return true }
         return false
+    }
+
+    private func isName(_ field: HeadParser.Field, _ name: [UInt8]) -> Bool {
+        let own = ByteView(bytes, Int(field.name.lowerBound)..<Int(field.name.upperBound))
+        return own.count == name.count && zip(own.bytes, name).allSatisfy { $0.lowercased == $1 }
     }
 
     /// What ``targetHash`` is for these bytes.

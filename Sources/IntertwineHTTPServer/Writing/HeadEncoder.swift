@@ -62,6 +62,26 @@ struct HeadEncoder {
         return EncodedHead(bytes: text.bytes, dateOffset: text.dateOffset)
     }
 
+    /// The heads of one of many answers, of which all but this is known: of the content, and of 304.
+    ///
+    /// - Parameter field: one that differs from answer to answer.
+    static func head(
+        _ common: EncodedHead, field: HTTPField?, entityTag: [UInt8], content: (length: Int, coding: String?)?
+    ) -> EncodedHead {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(common.bytes.count + (field?.value.utf8.count ?? 0) + entityTag.count + 128)
+        bytes += common.bytes
+        if let field { append(field.name.rawName, field.value, to: &bytes) }
+        bytes += "ETag: ".utf8
+        bytes += entityTag
+        bytes += "\r\n".utf8
+        if let content {
+            if let coding = content.coding { append("Content-Encoding", coding, to: &bytes) }
+            append("Content-Length", String(content.length), to: &bytes)
+        }
+        return EncodedHead(bytes: bytes, dateOffset: common.dateOffset)
+    }
+
     private func start(_ status: Int, _ reason: String) -> (bytes: [UInt8], dateOffset: Int) {
         var bytes: [UInt8] = []
         // Most heads of a single answer fit, those of pages with their links too.
@@ -103,13 +123,19 @@ struct HeadEncoder {
     }
 
     private func append(_ name: String, _ value: String, to bytes: inout [UInt8]) {
+        Self.append(name, value, to: &bytes)
+    }
+
+    private static func append(_ name: String, _ value: String, to bytes: inout [UInt8]) {
         bytes += name.utf8
         bytes += ": ".utf8
-        Self.appendClean(value, to: &bytes)
+        appendClean(value, to: &bytes)
         bytes += "\r\n".utf8
     }
 
     private static func appendClean(_ text: String, to bytes: inout [UInt8]) {
-        for byte in text.utf8 { bytes.append(ByteClass.of(byte).contains(.value) ? byte : .space) }
+        let start = bytes.count
+        bytes += text.utf8
+        for index in start..<bytes.count where !ByteClass.of(bytes[index]).contains(.value) { bytes[index] = .space }
     }
 }

@@ -11,6 +11,8 @@ struct ClientReader: Sendable {
     private static let longestViewer = 256
 
     private let viewerField: HTTPField.Name?
+    /// In lower case.
+    private let viewerFieldName: [UInt8]?
     private let addresses: KnownAddresses
     private let rules = VerdictRules()
     private let counting: CountingRules
@@ -18,6 +20,7 @@ struct ClientReader: Sendable {
 
     init(settings: EventSettings, keys: SigningKeys) {
         viewerField = HTTPField.Name(settings.viewerHeader)
+        viewerFieldName = viewerField.map { Array($0.canonicalName.utf8) }
         addresses = KnownAddresses(AddressPrivacy(mode: settings.address, keys: keys))
         trustsForwarded = settings.trustForwarded
         var counting = CountingRules()
@@ -35,6 +38,15 @@ struct ClientReader: Sendable {
     func viewer(of request: HTTPRequest) throws(Problem) -> String? {
         let values = viewerField.map { request.headerFields[values: $0] } ?? []
         return try viewer(named: values.first, isRepeated: values.count > 1)
+    }
+
+    /// Whether the request has a field for the name of a viewer.
+    func mayNameViewer(_ head: borrowing RequestHead) -> Bool { viewerFieldName.map { head.hasField($0) } ?? false }
+
+    /// The viewer that a request names once and in ASCII; nil where it needs a closer look.
+    func plainViewer(of head: borrowing RequestHead) -> String? {
+        let viewer = viewerFieldName.flatMap { head.plainValue(of: $0) }
+        return viewer.flatMap { $0.utf8.count <= Self.longestViewer ? $0 : nil }
     }
 
     /// - Parameters:

@@ -33,6 +33,14 @@ struct FeedCatalogue: Sendable {
         return feed
     }
 
+    /// All feeds and sections by the paths that they are asked for at, with the patterns of their routes.
+    var paths: [(path: String, pattern: String, feed: FeedAssembler)] {
+        [("/feed", "/feed", main)] + feeds.map { ("/feeds/\($0)", "/feeds/{name}", $1) }
+            + sections.flatMap { name, sections in
+                sections.map { ("/feeds/\(name)/sections/\($0)", "/feeds/{name}/sections/{section}", $1) }
+            }
+    }
+
     /// The feed or section that gave a cursor out.
     ///
     /// - Throws: `FeedError` where none did.

@@ -86,6 +86,16 @@ final class PageFlights<Made: Sendable>: Sendable {
         return try await fly(key, tellsFailure: false) { try await make { self.decideCoding(key) } }
     }
 
+    /// Has a page made by one who waits in no task; false where somebody makes it already. Whoever was let to ends it by ``land(_:_:)``.
+    func begin(_ key: Key, _ version: StoreVersion) -> Bool { begin(key, gzip: false, version) }
+
+    func land(_ key: Key, _ made: Result<Made, any Error>) {
+        switch made {
+        case .success(let made): land(key, .made(made))
+        case .failure(let error): land(key, error is CancellationError ? .again : .failed(error))
+        }
+    }
+
     /// False where a flight is under way.
     private func begin(_ key: Key, gzip: Bool, _ version: StoreVersion) -> Bool {
         state.withLock { state in
@@ -106,7 +116,8 @@ final class PageFlights<Made: Sendable>: Sendable {
         }
     }
 
-    private func decideCoding(_ key: Key) -> Bool {
+    /// Whether somebody who waits wants the page in gzip coding; to be asked once, when it is to be coded.
+    func decideCoding(_ key: Key) -> Bool {
         state.withLock { state in
             state.flights[key]?.isCoding = true
             return state.flights[key]?.wantsGzip ?? false

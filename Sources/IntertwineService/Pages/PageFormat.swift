@@ -7,34 +7,53 @@ internal import IntertwineRouting
 struct PageFormat: Sendable {
     static let compressionLevel = 6
 
-    /// The request field that names the viewer: answers differ by it. Empty where there are no viewers.
-    let viewerField: String
-    /// Seconds.
-    let maxAge: Int64
-    /// Whether answers differ by the request's origin too.
-    var variesByOrigin = false
+    /// Of pages that are the same for everyone, and of those that are a viewer's.
+    private let heads: (shared: CommonHead, own: CommonHead)
+    /// Of whatever else is made for one.
+    private let ownFields: HTTPFields
 
-    /// - Parameter isShared: whether the page is the same for everyone.
-    func response(_ page: FeedPage, isShared: Bool) -> ServerResponse {
-        let body = page.json()
-        var fields: HTTPFields = [.contentType: "application/json"]
-        if !viewerField.isEmpty { fields[.vary] = viewerField }
-        fields[.cacheControl] = isShared ? (maxAge > 0 ? "public, max-age=\(maxAge)" : "no-cache") : "private, no-cache"
-        fields[.link] = page.link
-        if variesByOrigin { fields.append(contentsOf: CrossOriginPolicy.vary) }
-        var response = ServerResponse(status: .ok, fields: fields, body: body)
-        response.entityTag = EntityTag.of(body)
-        response.isCompressible = true
-        return response
+    /// - Parameters:
+    ///   - viewerField: the request field that names the viewer: answers differ by it. Empty where there are no viewers.
+    ///   - maxAge: seconds.
+    ///   - variesByOrigin: whether answers differ by the request's origin too.
+    init(viewerField: String, maxAge: Int64, variesByOrigin: Bool = false) {
+        func fields(_ caching: String) -> HTTPFields {
+            var fields: HTTPFields = [.contentType: "application/json"]
+            if !viewerField.isEmpty { fields[.vary] = viewerField }
+            fields[.cacheControl] = caching
+            if variesByOrigin { fields.append(contentsOf: CrossOriginPolicy.vary) }
+            return fields
+        }
+        func head(_ fields: HTTPFields) -> CommonHead {
+            var response = ServerResponse(status: .ok, fields: fields)
+            response.isCompressible = true
+            return CommonHead(response)
+        }
+        ownFields = fields("private, no-cache")
+        heads = (head(fields(maxAge > 0 ? "public, max-age=\(maxAge)" : "no-cache")), head(ownFields))
+    }
+
+    /// - Parameters:
+    ///   - isShared: whether the page is the same for everyone.
+    ///   - gzip: whether somebody may want it in gzip coding.
+    ///   - isKept: whether it may be served more than once.
+    ///   - route: the name of the route in observations; nil where the request has it.
+    func finished(_ page: FeedPage, isShared: Bool, gzip: Bool, isKept: Bool = false, route: String? = nil) -> FinishedResponse {
+        let (body, digest) = page.encoded()
+        return FinishedResponse(
+            body, isShared ? heads.shared : heads.own, field: page.link.map { HTTPField(name: .link, value: $0) },
+            entityTag: EntityTag.of(digest: digest), compressionLevel: gzip ? Self.compressionLevel : nil, isKept: isKept, route: route)
+    }
+
+    /// A page of a viewer's own.
+    func response(_ page: FeedPage, to request: HTTPRequest) -> ServerResponse {
+        ServerResponse(finished(page, isShared: false, gzip: request.headerFields[.acceptEncoding] != nil))
     }
 
     /// What became of pages. Whoever asks again with its tag is answered in a few bytes as long as nothing more happens.
     func response(_ changes: FeedChanges) -> ServerResponse {
         let body = changes.json()
-        var fields: HTTPFields = [.contentType: "application/json", .cacheControl: "private, no-cache"]
-        if !viewerField.isEmpty { fields[.vary] = viewerField }
-        if variesByOrigin { fields.append(contentsOf: CrossOriginPolicy.vary) }
-        var response = ServerResponse(status: .ok, fields: fields, body: body)
+        var response = ServerResponse(status: .ok, fields: ownFields, body: body)
         response.entityTag = EntityTag.of(body)
         response.isCompressible = true
         return response

@@ -73,6 +73,37 @@ struct SharedPages: Sendable {
         return made.finished
     }
 
+    /// The same for one who has no task to wait in, and who wants no gzip coding.
+    ///
+    /// - Parameter completion: called once, on whatever thread it happens to be: it must not hold that up.
+    /// - Returns: what calls it off. Whoever waits for the same page makes it then.
+    func page(
+        _ wish: Wish, completion: @escaping @Sendable (Result<FinishedResponse, any Error>) -> Void
+    ) -> DeferredAnswer.Cancel? {
+        if let ready = ready(wish) {
+            completion(.success(ready))
+            return nil
+        }
+        let (key, version) = (flight(wish), store.version)
+        guard flights.begin(key, version) else {
+            // Somebody makes it already: to wait for that takes a task.
+            let task = Task {
+                do { completion(.success(try await page(wish))) } catch { completion(.failure(error)) }
+            }
+            return { task.cancel() }
+        }
+        metrics.miss()
+        return wish.feed.page(wish.request) { [self] page in
+            let made = page.map { page in
+                metrics.count(page.omissions)
+                return keep(page, wish, for: .request, version, hasGzip: flights.decideCoding(key))
+            }
+            flights.land(key, made)
+            if wish.request.cursor != nil, case .success(let made) = made, let following = made.following { goAhead(following) }
+            completion(made.map(\.finished))
+        }
+    }
+
     private func ready(_ wish: Wish) -> FinishedResponse? {
         let (version, now) = (store.version, wish.request.now)
         guard let page = pages.page(wish.key, target: wish.target, version: version, now: now),
@@ -92,9 +123,11 @@ struct SharedPages: Sendable {
     ) async throws -> Made {
         let page = try await wish.feed.page(wish.request, for: purpose)
         metrics.count(page.omissions)
-        let response = format.response(page, isShared: true)
-        let hasGzip = wantsGzip()
-        let finished = FinishedResponse(response, compressionLevel: hasGzip ? PageFormat.compressionLevel : nil, route: wish.route)
+        return keep(page, wish, for: purpose, version, hasGzip: wantsGzip())
+    }
+
+    private func keep(_ page: FeedPage, _ wish: Wish, for purpose: ReadPurpose, _ version: StoreVersion, hasGzip: Bool) -> Made {
+        let finished = format.finished(page, isShared: true, gzip: hasGzip, isKept: pages.keepsAny, route: wish.route)
         let following = wish.following(page)
         pages.keep(
             finished, hasGzip: hasGzip, as: wish.key, target: wish.target, version: version, current: store.version, made: wish.request.now,

@@ -54,6 +54,8 @@ final class ClickRoutes: Sendable {
                     return redirects.finished(to: click.location, as: click.verdict)
                 }
             }
+            // The click has happened, whether or not somebody waits to be led on.
+            return nil
         }
     }
 

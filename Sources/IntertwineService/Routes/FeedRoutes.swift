@@ -124,6 +124,44 @@ struct FeedRoutes: Sendable {
         }
     }
 
+    /// Puts pages together without a task: those that are asked for in the plainest way, and that is how feeds are walked. All others, and what
+    /// is to be compressed, go the long way, and get the same.
+    func deferred() -> Router.Deferred {
+        let doors = feeds.paths.map { (path: Array($0.path.utf8), pattern: $0.pattern, feed: $0.feed) }
+        return { [self] head, _, now in
+            guard head.method == .get || head.method == .head, !head.hasField("accept-encoding") else { return nil }
+            for door in doors {
+                guard let query = head.withTarget({ PlainQuery($0, of: door.path) }) else { continue }
+                return deferred(head, query, at: door.pattern, door.feed, now: now)
+            }
+            return nil
+        }
+    }
+
+    private func deferred(
+        _ head: borrowing RequestHead, _ query: PlainQuery, at pattern: String, _ assembler: FeedAssembler, now: Int64
+    ) -> DeferredRoute? {
+        var feed = FeedRequest(cursor: query.cursor, limit: query.limit ?? FeedRequest.defaultLimit, now: now)
+        if clients.mayNameViewer(head) {
+            guard let viewer = clients.plainViewer(of: head) else { return nil }
+            add(viewer, to: &feed)
+            return DeferredRoute(pattern: pattern) { [feed, format, metrics] reply in
+                assembler.page(feed) { page in
+                    let finished = page.map { page in
+                        metrics.count(page.omissions)
+                        return format.finished(page, isShared: false, gzip: false)
+                    }
+                    reply { ServerResponse(try finished.get()) }
+                }
+            }
+        }
+        let target = head.withTarget { $0.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) } }
+        let wish = SharedPages.Wish(request: feed, feed: assembler, target: target, gzip: false, route: pattern)
+        return DeferredRoute(pattern: pattern) { [shared] reply in
+            shared.page(wish) { page in reply { ServerResponse(try page.get()) } }
+        }
+    }
+
     private func page(_ request: RouteRequest, of assembler: FeedAssembler, route: String) async throws -> ServerResponse {
         var feed = FeedRequest(
             cursor: try request[FeedParameters.cursor], limit: try request[FeedParameters.limit], now: request.now,
@@ -139,7 +177,7 @@ struct FeedRoutes: Sendable {
         add(viewer, to: &feed)
         let page = try await assembler.page(feed)
         metrics.count(page.omissions)
-        return format.response(page, isShared: false)
+        return format.response(page, to: request.head)
     }
 
     private func changes(_ request: RouteRequest, of assembler: FeedAssembler) async throws -> ServerResponse {

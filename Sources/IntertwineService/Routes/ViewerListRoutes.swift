@@ -45,6 +45,6 @@ struct ViewerListRoutes: Sendable {
         let page = try await assembler.page(
             of: viewer, cursor: try request[FeedParameters.cursor], limit: try request[FeedParameters.limit], now: request.now,
             layout: try request[FeedParameters.layout], width: try request[FeedParameters.width])
-        return format.response(page, isShared: false)
+        return format.response(page, to: request.head)
     }
 }

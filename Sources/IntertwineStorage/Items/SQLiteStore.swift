@@ -145,6 +145,16 @@ public final class SQLiteStore: FeedStore {
         try await reading(for: purpose) { try body(SQLiteSnapshot(database: $0)) }
     }
 
+    public func read<Value: Sendable>(
+        for purpose: ReadPurpose, _ body: @escaping @Sendable (any FeedSnapshot) throws -> Value,
+        completion: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) -> @Sendable () -> Void {
+        let connections = connections
+        return threads.run(for: purpose, { try connections.read { try body(SQLiteSnapshot(database: $0)) } }) { result in
+            completion(result.mapError { ($0 as? DatabaseError).map(StoreError.init) ?? $0 })
+        }
+    }
+
     /// The same for what no snapshot tells.
     func reading<Value: Sendable>(
         for purpose: ReadPurpose, _ body: @escaping @Sendable (Database) throws -> Value

@@ -50,7 +50,7 @@ final class ReadThreads: Sendable {
         let read = Read(purpose, body)
         return try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { continuation in
-                read.continuation = continuation
+                read.completion = { continuation.resume(with: $0) }
                 crew.admit(read)
             }
         } onCancel: { [crew] in
@@ -58,23 +58,40 @@ final class ReadThreads: Sendable {
         }
     }
 
+    /// The same for those who have no task to wait in.
+    ///
+    /// - Parameter completion: called once, on the thread that read or, where nothing is read, on whatever thread finds that out.
+    /// - Returns: what has the read leave, if it still waits; `CancellationError` then.
+    func run<Value: Sendable>(
+        for purpose: ReadPurpose, _ body: @escaping @Sendable () throws -> Value,
+        completion: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) -> @Sendable () -> Void {
+        let read = Read(purpose, body, completion)
+        crew.admit(read)
+        return { [crew] in crew.leave(read) }
+    }
+
     private final class Read<Value: Sendable>: PendingRead, @unchecked Sendable {
         private let body: @Sendable () throws -> Value
         private var result: Result<Value, any Error>?
-        var continuation: UnsafeContinuation<Value, any Error>?
+        var completion: (@Sendable (Result<Value, any Error>) -> Void)?
 
-        init(_ purpose: ReadPurpose, _ body: @escaping @Sendable () throws -> Value) {
+        init(
+            _ purpose: ReadPurpose, _ body: @escaping @Sendable () throws -> Value,
+            _ completion: (@Sendable (Result<Value, any Error>) -> Void)? = nil
+        ) {
             self.body = body
+            self.completion = completion
             super.init(purpose)
         }
 
         override func run() { result = Result { try body() } }
 
         override func deliver() {
-            if let result { continuation?.resume(with: result) }
+            if let result { completion?(result) }
         }
 
-        override func fail(_ error: any Error) { continuation?.resume(throwing: error) }
+        override func fail(_ error: any Error) { completion?(.failure(error)) }
     }
 }
 

@@ -1,10 +1,12 @@
+internal import Crypto
+
 /// A cell as clients get it: the bytes of its JSON, made once for as long as its item, the hour and what it was made under stay the same.
 ///
 /// Of all that a cell tells, only the token of its impression differs from page to page. Where it stands is noted, so that the same bytes
 /// serve every page that shows the cell.
 public final class FinishedCell: Sendable {
     /// What the bytes depend on besides the item, the configuration and the hour.
-    struct Circumstances: Sendable, Hashable {
+    struct Circumstances: Sendable, Equatable {
         var layout: CellLayout
         var width: Int?
         var hasViewer: Bool
@@ -19,6 +21,31 @@ public final class FinishedCell: Sendable {
             hasViewer = context.hasViewer
             slot = context.slot
             isOfPage = context.page != 0
+        }
+
+        /// All of it in one number, which others may share.
+        var hash: UInt64 {
+            let flags: UInt64 = (layout == .table ? 1 : 0) | (hasViewer ? 2 : 0) | (isOfPage ? 4 : 0)
+            return flags | UInt64(truncatingIfNeeded: width ?? -1) << 3 | UInt64(truncatingIfNeeded: slot) << 32
+        }
+    }
+
+    /// Tells a cell's bytes from all others, whatever stands in the gaps: half of a SHA-256.
+    struct Digest: Sendable {
+        let halves: (UInt64, UInt64)
+
+        fileprivate init(_ bytes: [UInt8], gaps: [Int], of length: Int) {
+            var hash = SHA256()
+            var start = 0
+            for gap in gaps {
+                hash.update(data: bytes[start..<gap])
+                withUnsafeBytes(of: UInt64(gap).littleEndian) { hash.update(bufferPointer: $0) }
+                start = gap + length
+            }
+            hash.update(data: bytes[start...])
+            halves = hash.finalize().withUnsafeBytes {
+                ($0.loadUnaligned(as: UInt64.self), $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+            }
         }
     }
 
@@ -35,6 +62,7 @@ public final class FinishedCell: Sendable {
     private let gaps: [Int]
     /// The only page that the bytes are right for; nil where it is any.
     private let page: UInt32?
+    let digest: Digest
 
     /// - Throws: what the factories throw.
     init(of item: FeedItem, by factories: CellFactories, in context: CellContext) throws {
@@ -43,6 +71,7 @@ public final class FinishedCell: Sendable {
         guard context.page != 0 else {
             self.item = item
             (id, identifier, bytes, gaps, page) = (first.id, first.identifier, first.json, [], nil)
+            digest = Digest(bytes, gaps: [], of: 0)
             self.companions = companions.map { FinishedCell($0, hour: context) }
             circumstances = Circumstances(context)
             hour = CellTokens.bucket(of: context.now)
@@ -58,6 +87,7 @@ public final class FinishedCell: Sendable {
         let found = Self.gaps(first, twin)
         self.companions = zip(companions, twins).map { FinishedCell($0, hour: context, gaps: Self.gaps($0, $1)) }
         gaps = found ?? []
+        digest = Digest(bytes, gaps: gaps, of: gaps.isEmpty ? 0 : first.impressionToken.count)
         page = found == nil || companions.count != twins.count || self.companions.contains { $0.page != nil } ? context.page : nil
         circumstances = Circumstances(context)
         hour = CellTokens.bucket(of: context.now)
@@ -75,6 +105,7 @@ public final class FinishedCell: Sendable {
         companions = []
         bytes = viewModel.json
         self.gaps = gaps ?? []
+        digest = Digest(bytes, gaps: self.gaps, of: self.gaps.isEmpty ? 0 : viewModel.impressionToken.count)
         page = gaps == nil ? context.page : nil
         circumstances = Circumstances(context)
         hour = CellTokens.bucket(of: context.now)

@@ -21,8 +21,12 @@ public final class FinishedCells: Sendable {
         /// Cells that went to make room.
         public var evictions: Int { evictionCount.load(ordering: .relaxed) }
 
-        fileprivate func count(isHit: Bool) {
-            if isHit { hitCount.add(1, ordering: .relaxed) } else { missCount.add(1, ordering: .relaxed) }
+        fileprivate func countHits(_ number: Int) {
+            hitCount.add(number, ordering: .relaxed)
+        }
+
+        fileprivate func countMiss() {
+            missCount.add(1, ordering: .relaxed)
         }
 
         fileprivate func countEvictions(_ number: Int) {
@@ -45,7 +49,7 @@ public final class FinishedCells: Sendable {
     }
 
     fileprivate struct State {
-        var indices: [UInt64: Int] = [:]
+        var table = PlaceTable()
         /// In the order of the rounds that make room.
         var places: [Place?] = []
         var free: [Int] = []
@@ -54,13 +58,17 @@ public final class FinishedCells: Sendable {
     }
 
     private let shelves: [Shelf]
+    /// The bits of a key that say nothing of its shelf.
+    private let shift: UInt64
     /// Of each shelf.
     private let capacity: Int
     private let counters: Counters
 
     /// - Parameter capacity: bytes; 0 keeps nothing.
     public init(capacity: Int = defaultCapacity, counters: Counters = Counters()) {
-        shelves = (0..<16).map { _ in Shelf() }
+        // Few shelves where there is little room: a cell has to fit into one.
+        shift = capacity < 8 << 20 ? 60 : 58
+        shelves = (0..<(1 << (64 - shift))).map { _ in Shelf() }
         self.capacity = max(0, capacity) / shelves.count
         self.counters = counters
     }
@@ -68,29 +76,31 @@ public final class FinishedCells: Sendable {
     /// Cells that are kept, and their bytes.
     public var contents: (cells: Int, bytes: Int) {
         shelves.reduce((0, 0)) { sum, shelf in
-            shelf.state.withLock { (sum.0 + $0.indices.count, sum.1 + $0.size) }
+            shelf.state.withLock { (sum.0 + $0.table.count, sum.1 + $0.size) }
         }
     }
 
-    /// The finished cell of a row, if it is kept; allocates nothing.
+    /// The finished cell of a row, if it is kept; allocates nothing. Whoever asks counts what is found, by ``countHits(_:)``: pages ask for
+    /// many.
     func cell(of row: ItemRow, in circumstances: FinishedCell.Circumstances, hour: UInt32, page: UInt32) -> FinishedCell? {
         guard capacity > 0 else {
-            counters.count(isHit: false)
+            counters.countMiss()
             return nil
         }
         let key = Self.key(row, circumstances)
         let found = shelf(key).state.withLock { state -> FinishedCell? in
-            guard let index = state.indices[key], let cell = state.places[index]?.cell else { return nil }
-            state.places[index]?.isWanted = true
-            return cell
+            guard let index = state.table.index(of: key, in: state.places), let place = state.places[index] else { return nil }
+            if !place.isWanted { state.places[index]?.isWanted = true }
+            return place.cell
         }
         guard let found, found.isGood(for: row, in: circumstances, hour: hour, page: page) else {
-            counters.count(isHit: false)
+            counters.countMiss()
             return nil
         }
-        counters.count(isHit: true)
         return found
     }
+
+    func countHits(_ number: Int) { counters.countHits(number) }
 
     /// Keeps a cell in the place of one that its item had under the same circumstances.
     func keep(_ cell: FinishedCell) {
@@ -104,31 +114,50 @@ public final class FinishedCells: Sendable {
         if evicted > 0 { counters.countEvictions(evicted) }
     }
 
-    private func shelf(_ key: UInt64) -> Shelf { shelves[Int(key >> 60)] }
+    private func shelf(_ key: UInt64) -> Shelf { shelves[Int(key >> shift)] }
 
     /// Two cells with one key take turns; the loser is made anew.
     private static func key(_ row: ItemRow, _ circumstances: FinishedCell.Circumstances) -> UInt64 {
-        var hasher = Hasher()
-        hasher.combine(bytes: row.kind)
-        hasher.combine(bytes: row.id)
-        hasher.combine(circumstances)
-        return UInt64(bitPattern: Int64(hasher.finalize()))
+        mix(mix(mix(seed, circumstances.hash), row.kind), row.id)
+    }
+
+    /// Another one in each process, so that nobody knows which items' cells would take turns.
+    private static let seed = UInt64.random(in: 1...(.max))
+
+    private static func mix(_ hash: UInt64, _ bytes: UnsafeRawBufferPointer) -> UInt64 {
+        var hash = mix(hash, UInt64(truncatingIfNeeded: bytes.count))
+        var offset = 0
+        while offset + 8 <= bytes.count {
+            hash = mix(hash, bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            offset += 8
+        }
+        var rest: UInt64 = 0
+        while offset < bytes.count {
+            rest = rest << 8 | UInt64(bytes[offset])
+            offset += 1
+        }
+        return mix(hash, rest)
+    }
+
+    /// Both halves of a product, folded: every bit of the factors has a say in all of it.
+    @inline(__always)
+    private static func mix(_ hash: UInt64, _ word: UInt64) -> UInt64 {
+        let product = (hash ^ word ^ 0x9E37_79B9_7F4A_7C15).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)
+        return product.high ^ product.low
     }
 }
 
 extension FinishedCells.State {
     fileprivate mutating func put(_ place: FinishedCells.Place) {
         size += place.size
-        if let index = indices[place.key] {
+        if let index = table.index(of: place.key, in: places) {
             size -= places[index]?.size ?? 0
             places[index] = place
-        } else if let index = free.popLast() {
-            indices[place.key] = index
-            places[index] = place
-        } else {
-            indices[place.key] = places.count
-            places.append(place)
+            return
         }
+        let index = free.popLast() ?? places.count
+        if index == places.count { places.append(place) } else { places[index] = place }
+        table.insert(index, of: place.key, in: places)
     }
 
     /// Second chance: what was asked for since the hand last passed stays for another round.
@@ -136,13 +165,13 @@ extension FinishedCells.State {
     /// - Returns: how many went.
     fileprivate mutating func makeRoom(_ capacity: Int) -> Int {
         var count = 0
-        while size > capacity, !indices.isEmpty {
+        while size > capacity, table.count > 0 {
             hand = hand + 1 < places.count ? hand + 1 : 0
             guard let place = places[hand] else { continue }
             if place.isWanted {
                 places[hand]?.isWanted = false
             } else {
-                indices[place.key] = nil
+                table.remove(place.key, in: places)
                 places[hand] = nil
                 free.append(hand)
                 size -= place.size
@@ -150,5 +179,58 @@ extension FinishedCells.State {
             }
         }
         return count
+    }
+}
+
+/// Finds places by their keys, which are spread evenly as they are: open addressing, never more than half full.
+private struct PlaceTable {
+    /// Each one more than an index among the places; 0 where there is none.
+    private var slots = [UInt32](repeating: 0, count: 64)
+    private(set) var count = 0
+
+    func index(of key: UInt64, in places: [FinishedCells.Place?]) -> Int? {
+        let found = slots[slot(of: key, in: places)]
+        return found == 0 ? nil : Int(found) - 1
+    }
+
+    /// - Parameter places: have the new one already.
+    mutating func insert(_ index: Int, of key: UInt64, in places: [FinishedCells.Place?]) {
+        if 2 * (count + 1) > slots.count {
+            let old = slots
+            slots = [UInt32](repeating: 0, count: 2 * old.count)
+            for entry in old where entry != 0 {
+                if let place = places[Int(entry) - 1] { slots[slot(of: place.key, in: places)] = entry }
+            }
+        }
+        slots[slot(of: key, in: places)] = UInt32(truncatingIfNeeded: index + 1)
+        count += 1
+    }
+
+    /// - Parameter places: still have the one that goes.
+    mutating func remove(_ key: UInt64, in places: [FinishedCells.Place?]) {
+        var hole = slot(of: key, in: places)
+        guard slots[hole] != 0 else { return }
+        count -= 1
+        // What stands behind it, and was pushed on by it, moves up.
+        var next = (hole + 1) & mask
+        while slots[next] != 0 {
+            if let place = places[Int(slots[next]) - 1], (next - home(of: place.key)) & mask >= (next - hole) & mask {
+                slots[hole] = slots[next]
+                hole = next
+            }
+            next = (next + 1) & mask
+        }
+        slots[hole] = 0
+    }
+
+    private var mask: Int { slots.count - 1 }
+
+    private func home(of key: UInt64) -> Int { Int(truncatingIfNeeded: key) & mask }
+
+    /// Where the key stands, or would.
+    private func slot(of key: UInt64, in places: [FinishedCells.Place?]) -> Int {
+        var slot = home(of: key)
+        while slots[slot] != 0, places[Int(slots[slot]) - 1]?.key != key { slot = (slot + 1) & mask }
+        return slot
     }
 }

@@ -1,0 +1,123 @@
+import Foundation
+import IntertwineFeed
+import IntertwineService
+import TestSupport
+import Testing
+
+@Suite("Pages that no task waits for")
+struct DeferredPagesTests {
+    private static let running = #"intertwine_store_reads_running{file="items"}"#
+    private static let waiting = #"intertwine_store_reads_waiting{file="items"}"#
+    private static let viewer = "X-Viewer-ID: v"
+
+    private static func service(_ settings: [String: String] = [:], source: some DataSource = FlatDataSource()) async throws
+        -> EmbeddedService
+    {
+        var extensions = ServiceExtensions()
+        extensions.dataSources["other"] = source
+        return try await EmbeddedService(items: sampleItems(users: 40), settings: settings, extensions: extensions)
+    }
+
+    /// All of an answer but for what no two have in common.
+    private static func told(_ response: RawResponse) -> [String] {
+        let fields = response.fields.map { "\($0.name.lowercased()): \($0.value)" }
+        return ["\(response.status)"] + fields.filter { !$0.hasPrefix("date:") && !$0.hasPrefix("x-request-id:") }.sorted() + [
+            response.text
+        ]
+    }
+
+    private static func next(_ page: RawResponse) throws -> String {
+        let match = try #require(page.text.firstRange(of: try Regex(#""next":"[^"]+"#)))
+        return String(page.text[match].dropFirst(8))
+    }
+
+    /// A coding that nobody knows sends a request the long way, and changes nothing else.
+    @Test("are those that a task makes, to the byte, and so are their faults", arguments: ["0", "32MiB"])
+    func same(cache: String) async throws {
+        let service = try await Self.service(["feed.cache": cache])
+        try await offPool {
+            let client = try RawClient(port: service.port)
+            try client.send("POST /cells/user:3/dismissal HTTP/1.1\r\nHost: a\r\n\(Self.viewer)\r\nContent-Length: 0\r\n\r\n")
+            #expect(try client.response().status == 200)
+            var paths = ["/feed", "/feed?limit=7", "/feed?limit=100", "/feeds/other?limit=3", "/feeds/main", "/feed?", "/feed?limit=0"]
+            paths += [
+                "/feed?limit=101", "/feed?limit=7&limit=7", "/feed?cursor=abc", "/feed?limit=x", "/feed?other=1", "/feeds/none", "/feed/",
+            ]
+            for path in ["/feed?limit=5", "/feeds/other?limit=5"] {
+                var next = path
+                for _ in 0..<3 {
+                    next = try Self.next(service.get(next))
+                    paths.append(next)
+                }
+            }
+            paths.append(paths[paths.count - 1].replacing("/feeds/other", with: "/feed"))
+            for path in paths {
+                for fields in [[], [Self.viewer], ["X-Viewer-ID: somebody else"], [Self.viewer, Self.viewer], ["X-Viewer-ID: \u{FC}"]] {
+                    let short = try service.get(path, fields: fields)
+                    let long = try service.get(path, fields: fields + ["Accept-Encoding: br"])
+                    #expect(Self.told(short) == Self.told(long), "\(path) \(fields)")
+                }
+            }
+            #expect(try !service.get("/feed", fields: [Self.viewer]).text.contains("user:3\""))
+            #expect(try service.get("/feed").text.contains("user:3\""))
+        }
+        await service.stop()
+    }
+
+    @Test("keep to conditions, and to HEAD")
+    func conditions() async throws {
+        let service = try await Self.service(["feed.cache": "0"])
+        try await offPool {
+            for fields in [[], [Self.viewer]] {
+                let page = try service.get("/feed", fields: fields)
+                let tag = try #require(page["etag"])
+                let unchanged = try service.get("/feed", fields: fields + ["If-None-Match: \(tag)"])
+                #expect(unchanged.status == 304 && unchanged["etag"] == tag && unchanged["link"] == page["link"])
+                #expect(unchanged["vary"] == page["vary"] && unchanged["cache-control"] == page["cache-control"])
+                #expect(try service.get("/feed", fields: fields + ["If-Match: \"other\""]).status == 412)
+                #expect(try service.get("/feed?limit=3", fields: fields)["etag"] != tag)
+                let client = try RawClient(port: service.port)
+                try client.send("HEAD /feed HTTP/1.1\r\nHost: a\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n")
+                let head = try client.response(to: "HEAD")
+                #expect(head.status == 200 && head["content-length"] == page["content-length"] && head["etag"] == tag && head.body.isEmpty)
+            }
+        }
+        await service.stop()
+    }
+
+    @Test("tell every origin that is allowed what it may read")
+    func origins() async throws {
+        let service = try await Self.service(["feed.cache": "0", "cors.origins": "https://a.example"])
+        try await offPool {
+            for origin in ["https://a.example", "https://b.example"] {
+                let page = try service.get("/feed", fields: [Self.viewer, "Origin: \(origin)"])
+                #expect(page["access-control-allow-origin"] == (origin == "https://a.example" ? origin : nil))
+                #expect(page["vary"]?.contains("Origin") == true)
+            }
+            #expect(try service.get("/feed", fields: [Self.viewer])["vary"]?.contains("Origin") == true)
+        }
+        await service.stop()
+    }
+
+    @Test("leave the queue with their client, and are made for all others who wait for the same")
+    func departure() async throws {
+        let valve = Valve(isOpen: false)
+        let service = try await Self.service(
+            ["store.readers": "1", "store.patience": "60s", "feed.cache": "0"], source: ValvedSource(valve))
+        try await offPool {
+            let slow = try service.begin("/feeds/other")
+            try service.reach(Self.running, 1)
+            let gone = try [service.begin("/feed?limit=3"), service.begin("/feed?limit=4", fields: [Self.viewer])]
+            try service.reach(Self.waiting, 2)
+            let stays = try service.begin("/feed?limit=3")
+            try service.reach("intertwine_feed_page_joined_requests_total", 1)
+            for client in gone { client.reset() }
+            // The viewer's page is gone, the shared one is now made for the one who stayed.
+            try service.reach(Self.waiting, 1)
+            valve.open()
+            #expect(try slow.response().status == 200)
+            #expect(try stays.response().status == 200)
+        }
+        await service.stop()
+    }
+}
