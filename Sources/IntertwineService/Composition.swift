@@ -27,6 +27,7 @@ struct Composition: Sendable {
             FeedAssembler(
                 name: name, path: path, store: store, source: source, factories: factories, cells: cells,
                 placement: parts.extensions.placement ?? configuration.feed.placement,
+                isFair: configuration.feed.adRotation == .fair,
                 keys: keys, links: links, tokens: tokens, logger: parts.logger)
         }
         let performer = ActionPerformer(

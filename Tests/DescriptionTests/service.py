@@ -25,7 +25,7 @@ class Service:
             self.store += ["--set", f"feed.kinds={folder / 'kinds.yaml'}"]
         self.import_items(items)
         self.port, self.admin_port = free_port(), free_port()
-        fixed = {"server.host": "127.0.0.1", "server.port": self.port, "admin.port": self.admin_port, "signing.key": KEY}
+        fixed = {"server.host": "127.0.0.1", "server.port": self.port, "admin.port": self.admin_port, "signing.key": KEY, "ads.rotation": "listed"}
         flags = [f"{key}={value}" for key, value in {**fixed, **dict(settings)}.items()]
         arguments = [part for flag in flags for part in ("--set", flag)]
         environment = {**ENVIRONMENT, "LD_PRELOAD": preload} if preload else ENVIRONMENT

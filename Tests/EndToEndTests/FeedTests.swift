@@ -100,6 +100,23 @@ struct FeedTests {
         }
     }
 
+    @Test("each viewer begins with another ad, and with the same one whenever they ask")
+    func rotation() async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.users(3) + Items.advertisements(10), settings: ["ads.rotation=fair"])
+            func first(_ viewer: Int) throws -> String? {
+                let page = try JSON(try service.get("/feed", fields: ["User-Agent: tests", "X-Viewer-ID: viewer-\(viewer)"]).text)
+                return page["items"]?.list.compactMap { $0["id"]?.text }.first { $0.hasPrefix("ad:") }
+            }
+            // Two rounds within one hour; where one ends in between, the next two do.
+            var rounds = [try (0..<100).map(first), try (0..<100).map(first)]
+            if rounds[0] != rounds[1] { rounds = [try (0..<100).map(first), try (0..<100).map(first)] }
+            #expect(rounds[0] == rounds[1])
+            let counts = Dictionary(grouping: rounds[0].compactMap { $0 }, by: { $0 }).mapValues(\.count)
+            #expect(counts.count == 10 && counts.values.allSatisfy { (7...13).contains($0) }, "\(counts)")
+        }
+    }
+
     @Test("HEAD, conditions and gzip: the same page in every turn")
     func semantics() async throws {
         try await offPool {

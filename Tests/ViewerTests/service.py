@@ -64,7 +64,7 @@ class Service:
             self._import += ["--set", setting]
         port, admin_port = free_port(), free_port()
         self.admin_url = f"http://127.0.0.1:{admin_port}"
-        arguments = ["--host", "127.0.0.1", "--port", str(port), "--admin-port", str(admin_port), "--database", database]
+        arguments = ["--host", "127.0.0.1", "--port", str(port), "--admin-port", str(admin_port), "--database", database, "--set", "ads.rotation=listed"]
         for setting in (*pictures, *self.settings):
             arguments += ["--set", setting]
         self._process = subprocess.Popen([binary, "serve", *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

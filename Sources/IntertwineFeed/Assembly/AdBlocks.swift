@@ -43,16 +43,20 @@ struct AdBlocks {
     }
 
     /// The next ones of the rotation: only as many as have a place, so that it goes on after the last one that was shown.
-    mutating func rotate(cursor: PageCursor?, advertisements: AdvertisementReader) throws {
+    ///
+    /// - Parameter start: the position behind which a walk begins, looked up where one does; nil for the first one.
+    mutating func rotate(cursor: PageCursor?, start: () throws -> Int64?, advertisements: AdvertisementReader) throws {
         let wanted = blocks.map { block in
             if case .rotating(let perPage) = block.placement.supply { block.indices(for: max(0, perPage)).count } else { 0 }
         }
+        let count = wanted.reduce(0, +)
+        let mark = if let cursor { cursor.rotation } else { count > 0 ? try start() : nil }
         var advertisements = advertisements
-        var cells = try advertisements.next(wanted.reduce(0, +), cursor?.direction ?? .forward, of: cursor?.rotation)[...]
+        var cells = try advertisements.next(count, cursor?.direction ?? .forward, of: mark)[...]
         omissions += advertisements.omissions
         if let first = cells.first, let last = cells.last {
             rotation = (first.place.item.position, last.place.item.position)
-        } else if let mark = cursor?.rotation {
+        } else if let mark {
             // A page without any stands between two of the rotation. A mark is the one beside the gap that is met already: going on it stays,
             // going back it is the one at the other side.
             let direction = cursor?.direction ?? .forward

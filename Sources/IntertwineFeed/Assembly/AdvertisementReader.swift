@@ -35,6 +35,13 @@ struct AdvertisementReader {
         return cells
     }
 
+    /// Where the first ones stand, in order.
+    static func positions(of forms: [ItemForm], in snapshot: any FeedSnapshot, limit: Int) throws -> [Int64] {
+        var positions: [Int64] = []
+        try Source(snapshot: snapshot, forms: forms).visit(.forward, of: nil, limit: limit) { positions.append($0.position) }
+        return positions
+    }
+
     /// All of them.
     mutating func all() throws -> [CellReader.Cell] {
         try next(.max, .forward, of: nil)

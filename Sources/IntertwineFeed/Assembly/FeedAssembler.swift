@@ -17,17 +17,22 @@ public final class FeedAssembler: Sendable {
     let digest: UInt64
     private let signer: Signer
     /// For each layout, with the forms that it leaves out and that do not count.
-    private let midpoints: [CellLayout: (midpoint: FeedMidpoint, hidden: Set<ItemForm>)]
+    private let midpoints: [CellLayout: (midpoint: StoreMemory<FeedPlace?>, hidden: Set<ItemForm>)]
+    private let rotations: [CellLayout: AdRotation]
     private let logger: Logger
+    /// What looking for the middle of the feed may take for requests to wait for it.
+    private static let patience = Duration.milliseconds(20)
 
     /// - Parameters:
     ///   - name: of the feed. Cursors carry a digest of it, and are refused by every other feed.
     ///   - path: where the feed is served, such as `/feed`.
     ///   - cells: keeps finished cells; shared by feeds that have factories, links and tokens in common, and by no others.
+    ///   - isFair: whether walks begin with the advertisement that ``FeedRequest/rotation`` says, and not with the first one.
     ///   - source: what the feed shows; all content of the store, without sections, where nothing is said.
     public init(
         name: String = "feed", path: String = "/feed", store: any FeedStore, source: any DataSource = FlatDataSource(),
         factories: CellFactories, cells: FinishedCells = FinishedCells(), placement: any AdPlacement = MidpointPlacement(),
+        isFair: Bool = true,
         keys: SigningKeys, links: Links = Links(), tokens: CellTokens, logger: Logger
     ) {
         self.store = store
@@ -41,11 +46,14 @@ public final class FeedAssembler: Sendable {
         self.logger = logger
         digest = PageCursor.digest(ofFeed: source.scope.isEmpty ? name : "\(name)\u{0}\(source.scope)")
         signer = keys.signer(for: .cursor)
-        let shared = FeedMidpoint()
+        rotations = Dictionary(
+            uniqueKeysWithValues: isFair
+                ? CellLayout.allCases.map { ($0, AdRotation(forms: factories.advertisementForms(in: $0))) } : [])
+        let shared = StoreMemory<FeedPlace?>(patience: Self.patience)
         midpoints = Dictionary(
             uniqueKeysWithValues: CellLayout.allCases.map { layout in
                 let hidden = factories.unshownForms(in: layout)
-                return (layout, (hidden.isEmpty ? shared : FeedMidpoint(), hidden))
+                return (layout, (hidden.isEmpty ? shared : StoreMemory(patience: Self.patience), hidden))
             })
     }
 
@@ -143,7 +151,11 @@ public final class FeedAssembler: Sendable {
             snapshot: snapshot, forms: factories.advertisementForms(in: request.layout),
             reader: CellReader(factories: factories, kept: cells, context: context, hidden: hidden))
         var blocks = AdBlocks(of: content, in: source, placement: placement)
-        try blocks.rotate(cursor: cursor, advertisements: advertisements)
+        func start() throws -> Int64? {
+            guard let rotation = request.rotation else { return nil }
+            return try rotations[request.layout]?.mark(rotation, at: version, in: snapshot, of: store)
+        }
+        try blocks.rotate(cursor: cursor, start: start, advertisements: advertisements)
         let sections = sectionsAroundMidpoint
         if !sections.isEmpty {
             let midpoint = try cursor?.midpoint ?? midpoint(of: sections, request.layout, at: version, in: snapshot)
@@ -166,19 +178,8 @@ public final class FeedAssembler: Sendable {
         of sections: [Int], _ layout: CellLayout, at version: StoreVersion, in snapshot: any FeedSnapshot
     ) throws -> FeedPlace? {
         guard let (midpoint, hidden) = midpoints[layout] else { return nil }
-        return try midpoint.place(at: version) {
-            try source.midpoint(of: sections, without: hidden, in: snapshot)
-        } aside: {
-            Task.detached(priority: .background) { [store, source] in
-                let version = store.version
-                do {
-                    try await store.read(for: .background) { snapshot in
-                        midpoint.renew(at: version) { try source.midpoint(of: sections, without: hidden, in: snapshot) }
-                    }
-                } catch {
-                    midpoint.renew(at: version) { throw error }
-                }
-            }
+        return try midpoint.value(at: version, in: snapshot, of: store) { [source] in
+            try source.midpoint(of: sections, without: hidden, in: $0)
         }
     }
 

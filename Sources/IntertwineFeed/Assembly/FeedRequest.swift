@@ -16,12 +16,14 @@ public struct FeedRequest: Sendable {
     public var layout: CellLayout
     /// The client's width in points; nil where it does not tell.
     public var width: Int?
+    /// With which advertisement a walk begins; the first one where nil. Pages further on have it in their cursor.
+    public var rotation: RotationStart?
     /// Whether the page tells what its changes are asked for with.
     public var followsChanges: Bool
 
     public init(
         cursor: String? = nil, limit: Int = FeedRequest.defaultLimit, now: Int64, hasViewer: Bool = false, hidden: (any HiddenCells)? = nil,
-        layout: CellLayout = .collection, width: Int? = nil, followsChanges: Bool = false
+        layout: CellLayout = .collection, width: Int? = nil, rotation: RotationStart? = nil, followsChanges: Bool = false
     ) {
         self.cursor = cursor
         self.limit = limit
@@ -30,6 +32,7 @@ public struct FeedRequest: Sendable {
         self.hidden = hidden
         self.layout = layout
         self.width = width
+        self.rotation = rotation
         self.followsChanges = followsChanges
     }
 }

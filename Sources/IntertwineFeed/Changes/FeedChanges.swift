@@ -63,6 +63,8 @@ extension FeedAssembler {
             request.limit = page.limit
             request.layout = page.layout
             request.width = page.width
+            // As it was when the client's walk began: its advertisements do not change with the hour.
+            if page.hour > 0 { request.rotation?.hour = page.hour }
             request.followsChanges = true
             return request
         }
@@ -86,6 +88,7 @@ extension FeedAssembler {
     ) -> String? {
         HeldPage(
             feed: digest, cursor: cursor.map(text), limit: request.limit, layout: request.layout, width: request.width,
+            hour: request.rotation?.hour ?? 0,
             edges: HeldPage.Edges(before: previous?.place.digest ?? 0, after: next?.place.digest ?? 0),
             cells: entries.map(HeldCell.init)
         ).text

@@ -12,7 +12,7 @@ struct HeldPage: Hashable {
         var after: UInt64 = 0
     }
 
-    private static let format: UInt8 = 2
+    private static let format: UInt8 = 3
     /// Characters of a text. Pages that would need more cannot be asked about: a few of them would not fit into a request's line.
     static let textLimit = 6_144
 
@@ -23,6 +23,8 @@ struct HeldPage: Hashable {
     var limit: Int
     var layout: CellLayout
     var width: Int?
+    /// Of the rotation of the advertisements when the walk began; 0 for none.
+    var hour: UInt32
     var edges: Edges
     var cells: [HeldCell]
 
@@ -34,6 +36,7 @@ struct HeldPage: Hashable {
         writer.write(UInt8(clamping: limit))
         writer.write(UInt8(CellLayout.allCases.firstIndex(of: layout) ?? 0))
         writer.write(varying: width ?? 0)
+        writer.write(hour)
         writer.write(edges.before, count: HeldCell.digestLength)
         writer.write(edges.after, count: HeldCell.digestLength)
         writer.write(counted: cursor.flatMap { Base64URL.decode($0.utf8) } ?? [])
@@ -57,7 +60,7 @@ struct HeldPage: Hashable {
         var reader = ByteReader(bytes)
         guard reader.readByte() == Self.format, let feed = reader.readUInt64(), let limit = reader.readByte(),
             let layout = reader.readByte(),
-            let width = reader.readVarying(), let before = reader.readNumber(HeldCell.digestLength),
+            let width = reader.readVarying(), let hour = reader.readUInt32(), let before = reader.readNumber(HeldCell.digestLength),
             let after = reader.readNumber(HeldCell.digestLength),
             let cursor = reader.readCounted(),
             FeedRequest.limits.contains(Int(limit)), CellLayout.allCases.indices.contains(Int(layout)),
@@ -78,12 +81,13 @@ struct HeldPage: Hashable {
         self.limit = Int(limit)
         self.layout = CellLayout.allCases[Int(layout)]
         self.width = width == 0 ? nil : width
+        self.hour = hour
         edges = Edges(before: before, after: after)
         self.cells = cells
     }
 
     init(
-        feed: UInt64, cursor: String?, limit: Int, layout: CellLayout, width: Int?, edges: Edges = Edges(),
+        feed: UInt64, cursor: String?, limit: Int, layout: CellLayout, width: Int?, hour: UInt32 = 0, edges: Edges = Edges(),
         cells: [HeldCell]
     ) {
         self.feed = feed
@@ -91,6 +95,7 @@ struct HeldPage: Hashable {
         self.limit = limit
         self.layout = layout
         self.width = width
+        self.hour = hour
         self.edges = edges
         self.cells = cells
     }

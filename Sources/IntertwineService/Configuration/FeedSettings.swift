@@ -9,6 +9,13 @@ public struct FeedSettings: Sendable {
         case feed
     }
 
+    public enum AdStart: String, Sendable, CaseIterable {
+        /// Each viewer and each hour begins with another ad.
+        case fair
+        /// Every walk begins with the first one that was listed.
+        case listed
+    }
+
     /// Finished pages kept in memory, in bytes.
     public var cache: ByteCount = .mebibytes(32)
     /// Finished cells kept in memory, in bytes: what pages are put together from.
@@ -21,6 +28,7 @@ public struct FeedSettings: Sendable {
     public var kinds = ""
     public var adsPerPage = 1
     public var adScope = AdScope.page
+    public var adRotation = AdStart.fair
     public var regularUserCell = UserCell.snapshot
     public var featuredUserCell = UserCell.circular
 
@@ -34,6 +42,7 @@ public struct FeedSettings: Sendable {
         reader.read("feed.kinds", &kinds, allowed: "a file's path")
         reader.read("ads.per-page", &adsPerPage, in: 0...20)
         reader.read("ads.scope", &adScope)
+        reader.read("ads.rotation", &adRotation)
         reader.read("cells.user.regular", &regularUserCell)
         reader.read("cells.user.featured", &featuredUserCell)
     }

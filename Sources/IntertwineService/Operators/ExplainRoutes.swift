@@ -93,7 +93,7 @@ struct ExplainRoutes: Sendable {
         let explanation = try await feed.explain(
             FeedRequest(
                 cursor: cursor, limit: try request[FeedParameters.limit], now: request.now, layout: try request[FeedParameters.layout],
-                width: try request[FeedParameters.width]))
+                width: try request[FeedParameters.width], rotation: RotationStart(viewer: nil, now: request.now)))
         let rotation =
             switch explanation.supply {
             case .rotating(let perPage):

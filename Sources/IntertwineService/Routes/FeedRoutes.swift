@@ -49,8 +49,8 @@ struct FeedRoutes: Sendable {
                         order, where the feed was composed of sections. It is the feed `main` of `/feeds/{name}`. Walking `page.next` to the end \
                         meets every item that was there at the start exactly once, whatever is inserted, replaced or deleted meanwhile. The page's \
                         advertisements stand as one block at the midpoint of its content, in a feed with sections at that of each section's part \
-                        of it; they rotate from page to page, and the same cursor gives the same page. What the viewer dismissed is left out. A \
-                        page with fewer than `limit` content items is the last.
+                        of it; they rotate from page to page, beginning with another one for each viewer and hour, and the same cursor gives the same \
+                        page. What the viewer dismissed is left out. A page with fewer than `limit` content items is the last.
                         """),
                 changes: .init(
                     id: "getFeedChanges", summary: "What became of pages of the feed",
@@ -141,7 +141,8 @@ struct FeedRoutes: Sendable {
     private func deferred(
         _ head: borrowing RequestHead, _ query: PlainQuery, at pattern: String, _ assembler: FeedAssembler, now: Int64
     ) -> DeferredRoute? {
-        var feed = FeedRequest(cursor: query.cursor, limit: query.limit ?? FeedRequest.defaultLimit, now: now)
+        var feed = FeedRequest(
+            cursor: query.cursor, limit: query.limit ?? FeedRequest.defaultLimit, now: now, rotation: RotationStart(viewer: nil, now: now))
         if clients.mayNameViewer(head) {
             guard let viewer = clients.plainViewer(of: head) else { return nil }
             add(viewer, to: &feed)
@@ -166,7 +167,7 @@ struct FeedRoutes: Sendable {
         var feed = FeedRequest(
             cursor: try request[FeedParameters.cursor], limit: try request[FeedParameters.limit], now: request.now,
             layout: try request[FeedParameters.layout], width: try request[FeedParameters.width],
-            followsChanges: try request[FeedParameters.changes])
+            rotation: RotationStart(viewer: nil, now: request.now), followsChanges: try request[FeedParameters.changes])
         guard let viewer = try clients.viewer(of: request.head) else {
             let page = try await shared.page(
                 SharedPages.Wish(
@@ -182,7 +183,7 @@ struct FeedRoutes: Sendable {
 
     private func changes(_ request: RouteRequest, of assembler: FeedAssembler) async throws -> ServerResponse {
         let since = try request[FeedParameters.since] ?? ""
-        var feed = FeedRequest(now: request.now)
+        var feed = FeedRequest(now: request.now, rotation: RotationStart(viewer: nil, now: request.now))
         if let viewer = try clients.viewer(of: request.head) { add(viewer, to: &feed) }
         let changes = try await assembler.changes(since: since.split(separator: ",", omittingEmptySubsequences: false), feed)
         return format.response(changes)
@@ -190,6 +191,7 @@ struct FeedRoutes: Sendable {
 
     private func add(_ viewer: String, to feed: inout FeedRequest) {
         feed.hasViewer = true
+        feed.rotation = RotationStart(viewer: viewer, now: feed.now)
         feed.hidden = ListedCells(on: .dismissed, of: viewer, in: ledger)
     }
 }

@@ -57,6 +57,8 @@ final class RunningService {
             [
                 BuiltProduct.path("intertwine"), "serve", "--config", "\(folder)/empty.yaml", "--host", "127.0.0.1", "--port", "\(port)",
                 "--admin-port", "0", "--database", "\(folder)/intertwine.sqlite",
+                // The same at every hour.
+                "--set", "ads.rotation=listed",
             ] + settings.flatMap { ["--set", $0] }, environment: environment)
     }
 

@@ -10,10 +10,10 @@ struct FeedMidpointTests {
 
     @Test("is looked for once for each version of the store where that is quick")
     func quick() throws {
-        let midpoint = FeedMidpoint(patience: .seconds(3_600))
+        let midpoint = StoreMemory<FeedPlace?>(patience: .seconds(3_600))
         var looks = 0
         for number in [1, 1, 2, 2, 2] as [UInt64] {
-            let found = try midpoint.place(at: version(number)) {
+            let found = try midpoint.value(at: version(number)) {
                 looks += 1
                 return place(Int64(number))
             } aside: {
@@ -26,12 +26,12 @@ struct FeedMidpointTests {
 
     @Test("is looked for by one while all who have nothing to go by wait for it")
     func first() async throws {
-        let midpoint = FeedMidpoint()
+        let midpoint = StoreMemory<FeedPlace?>(patience: .milliseconds(20))
         let looks = Count()
         try await withThrowingTaskGroup { group in
             for _ in 0..<200 {
                 group.addTask {
-                    try midpoint.place(at: StoreVersion(high: 0, low: 1)) {
+                    try midpoint.value(at: StoreVersion(high: 0, low: 1)) {
                         looks.value.withLock { $0 += 1 }
                         return FeedPlace(item: ItemPlace(position: 1))
                     } aside: {
@@ -46,11 +46,11 @@ struct FeedMidpointTests {
 
     @Test("is that of a moment ago where looking takes long, and looked for aside by one at a time")
     func slow() async throws {
-        let midpoint = FeedMidpoint(patience: .zero)
+        let midpoint = StoreMemory<FeedPlace?>(patience: .zero)
         let aside = Mutex(0)
         func count() -> Int { aside.withLock { $0 } }
         func ask(_ number: UInt64) throws -> FeedPlace? {
-            try midpoint.place(at: version(number)) {
+            try midpoint.value(at: version(number)) {
                 place(Int64(number))
             } aside: {
                 aside.withLock { $0 += 1 }
