@@ -33,6 +33,7 @@ struct ExampleTests {
             #expect(try ask("GET", "/recipes/tan%20tan/shopping-list").text == "All for tan tan.\n")
             for path in ["/recipes/ramen/shopping-list", "/feed", "/feed"] {
                 #expect(try ask("GET", path)["server"] == "recipe-feed", "\(path)")
+                #expect(try RunningService.ask(try RawClient(port: port), "GET", path)["server"] == "recipe-feed", "\(path), of everyone")
                 #expect(try RunningService.ask(try RawClient(port: port), "GET", path, fields: ["User-Agent: Robot"]).status == 403)
             }
             #expect(!process.lines.contains { $0.contains("admin") })

@@ -125,6 +125,14 @@ public final class FinishedResponse: Sendable {
         FinishedResponse(self, template: template.adding(fields))
     }
 
+    /// The answer as it was before it was finished, for whoever wants to read or change it.
+    public var response: ServerResponse {
+        var response = template
+        response.body = .bytes(identity.body)
+        response.entityTag = identity.entityTag.map { String(decoding: $0, as: UTF8.self) }
+        return response
+    }
+
     /// The response without its body, to make other heads from.
     var template: ServerResponse {
         var template = common

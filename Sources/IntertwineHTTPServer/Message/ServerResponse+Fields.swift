@@ -1,6 +1,11 @@
 public import HTTPTypes
 
 extension ServerResponse {
+    /// The same answer with its fields and its bytes to be read and changed, where they were finished.
+    public var unfinished: ServerResponse {
+        if case .finished(let finished) = body { finished.response } else { self }
+    }
+
     /// The same answer with more fields. One that stands there already, with the same value, is not added again.
     public func adding(_ fields: HTTPFields) -> ServerResponse {
         var response = self
