@@ -32,19 +32,18 @@ struct CompleteFileTests {
 
     @Test("so does the ledger's, with all that was committed before")
     func ledger() async throws {
-        let ledger = try SQLiteLedger(path: scratch.path("ledger.sqlite"))
+        let ledger = try scratch.ledger()
         try await withThrowingTaskGroup { group in
             for number in 0..<20 {
                 group.addTask {
-                    let event = LedgerEvent(at: Int64(number), kind: .click, cell: "ad:\(number)", verdict: .counted)
-                    _ = try await ledger.commit(LedgerEntry(events: [event]))
+                    _ = try await ledger.commit(click(on: "ad:\(number)"))
                 }
             }
             try await group.waitForAll()
         }
         try await ledger.completeFile()
         #expect(try copied("ledger.sqlite", "SELECT count(*) FROM event") == "20")
-        _ = try await ledger.commit(LedgerEntry(events: [LedgerEvent(at: 1, kind: .click, cell: "ad:1", verdict: .counted)]))
+        _ = try await ledger.commit(click())
     }
 
     @Test("a reader in the way is told of, and nothing is lost")

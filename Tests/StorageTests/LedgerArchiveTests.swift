@@ -11,7 +11,7 @@ struct LedgerArchiveTests {
 
     init() async throws {
         scratch = try Scratch()
-        ledger = try SQLiteLedger(path: scratch.path("ledger.sqlite"))
+        ledger = try scratch.ledger()
         for (day, kind, cell, verdict, count) in [
             (10, .impression, "ad:1", .counted, 4), (10, .click, "ad:1", .counted, 1), (10, .click, "ad:1", .duplicate, 2),
             (11, .impression, "ad:2", .counted, 3), (11, .selection, "user:a", .counted, 5), (11, .click, "ad:2", .bot, 1),
@@ -51,7 +51,7 @@ struct LedgerArchiveTests {
     func byPrefix() async throws {
         let cells = ["promo:a", "promotion:b", "ad:\u{E9}", "ad:e\u{301}", "ad:e\u{301}", "x:y"]
         for cell in cells {
-            _ = try await ledger.commit(LedgerEntry(events: [LedgerEvent(at: 20 * Self.day, kind: .click, cell: cell)]))
+            _ = try await ledger.commit(click(on: cell, at: 20 * Self.day))
         }
         let rows = try await ledger.report(days: 20...20, by: .ad, prefixes: ["promo", "ad", "none"]).rows
         #expect(rows.map { row in row.counts[.click] } == [2, 1, 1])
@@ -91,16 +91,15 @@ struct LedgerArchiveTests {
         #expect(try await ledger.report(days: 0...99, by: .ad) == before)
         #expect(try await ledger.removeEvents(before: .max) == 12)
         #expect(try scratch.sqlite("ledger.sqlite", "SELECT count(*) FROM event") == "0")
-        let again = try SQLiteLedger(path: scratch.path("ledger.sqlite"))
+        let again = try scratch.ledger()
         for ledger in [again, ledger, again] {
-            let click = LedgerEvent(at: 0, kind: .click, cell: "ad:1")
-            _ = try await ledger.commit(LedgerEntry(events: [click, click]))
+            for _ in 0..<2 { _ = try await ledger.commit(click()) }
         }
         let markers = try await ledger.events(after: last.marker, limit: 9).map(\.marker)
         #expect(markers == Array(last.marker + 1...last.marker + 6))
         #expect(try await ledger.removeEvents(before: .max) == 6)
         #expect(try await ledger.removeEvents(before: .max) == 0)
-        _ = try await ledger.commit(LedgerEntry(events: [LedgerEvent(at: 0, kind: .click, cell: "ad:1")]))
+        _ = try await ledger.commit(click())
         #expect(try await ledger.events(after: last.marker, limit: 9).map(\.marker) == [last.marker + 7])
     }
 
@@ -113,10 +112,9 @@ struct LedgerArchiveTests {
             self.ledger = ledger
         }
 
-        func click() {
-            let click = LedgerEvent(at: 20 * LedgerArchiveTests.day, kind: .click, cell: "ad:1")
-            ledger.commit(LedgerEntry(events: [click])) { [self] _ in
-                if !isOver.withLock({ $0 }) { self.click() }
+        func begin() {
+            ledger.commit(click(at: 20 * LedgerArchiveTests.day)) { [self] _ in
+                if !isOver.withLock({ $0 }) { begin() }
             }
         }
 
@@ -126,7 +124,7 @@ struct LedgerArchiveTests {
     @Test("clicks that never pause hold up neither the sweep nor whatever else waits for the ledger", .timeLimit(.minutes(1)))
     func turns() async throws {
         let clicker = RestlessClicker(ledger)
-        clicker.click()
+        clicker.begin()
         defer { clicker.stop() }
         #expect(try await ledger.removeEvents(before: 11 * Self.day) == 7)
         try await ledger.checkReady()
@@ -139,8 +137,8 @@ struct LedgerArchiveTests {
     func clockAhead() async throws {
         let now = SQLiteLedger.systemTime()
         func record(_ count: Int, at moment: Int64) async throws {
-            let event = LedgerEvent(at: moment, kind: .click, cell: "ad:1")
-            _ = try await ledger.commit(LedgerEntry(events: Array(repeating: event, count: count)))
+            let click = click(at: moment).events[0]
+            _ = try await ledger.commit(LedgerEntry(events: Array(repeating: click, count: count)))
         }
         try await record(5_000, at: now + 30 * Self.day)
         try await record(1_000, at: now - 10 * Self.day)
@@ -157,7 +155,7 @@ struct LedgerArchiveTests {
             DROP TABLE event_marker; DROP TABLE passed_time;
             DELETE FROM grdb_migrations WHERE identifier GLOB '[26]:*'; PRAGMA user_version = 1
             """)
-        let ledger = try SQLiteLedger(path: scratch.path("ledger.sqlite"))
+        let ledger = try scratch.ledger()
         #expect(try await ledger.removeEvents(before: .max) == 19)
         #expect(try scratch.sqlite("ledger.sqlite", "SELECT last FROM event_marker; PRAGMA user_version") == "19\n6")
     }

@@ -12,10 +12,6 @@ struct LedgerFailureTests {
         scratch = try Scratch()
     }
 
-    private func click(_ viewer: String) -> LedgerEntry {
-        LedgerEntry(events: [LedgerEvent(at: 1, kind: .click, cell: "ad:1", viewer: viewer, userAgent: String(repeating: "x", count: 500))])
-    }
-
     @Test("locked by another process, it fails as unavailable or waits, and recovers")
     func locked() async throws {
         let path = scratch.path("ledger.sqlite")
@@ -84,7 +80,7 @@ struct LedgerFailureTests {
     func full() async throws {
         guard let mount = try Mount.small(scratch.folder, kibibytes: 1_024) else { return }
         defer { mount.remove() }
-        let ledger = try SQLiteLedger(path: scratch.path("ledger.sqlite"))
+        let ledger = try scratch.ledger()
         try Data(count: 400_000).write(to: URL(fileURLWithPath: scratch.path("ballast")))
         var acknowledged: [String?] = []
         var failure: (any Error)?
@@ -119,7 +115,7 @@ struct LedgerFailureTests {
             victim.kill()
             while let line = victim.line() { acknowledged.append(line) }
         }
-        let ledger = try SQLiteLedger(path: scratch.path("ledger.sqlite"))
+        let ledger = try scratch.ledger()
         let viewers = try await ledger.events(after: 0, limit: .max).compactMap(\.event.viewer)
         #expect(Set(viewers).count == viewers.count)
         #expect(Set(viewers).isSuperset(of: acknowledged))

@@ -14,10 +14,6 @@ struct LostFileTests {
         scratch = try Scratch()
     }
 
-    private func click(_ viewer: String) -> LedgerEntry {
-        LedgerEntry(events: [LedgerEvent(at: 1, kind: .click, cell: "ad:1", viewer: viewer)])
-    }
-
     private func move(_ name: String, to other: String) throws {
         try files.moveItem(atPath: scratch.path(name), toPath: scratch.path(other))
     }
@@ -79,7 +75,7 @@ struct LostFileTests {
 
     @Test("a ledger whose file is gone takes no click, and goes on with the same file or another one")
     func ledger() async throws {
-        let ledger = try SQLiteLedger(path: scratch.path("ledger.sqlite"))
+        let ledger = try scratch.ledger()
         _ = try await ledger.commit(click("before"))
         try move("ledger.sqlite", to: "elsewhere")
         await #expect(throws: StoreError.self) { try await ledger.commit(click("during")) }

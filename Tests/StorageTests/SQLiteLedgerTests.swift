@@ -12,7 +12,7 @@ struct SQLiteLedgerTests {
 
     init() throws {
         scratch = try Scratch()
-        ledger = try SQLiteLedger(path: scratch.path("ledger.sqlite"), now: { [clock] in clock.now })
+        ledger = try scratch.ledger(clock)
     }
 
     private func click(

@@ -1,6 +1,7 @@
 import Foundation
 import IntertwineFeed
 import IntertwineStorage
+import Synchronization
 
 /// A folder of one test's own, removed with it.
 final class Scratch: Sendable {
@@ -29,6 +30,14 @@ final class Scratch: Sendable {
         return path(name)
     }
 
+    /// A ledger in `ledger.sqlite`.
+    ///
+    /// - Parameter clock: what tells it the time; the system's where there is none.
+    func ledger(_ clock: TestClock? = nil) throws -> SQLiteLedger {
+        guard let clock else { return try SQLiteLedger(path: path("ledger.sqlite")) }
+        return try SQLiteLedger(path: path("ledger.sqlite"), now: { clock.now })
+    }
+
     /// What the `sqlite3` program answers: another process, and another build of SQLite's locks.
     @discardableResult
     func sqlite(_ name: String, _ sql: String) throws -> String {
@@ -44,6 +53,11 @@ func advertisement(_ id: String, variant: String = "image") throws -> ValidItem 
     let fields =
         #"{"klass":"advertisement","id":"\#(id)","contentUrl":"https://example.com/c.png","clickthroughUrl":"https://example.com/","type":"\#(variant)"}"#
     return try ItemKinds.standard.validate(Array(fields.utf8))
+}
+
+/// A click that counts.
+func click(_ viewer: String? = nil, on cell: String = "ad:1", at moment: Int64 = 1) -> LedgerEntry {
+    LedgerEntry(events: [LedgerEvent(at: moment, kind: .click, cell: cell, viewer: viewer)])
 }
 
 /// A line of an import file.
@@ -64,5 +78,16 @@ extension SQLiteStore {
                 position = last.position
             }
         }
+    }
+}
+
+/// Milliseconds that pass when a test says so.
+final class TestClock: Sendable {
+    private let moment = Mutex<Int64>(1_000_000_000_000)
+
+    var now: Int64 { moment.withLock { $0 } }
+
+    func advance(_ milliseconds: Int64) {
+        moment.withLock { $0 += milliseconds }
     }
 }

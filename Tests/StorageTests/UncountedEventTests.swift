@@ -12,7 +12,7 @@ struct UncountedEventTests {
 
     init() throws {
         scratch = try Scratch()
-        ledger = try SQLiteLedger(path: scratch.path("ledger.sqlite"), now: { [clock] in clock.now })
+        ledger = try scratch.ledger(clock)
     }
 
     private func impression(_ token: String, _ verdict: Verdict = .counted, window: Int64 = 90_000_000) -> LedgerEvent {

@@ -11,7 +11,7 @@ struct ViewerListTests {
 
     init() throws {
         scratch = try Scratch()
-        ledger = try SQLiteLedger(path: scratch.path("ledger.sqlite"), now: { [clock] in clock.now })
+        ledger = try scratch.ledger(clock)
     }
 
     private func cells(_ list: ViewerList = .saved, of viewer: String = "v", limit: Int = 100) async throws -> [String] {
@@ -230,7 +230,7 @@ struct ViewerListTests {
             CREATE INDEX listing_order ON listing (viewer, list);
             DROP TABLE passed_time; DELETE FROM grdb_migrations WHERE identifier GLOB '[356]:*'; PRAGMA user_version = 2
             """)
-        let ledger = try SQLiteLedger(path: scratch.path("ledger.sqlite"), now: { [clock] in clock.now })
+        let ledger = try scratch.ledger(clock)
         #expect(try await ledger.cells(on: .saved, of: "v", after: nil, limit: 9).map(\.cell) == before)
         #expect(try scratch.sqlite("ledger.sqlite", "SELECT DISTINCT until FROM listing; PRAGMA user_version") == "\(until)\n6")
         #expect(try rows == "2|1")

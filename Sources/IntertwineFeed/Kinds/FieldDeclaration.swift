@@ -128,7 +128,7 @@ extension FieldDeclaration {
 }
 
 /// Numbers as items have them: any JSON number that a client can take, in one spelling for equal ones.
-enum NumberText {
+private enum NumberText {
     /// The spelling that is stored; nil where the number is too large for a double.
     ///
     /// - Parameter text: a JSON number (RFC 8259 §6).

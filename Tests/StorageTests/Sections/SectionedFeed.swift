@@ -1,6 +1,5 @@
 import IntertwineFeed
 import IntertwineStorage
-import Logging
 import TestSupport
 import Testing
 
@@ -51,11 +50,8 @@ final class SectionedFeed {
             })
         advertisements = (0..<Int.random(in: 0...4, using: &random)).map(String.init)
         for id in advertisements { _ = try await store.put(advertisement(id)) }
-        let keys = SigningKeys(current: try SigningKey(Array(repeating: 7, count: 32)))
-        var factories = try CellFactories.standard()
-        for kind in Self.kinds { try factories.register(PlainFactory(), for: ItemForm(kind: kind, variant: ""), prefix: kind) }
-        assembler = FeedAssembler(
-            store: store,
+        assembler = try FeedAssembler.standard(
+            over: store,
             source: SectionedDataSource(
                 sections.compactMap { section in
                     lanes[section.0].map { lane in
@@ -64,8 +60,7 @@ final class SectionedFeed {
                             order: SectionOrder(by: Self.orders[section.3].order.field, isDescending: section.4))
                     }
                 }, showsAdsAlone: true),
-            factories: factories, placement: MidpointPlacement(scope: .page(advertisements: perPage)), keys: keys,
-            tokens: CellTokens(keys: keys), logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+            kinds: Self.kinds, placement: MidpointPlacement(scope: .page(advertisements: perPage)))
     }
 
     func page(_ cursor: String?, limit: Int) async throws -> FeedPage {
@@ -138,16 +133,5 @@ final class SectionedFeed {
             pages.append((cells, names))
         } while !rest.isEmpty
         return pages
-    }
-}
-
-/// Shows an item by its id alone.
-private struct PlainFactory: CellViewModelFactory {
-    let identifier = "PlainCell"
-
-    func makeViewModel(for item: FeedItem, cell: String, in context: CellContext) throws -> CellViewModel {
-        CellViewModel(
-            identifier: identifier, size: CellSize(width: 1, height: 1), commands: [:],
-            subject: CommandSubject(cell: cell, item: item, context: context))
     }
 }

@@ -5,13 +5,18 @@ import Logging
 extension FeedAssembler {
     static let now: Int64 = 1_767_227_400_000
 
-    /// Everything at its default, over a real store; events have a cell too.
-    static func standard(over store: SQLiteStore, source: any DataSource = FlatDataSource()) throws -> FeedAssembler {
+    /// Everything at its default, over a real store.
+    ///
+    /// - Parameter kinds: which have a cell, too, that shows their ids alone.
+    static func standard(
+        over store: SQLiteStore, source: any DataSource = FlatDataSource(), kinds: [String] = ["event"],
+        placement: any AdPlacement = MidpointPlacement()
+    ) throws -> FeedAssembler {
         let keys = SigningKeys(current: try SigningKey(Array(repeating: 7, count: 32)))
         var factories = try CellFactories.standard(CellConfiguration(), commands: .standard)
-        try factories.register(EventFactory(), for: ItemForm(kind: "event", variant: ""), prefix: "event")
+        for kind in kinds { try factories.register(PlainFactory(), for: ItemForm(kind: kind, variant: ""), prefix: kind) }
         return FeedAssembler(
-            store: store, source: source, factories: factories, keys: keys,
+            store: store, source: source, factories: factories, placement: placement, keys: keys,
             tokens: CellTokens(keys: keys), logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
     }
 
@@ -35,8 +40,8 @@ extension FeedAssembler {
     }
 }
 
-private struct EventFactory: CellViewModelFactory {
-    let identifier = "EventCell"
+private struct PlainFactory: CellViewModelFactory {
+    let identifier = "PlainCell"
 
     func makeViewModel(for item: FeedItem, cell: String, in context: CellContext) throws -> CellViewModel {
         CellViewModel(
