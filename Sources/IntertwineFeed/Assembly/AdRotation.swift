@@ -2,13 +2,13 @@
 ///
 /// Each viewer begins with another one, and with the next one an hour later; whoever has no name begins where everybody of the hour does. So
 /// all are shown alike often over viewers and over time, and a page that is asked for twice within the hour is the same page.
-public struct RotationStart: Sendable, Hashable {
+package struct RotationStart: Sendable, Hashable {
     private let viewer: UInt64
     /// Hours since 1970-01-01 UTC.
     var hour: UInt32
 
     /// - Parameter now: milliseconds since 1970-01-01 UTC.
-    public init(viewer: String?, now: Int64) {
+    package init(viewer: String?, now: Int64) {
         // Names that count up come one after the other, which spreads them more evenly than chance would; others are as good as random.
         self.viewer = viewer?.utf8.reduce(0) { $0 &* 1_000_003 &+ UInt64($1) } ?? 0
         hour = CellTokens.bucket(of: now)

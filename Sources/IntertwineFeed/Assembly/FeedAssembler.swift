@@ -1,9 +1,9 @@
-public import Logging
+package import Logging
 
 /// Makes pages: asks the store for content and advertisements, has the factories make cells of them, and the placement merge them.
 ///
 /// A class, because every page that is being made holds on to it.
-public final class FeedAssembler: Sendable {
+package final class FeedAssembler: Sendable {
     let store: any FeedStore
     let factories: CellFactories
     let cells: FinishedCells

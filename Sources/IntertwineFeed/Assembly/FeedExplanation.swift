@@ -1,5 +1,5 @@
 /// Why a page looks as it does, for operators.
-public struct FeedExplanation: Sendable {
+package struct FeedExplanation: Sendable {
     public struct Place: Sendable, Hashable {
         public var cell: String
         public var form: ItemForm

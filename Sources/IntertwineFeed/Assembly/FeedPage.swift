@@ -1,5 +1,5 @@
 /// One page of a feed.
-public struct FeedPage: Sendable {
+package struct FeedPage: Sendable {
     /// A cell, and why it stands where it does.
     public struct Entry: Sendable {
         public let cell: FinishedCell

@@ -1,27 +1,27 @@
 /// What one page of a feed was asked for with.
-public struct FeedRequest: Sendable {
+package struct FeedRequest: Sendable {
     /// How many content items a page may hold; advertisements come on top.
-    public static let limits = 1...100
-    public static let defaultLimit = 20
+    package static let limits = 1...100
+    package static let defaultLimit = 20
 
     /// The cursor as the client sent it; nil for the first page.
-    public var cursor: String?
-    public var limit: Int
+    package var cursor: String?
+    package var limit: Int
     /// Milliseconds since 1970-01-01 UTC.
-    public var now: Int64
+    package var now: Int64
     /// Whether the request has a viewer, so that viewer-bound commands are offered.
-    public var hasViewer: Bool
+    package var hasViewer: Bool
     /// The cells that the viewer has dismissed; nil for none.
-    public var hidden: (any HiddenCells)?
-    public var layout: CellLayout
+    package var hidden: (any HiddenCells)?
+    package var layout: CellLayout
     /// The client's width in points; nil where it does not tell.
-    public var width: Int?
+    package var width: Int?
     /// With which advertisement a walk begins; the first one where nil. Pages further on have it in their cursor.
-    public var rotation: RotationStart?
+    package var rotation: RotationStart?
     /// Whether the page tells what its changes are asked for with.
-    public var followsChanges: Bool
+    package var followsChanges: Bool
 
-    public init(
+    package init(
         cursor: String? = nil, limit: Int = FeedRequest.defaultLimit, now: Int64, hasViewer: Bool = false, hidden: (any HiddenCells)? = nil,
         layout: CellLayout = .collection, width: Int? = nil, rotation: RotationStart? = nil, followsChanges: Bool = false
     ) {
@@ -38,7 +38,7 @@ public struct FeedRequest: Sendable {
 }
 
 /// Why a page cannot be made: 400 over HTTP.
-public enum FeedError: Error, Sendable, Hashable {
+package enum FeedError: Error, Sendable, Hashable {
     /// The limit is not within ``FeedRequest/limits``.
     case limitOutOfRange(Int)
     case cursor(CursorError)

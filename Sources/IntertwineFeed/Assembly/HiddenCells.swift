@@ -4,7 +4,7 @@ public protocol CellSet {
 }
 
 /// The cells that a viewer does not want to see. However many there are, a page asks of those alone that could stand on it.
-public protocol HiddenCells: Sendable {
+package protocol HiddenCells: Sendable {
     /// Blocks while `body` runs, which happens on a thread that reads the store.
     ///
     /// - Throws: ``StoreError/unavailable(_:)``, or what `body` throws.
@@ -12,7 +12,7 @@ public protocol HiddenCells: Sendable {
 }
 
 /// What a viewer has on a list.
-public struct ListedCells: HiddenCells {
+package struct ListedCells: HiddenCells {
     private let list: ViewerList
     private let viewer: String
     private let ledger: any Ledger

@@ -1,5 +1,5 @@
 /// Makes pages of a viewer's list, such as the saved cells: newest first, without advertisements.
-public struct ViewerListAssembler: Sendable {
+package struct ViewerListAssembler: Sendable {
     private let list: ViewerList
     private let path: String
     private let store: any FeedStore
@@ -10,7 +10,7 @@ public struct ViewerListAssembler: Sendable {
     private let signer: Signer
 
     /// - Parameter path: where the list is served, such as `/saved`.
-    public init(
+    package init(
         list: ViewerList, path: String, store: any FeedStore, ledger: any Ledger, factories: CellFactories, keys: SigningKeys,
         links: Links = Links(), tokens: CellTokens
     ) {
@@ -28,7 +28,7 @@ public struct ViewerListAssembler: Sendable {
     /// in reverse, as long as the list stays as it is.
     ///
     /// - Throws: ``FeedError`` where the request is wrong, and for the cursor of another viewer's list; ``StoreError``.
-    public func page(
+    package func page(
         of viewer: String, cursor text: String?, limit: Int, now: Int64, layout: CellLayout = .collection, width: Int? = nil
     ) async throws -> FeedPage {
         guard FeedRequest.limits.contains(limit) else { throw FeedError.limitOutOfRange(limit) }

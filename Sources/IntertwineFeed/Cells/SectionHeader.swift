@@ -1,21 +1,21 @@
 /// The header of a section. It is an item like any other to the factories, and in no store: the assembler makes it where a section begins.
-public struct SectionHeader: Sendable, Hashable {
+package struct SectionHeader: Sendable, Hashable {
     /// The kind of its item, and what its cell's id begins with.
-    public static let kind = "section"
+    package static let kind = "section"
     /// Bytes.
-    public static let titleLimit = 4_096
+    package static let titleLimit = 4_096
 
     /// The section's.
-    public var name: String
-    public var title: String
+    package var name: String
+    package var title: String
 
-    public init(name: String, title: String) {
+    package init(name: String, title: String) {
         self.name = name
         self.title = title
     }
 
     /// - Throws: ``ItemFault`` where the item is no section's header.
-    public init(item: FeedItem) throws(ItemFault) {
+    package init(item: FeedItem) throws(ItemFault) {
         self.init(name: item.id, title: String(decoding: try ItemFields(item.body).text("title", limit: Self.titleLimit), as: UTF8.self))
     }
 
@@ -27,11 +27,11 @@ public struct SectionHeader: Sendable, Hashable {
 }
 
 /// Shows the title of a section above its first item. Nothing can be done with it.
-public struct SectionHeaderCellFactory: CellViewModelFactory {
-    public let identifier: String
+package struct SectionHeaderCellFactory: CellViewModelFactory {
+    package let identifier: String
     private let size: SizeRule
 
-    public init(layout: CellLayout = .collection) {
+    package init(layout: CellLayout = .collection) {
         switch layout {
         case .collection:
             identifier = "SectionHeaderCollectionReusableView"
@@ -42,7 +42,7 @@ public struct SectionHeaderCellFactory: CellViewModelFactory {
         }
     }
 
-    public func makeViewModel(for item: FeedItem, cell: String, in context: CellContext) throws -> CellViewModel {
+    package func makeViewModel(for item: FeedItem, cell: String, in context: CellContext) throws -> CellViewModel {
         let header = try SectionHeader(item: item)
         return CellViewModel(
             identifier: identifier, size: size.size(width: context.width),

@@ -102,15 +102,15 @@ struct HeldPage: Hashable {
 }
 
 /// A cell as a client holds it: which one it is, and what tells it from the same cell with anything changed.
-public struct HeldCell: Sendable, Hashable {
+package struct HeldCell: Sendable, Hashable {
     /// Bytes of a digest. A change that leaves it as it was comes once in 2^48.
     fileprivate static let digestLength = 6
 
-    public var id: String
+    package var id: String
     /// The first six bytes of a SHA-256.
-    public var digest: UInt64
+    package var digest: UInt64
 
-    public init(id: String, digest: UInt64) {
+    package init(id: String, digest: UInt64) {
         self.id = id
         self.digest = digest
     }

@@ -3,34 +3,34 @@
 /// To apply it: take the cells at ``removed`` and at the beginnings of ``moved`` out of the old list, all by their old indices; then put
 /// those of ``inserted`` and the moved ones in at their new indices, the lowest first; then replace those of ``reconfigured``, by their
 /// new indices too. A list may hold a cell more than once: the first of the one is then the first of the other, and so on.
-public struct ListChanges: Sendable, Hashable {
-    public struct Move: Sendable, Hashable {
+package struct ListChanges: Sendable, Hashable {
+    package struct Move: Sendable, Hashable {
         /// In the old list.
-        public var from: Int
+        package var from: Int
         /// In the new one.
-        public var to: Int
+        package var to: Int
 
-        public init(from: Int, to: Int) {
+        package init(from: Int, to: Int) {
             self.from = from
             self.to = to
         }
     }
 
     /// Indices in the old list, ascending.
-    public private(set) var removed: [Int] = []
+    package private(set) var removed: [Int] = []
     /// Indices in the new list, ascending.
-    public private(set) var inserted: [Int] = []
+    package private(set) var inserted: [Int] = []
     /// As few as can be, in the order of the old list.
-    public private(set) var moved: [Move] = []
+    package private(set) var moved: [Move] = []
     /// Indices in the new list, ascending, of cells that were in the old one and show something else now; moved ones among them.
-    public private(set) var reconfigured: [Int] = []
+    package private(set) var reconfigured: [Int] = []
 
     private struct Occurrence: Hashable {
         var id: ExactText
         var number: Int
     }
 
-    public init(from old: [HeldCell], to new: [HeldCell]) {
+    package init(from old: [HeldCell], to new: [HeldCell]) {
         var places: [Occurrence: Int] = [:]
         for (index, occurrence) in Self.occurrences(new).enumerated() { places[occurrence] = index }
         var kept: [Move] = []
@@ -50,7 +50,7 @@ public struct ListChanges: Sendable, Hashable {
         moved = kept.indices.filter { !staying[$0] }.map { kept[$0] }
     }
 
-    public var count: Int { removed.count + inserted.count + moved.count + reconfigured.count }
+    package var count: Int { removed.count + inserted.count + moved.count + reconfigured.count }
 
     private static func occurrences(_ cells: [HeldCell]) -> [Occurrence] {
         var numbers: [ExactText: Int] = [:]

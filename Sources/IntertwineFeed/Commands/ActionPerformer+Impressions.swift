@@ -1,10 +1,10 @@
 extension ActionPerformer {
     /// A client's word that a cell was seen.
-    public struct Sighting: Sendable, Hashable {
-        public var cell: String
-        public var token: String
+    package struct Sighting: Sendable, Hashable {
+        package var cell: String
+        package var token: String
 
-        public init(cell: String, token: String) {
+        package init(cell: String, token: String) {
             self.cell = cell
             self.token = token
         }
@@ -17,7 +17,7 @@ extension ActionPerformer {
     /// - Returns: a verdict for each, in order. `unknown` where the token is forged or another cell's, or the cell exists no more:
     ///   nothing vouches for such a sighting, and it leaves no row.
     /// - Throws: ``ActionError/keyReused``, ``StoreError``.
-    public func impressions(
+    package func impressions(
         _ sightings: [Sighting], for client: ClientTrace, now: Int64, idempotency: IdempotencyKey? = nil
     ) async throws -> [Verdict] {
         guard let idempotency else { return try await impressionsOnce(sightings, for: client, now: now, idempotency: nil) }

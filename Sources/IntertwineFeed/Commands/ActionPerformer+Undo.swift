@@ -3,12 +3,12 @@ extension ActionPerformer {
     ///
     /// - Returns: what became of each command, in the order in which they were taken back.
     /// - Throws: ``ActionError``, ``StoreError``. Nothing is committed then.
-    public func undo(selection id: String, for client: ClientTrace, now: Int64) async throws -> [StepResult] {
+    package func undo(selection id: String, for client: ClientTrace, now: Int64) async throws -> [StepResult] {
         try await undoInTurn(selection: id, for: client, now: now, idempotency: nil).steps
     }
 
     /// What taking a selection back under an idempotency key came to.
-    public enum UndoOutcome: Sendable {
+    package enum UndoOutcome: Sendable {
         /// What became of each command, in the order in which they were taken back.
         case undone([StepResult])
         /// The key was used before, for the same request: the answer that it got.
@@ -19,7 +19,7 @@ extension ActionPerformer {
     ///
     /// - Parameter answer: makes the bytes that are kept under the key.
     /// - Throws: ``ActionError``, ``StoreError``. Nothing is committed then, and the key is not used up.
-    public func undo(
+    package func undo(
         selection id: String, for client: ClientTrace, now: Int64, idempotency: IdempotencyKey,
         answer: @escaping @Sendable ([StepResult]) -> [UInt8]
     ) async throws -> UndoOutcome {
@@ -35,7 +35,7 @@ extension ActionPerformer {
     /// What taking a selection back would run. Refuses what undoing would refuse; runs and writes nothing.
     ///
     /// - Throws: as ``undo(selection:for:now:)`` does.
-    public func simulateUndo(selection id: String, for client: ClientTrace, now: Int64) async throws -> [StepResult] {
+    package func simulateUndo(selection id: String, for client: ClientTrace, now: Int64) async throws -> [StepResult] {
         try await undoable(id, for: client, now: now).steps.reversed().map { command, _ in
             StepResult(command: command.name, outcome: .simulated)
         }

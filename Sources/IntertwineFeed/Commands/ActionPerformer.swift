@@ -4,7 +4,7 @@
 /// as one unit before anything is answered. It knows neither kinds of item nor commands.
 ///
 /// A class, as each click passes it from one closure to the next.
-public final class ActionPerformer: Sendable {
+package final class ActionPerformer: Sendable {
     let store: any FeedStore
     let ledger: any Ledger
     let factories: CellFactories
@@ -17,7 +17,7 @@ public final class ActionPerformer: Sendable {
     let destinations = ClickDestinations()
 
     /// - Parameter undoWindow: how long a selection can be undone, in milliseconds; ten minutes by default.
-    public init(
+    package init(
         store: any FeedStore, ledger: any Ledger, factories: CellFactories, registry: CommandRegistry = .standard, links: Links = Links(),
         tokens: CellTokens, undoWindow: Int64 = 600_000
     ) {
@@ -31,7 +31,7 @@ public final class ActionPerformer: Sendable {
     }
 
     /// What a performance came to.
-    public enum Outcome: Sendable {
+    package enum Outcome: Sendable {
         /// On disk.
         case performed(Performance)
         /// The idempotency key was used before, for the same request: the answer that it got. Nothing was run, or what was is dropped.
@@ -49,7 +49,7 @@ public final class ActionPerformer: Sendable {
     ///   - answer: makes the bytes that are kept under the key, and given to whoever repeats the request. It has the verdicts by then, and
     ///     makes the same bytes each time it is called. It is not called where there is no key.
     /// - Throws: ``ActionError``, ``StoreError``.
-    public func perform(
+    package func perform(
         _ slot: CommandKey, of cell: String, for client: ClientTrace, now: Int64, body: [UInt8] = [], idempotency: IdempotencyKey? = nil,
         answer: @escaping @Sendable (Performance) -> [UInt8]
     ) async throws -> Outcome {
@@ -99,7 +99,7 @@ public final class ActionPerformer: Sendable {
     /// What performing a slot would run. Refuses what performing would refuse; runs and writes nothing.
     ///
     /// - Throws: as ``perform(_:of:for:now:body:idempotency:answer:)`` does.
-    public func simulate(
+    package func simulate(
         _ slot: CommandKey, of cell: String, for client: ClientTrace, now: Int64, body: [UInt8] = []
     ) async throws -> Performance {
         let viewModel = try await viewModel(of: cell, slot: 0, client: client, now: now)
@@ -167,7 +167,7 @@ extension ActionPerformer {
     ///   - name: the command's registered name.
     ///   - idempotency: as of ``perform(_:of:for:now:body:idempotency:answer:)``.
     /// - Throws: ``ActionError``: `unknownCell` where the cell is not on the list, `viewerRequired`; ``StoreError``.
-    public func perform(
+    package func perform(
         _ name: String, of cell: String, on list: ViewerList, for client: ClientTrace, now: Int64, idempotency: IdempotencyKey? = nil,
         answer: @escaping @Sendable (Performance) -> [UInt8]
     ) async throws -> Outcome {
@@ -183,7 +183,7 @@ extension ActionPerformer {
     /// What that would run. Refuses what performing would refuse; runs and writes nothing.
     ///
     /// - Throws: as ``perform(_:of:on:for:now:idempotency:answer:)`` does.
-    public func simulate(_ name: String, of cell: String, on list: ViewerList, for client: ClientTrace) async throws -> Performance {
+    package func simulate(_ name: String, of cell: String, on list: ViewerList, for client: ClientTrace) async throws -> Performance {
         Performance(simulating: try await command(name, for: cell, on: list, of: client).leaves, of: cell)
     }
 
@@ -199,7 +199,7 @@ extension ActionPerformer {
 }
 
 /// Why an action was refused before anything ran.
-public enum ActionError: Error, Sendable, Hashable {
+package enum ActionError: Error, Sendable, Hashable {
     /// No such cell: 404 over HTTP.
     case unknownCell(String)
     /// The item cannot be shown, so nothing can be done with it either: 404 over HTTP.

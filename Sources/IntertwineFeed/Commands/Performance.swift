@@ -1,34 +1,34 @@
 /// What performing an action came to, or would come to.
-public struct Performance: Sendable {
+package struct Performance: Sendable {
     /// How it can be taken back.
-    public struct Undo: Sendable, Hashable {
-        public var href: String
+    package struct Undo: Sendable, Hashable {
+        package var href: String
         /// Milliseconds since 1970-01-01 UTC.
-        public var expires: Int64
+        package var expires: Int64
     }
 
     /// The selection's id; nil where the performance was only simulated.
-    public var selection: String?
-    public var cell: String
+    package var selection: String?
+    package var cell: String
     /// One for each command, in order.
-    public var steps: [StepResult]
+    package var steps: [StepResult]
     /// The screen that the client is to show.
-    public var presentation: Presentation?
+    package var presentation: Presentation?
     /// The stored URL that the client is redirected to.
-    public var destination: String?
+    package var destination: String?
     /// Nil where one of the performed commands cannot be undone, none was performed, or there is no time for it.
-    public var undo: Undo?
+    package var undo: Undo?
     /// What the ledger decided about each event; empty until it is committed.
-    public private(set) var verdicts: [Verdict] = []
+    package private(set) var verdicts: [Verdict] = []
     /// That of the click where there is one, else of the first event; nil until it is committed, and where nothing was recorded.
-    public private(set) var verdict: Verdict?
+    package private(set) var verdict: Verdict?
     /// Which of the events tells the ``verdict``.
     private var telling = 0
     /// What is remembered of it; nil where nothing was performed.
     var record: SelectionRecord?
 
     /// Whether no command failed.
-    public var isComplete: Bool { steps.allSatisfy { $0.outcome == .performed || $0.outcome == .simulated } }
+    package var isComplete: Bool { steps.allSatisfy { $0.outcome == .performed || $0.outcome == .simulated } }
 
     init(context: CommandContext, links: Links, undoWindow: Int64) {
         selection = context.performance

@@ -1,54 +1,54 @@
 // The commands that the product comes with.
 
 /// Records in the ledger that the cell was selected, clicked, seen or dismissed: whatever is being performed.
-public struct AnalyticsCommand: UndoableCommand {
-    public let name = "analytics"
+package struct AnalyticsCommand: UndoableCommand {
+    package let name = "analytics"
 
-    public init() {}
+    package init() {}
 
-    public func perform(in context: inout CommandContext) throws {
+    package func perform(in context: inout CommandContext) throws {
         context.record(context.occurrence)
     }
 
     /// The ledger is append-only: taking back is an event of its own.
-    public func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
+    package func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
         context.record(.undo)
     }
 }
 
 /// Has the client show the screen that the cell opens, such as the image zoom of a user.
-public struct PresentCommand: UndoableCommand {
-    public let name = "present"
-    public let needs: CommandNeeds = .presentation
+package struct PresentCommand: UndoableCommand {
+    package let name = "present"
+    package let needs: CommandNeeds = .presentation
 
-    public init() {}
+    package init() {}
 
-    public func perform(in context: inout CommandContext) throws {
+    package func perform(in context: inout CommandContext) throws {
         guard let presentation = context.subject?.presentation else { throw CommandError.missing(.presentation, command: name) }
         context.presentation = presentation
     }
 
     /// Nothing stays behind on the server; the client goes back.
-    public func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
+    package func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
         context.presentation = nil
     }
 }
 
 /// Leads the client to the stored URL of the cell, and records the click. The person has then left: it cannot be undone.
-public struct ClickthroughCommand: Command {
-    public let name = "clickthrough"
-    public let needs: CommandNeeds = .destination
+package struct ClickthroughCommand: Command {
+    package let name = "clickthrough"
+    package let needs: CommandNeeds = .destination
 
-    public init() {}
+    package init() {}
 
     /// A link that names the cell by a signed token and carries no URL, so there is nothing in it to redirect elsewhere.
-    public func action(for subject: CommandSubject) -> Action? {
+    package func action(for subject: CommandSubject) -> Action? {
         guard subject.destination != nil else { return nil }
         let context = subject.context
         return .link(href: context.links.click(token: context.tokens.click(cell: subject.cell, slot: context.slot, now: context.now)))
     }
 
-    public func perform(in context: inout CommandContext) throws {
+    package func perform(in context: inout CommandContext) throws {
         guard let destination = context.subject?.destination else { throw CommandError.missing(.destination, command: name) }
         context.record(.click)
         context.destination = destination

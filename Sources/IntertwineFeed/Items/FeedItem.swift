@@ -1,6 +1,6 @@
 /// One piece of content as the store keeps it: any kind, with its fields not yet interpreted.
 ///
-/// Nothing below the factories knows which kinds exist. A factory turns the ``body`` into its own type, for example ``User``.
+/// Nothing below the factories knows which kinds exist. A factory turns the ``body`` into its own type, for example `User`.
 public struct FeedItem: Sendable, Hashable {
     /// The kind, which the import format calls `klass`: `user`, `advertisement`, ….
     public var kind: String

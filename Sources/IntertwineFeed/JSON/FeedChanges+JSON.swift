@@ -1,6 +1,6 @@
 extension FeedChanges {
     /// The changes as clients get them: JSON, UTF-8.
-    public func json() -> [UInt8] {
+    package func json() -> [UInt8] {
         switch self {
         case .reload:
             return Array(#"{"reload":true}"#.utf8)

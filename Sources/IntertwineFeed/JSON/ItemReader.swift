@@ -2,11 +2,11 @@
 ///
 /// Pure: bytes go in by ``append(_:)`` and ``end()``, items and faults come out by ``next()``. It holds one piece of the file and at most
 /// one item of up to ``itemLimit`` bytes, however large the file, and goes on behind a bad item with the next good one.
-public struct ItemReader: Sendable {
+package struct ItemReader: Sendable {
     /// Bytes of one item in the file. A longer one is a bad item, whose bytes are let go as they come.
-    public static let itemLimit = 1 << 20
+    package static let itemLimit = 1 << 20
 
-    public enum Outcome: Sendable, Hashable {
+    package enum Outcome: Sendable, Hashable {
         case item(ValidItem)
         case bad(BadItem)
         /// The file is no list of items: nothing more comes out.
@@ -45,13 +45,13 @@ public struct ItemReader: Sendable {
     private var index: Int?
 
     /// The line that is read.
-    public private(set) var line = 1
+    package private(set) var line = 1
 
-    public init(kinds: ItemKinds) {
+    package init(kinds: ItemKinds) {
         self.kinds = kinds
     }
 
-    public mutating func append(_ bytes: some Collection<UInt8>) {
+    package mutating func append(_ bytes: some Collection<UInt8>) {
         consumed += position
         buffer.removeSubrange(0..<position)
         position = 0
@@ -59,11 +59,11 @@ public struct ItemReader: Sendable {
     }
 
     /// No more bytes will come.
-    public mutating func end() {
+    package mutating func end() {
         isAtEnd = true
     }
 
-    public mutating func next() -> Outcome {
+    package mutating func next() -> Outcome {
         while true {
             let outcome: Outcome?
             switch state {

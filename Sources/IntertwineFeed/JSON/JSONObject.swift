@@ -73,12 +73,12 @@ public struct JSONObject: Sendable {
 }
 
 /// The elements of one JSON array, read strictly and kept as places in the bytes they came from. They are checked, and not taken apart.
-public struct JSONArray: Sendable {
-    public let bytes: [UInt8]
-    public let elements: [JSONToken]
+package struct JSONArray: Sendable {
+    package let bytes: [UInt8]
+    package let elements: [JSONToken]
 
     /// Reads the whole of `bytes` as one array.
-    public init(_ bytes: [UInt8]) throws(JSONFault) {
+    package init(_ bytes: [UInt8]) throws(JSONFault) {
         let span = bytes.span
         var scanner = JSONScanner()
         scanner.skipWhitespace(span)
@@ -111,7 +111,7 @@ public struct JSONArray: Sendable {
     }
 
     /// The bytes of an element; of a string those between its quotes.
-    public func bytes(of element: JSONToken) -> [UInt8] {
+    package func bytes(of element: JSONToken) -> [UInt8] {
         Array(bytes[element.range])
     }
 }

@@ -2,7 +2,7 @@ internal import IntertwinePrimitives
 
 extension Performance {
     /// The performance as clients get it: JSON, UTF-8.
-    public func json() -> [UInt8] {
+    package func json() -> [UInt8] {
         var writer = JSONWriter(capacity: 512)
         if let selection {
             writer.raw(#"{"selection":"#)
@@ -35,7 +35,7 @@ extension Performance {
 
 extension StepResult {
     /// What was taken back, as clients get it: JSON, UTF-8.
-    public static func json(_ steps: [StepResult]) -> [UInt8] {
+    package static func json(_ steps: [StepResult]) -> [UInt8] {
         var writer = JSONWriter(capacity: 128)
         writer.raw(#"{"commands":"#)
         writer.write(steps)

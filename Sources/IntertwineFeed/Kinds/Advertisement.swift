@@ -1,16 +1,16 @@
 /// An advertisement. Image advertisements are intertwined with the content; video and audio are stored until a factory for them exists.
-public struct Advertisement: Sendable, Hashable {
-    public enum Variant: String, Sendable, Hashable, CaseIterable {
+package struct Advertisement: Sendable, Hashable {
+    package enum Variant: String, Sendable, Hashable, CaseIterable {
         case image, video, audio
     }
 
     /// Unique; numbers are kept in their decimal form.
-    public var id: String
-    public var contentURL: String
-    public var clickthroughURL: String
-    public var variant: Variant
+    package var id: String
+    package var contentURL: String
+    package var clickthroughURL: String
+    package var variant: Variant
 
-    public init(id: String, contentURL: String, clickthroughURL: String, variant: Variant) {
+    package init(id: String, contentURL: String, clickthroughURL: String, variant: Variant) {
         self.id = id
         self.contentURL = contentURL
         self.clickthroughURL = clickthroughURL
@@ -22,7 +22,7 @@ extension Advertisement {
     /// Reads an advertisement as the store keeps it.
     ///
     /// - Throws: ``ItemFault`` where the item is of another kind, or was changed behind the store's back.
-    public init(item: FeedItem) throws(ItemFault) {
+    package init(item: FeedItem) throws(ItemFault) {
         guard let variant = Variant(rawValue: item.variant) else { throw ItemFault(field: "type", reason: "is unknown") }
         let fields = try ItemFields(item.body)
         self.init(
@@ -34,16 +34,16 @@ extension Advertisement {
 }
 
 /// `{"klass":"advertisement","id":1,"contentUrl":"https://…","clickthroughUrl":"https://…","type":"image"}`
-public struct AdvertisementKind: ItemKind {
+package struct AdvertisementKind: ItemKind {
     /// Bytes.
-    public static let idLimit = 512
+    package static let idLimit = 512
 
-    public let name = "advertisement"
-    public let lane = Lane.advertisements
+    package let name = "advertisement"
+    package let lane = Lane.advertisements
 
-    public init() {}
+    package init() {}
 
-    public var fields: [ItemField]? {
+    package var fields: [ItemField]? {
         [
             ItemField("id", isRequired: true) { fields throws(ItemFault) in _ = try fields.optionalIdentifier("id", limit: Self.idLimit) },
             ItemField("type", isRequired: true) { fields throws(ItemFault) in
@@ -54,7 +54,7 @@ public struct AdvertisementKind: ItemKind {
         ]
     }
 
-    public func validate(_ fields: ItemFields) throws(ItemFault) -> ValidItem {
+    package func validate(_ fields: ItemFields) throws(ItemFault) -> ValidItem {
         guard let id = try fields.optionalIdentifier("id", limit: Self.idLimit) else { throw ItemFault(field: "id", reason: "is missing") }
         let variant = try fields.choice("type", of: Advertisement.Variant.self)
         var body = ItemBody()
@@ -64,7 +64,7 @@ public struct AdvertisementKind: ItemKind {
             kind: name, lane: lane, id: String(decoding: id, as: UTF8.self), variant: variant.rawValue, body: body.finish())
     }
 
-    public func schema() -> [UInt8] {
+    package func schema() -> [UInt8] {
         var document = ItemSchemaDocument(kind: name)
         document.add("id", .identifier(limit: Self.idLimit), isRequired: true)
         document.add("type", .choice(Advertisement.Variant.allCases.map(\.rawValue)), isRequired: true)

@@ -120,8 +120,8 @@ extension CellFactories {
     /// Registers the cells of a declared kind, for each layout and type that it has cells for.
     ///
     /// - Parameter hasViewers: whether requests can have a viewer at all; without, commands that act for one are refused.
-    /// - Throws: ``KindFault`` where an action names a command that is unknown or cannot stand there, or the kind contradicts another.
-    public mutating func register(
+    /// - Throws: `KindFault` where an action names a command that is unknown or cannot stand there, or the kind contradicts another.
+    package mutating func register(
         _ kind: DeclaredKind, commands registry: CommandRegistry = .standard, hasViewers: Bool = true
     ) throws(KindFault) {
         var offers: CommandNeeds = hasViewers ? .viewer : []

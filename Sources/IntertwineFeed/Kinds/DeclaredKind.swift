@@ -1,23 +1,23 @@
 /// A kind of item that configuration declares: the same to the store and to the assembler as one that is written in Swift.
 ///
 /// Everything that the declaration names is found and checked when the kind is made, and templates are compiled then.
-public struct DeclaredKind: ItemKind {
+package struct DeclaredKind: ItemKind {
     /// Bytes of an id.
-    public static let idLimit = 512
+    package static let idLimit = 512
 
-    public let declaration: KindDeclaration
+    package let declaration: KindDeclaration
     let cells: [CellLayout: [DeclaredCell]]
     let screen: DeclaredScreen?
     let destination: FieldReference?
     let idField: FieldDeclaration?
 
-    public var name: String { declaration.name }
-    public var lane: Lane { declaration.lane }
+    package var name: String { declaration.name }
+    package var lane: Lane { declaration.lane }
     /// What cell ids begin with.
-    public var prefix: String { declaration.prefix ?? declaration.name }
+    package var prefix: String { declaration.prefix ?? declaration.name }
 
     /// - Throws: ``KindFault`` for the first thing that is wrong.
-    public init(_ declaration: KindDeclaration) throws(KindFault) {
+    package init(_ declaration: KindDeclaration) throws(KindFault) {
         let compiler = try KindCompiler(declaration)
         cells = try compiler.cells()
         screen = try compiler.screen()
@@ -26,7 +26,7 @@ public struct DeclaredKind: ItemKind {
         self.declaration = declaration
     }
 
-    public var sortFields: [SortField] {
+    package var sortFields: [SortField] {
         declaration.fields.filter(\.isRequired).compactMap { field in
             switch field.type {
             case .text: SortField(field.name, .text)
@@ -37,7 +37,7 @@ public struct DeclaredKind: ItemKind {
         }
     }
 
-    public var fields: [ItemField]? {
+    package var fields: [ItemField]? {
         let (variants, idField) = (declaration.variants, idField)
         let id = ItemField("id", isRequired: idField == nil) { fields throws(ItemFault) in
             _ = try fields.optionalIdentifier("id", limit: Self.idLimit)
@@ -52,7 +52,7 @@ public struct DeclaredKind: ItemKind {
     }
 
     /// - Throws: ``ItemFault`` with the field and the reason.
-    public func validate(_ fields: ItemFields) throws(ItemFault) -> ValidItem {
+    package func validate(_ fields: ItemFields) throws(ItemFault) -> ValidItem {
         let variant = declaration.variants.isEmpty ? "" : try fields.choice("type", among: declaration.variants)
         var body = ItemBody()
         var substitute: ArraySlice<UInt8>?

@@ -94,7 +94,7 @@ struct FieldSchema {
 
 extension DeclaredKind {
     /// What a valid item looks like, as a JSON Schema (2020-12).
-    public func schema() -> [UInt8] {
+    package func schema() -> [UInt8] {
         var document = ItemSchemaDocument(kind: name)
         document.add("id", .identifier(limit: Self.idLimit), isRequired: idField == nil)
         if !declaration.variants.isEmpty { document.add("type", .choice(declaration.variants), isRequired: true) }

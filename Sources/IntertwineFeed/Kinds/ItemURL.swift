@@ -1,13 +1,13 @@
 /// What may stand where an item has a URL: absolute, http or https (RFC 3986, RFC 9110 §4.2).
-public enum ItemURL {
+package enum ItemURL {
     /// Bytes.
-    public static let limit = 2_048
+    package static let limit = 2_048
 
     /// What is wrong with one that must not be shown.
     static let secret = "must not contain a user name or password"
 
     /// The same as an ECMA-262 pattern. Scheme; host, or an address in brackets; port up to 65535; the rest. Nothing that could end a URL early, and no user name.
-    public static let pattern =
+    package static let pattern =
         "^[Hh][Tt][Tt][Pp][Ss]?://(?:[!$-.0-9;=A-Z^-~]+|\\[[0-9A-Fa-f:.]{2,}\\])"
         + "(?::(?:0*(?:[0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?)?"
         + "(?:[/?#][!#-;=?-\\[\\]^-~]*)?$"
@@ -16,7 +16,7 @@ public enum ItemURL {
     ///
     /// Stored URLs end in `Location` headers, in markup and in requests, so whatever could end one of these early is refused,
     /// and so is a user name before the host, which RFC 9110 §4.2.4 calls out for hiding where a link leads.
-    public static func fault(in url: ArraySlice<UInt8>) -> String? {
+    package static func fault(in url: ArraySlice<UInt8>) -> String? {
         guard url.count <= limit else { return "is longer than \(limit) bytes" }
         guard let rest = afterScheme(url) else { return "must be an absolute http or https URL" }
         for byte in rest {

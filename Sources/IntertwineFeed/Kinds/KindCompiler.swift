@@ -216,7 +216,7 @@ extension KindCompiler {
 
 extension DeclaredKind {
     /// All that is wrong with a declaration, for whoever has to mend it: what ``init(_:)`` throws is the first of it.
-    public static func faults(in declaration: KindDeclaration) -> [KindFault] {
+    package static func faults(in declaration: KindDeclaration) -> [KindFault] {
         let first: KindFault
         do {
             _ = try DeclaredKind(declaration)

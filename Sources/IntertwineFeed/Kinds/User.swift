@@ -1,17 +1,17 @@
 /// A person in the feed. Regular ones are shown as snapshot cells, featured ones as circular cells.
-public struct User: Sendable, Hashable {
-    public enum Variant: String, Sendable, Hashable, CaseIterable {
+package struct User: Sendable, Hashable {
+    package enum Variant: String, Sendable, Hashable, CaseIterable {
         case regular, featured
     }
 
     /// Unique; where the import gave none, the username.
-    public var id: String
-    public var username: String
-    public var avatarURL: String
-    public var backgroundURL: String?
-    public var variant: Variant
+    package var id: String
+    package var username: String
+    package var avatarURL: String
+    package var backgroundURL: String?
+    package var variant: Variant
 
-    public init(id: String, username: String, avatarURL: String, backgroundURL: String?, variant: Variant) {
+    package init(id: String, username: String, avatarURL: String, backgroundURL: String?, variant: Variant) {
         self.id = id
         self.username = username
         self.avatarURL = avatarURL
@@ -24,7 +24,7 @@ extension User {
     /// Reads a user as the store keeps it.
     ///
     /// - Throws: ``ItemFault`` where the item is of another kind, or was changed behind the store's back.
-    public init(item: FeedItem) throws(ItemFault) {
+    package init(item: FeedItem) throws(ItemFault) {
         guard let variant = Variant(rawValue: item.variant) else { throw ItemFault(field: "type", reason: "is unknown") }
         let fields = try ItemFields(item.body)
         self.init(
@@ -37,18 +37,18 @@ extension User {
 }
 
 /// `{"klass":"user","id":"tt","username":"Tongue Twister","avatarUrl":"https://…","backgroundUrl":"https://…","type":"featured"}`
-public struct UserKind: ItemKind {
+package struct UserKind: ItemKind {
     /// Bytes, of the id and of the username: each can stand for the other.
-    public static let nameLimit = 512
+    package static let nameLimit = 512
 
-    public let name = "user"
-    public let lane = Lane.content
+    package let name = "user"
+    package let lane = Lane.content
 
-    public init() {}
+    package init() {}
 
-    public var sortFields: [SortField] { [SortField("username", .text)].compactMap { $0 } }
+    package var sortFields: [SortField] { [SortField("username", .text)].compactMap { $0 } }
 
-    public var fields: [ItemField]? {
+    package var fields: [ItemField]? {
         [
             ItemField("id") { fields throws(ItemFault) in _ = try fields.optionalIdentifier("id", limit: Self.nameLimit) },
             ItemField("type", isRequired: true) { fields throws(ItemFault) in _ = try fields.choice("type", of: User.Variant.self) },
@@ -58,7 +58,7 @@ public struct UserKind: ItemKind {
         ]
     }
 
-    public func validate(_ fields: ItemFields) throws(ItemFault) -> ValidItem {
+    package func validate(_ fields: ItemFields) throws(ItemFault) -> ValidItem {
         let username = try fields.text("username", limit: Self.nameLimit)
         let given = try fields.optionalIdentifier("id", limit: Self.nameLimit)
         let id = if let given { given } else { try ItemFields.identifier(username, in: "username") }
@@ -71,7 +71,7 @@ public struct UserKind: ItemKind {
             kind: name, lane: lane, id: String(decoding: id, as: UTF8.self), variant: variant.rawValue, body: body.finish())
     }
 
-    public func schema() -> [UInt8] {
+    package func schema() -> [UInt8] {
         var document = ItemSchemaDocument(kind: name)
         document.add("id", .identifier(limit: Self.nameLimit))
         document.add("type", .choice(User.Variant.allCases.map(\.rawValue)), isRequired: true)

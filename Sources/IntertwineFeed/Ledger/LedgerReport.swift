@@ -1,10 +1,10 @@
 /// What happened over a span of days, by day, by advertisement or by verdict.
-public struct LedgerReport: Sendable, Hashable {
-    public enum Grouping: String, Sendable, Hashable, CaseIterable {
+package struct LedgerReport: Sendable, Hashable {
+    package enum Grouping: String, Sendable, Hashable, CaseIterable {
         case day, ad, verdict
     }
 
-    public enum Key: Sendable, Hashable {
+    package enum Key: Sendable, Hashable {
         /// Days since 1970-01-01 UTC.
         case day(Int)
         /// The cell's id, such as `ad:1`.
@@ -12,46 +12,46 @@ public struct LedgerReport: Sendable, Hashable {
         case verdict(Verdict)
     }
 
-    public struct Row: Sendable, Hashable {
-        public var key: Key
+    package struct Row: Sendable, Hashable {
+        package var key: Key
         /// Events of each kind; by day and by ad those that counted.
-        public var counts: [LedgerEvent.Kind: Int]
+        package var counts: [LedgerEvent.Kind: Int]
 
-        public init(key: Key, counts: [LedgerEvent.Kind: Int]) {
+        package init(key: Key, counts: [LedgerEvent.Kind: Int]) {
             self.key = key
             self.counts = counts
         }
 
         /// Clicks per impression; nil without impressions.
-        public var clickThroughRate: Double? {
+        package var clickThroughRate: Double? {
             guard let impressions = counts[.impression], impressions > 0 else { return nil }
             return Double(counts[.click] ?? 0) / Double(impressions)
         }
     }
 
     /// Days ascending; ads by their id; verdicts in the order of their declaration.
-    public var rows: [Row]
+    package var rows: [Row]
 
-    public init(rows: [Row]) {
+    package init(rows: [Row]) {
         self.rows = rows
     }
 }
 
 /// An event as it stands in the ledger.
-public struct RecordedEvent: Sendable, Hashable {
+package struct RecordedEvent: Sendable, Hashable {
     /// Grows with every event; an export goes on behind the last one it has.
-    public var marker: Int64
+    package var marker: Int64
     /// With its final verdict; deduplication and rates are not kept.
-    public var event: LedgerEvent
+    package var event: LedgerEvent
 
-    public init(marker: Int64, event: LedgerEvent) {
+    package init(marker: Int64, event: LedgerEvent) {
         self.marker = marker
         self.event = event
     }
 }
 
 /// What operators ask of a ledger. Implemented in Storage.
-public protocol LedgerArchive: Sendable {
+package protocol LedgerArchive: Sendable {
     /// Counts from rollups: the cost grows with the days and ads asked for, not with the events.
     ///
     /// - Parameters:
@@ -76,7 +76,7 @@ public protocol LedgerArchive: Sendable {
 
 extension LedgerArchive {
     /// The same with no advertisements but those of the kind that the product comes with.
-    public func report(days: ClosedRange<Int>, by grouping: LedgerReport.Grouping) async throws -> LedgerReport {
+    package func report(days: ClosedRange<Int>, by grouping: LedgerReport.Grouping) async throws -> LedgerReport {
         try await report(days: days, by: grouping, prefixes: ["ad"])
     }
 }

@@ -4,33 +4,33 @@
 /// time follows the clock where that has gone on no more than ``slack`` beyond what was seen to pass. A leap beyond that is believed once
 /// the clock has stood ahead for ``proof``; until then this time goes on by itself. A clock that goes back is believed at once: nothing is
 /// removed too early by that.
-public struct PassedTime: Sendable, Hashable {
+package struct PassedTime: Sendable, Hashable {
     /// Milliseconds that the clock may leap ahead: a service that was stopped over night goes on as it was. A day.
-    public static let slack: Int64 = 86_400_000
+    package static let slack: Int64 = 86_400_000
     /// Milliseconds of running that a longer leap has to last. Seven days.
-    public static let proof: Int64 = 7 * 86_400_000
+    package static let proof: Int64 = 7 * 86_400_000
 
     /// The moment that has certainly come, in milliseconds since 1970-01-01 UTC.
-    public private(set) var reached: Int64
+    package private(set) var reached: Int64
     /// What the clock said last.
-    public private(set) var clock: Int64
+    package private(set) var clock: Int64
     /// For how many milliseconds of running the clock has stood ahead; nil where it does not.
-    public private(set) var doubted: Int64?
+    package private(set) var doubted: Int64?
 
     /// - Parameter clock: what it said when `reached` was found.
-    public init(reached: Int64, clock: Int64, doubted: Int64? = nil) {
+    package init(reached: Int64, clock: Int64, doubted: Int64? = nil) {
         self.reached = reached
         self.clock = clock
         self.doubted = doubted
     }
 
     /// How far the clock stands ahead, in milliseconds.
-    public var lead: Int64 { clock.subtractingReportingOverflow(reached).partialValue }
+    package var lead: Int64 { clock.subtractingReportingOverflow(reached).partialValue }
 
     /// - Parameters:
     ///   - clock: what it says now, in milliseconds since 1970-01-01 UTC.
     ///   - elapsed: what a watch that nobody sets has shown since the call before; zero where there was none since the start.
-    public mutating func advance(to clock: Int64, after elapsed: Duration) {
+    package mutating func advance(to clock: Int64, after elapsed: Duration) {
         // Several processes may tell the same hour.
         let told = max(0, clock.subtractingReportingOverflow(self.clock).partialValue)
         let passed = min(Int64(clamping: elapsed.components.seconds).multipliedReportingOverflow(by: 1_000).partialValue, told)

@@ -3,8 +3,8 @@
 /// Pure: bytes go in by ``append(_:)`` and ``end()``, items come out by ``next()``. It holds one piece of the page and at most one item or
 /// one other token of up to ``ItemReader/itemLimit`` bytes, however large the page. What stands around the items is read as strictly as
 /// they are, so that a page that was cut off is always noticed.
-public struct RemotePageReader: Sendable {
-    public enum Outcome: Sendable, Hashable {
+package struct RemotePageReader: Sendable {
+    package enum Outcome: Sendable, Hashable {
         case item(ValidItem)
         /// An element of the list that is no item of its kind.
         case bad(ItemFault)
@@ -44,22 +44,22 @@ public struct RemotePageReader: Sendable {
     private var foundItems = false
 
     /// Elements of the list that were met so far, good and bad.
-    public private(set) var count = 0
+    package private(set) var count = 0
     /// The value that tells where the next page begins: a string or a number; nil where it is missing, null, false or empty.
-    public private(set) var cursor: String?
+    package private(set) var cursor: String?
 
     /// - Parameters:
     ///   - fields: where an item's fields come from; nil for the members of the same names.
     ///   - items: where the list stands.
     ///   - cursor: where the page tells what the next one is; nil for nowhere.
-    public init(kind: any ItemKind, fields: FieldMapping? = nil, items: JSONPointer, cursor: JSONPointer? = nil) {
+    package init(kind: any ItemKind, fields: FieldMapping? = nil, items: JSONPointer, cursor: JSONPointer? = nil) {
         self.kind = kind
         self.fields = fields
         self.items = PathMatch(items)
         cursorPath = cursor.map(PathMatch.init)
     }
 
-    public mutating func append(_ bytes: some Collection<UInt8>) {
+    package mutating func append(_ bytes: some Collection<UInt8>) {
         consumed += position
         buffer.removeSubrange(0..<position)
         position = 0
@@ -67,12 +67,12 @@ public struct RemotePageReader: Sendable {
     }
 
     /// No more bytes will come.
-    public mutating func end() {
+    package mutating func end() {
         isAtEnd = true
     }
 
     /// - Throws: ``RemotePageFault`` where the page is no JSON text, or its list is not where it should be. The page is then to be given up.
-    public mutating func next() throws(RemotePageFault) -> Outcome {
+    package mutating func next() throws(RemotePageFault) -> Outcome {
         while true {
             let outcome: Outcome?
             switch state {

@@ -21,7 +21,7 @@ public final class CellTokens: Sendable {
     }
 
     /// What a token turned out to be.
-    public enum Outcome: Sendable, Hashable {
+    package enum Outcome: Sendable, Hashable {
         case valid(CellToken)
         /// Ours, but too old to count, or of a time to come. Its cell is still known.
         case expired(CellToken)
@@ -48,11 +48,11 @@ public final class CellTokens: Sendable {
         impressions.sign(CellToken(cell: cell, slot: slot, hour: Self.bucket(of: now), page: page).bytes)
     }
 
-    public func verifyClick(_ text: some StringProtocol, now: Int64) -> Outcome {
+    package func verifyClick(_ text: some StringProtocol, now: Int64) -> Outcome {
         outcome(of: clicks.payload(of: text), now: now)
     }
 
-    public func verifyImpression(_ text: some StringProtocol, now: Int64) -> Outcome {
+    package func verifyImpression(_ text: some StringProtocol, now: Int64) -> Outcome {
         outcome(of: impressions.payload(of: text), now: now)
     }
 
@@ -72,7 +72,7 @@ public final class CellTokens: Sendable {
 /// What a click or impression token says: which cell, in which advertisement slot of which page, minted in which hour.
 ///
 /// Bound to an hour and not to a moment, so that a page made twice within the hour has the same bytes and can be cached.
-public struct CellToken: Sendable, Hashable {
+package struct CellToken: Sendable, Hashable {
     /// Without a page, and with one.
     private static let formats: (short: UInt8, long: UInt8) = (1, 2)
 

@@ -5,7 +5,7 @@ internal import IntertwinePrimitives
 ///
 /// The key of a purpose is derived from the signing key by HMAC over the purpose's name, so purposes never share a key. RFC 2104 section 5
 /// allows truncation down to half of the digest.
-public struct Signer: Sendable {
+package struct Signer: Sendable {
     private static let idLength = 4
     private static let codeLength = 16
     /// Longer texts are refused unread; nothing we sign comes near it.

@@ -1,4 +1,4 @@
-public import Crypto
+package import Crypto
 internal import IntertwinePrimitives
 
 /// A secret of 32 bytes that the service signs with.
@@ -44,7 +44,7 @@ extension SigningKey {
     /// A key for one purpose, made of this one: what knows it can neither make nor check values of another purpose.
     ///
     /// HMAC-SHA256 over the purpose's name, 32 bytes.
-    public func derived(for purpose: SigningPurpose) -> SymmetricKey {
+    package func derived(for purpose: SigningPurpose) -> SymmetricKey {
         let label = Array("intertwine/\(purpose.rawValue)/1".utf8)
         return SymmetricKey(data: HMAC<SHA256>.authenticationCode(for: label, using: SymmetricKey(data: bytes)))
     }
@@ -68,13 +68,13 @@ public struct SigningKeys: Sendable, Hashable {
     }
 
     /// What signs and checks values of one purpose.
-    public func signer(for purpose: SigningPurpose) -> Signer {
+    package func signer(for purpose: SigningPurpose) -> Signer {
         Signer(keys: self, purpose: purpose)
     }
 }
 
 /// What a signature is for. A value signed for one purpose is forged for every other.
-public struct SigningPurpose: Sendable, Hashable, RawRepresentable {
+package struct SigningPurpose: Sendable, Hashable, RawRepresentable {
     public let rawValue: String
 
     public init(rawValue: String) {

@@ -93,7 +93,7 @@ public final class SQLiteStore: FeedStore {
     /// Looks whether the file is still the one that stands at its path. Where another has come, that is opened.
     ///
     /// - Returns: what has changed since the last look. To be called now and then, by one caller at a time; it blocks.
-    public func look() -> FileNews? {
+    package func look() -> FileNews? {
         var (watch, file) = state.withLock { ($0.watch, $0.opened.file) }
         let news = watch.look(at: file) {
             let opened = try Opened(file.path)
@@ -164,5 +164,5 @@ public final class SQLiteStore: FeedStore {
     }
 
     /// How reading goes.
-    public var readStatistics: ReadStatistics { threads.statistics }
+    package var readStatistics: ReadStatistics { threads.statistics }
 }

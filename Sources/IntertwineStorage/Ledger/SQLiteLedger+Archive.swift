@@ -1,8 +1,8 @@
 import GRDB
-public import IntertwineFeed
+package import IntertwineFeed
 
 extension SQLiteLedger: LedgerArchive {
-    public func report(
+    package func report(
         days: ClosedRange<Int>, by grouping: LedgerReport.Grouping, prefixes: [String]
     ) async throws -> LedgerReport {
         try await StoreError.wrapping { try await commits.flushCounts() }
@@ -62,7 +62,7 @@ extension SQLiteLedger: LedgerArchive {
         }
     }
 
-    public func events(after marker: Int64, limit: Int) async throws -> [RecordedEvent] {
+    package func events(after marker: Int64, limit: Int) async throws -> [RecordedEvent] {
         try await read(for: .background) { database in
             let statement = try SQLStatement(
                 database, "SELECT id, at, kind, cell, viewer, address, user_agent, verdict FROM event WHERE id > ? ORDER BY id LIMIT ?")
@@ -84,7 +84,7 @@ extension SQLiteLedger: LedgerArchive {
         }
     }
 
-    public func passTime(to clock: Int64, after elapsed: Duration) async throws -> PassedTime {
+    package func passTime(to clock: Int64, after elapsed: Duration) async throws -> PassedTime {
         try await StoreError.wrapping {
             try await commits.write { database in
                 var time = try Self.passedTime(database) ?? PassedTime(reached: Self.lastEvent(database) ?? clock, clock: clock)
@@ -113,7 +113,7 @@ extension SQLiteLedger: LedgerArchive {
         try SQLStatement.integer(database, "SELECT at FROM event WHERE id = (SELECT max(id) FROM event)")
     }
 
-    public func removeEvents(before moment: Int64) async throws -> Int {
+    package func removeEvents(before moment: Int64) async throws -> Int {
         var total = 0
         var walked: Int64 = 0
         var units = statistics.units

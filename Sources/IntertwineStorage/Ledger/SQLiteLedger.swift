@@ -71,7 +71,7 @@ public final class SQLiteLedger: Ledger {
     /// Looks whether the file is still the one that stands at its path. Where another has come, that is opened.
     ///
     /// - Returns: what has changed since the last look. To be called now and then, by one caller at a time; it blocks.
-    public func look() -> FileNews? {
+    package func look() -> FileNews? {
         var watch = state.withLock { $0.watch }
         let news = watch.look(at: commits.file) {
             let (pool, connections, file) = try Self.open(path, lockTimeout)
@@ -112,7 +112,7 @@ public final class SQLiteLedger: Ledger {
         commits.commit(entry, completion: completion)
     }
 
-    public var statistics: LedgerStatistics { commits.statistics }
+    package var statistics: LedgerStatistics { commits.statistics }
 
     /// Makes the file alone hold everything that is committed by then; without it, part of that may stand in the `-wal` file beside it.
     ///
@@ -136,5 +136,5 @@ public final class SQLiteLedger: Ledger {
     }
 
     /// How reading goes.
-    public var readStatistics: ReadStatistics { threads.statistics }
+    package var readStatistics: ReadStatistics { threads.statistics }
 }

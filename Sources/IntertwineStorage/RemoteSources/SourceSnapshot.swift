@@ -1,25 +1,25 @@
 import GRDB
 import Glibc
-public import IntertwineFeed
+package import IntertwineFeed
 
 /// One complete list of a source's items: collected in a file of its own, then applied to the store in one transaction.
 ///
 /// Memory stays bounded by SQLite's caches, however long the list. Whoever reads the store sees nothing of it before ``apply(removing:step:)``
 /// returns, and all of it from then on. Not `Sendable`: one caller at a time, and its calls block.
-public final class SourceSnapshot {
+package final class SourceSnapshot {
     private let source: String
     private let kind: any ItemKind
     private let file: StagingFile
     private var pool: DatabasePool?
     /// Items collected.
-    public private(set) var count = 0
+    package private(set) var count = 0
 
     /// - Parameters:
     ///   - source: the source's name, which is part of a file's name.
     ///   - kind: of all its items.
     ///   - path: the store, made where there is none.
     /// - Throws: ``SnapshotRefusal/busy(_:)`` while the same source is being synchronised elsewhere, in whichever process; `StoreError`.
-    public init(of source: String, kind: any ItemKind, into path: String) throws {
+    package init(of source: String, kind: any ItemKind, into path: String) throws {
         self.source = source
         self.kind = kind
         let file = try StagingFile(of: source, beside: path)
@@ -75,7 +75,7 @@ public final class SourceSnapshot {
     /// Collects items, in the source's order.
     ///
     /// - Returns: the indices of those whose id the snapshot holds already; they are left out.
-    public func add(_ items: [ValidItem]) throws -> [Int] {
+    package func add(_ items: [ValidItem]) throws -> [Int] {
         try writing { database in
             let insert = try SQLStatement(
                 database,
@@ -101,7 +101,7 @@ public final class SourceSnapshot {
     ///   - share: how many of the source's items may go at once; 1 lets an empty list remove all.
     ///   - step: called now and then with the number of items that are done; what it throws takes everything back.
     /// - Throws: ``SnapshotRefusal``, `StoreError`; the store is then as it was. The snapshot is over in any case.
-    public func apply(removing share: Double, step: (Int) throws -> Void = { _ in }) throws -> SourceChanges {
+    package func apply(removing share: Double, step: (Int) throws -> Void = { _ in }) throws -> SourceChanges {
         defer { close() }
         guard count > 0 || share >= 1 else { throw SnapshotRefusal.empty }
         return try writing { database in
@@ -121,7 +121,7 @@ public final class SourceSnapshot {
     }
 
     /// Lets everything go that was collected.
-    public func discard() {
+    package func discard() {
         close()
     }
 
@@ -166,7 +166,7 @@ extension SourceSnapshot {
     /// committed, up to the first item that is not.
     ///
     /// - Throws: `StoreError`
-    public func isInStep() throws -> Bool {
+    package func isInStep() throws -> Bool {
         try reading { database in
             let number = try SQLStatement.integer(database, "SELECT number FROM source WHERE name = ?", .text(source))
             // Nothing has ever been applied, or nothing but empty lists.

@@ -131,11 +131,11 @@ extension DatabasePool {
 
 /// The folder that a file stands in. A file is there after a power cut where its folder was synced after it was made, linked or renamed; its
 /// own sync promises its content alone.
-public enum DurableFolder {
+package enum DurableFolder {
     /// Has the names in the folder of a file be on disk.
     ///
     /// - Returns: false where the disk does not take it, and `errno` tells why.
-    public static func sync(of file: String) -> Bool {
+    package static func sync(of file: String) -> Bool {
         let end = file.lastIndex(of: "/")
         let folder = end.map { $0 == file.startIndex ? "/" : String(file[..<$0]) } ?? "."
         return syncContent(of: folder)

@@ -2,7 +2,7 @@ import Glibc
 import IntertwineFeed
 
 /// What became of a database file under the process that has it open.
-public enum FileNews: Sendable, Hashable {
+package enum FileNews: Sendable, Hashable {
     /// It is not there any more, or not alone: nothing is written. One line for operators.
     case gone(String)
     /// It is there again, or another one that is served from now on. One line for operators.

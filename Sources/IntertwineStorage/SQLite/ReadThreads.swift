@@ -18,7 +18,7 @@ public struct ReadLimits: Sendable, Hashable {
 }
 
 /// How reading a file goes, since it was opened.
-public struct ReadStatistics: Sendable, Hashable {
+package struct ReadStatistics: Sendable, Hashable {
     /// Reads that are over.
     public internal(set) var finished = 0
     /// Reads that have a thread.

@@ -4,7 +4,7 @@ internal import Crypto
 ///
 /// Of all that a cell tells, only the token of its impression differs from page to page. Where it stands is noted, so that the same bytes
 /// serve every page that shows the cell.
-public final class FinishedCell: Sendable {
+package final class FinishedCell: Sendable {
     /// What the bytes depend on besides the item, the configuration and the hour.
     struct Circumstances: Sendable, Equatable {
         var layout: CellLayout

@@ -5,7 +5,7 @@ import Synchronization
 /// A cell is found by its item and by what it was made under, and is good only where the row that was just read has the very bytes that it
 /// was made of: nothing has to be told of changes, whoever makes them. Where there is no room, those go first that nobody asked for
 /// since the last round.
-public final class FinishedCells: Sendable {
+package final class FinishedCells: Sendable {
     /// Counts on when one keeper of cells follows another.
     public final class Counters: Sendable {
         private let hitCount = Atomic(0)
