@@ -17,14 +17,10 @@ struct LedgerFailureTests {
         let path = scratch.path("ledger.sqlite")
         let ledger = try SQLiteLedger(path: path, lockTimeout: 0.1)
         _ = try await ledger.commit(click("before"))
-        // The shell that `.system` runs shares its input and output with the program.
-        let other = try Program(
-            path: "/usr/bin/sqlite3", arguments: [path, ".timeout 5000", "BEGIN IMMEDIATE", ".system echo locked; read line", "ROLLBACK"])
-        #expect(other.line() == "locked")
+        let other = try Program.lock(path)
         await #expect(throws: StoreError.self) { try await ledger.commit(click("during")) }
         #expect(try await ledger.events(after: 0, limit: 9).map(\.event.viewer) == ["before"])
-        try other.send("go on")
-        _ = try other.output()
+        try other.release()
         _ = try await ledger.commit(click("after"))
         #expect(try await ledger.events(after: 0, limit: 9).map(\.event.viewer) == ["before", "after"])
     }
@@ -33,9 +29,7 @@ struct LedgerFailureTests {
     func lockedForMany() async throws {
         let path = scratch.path("ledger.sqlite")
         let ledger = try SQLiteLedger(path: path, group: 1, lockTimeout: 1)
-        let other = try Program(
-            path: "/usr/bin/sqlite3", arguments: [path, ".timeout 5000", "BEGIN IMMEDIATE", ".system echo locked; read line", "ROLLBACK"])
-        #expect(other.line() == "locked")
+        let other = try Program.lock(path)
         let start = ContinuousClock.now
         let failures = await withTaskGroup(of: Bool.self) { group in
             for number in 0..<12 {
@@ -46,8 +40,7 @@ struct LedgerFailureTests {
         }
         // Each for itself would take twelve seconds.
         #expect(failures == 12 && start.duration(to: .now) < .seconds(6))
-        try other.send("go on")
-        _ = try other.output()
+        try other.release()
         _ = try await ledger.commit(click("after"))
         #expect(try await ledger.events(after: 0, limit: 9).map(\.event.viewer) == ["after"])
     }

@@ -29,6 +29,20 @@ final class Program {
         return try Program(path: folder + "/StorageVictim", arguments: arguments)
     }
 
+    /// Keeps a database locked until ``release()``.
+    static func lock(_ path: String) throws -> Program {
+        // The shell that `.system` runs shares its input and output with the program.
+        let program = try Program(
+            path: "/usr/bin/sqlite3", arguments: [path, ".timeout 5000", "BEGIN IMMEDIATE", ".system echo locked; read line", "ROLLBACK"])
+        guard program.line() == "locked" else { throw Failure(status: 0, message: "\(path) cannot be locked") }
+        return program
+    }
+
+    func release() throws {
+        try send("go on")
+        _ = try output()
+    }
+
     /// The next line, or nil at the end of the output.
     func line() -> String? {
         while true {

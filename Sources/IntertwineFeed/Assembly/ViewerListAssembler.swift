@@ -58,3 +58,77 @@ package struct ViewerListAssembler: Sendable {
             validUntil: CellTokens.endOfBucket(of: now), omissions: [])
     }
 }
+
+/// Reads the cells of a viewer's list next to a mark, without those whose item is gone.
+private struct ListReader {
+    /// A cell with its mark in the list.
+    struct Cell {
+        var mark: Int64
+        var viewModel: CellViewModel
+    }
+
+    let list: ViewerList
+    let viewer: String
+    let store: any FeedStore
+    let ledger: any Ledger
+    let factories: CellFactories
+    let context: CellContext
+
+    /// As many cells as asked for, fewer only where the list ends; the nearest first.
+    ///
+    /// - Parameter mark: nil for the start of the list, which is its newest cell.
+    func cells(_ count: Int, _ direction: PageDirection, of mark: Int64?) async throws -> [Cell] {
+        var cells: [Cell] = []
+        var mark = mark
+        while cells.count < count {
+            let listed = try await listed(count, direction, of: mark)
+            let viewModels = try await store.read { [factories, context] snapshot in
+                try factories.viewModels(of: listed.map { ExactText($0.cell) }, in: snapshot, context: context)
+            }
+            for listed in listed where cells.count < count {
+                if let viewModel = viewModels[ExactText(listed.cell)] { cells.append(Cell(mark: listed.mark, viewModel: viewModel)) }
+            }
+            guard listed.count == count, let last = listed.last else { break }
+            mark = last.mark
+        }
+        return cells
+    }
+
+    private func listed(_ count: Int, _ direction: PageDirection, of mark: Int64?) async throws -> [ListedCell] {
+        switch direction {
+        case .forward: try await ledger.cells(on: list, of: viewer, after: mark, limit: count)
+        case .backward: try await ledger.cells(on: list, of: viewer, before: mark ?? .min, limit: count)
+        }
+    }
+}
+
+/// What one page of a viewer's list holds, and the marks from which the pages beside it are read.
+///
+/// Marks fall along the list: the newest cell stands first.
+private struct ListStretch {
+    /// Newest first.
+    let cells: [ListReader.Cell]
+    /// The page after it is read forward from here; nil where this is the last.
+    private(set) var next: Int64?
+    /// The page before it is read backward from here; nil where this is the first.
+    private(set) var previous: Int64?
+
+    /// Reads one cell more than the page holds: it tells whether there is a page behind.
+    init(reader: ListReader, cursor: PageCursor?, limit: Int) async throws {
+        let direction = cursor?.direction ?? .forward
+        let found = try await reader.cells(limit + 1, direction, of: cursor?.place.item.position)
+        let kept = Array(found.prefix(limit))
+        cells = direction == .forward ? kept : kept.reversed()
+        let first = cells.first?.mark ?? cursor?.place.item.moved(by: -1).position
+        let last = cells.last?.mark ?? cursor?.place.item.moved(by: 1).position
+        switch direction {
+        case .forward:
+            if found.count > limit { next = last }
+            // The cell that the cursor came from may be gone.
+            if cursor != nil, let first, try await !reader.cells(1, .backward, of: first).isEmpty { previous = first }
+        case .backward:
+            if found.count > limit { previous = first }
+            if cursor != nil, let last, try await !reader.cells(1, .forward, of: last).isEmpty { next = last }
+        }
+    }
+}

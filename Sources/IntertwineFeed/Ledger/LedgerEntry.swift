@@ -22,3 +22,83 @@ public struct LedgerEntry: Sendable {
         self.idempotency = idempotency
     }
 }
+
+/// What became of a ``LedgerEntry``.
+public struct LedgerReceipt: Sendable, Hashable {
+    public enum Outcome: Sendable, Hashable {
+        /// On disk.
+        case committed
+        /// The idempotency key had been used for the same request: this is the answer it got. Nothing was written.
+        case replayed([UInt8])
+        /// The idempotency key had been used for another request. Nothing was written.
+        case keyReused
+        /// The selection to undo had been undone before. Nothing was written.
+        case alreadyUndone
+        /// The time for undoing the selection is over. Nothing was written.
+        case expired
+    }
+
+    public var outcome: Outcome
+    /// The final verdict of each event, in their order; empty unless committed.
+    public var verdicts: [Verdict]
+
+    public init(outcome: Outcome, verdicts: [Verdict] = []) {
+        self.outcome = outcome
+        self.verdicts = verdicts
+    }
+}
+
+/// A client's `Idempotency-Key`, with what it was used for.
+public struct IdempotencyKey: Sendable, Hashable {
+    /// Who used it (viewer or address) and the key itself; unique together.
+    public var scope: String
+    /// What the scope of the same client and key was under the signing key before; nil where there is none. Answers may be kept under it.
+    public var formerScope: String?
+    public var key: String
+    /// A digest of method, path and body: the same key with another request is an error (422).
+    public var fingerprint: String
+    /// Milliseconds since 1970-01-01 UTC after which the key is forgotten.
+    public var expires: Int64
+
+    public init(scope: String, formerScope: String? = nil, key: String, fingerprint: String, expires: Int64) {
+        self.scope = scope
+        self.formerScope = formerScope
+        self.key = key
+        self.fingerprint = fingerprint
+        self.expires = expires
+    }
+}
+
+/// One performed action, as far as undoing it needs to know.
+public struct SelectionRecord: Sendable, Hashable {
+    public struct Step: Sendable, Hashable {
+        /// The command's registered name.
+        public var command: String
+        /// What the command needs to take itself back; its own format. Nil where it cannot be undone.
+        public var undo: [UInt8]?
+
+        public init(command: String, undo: [UInt8]?) {
+            self.command = command
+            self.undo = undo
+        }
+    }
+
+    public var id: String
+    public var cell: String
+    public var viewer: String?
+    /// The performed steps, in order. Undone in reverse.
+    public var steps: [Step]
+    /// Milliseconds since 1970-01-01 UTC; undo is refused after it.
+    public var expires: Int64
+    /// When it was undone, in milliseconds since 1970-01-01 UTC.
+    public var undoneAt: Int64?
+
+    public init(id: String, cell: String, viewer: String?, steps: [Step], expires: Int64, undoneAt: Int64? = nil) {
+        self.id = id
+        self.cell = cell
+        self.viewer = viewer
+        self.steps = steps
+        self.expires = expires
+        self.undoneAt = undoneAt
+    }
+}

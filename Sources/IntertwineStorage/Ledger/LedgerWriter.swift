@@ -4,7 +4,7 @@ import IntertwineFeed
 /// Writes units of work inside a transaction that is someone else's, and decides what they come to.
 ///
 /// Confined to the ledger's writing connection.
-final class LedgerWriter {
+private final class LedgerWriter {
     let database: Database
     private let insertEvent: SQLStatement
     private let goOnFromMarker: SQLStatement
@@ -138,5 +138,98 @@ final class LedgerWriter {
         try insertEvent.run()
         // No event was left.
         if database.lastInsertedRowID == 1 { try goOnFromMarker.run() }
+    }
+}
+
+/// One transaction of the ledger, from its begin to the disk having it.
+final class LedgerTransaction {
+    private let writer: LedgerWriter
+    private let begin: SQLStatement
+    private let commit: SQLStatement
+    private let rollback: SQLStatement
+
+    init(_ database: Database) throws {
+        writer = try LedgerWriter(database)
+        begin = try SQLStatement(database, "BEGIN IMMEDIATE")
+        commit = try SQLStatement(database, "COMMIT")
+        rollback = try SQLStatement(database, "ROLLBACK")
+    }
+
+    /// Whether counts wait to be written, and the longest window of the events so far.
+    var hasWaitingCounts: Bool { writer.hasWaitingCounts }
+    var longestWindow: Int64 { writer.longestWindow }
+
+    /// All the units or, throwing, none.
+    ///
+    /// - Parameter flushes: whether counts that wait are to be written in any case.
+    func commit(_ count: Int, now: Int64, flushes: Bool = true, entry: (Int) -> LedgerEntry) throws -> [LedgerReceipt] {
+        // A rollback that failed when the disk did is made up for here.
+        if writer.database.isInsideTransaction { try rollback.run() }
+        try begin.run()
+        let changes = writer.database.totalChangesCount
+        do {
+            let receipts = try (0..<count).map { try writer.write(entry($0), now: now) }
+            if try writer.finishGroup(since: changes, flushes: flushes) {
+                try commit.run()
+                writer.groupHasCommitted()
+            } else {
+                try rollback.run()
+                writer.postponeGroup()
+            }
+            return receipts
+        } catch {
+            writer.discardGroup()
+            // SQLite has rolled back by itself after the graver errors.
+            if writer.database.isInsideTransaction { try? rollback.run() }
+            throw error
+        }
+    }
+}
+
+/// The answers that are kept under idempotency keys.
+struct KeptAnswers {
+    private let find: SQLStatement
+
+    init(_ database: Database) throws {
+        find = try SQLStatement(
+            database, "SELECT fingerprint, answer FROM idempotency WHERE scope IN (?1, ?2) AND key = ?3 AND expires > ?4 AND expires <= ?5")
+    }
+
+    /// What a request with the key comes to, or nil where the key is new.
+    func outcome(of key: IdempotencyKey, now: Int64) throws -> LedgerReceipt.Outcome? {
+        defer { find.reset() }
+        try find.bind(1, key.scope)
+        try find.bind(2, key.formerScope)
+        try find.bind(3, key.key)
+        try find.bind(4, now)
+        // One that is kept for longer than this one would be was kept by a clock that was ahead.
+        try find.bind(5, AllowanceTable.latestEnd(at: key.expires, window: 0))
+        guard try find.step() else { return nil }
+        return find.text(0) == key.fingerprint ? .replayed(find.bytes(1)) : .keyReused
+    }
+}
+
+/// Which events that do not count get a row of their own.
+///
+/// All of them are in the rollups, by day, cell, kind and verdict, and so in every report. What somebody sends without end must not fill the
+/// disk: so many a minute have rows, and those after them are counts alone. A repeated impression never has one: it is the one that stands
+/// there already.
+private struct UncountedRows {
+    /// Rows in a minute, of all clients together.
+    static let limit = 600
+
+    private var minute: Int64 = 0
+    private var rows = 0
+
+    mutating func takes(_ event: LedgerEvent, as verdict: Verdict) -> Bool {
+        switch event.kind {
+        case .impression where verdict == .duplicate: return false
+        case .impression, .click: break
+        // These are performed on the server, whatever they count, and leave more behind than a row.
+        default: return true
+        }
+        if event.at / 60_000 != minute { (minute, rows) = (event.at / 60_000, 0) }
+        rows += 1
+        return rows <= Self.limit
     }
 }
