@@ -24,7 +24,8 @@ let package = Package(
         .library(
             name: "IntertwineService",
             targets: [
-                "IntertwineFeed", "IntertwineHTTPServer", "IntertwineObservability", "IntertwineService", "IntertwineStorage",
+                "IntertwineDeclarations", "IntertwineFeed", "IntertwineHTTPServer", "IntertwineObservability", "IntertwineOperators",
+                "IntertwineService", "IntertwineStorage", "IntertwineSync", "IntertwineViewer",
             ]),
     ],
     dependencies: [
@@ -43,7 +44,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
-        // Floor 4: the executable. Command line, nothing else.
+        // Floor 6: the executable. Command line, nothing else.
         .executableTarget(
             name: "intertwine",
             dependencies: [
@@ -72,13 +73,13 @@ let package = Package(
             ],
             path: "Examples/RecipeFeed"),
 
-        // Floor 3: routes and configuration; composes everything below by hand.
+        // Floor 5: the clients' routes and the configuration; composes everything below by hand.
         .target(
             name: "IntertwineService",
             dependencies: [
-                "CIntertwineLinux", "IntertwineEventLoop", "IntertwineFeed", "IntertwineFetch", "IntertwineHTTPServer", "IntertwineImages",
-                "IntertwineObservability", "IntertwinePrimitives", "IntertwineRouting", "IntertwineSample", "IntertwineStorage",
-                "IntertwineSync", "IntertwineViewer",
+                "IntertwineDeclarations", "IntertwineEventLoop", "IntertwineFeed", "IntertwineFetch", "IntertwineHTTPServer",
+                "IntertwineImages", "IntertwineObservability", "IntertwineOperators", "IntertwinePrimitives", "IntertwineRouting",
+                "IntertwineSample", "IntertwineStorage", "IntertwineSync", "IntertwineViewer",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
@@ -88,14 +89,28 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "Yams", package: "Yams"),
             ]),
-        // What lies in files, into the binary, which stays a single file. A module of its own: the compiler takes seconds for it.
-        .target(name: "IntertwineViewer", resources: viewer.map { .embedInCode($0) }),
+
+        // Floor 4
         .target(
-            name: "IntertwineSample", path: "Config/sample", exclude: ["feed.json", "make-feed", "make-pictures"],
-            sources: ["SamplePictures.swift"], resources: samplePictures.map { .embedInCode("pictures/" + $0) }),
+            name: "IntertwineOperators",
+            dependencies: [
+                "CIntertwineLinux", "IntertwineDeclarations", "IntertwineFeed", "IntertwineFetch", "IntertwineHTTPServer",
+                "IntertwineImages", "IntertwineObservability", "IntertwinePrimitives", "IntertwineRouting", "IntertwineStorage",
+                "IntertwineSync",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+
+        // Floor 3
+        .target(
+            name: "IntertwineDeclarations",
+            dependencies: [
+                "IntertwineFeed", "IntertwineFetch", "IntertwinePrimitives", "IntertwineStorage", "IntertwineSync",
+                .product(name: "Yams", package: "Yams"),
+            ]),
 
         // Floor 2
-        // What the process tells of itself.
         .target(
             name: "IntertwineObservability",
             dependencies: [
@@ -103,6 +118,11 @@ let package = Package(
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
+        // What lies in files, into the binary, which stays a single file. A module of its own: the compiler takes seconds for it.
+        .target(
+            name: "IntertwineViewer",
+            dependencies: ["IntertwineHTTPServer", "IntertwineRouting", .product(name: "HTTPTypes", package: "swift-http-types")],
+            resources: viewer.map { .embedInCode($0) }),
         .target(
             name: "IntertwineImages",
             dependencies: [
@@ -115,6 +135,8 @@ let package = Package(
             dependencies: [
                 "IntertwineEventLoop", "IntertwineFeed", "IntertwineFetch", "IntertwinePrimitives", "IntertwineStorage",
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
 
         // Floor 1
@@ -157,6 +179,10 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Mustache", package: "swift-mustache"),
             ]),
+        // What lies in files, into the binary.
+        .target(
+            name: "IntertwineSample", path: "Config/sample", exclude: ["feed.json", "make-feed", "make-pictures"],
+            sources: ["SamplePictures.swift"], resources: samplePictures.map { .embedInCode("pictures/" + $0) }),
 
         // C
         .target(name: "CIntertwineLinux"),
@@ -223,8 +249,9 @@ let package = Package(
         .testTarget(
             name: "ServiceTests",
             dependencies: [
-                "IntertwineFeed", "IntertwineFetch", "IntertwineHTTPServer", "IntertwineImages", "IntertwineObservability",
-                "IntertwineRouting", "IntertwineService", "IntertwineStorage", "IntertwineSync", "TestSupport",
+                "IntertwineDeclarations", "IntertwineFeed", "IntertwineFetch", "IntertwineHTTPServer", "IntertwineImages",
+                "IntertwineObservability", "IntertwineOperators", "IntertwineRouting", "IntertwineService", "IntertwineStorage",
+                "IntertwineSync", "TestSupport",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),

@@ -29,6 +29,9 @@ extension Answer.Field {
 }
 
 extension Answer {
+    /// What content that has an entity tag and comes in two codings may be answered with besides itself.
+    package static let negotiated: [Answer] = [.notModified, .notAcceptable, .preconditionFailed]
+
     /// What an operation refuses besides what every request may be refused for.
     package static func badRequest(_ text: String, _ told: [Told], _ fields: [Field] = [.problemCaching]) -> Answer {
         .problem(.badRequest, text, told + [notUnderstood], fields)
@@ -84,4 +87,8 @@ extension Answer {
         .httpVersionNotSupported, "The request is of another version of HTTP than 1.0 and 1.1.",
         [.init(nil, "Only HTTP/1.1 and HTTP/1.0 are spoken here.")], []
     ).named("HTTPVersionNotSupported")
+}
+
+extension Answer.Told {
+    package static let storeUnavailable = Answer.Told(.storeUnavailable, "The store does not answer. Try again.")
 }

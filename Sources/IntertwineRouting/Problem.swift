@@ -65,4 +65,5 @@ package protocol ProblemConvertible: Error {
 extension Problem.Kind {
     package static let invalidParameter = Problem.Kind("invalid-parameter")
     package static let invalidBody = Problem.Kind("invalid-body")
+    package static let storeUnavailable = Problem.Kind("store-unavailable")
 }

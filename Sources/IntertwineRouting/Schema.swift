@@ -121,6 +121,11 @@ package struct Schema: Sendable {
     /// An object whose members have any name and these values.
     package static func map(of schema: Schema) -> Schema { object([], others: schema) }
 
+    /// A JSON document of a form of its own, known by its members.
+    package static func document(having members: [String]) -> Schema {
+        object(members.map { .required($0, .any) })
+    }
+
     // MARK: What is said of a schema
 
     package func described(_ text: String) -> Schema { with("description", .text(text)) }

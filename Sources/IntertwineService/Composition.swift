@@ -1,74 +1,213 @@
+internal import Foundation
+internal import IntertwineDeclarations
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
-internal import IntertwineObservability
+public import IntertwineObservability
+internal import IntertwineOperators
 internal import IntertwinePrimitives
 internal import IntertwineRouting
+internal import IntertwineStorage
+internal import IntertwineSync
+internal import IntertwineViewer
+public import Logging
+internal import ServiceLifecycle
 
-/// What follows from the configuration and can be made anew while requests go on: the feed, what its cells do, and the routes.
-struct Composition: Sendable {
-    let routes: [Route]
-    let table: RouteTable
-    let feeds: FeedCatalogue
-    let pages: FinishedPages
-    let cells: FinishedCells
+extension FeedService {
+    /// Makes everything there is, and gives each part what it needs: here, and nowhere else.
+    ///
+    /// - Parameters:
+    ///   - extensions: kinds of item, cells and commands besides those that the product comes with.
+    ///   - telemetry: one of its own where nil.
+    /// - Throws: `ConfigurationError` or `StoreError`, each one line for the person who starts it.
+    public static func build(
+        configuration: ServiceConfiguration, extensions: ServiceExtensions = ServiceExtensions(), telemetry: Telemetry? = nil,
+        logger: Logger
+    ) throws -> FeedService {
+        // Whoever reads the log or an answer may go; serving goes on.
+        signal(SIGPIPE, SIG_IGN)
+        try FileDescriptors.require(FileDescriptors.ofStores, later: FileDescriptors.ofServing)
+        let clock: @Sendable () -> Int64 = WallClock.now
+        let telemetry = telemetry ?? Telemetry(configuration.log)
+        let state = ServiceState()
 
-    /// - Throws: where the configuration names cells or commands that there are not.
-    init(_ configuration: ServiceConfiguration, parts: ServiceParts) throws {
-        let (store, ledger, keys, pictures) = (parts.store, parts.ledger, parts.keys, parts.pictures)
-        let factories = try configuration.cellFactories(
-            parts.extensions, commands: parts.registry, kinds: configuration.kindsFile(of: parts.kindsText, parts.extensions))
-        let links = Links(
-            base: configuration.server.publicURL.isEmpty ? nil : configuration.server.publicURL, image: pictures.links.href)
-        let tokens = CellTokens(keys: keys, lifetime: configuration.events.tokenLifetime.milliseconds)
-        let sources = parts.feeds.sources(lanes: parts.lanes, scope: configuration.feed.adScope)
-            .merging(parts.extensions.dataSources) { $1 }
-        let cells = FinishedCells(capacity: configuration.feed.cells.bytes, counters: parts.cellCounters)
-        let feeds = FeedCatalogue(sources) { name, path, source in
-            FeedAssembler(
-                name: name, path: path, store: store, source: source, factories: factories, cells: cells,
-                placement: parts.extensions.placement ?? configuration.feed.placement,
-                isFair: configuration.feed.adRotation == .fair,
-                keys: keys, links: links, tokens: tokens, logger: parts.logger)
+        // What is declared, and the files that are kept. Those of a program's own store and ledger are its own.
+        configuration.store.makeDataFolder()
+        let declared = try configuration.declarations(extensions)
+        let database = configuration.store.database
+        let ownStore: SQLiteStore?
+        let store: any FeedStore
+        if let given = extensions.store {
+            try declared.checkNeedsNoFile()
+            (ownStore, store) = (nil, given)
+        } else {
+            let file = try SQLiteStore(path: database, reading: configuration.store.reading)
+            (ownStore, store) = (file, file)
         }
-        let performer = ActionPerformer(
-            store: store, ledger: ledger, factories: factories, registry: parts.registry, links: links, tokens: tokens,
-            undoWindow: configuration.actions.undo.milliseconds)
-        let clients = ClientReader(settings: configuration.events, keys: keys)
-        let idempotency = IdempotencyKeys(clients: clients, keys: keys)
-        let verdicts = VerdictField(isTold: configuration.events.tellVerdict)
-        let pages = FinishedPages(
-            capacity: configuration.feed.cache.bytes, stale: configuration.feed.stale.milliseconds, metrics: parts.pageMetrics)
-        let format = PageFormat(
-            viewerField: configuration.events.viewerHeader, maxAge: configuration.feed.maxAge.milliseconds / 1_000,
-            variesByOrigin: !configuration.crossOrigin.origins.isEmpty)
-        let feed = FeedRoutes(
-            feeds: feeds, store: store, ledger: ledger, clients: clients, pages: pages,
-            shared: SharedPages(store: store, pages: pages, format: format, metrics: parts.pageMetrics), format: format,
-            metrics: parts.pageMetrics)
-        let lists = ViewerListRoutes(clients: clients, format: format) { list, path in
-            ViewerListAssembler(
-                list: list, path: path, store: store, ledger: ledger, factories: factories, keys: keys, links: links, tokens: tokens)
+        let ownLedger: SQLiteLedger?
+        let ledger: any Ledger
+        if let given = extensions.ledger {
+            (ownLedger, ledger) = (nil, given)
+        } else {
+            let file = try SQLiteLedger(
+                path: configuration.store.ledgerDatabase, waiting: configuration.ledger.queue, group: configuration.ledger.group,
+                lockTimeout: Double(configuration.ledger.patience.milliseconds) / 1_000, reading: configuration.store.reading)
+            (ownLedger, ledger) = (file, file)
         }
-        let clicks = ClickRoutes(performer: performer, clients: clients, redirects: FinishedRedirects(verdicts: verdicts))
-        let api =
-            feed.routes + lists.routes
-            + CellRoutes(performer: performer, clients: clients, keys: idempotency, verdicts: verdicts).routes
-            + clicks.routes + EventRoutes(performer: performer, clients: clients, keys: idempotency).routes + pictures.routes
-            + HealthRoutes(store: store, ledger: ledger, state: parts.state, tag: "Operations").routes
-        let description = APIDescription(
-            of: api, kinds: parts.kinds, viewerHeader: configuration.events.viewerHeader, publicURL: configuration.server.publicURL)
-        let viewer = configuration.viewer.isServed ? ViewerRoutes(viewerHeader: configuration.events.viewerHeader).routes : []
-        routes = api + description.routes + viewer + parts.extensions.routes.map(\.route)
-        let clock = parts.clock
-        let finishedPages = feed.finished(viewerField: configuration.events.viewerHeader, clock: clock)
-        let deferredPages = feed.deferred()
-        table = RouteTable(routes) { head in
-            finishedPages(head) ?? pictures.finished.finished(for: head, now: clock() / 1_000)
-        } deferred: { head, peer, now in
-            clicks.deferred(for: head, from: peer, now: now) ?? deferredPages(head, peer, now)
+        let archive: (any LedgerArchive)? = ownLedger ?? (extensions.ledger as? any LedgerArchive)
+        // After the stores, whose complaint about a missing folder says more.
+        let keys = try configuration.signingKeys()
+        let (registry, kinds, kindsText, declaredFeeds) = (declared.registry, declared.kinds, declared.kindsText, declared.file.feeds)
+        let plans = declaredFeeds.plans
+        let lanes = try ownStore?.lanes(plans) ?? [DeclaredFeeds.mainName: .content]
+
+        // What stays for as long as the process.
+        let pictures = try PictureProxy(
+            configuration.images, signer: configuration.images.signer(keys), folder: configuration.store.path(of: "images"),
+            variesByOrigin: !configuration.crossOrigin.origins.isEmpty, logger: logger)
+        let polling = ownStore.map { store in
+            SourcePolling(
+                declared.sources, policy: configuration.sources.policy, into: store, at: database, now: clock, logger: logger)
         }
-        self.feeds = feeds
-        self.pages = pages
-        self.cells = cells
+        let pageMetrics = PageMetrics(registry: telemetry.registry)
+        let cellCounters = FinishedCells.Counters()
+
+        // What follows from the configuration and can be made anew while requests go on: the feed, what its cells do, and the clients' routes.
+        let live = try LiveComposition(configuration, control: telemetry.control, logger: logger) { configuration in
+            let factories = try configuration.cellFactories(
+                extensions, commands: registry, kinds: configuration.kindsFile(of: kindsText, extensions))
+            let links = Links(
+                base: configuration.server.publicURL.isEmpty ? nil : configuration.server.publicURL, image: pictures.links.href)
+            let tokens = CellTokens(keys: keys, lifetime: configuration.events.tokenLifetime.milliseconds)
+            let cells = FinishedCells(capacity: configuration.feed.cells.bytes, counters: cellCounters)
+            let sources = declaredFeeds.sources(lanes: lanes, scope: configuration.feed.adScope).merging(extensions.dataSources) {
+                $1
+            }
+            let feeds = FeedCatalogue(sources) { name, path, source in
+                FeedAssembler(
+                    name: name, path: path, store: store, source: source, factories: factories, cells: cells,
+                    placement: extensions.placement ?? configuration.feed.placement, isFair: configuration.feed.adRotation == .fair,
+                    keys: keys, links: links, tokens: tokens, logger: logger)
+            }
+            let performer = ActionPerformer(
+                store: store, ledger: ledger, factories: factories, registry: registry, links: links, tokens: tokens,
+                undoWindow: configuration.actions.undo.milliseconds)
+            let clients = ClientReader(settings: configuration.events, keys: keys)
+            let idempotency = IdempotencyKeys(clients: clients, keys: keys)
+            let verdicts = VerdictField(isTold: configuration.events.tellVerdict)
+            let pages = FinishedPages(
+                capacity: configuration.feed.cache.bytes, stale: configuration.feed.stale.milliseconds, metrics: pageMetrics)
+            let format = PageFormat(
+                viewerField: configuration.events.viewerHeader, maxAge: configuration.feed.maxAge.milliseconds / 1_000,
+                variesByOrigin: !configuration.crossOrigin.origins.isEmpty)
+            let feed = FeedRoutes(
+                feeds: feeds, store: store, ledger: ledger, clients: clients, pages: pages,
+                shared: SharedPages(store: store, pages: pages, format: format, metrics: pageMetrics), format: format, metrics: pageMetrics)
+            let lists = ViewerListRoutes(clients: clients, format: format) { list, path in
+                ViewerListAssembler(
+                    list: list, path: path, store: store, ledger: ledger, factories: factories, keys: keys, links: links, tokens: tokens)
+            }
+            let clicks = ClickRoutes(performer: performer, clients: clients, redirects: FinishedRedirects(verdicts: verdicts))
+            let api =
+                feed.routes + lists.routes
+                + CellRoutes(performer: performer, clients: clients, keys: idempotency, verdicts: verdicts).routes
+                + clicks.routes + EventRoutes(performer: performer, clients: clients, keys: idempotency).routes + pictures.routes
+                + HealthRoutes(store: store, ledger: ledger, state: state, tag: "Operations").routes
+            let description = APIDescription(
+                of: api, kinds: kinds, viewerHeader: configuration.events.viewerHeader, publicURL: configuration.server.publicURL)
+            let viewer = configuration.viewer.isServed ? ViewerRoutes(viewerHeader: configuration.events.viewerHeader).routes : []
+            let routes = api + description.routes + viewer + extensions.routes.map(\.route)
+            let finishedPages = feed.finished(viewerField: configuration.events.viewerHeader, clock: clock)
+            let deferredPages = feed.deferred()
+            let table = RouteTable(routes) { head in
+                finishedPages(head) ?? pictures.finished.finished(for: head, now: clock() / 1_000)
+            } deferred: { head, peer, now in
+                clicks.deferred(for: head, from: peer, now: now) ?? deferredPages(head, peer, now)
+            }
+            return Composition(routes: routes, table: table, feeds: feeds, pages: pages, cells: cells)
+        }
+
+        // What is seen of it all, and the operators' routes.
+        let accessLog = AccessLog(
+            control: telemetry.control, sink: telemetry.sink, now: WallClock.coarse,
+            kept: AddressPrivacy(mode: configuration.events.address, keys: keys).kept(of:now:))
+        let samples = ServiceSamples(
+            live: live, cellCounters: cellCounters, store: ownStore, ledger: ownLedger, polling: polling, pictures: pictures.manager,
+            accessLog: accessLog, sink: telemetry.sink, clock: clock)
+        let administration =
+            HealthRoutes(store: store, ledger: ledger, state: state, tag: "Health").routes
+            + MetricsRoutes(registry: telemetry.registry, samples: samples.read).routes
+            + OperatorRoutes(
+                store: ownStore, database: database, kinds: kinds, settings: configuration.admin, archive: archive,
+                prefixes: declared.file.advertisementPrefixes, pictures: pictures.manager, polling: polling
+            ).routes + ExplainRoutes(feeds: { live.current.feeds }, kinds: kinds).routes
+        let operatorRoutes = administration + [OperatorDescription.route(describing: administration)]
+        let counted = configuration.metrics.enabled ? telemetry.registry : nil
+        let requests = counted.map { registry in
+            RequestMetrics(registry: registry, routes: (live.current.routes + operatorRoutes).map(\.pattern))
+        }
+        let observer = { (listener: String) in
+            ServiceObserver(
+                requests: requests, connections: counted.map { ConnectionMetrics(registry: $0, listener: listener) }, log: accessLog)
+        }
+
+        // The listeners, from the routes outwards.
+        let router = Router({ live.table }, clock: clock, logger: logger)
+        var publicHandler: any HTTPHandler = router
+        if let policy = configuration.crossOrigin.policy {
+            publicHandler = CrossOriginHandler(
+                policy: policy, viewerHeader: { live.configuration.events.viewerHeader }, router: router)
+        }
+        if !extensions.middleware.isEmpty {
+            publicHandler = MiddlewareHandler(middleware: extensions.middleware, handler: publicHandler, logger: logger)
+        }
+        var servers: [(name: String, server: HTTPServer)] = [
+            ("service", try HTTPServer(configuration: configuration.publicServer, handler: publicHandler, observer: observer("service")))
+        ]
+        let audit = configuration.admin.isServed ? try AuditLog(path: configuration.auditLog) : nil
+        if let audit {
+            let handler = GuardedHandler(
+                token: configuration.admin.token, router: Router(operatorRoutes, clock: clock, logger: logger), audit: audit, clock: clock,
+                logger: logger)
+            servers.append(
+                ("admin", try HTTPServer(configuration: configuration.adminServer, handler: handler, observer: observer("admin"))))
+        }
+
+        // What goes on beside requests.
+        let prepare: @Sendable () throws -> Void = {
+            guard let ownStore else { return }
+            let arranged = try ownStore.arrange(plans) { logger.notice("laying the store out in the sections that are configured") }
+            guard lanes.allSatisfy({ arranged[$0.key] == $0.value }) else {
+                throw StoreError.unavailable("another process has just laid the store out for other sections")
+            }
+        }
+        var looks: [@Sendable () -> FileNews?] = []
+        if let ownStore { looks.append { ownStore.look() } }
+        if let ownLedger { looks.append { ownLedger.look() } }
+        var background: [any ServiceLifecycle.Service] = [DatabaseWatch(looks, prepare: prepare, logger: logger)]
+        if let archive {
+            background.append(
+                LedgerRetention(archive: archive, retention: { live.configuration.ledger.retention }, now: clock, logger: logger))
+        }
+        if let polling {
+            background.append(
+                polling.recorded { name, outcome in
+                    try await audit?.record(who: "source:\(name)", method: "sync", path: name, now: clock) { $0.tell(outcome) }
+                })
+        }
+        return FeedService(
+            live: live, servers: servers, state: state, drain: configuration.server.drain, grace: configuration.server.grace,
+            prepare: prepare, background: background,
+            close: {
+                await pictures.shutDown()
+                await audit?.close()
+                // Nothing writes any more: each database is to be one whole file, for whoever copies it.
+                do {
+                    try await ownLedger?.completeFile()
+                    try await ownStore?.completeFile()
+                } catch {
+                    logger.notice("a database keeps its -wal file, which belongs to it", metadata: ["error": "\(error)"])
+                }
+                telemetry.sink.flush()
+            }, logger: logger, operatorRoutes: operatorRoutes, publicHandler: publicHandler)
     }
 }

@@ -1,93 +1,33 @@
-internal import Foundation
-internal import IntertwineFeed
 package import IntertwineHTTPServer
-internal import IntertwineObservability
-internal import IntertwinePrimitives
 internal import IntertwineRouting
-internal import IntertwineStorage
-public import Logging
+internal import Logging
 internal import ServiceLifecycle
 internal import UnixSignals
 
-/// The whole service, composed by hand from a configuration.
+/// The whole service, composed by hand from a configuration: see ``build(configuration:extensions:telemetry:logger:)``.
 public struct FeedService: Sendable {
     /// The product's version (semver.org), as `intertwine --version` and `intertwine_build_info` tell it.
     public static let version = "0.1.0"
 
-    private let configuration: ServiceConfiguration
-    private let parts: ServiceParts
-    private let live: LiveComposition
-    private let servers: [(name: String, server: HTTPServer)]
-    /// Nil without an operators' listener.
-    private let audit: AuditLog?
-    private let logger: Logger
+    let live: LiveComposition
+    let servers: [(name: String, server: HTTPServer)]
+    let state: ServiceState
+    let drain: Duration
+    let grace: Duration
+    /// Lays the store out as the feeds want it: the first thing that a start writes, when nothing is left that can stop it. Throws `StoreError`,
+    /// also where another process has just laid it out for other sections.
+    let prepare: @Sendable () throws -> Void
+    /// What goes on beside requests.
+    let background: [any ServiceLifecycle.Service]
+    /// Ends what is open, when nothing is answered any more.
+    let close: @Sendable () async -> Void
+    let logger: Logger
     /// The routes of the operators' listener.
     let operatorRoutes: [Route]
     /// What answers on the public listener, for tests that ask it without a socket.
     package let publicHandler: any HTTPHandler
     /// The routes of the public listener.
     var publicRoutes: [Route] { live.current.routes }
-
-    /// - Parameters:
-    ///   - extensions: kinds of item, cells and commands besides those that the product comes with.
-    ///   - telemetry: one of its own where nil.
-    /// - Throws: ``ConfigurationError`` or `StoreError`, each one line for the person who starts it.
-    public static func build(
-        configuration: ServiceConfiguration, extensions: ServiceExtensions = ServiceExtensions(), telemetry: Telemetry? = nil,
-        logger: Logger
-    ) throws -> FeedService {
-        // Whoever reads the log or an answer may go; serving goes on.
-        signal(SIGPIPE, SIG_IGN)
-        try FileDescriptors.require(FileDescriptors.ofStores, later: FileDescriptors.ofServing)
-        let telemetry = telemetry ?? Telemetry(configuration.log)
-        let parts = try ServiceParts(configuration: configuration, extensions: extensions, telemetry: telemetry, logger: logger)
-        let live = try LiveComposition(configuration, parts: parts)
-        let accessLog = AccessLog(
-            control: telemetry.control, sink: telemetry.sink, now: WallClock.coarse,
-            kept: AddressPrivacy(mode: configuration.events.address, keys: parts.keys).kept(of:now:))
-        let administration =
-            HealthRoutes(store: parts.store, ledger: parts.ledger, state: parts.state, tag: "Health").routes
-            + MetricsRoutes(registry: telemetry.registry, samples: ServiceSamples(parts: parts, live: live, accessLog: accessLog)).routes
-            + OperatorRoutes(
-                parts: parts, live: live, settings: configuration.admin, database: configuration.store.database
-            ).routes
-        let operatorRoutes = administration + [OperatorDescription.route(describing: administration)]
-        let counted = configuration.metrics.enabled ? telemetry.registry : nil
-        let requests = counted.map { registry in
-            RequestMetrics(registry: registry, routes: (live.current.routes + operatorRoutes).map(\.pattern))
-        }
-        let observer = { (listener: String) in
-            ServiceObserver(
-                requests: requests, connections: counted.map { ConnectionMetrics(registry: $0, listener: listener) }, log: accessLog)
-        }
-        let publicHandler = Self.publicHandler(live, configuration, parts)
-        var servers = [
-            ("service", try HTTPServer(configuration: configuration.publicServer, handler: publicHandler, observer: observer("service")))
-        ]
-        let audit = configuration.admin.isServed ? try AuditLog(path: configuration.auditLog) : nil
-        if let audit {
-            let handler = GuardedHandler(
-                access: OperatorAccess(token: configuration.admin.token),
-                router: Router(operatorRoutes, clock: parts.clock, logger: logger), audit: audit, clock: parts.clock, logger: logger)
-            servers.append(
-                ("admin", try HTTPServer(configuration: configuration.adminServer, handler: handler, observer: observer("admin"))))
-        }
-        return FeedService(
-            configuration: configuration, parts: parts, live: live, servers: servers, audit: audit, logger: logger,
-            operatorRoutes: operatorRoutes, publicHandler: publicHandler)
-    }
-
-    private static func publicHandler(
-        _ live: LiveComposition, _ configuration: ServiceConfiguration, _ parts: ServiceParts
-    ) -> any HTTPHandler {
-        let router = Router({ live.table }, clock: parts.clock, logger: parts.logger)
-        let handler: any HTTPHandler =
-            configuration.crossOrigin.policy.map { policy in
-                CrossOriginHandler(policy: policy, viewerHeader: { live.configuration.events.viewerHeader }, router: router)
-            } ?? router
-        guard !parts.extensions.middleware.isEmpty else { return handler }
-        return MiddlewareHandler(middleware: parts.extensions.middleware, handler: handler, logger: parts.logger)
-    }
 
     /// Serves until the process is told to stop by SIGTERM or SIGINT, then finishes what is under way.
     ///
@@ -103,13 +43,8 @@ public struct FeedService: Sendable {
         let signals = await UnixSignalsSequence(trapping: reloading == nil ? [.sigterm, .sigint] : [.sigterm, .sigint, .sighup])
         let (hangUps, hangUp) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let listeners = try await Listeners(
-            servers: servers, state: parts.state, drain: configuration.server.drain, grace: configuration.server.grace,
-            prepare: parts.arrange, started: started)
-        let retention = LedgerRetention(
-            archive: parts.ledger, retention: { live.configuration.ledger.retention }, now: parts.clock, logger: logger)
-        let (store, ledger) = (parts.store, parts.ledger)
-        let watch = DatabaseWatch([{ store.look() }, { ledger.look() }], prepare: parts.arrange, logger: logger)
-        var services: [any ServiceLifecycle.Service] = [watch, retention, parts.sources.recorded(in: audit), listeners]
+            servers: servers, state: state, drain: drain, grace: grace, prepare: prepare, started: started)
+        var services = background + [listeners]
         if let reloading { services.insert(ConfigurationReloader(source: reloading, hangUps: hangUps, live: live, logger: logger), at: 0) }
         let group = ServiceGroup(configuration: .init(services: services, logger: logger))
         let heeding = Task {
@@ -124,20 +59,7 @@ public struct FeedService: Sendable {
         } catch {
             end = .failure(error)
         }
-        await parts.pictures.shutDown()
-        await audit?.close()
-        await completeFiles()
-        parts.telemetry.sink.flush()
+        await close()
         try end.get()
-    }
-
-    /// Nothing writes any more: each database is to be one whole file, for whoever copies it.
-    private func completeFiles() async {
-        do {
-            try await parts.ledger.completeFile()
-            try await parts.store.completeFile()
-        } catch {
-            logger.notice("a database keeps its -wal file, which belongs to it", metadata: ["error": "\(error)"])
-        }
     }
 }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Glibc
+internal import IntertwineDeclarations
 
 /// The files and sockets that the process may open at once.
 enum FileDescriptors {
@@ -12,7 +13,7 @@ enum FileDescriptors {
     /// gets none.
     ///
     /// - Parameter later: what will be needed besides, once these are open.
-    /// - Throws: ``ConfigurationError`` with what to do.
+    /// - Throws: `ConfigurationError` with what to do.
     static func require(_ count: Int, later: Int = 0) throws {
         var opened: [Int32] = []
         defer { for descriptor in opened { close(descriptor) } }

@@ -1,5 +1,6 @@
 internal import IntertwineHTTPServer
 internal import ServiceLifecycle
+internal import Synchronization
 
 /// The listening servers, as one thing that starts and stops, in their order.
 struct Listeners: ServiceLifecycle.Service {
@@ -55,5 +56,16 @@ struct Listeners: ServiceLifecycle.Service {
         // One after another, so that the operators' listener, the last one, tells how things stand until the others are done.
         let end = ContinuousClock.now + grace
         for (_, server) in servers { await server.shutdown(grace: max(.zero, end - .now)) }
+    }
+}
+
+/// Whether the service is on its way out.
+final class ServiceState: Sendable {
+    private let draining = Atomic(false)
+
+    var isDraining: Bool { draining.load(ordering: .relaxed) }
+
+    func drain() {
+        draining.store(true, ordering: .relaxed)
     }
 }

@@ -1,7 +1,20 @@
+internal import IntertwineFeed
 internal import IntertwineObservability
 internal import IntertwineRouting
+internal import IntertwineSync
 internal import Logging
 internal import Synchronization
+
+/// What follows from a configuration and can be made anew while requests go on.
+struct Composition: Sendable {
+    /// Those of the public listener.
+    let routes: [Route]
+    /// The same, to be looked up in.
+    let table: RouteTable
+    let feeds: FeedCatalogue
+    let pages: FinishedPages
+    let cells: FinishedCells
+}
 
 /// The composition in force, and its exchange for another one.
 final class LiveComposition: Sendable {
@@ -10,14 +23,20 @@ final class LiveComposition: Sendable {
         var composition: Composition
     }
 
-    private let parts: ServiceParts
+    private let compose: @Sendable (ServiceConfiguration) throws -> Composition
+    private let control: LogControl
+    private let logger: Logger
     private let state: Mutex<State>
     /// The files that are read at the start alone, as they were then, by the setting that names them.
     private let stamps: [String: FileStamp]
 
-    init(_ configuration: ServiceConfiguration, parts: ServiceParts) throws {
-        let composition = try Composition(configuration, parts: parts)
-        self.parts = parts
+    /// - Parameter compose: throws where the configuration names cells or commands that there are not.
+    init(
+        _ configuration: ServiceConfiguration, control: LogControl, logger: Logger,
+        compose: @escaping @Sendable (ServiceConfiguration) throws -> Composition
+    ) throws {
+        let composition = try compose(configuration)
+        (self.compose, self.control, self.logger) = (compose, control, logger)
         stamps = Self.stamps(configuration)
         state = Mutex(State(configuration: configuration, composition: composition))
     }
@@ -40,11 +59,10 @@ final class LiveComposition: Sendable {
         let kept = changed.filter { !Self.canChange($0) } + stamps.keys.sorted().filter { !changed.contains($0) && files[$0] != stamps[$0] }
         let next = old.taking(wanted)
         if !applied.isEmpty {
-            let composition = try Composition(next, parts: parts)
+            let composition = try compose(next)
             state.withLock { $0 = State(configuration: next, composition: composition) }
-            parts.telemetry.control.apply(next.log)
+            control.apply(next.log)
         }
-        let logger = parts.logger
         logger.notice("configuration read again", metadata: ["changed": "\(applied.joined(separator: " "))"])
         if !kept.isEmpty {
             logger.warning("settings that only a restart puts in force", metadata: ["settings": "\(kept.joined(separator: " "))"])

@@ -1,3 +1,4 @@
+internal import IntertwineFeed
 internal import IntertwineImages
 internal import IntertwineObservability
 internal import IntertwineStorage
@@ -5,13 +6,20 @@ internal import IntertwineSync
 
 /// What the parts of the service count themselves, read when metrics are asked for.
 struct ServiceSamples: Sendable {
-    let parts: ServiceParts
     let live: LiveComposition
+    let cellCounters: FinishedCells.Counters
+    /// Nil where a program brought its own, as the ledger and the sources.
+    let store: SQLiteStore?
+    let ledger: SQLiteLedger?
+    let polling: SourcePolling?
+    let pictures: ImageNetworkManager
     let accessLog: AccessLog
+    let sink: LogSink
+    let clock: @Sendable () -> Int64
 
     func read() async -> [MetricSample] {
-        ProcessSamples.read() + [Self.build] + pages + cells + reads + ledger + logs + SourceSamples.read(parts.sources, now: parts.clock())
-            + Self.images(await parts.pictures.manager.metrics())
+        ProcessSamples.read() + [Self.build] + pages + cells + reads + commits + logs
+            + (polling.map { SourceSamples.read($0, now: clock()) } ?? []) + Self.images(await pictures.metrics())
     }
 
     private static let build = MetricSample(
@@ -26,7 +34,7 @@ struct ServiceSamples: Sendable {
     }
 
     private var cells: [MetricSample] {
-        let (contents, counters) = (live.current.cells.contents, parts.cellCounters)
+        let (contents, counters) = (live.current.cells.contents, cellCounters)
         return [
             .counter("intertwine_feed_cell_cache_hits_total", "Cells that were put on pages as they lay ready.", counters.hits),
             .counter("intertwine_feed_cell_cache_misses_total", "Cells that had to be made.", counters.misses),
@@ -37,7 +45,9 @@ struct ServiceSamples: Sendable {
     }
 
     private var reads: [MetricSample] {
-        let files = [("items", parts.store.readStatistics), ("ledger", parts.ledger.readStatistics)]
+        let files = [("items", store?.readStatistics), ("ledger", ledger?.readStatistics)].compactMap { name, reads in
+            reads.map { (name, $0) }
+        }
         func samples(_ name: String, _ kind: MetricSample.Kind, _ help: String, _ value: (ReadStatistics) -> Int) -> [MetricSample] {
             files.map { MetricSample(name, kind, help, labels: [("file", $0)], Double(value($1))) }
         }
@@ -49,8 +59,8 @@ struct ServiceSamples: Sendable {
             }
     }
 
-    private var ledger: [MetricSample] {
-        let ledger = parts.ledger.statistics
+    private var commits: [MetricSample] {
+        guard let ledger = ledger?.statistics else { return [] }
         return [
             .counter("intertwine_ledger_commits_total", "Transactions of the ledger.", ledger.commits),
             .counter(
@@ -66,7 +76,7 @@ struct ServiceSamples: Sendable {
     private var logs: [MetricSample] {
         [
             .counter(
-                "intertwine_log_dropped_lines_total", "Lines of the log that nothing took in time.", parts.telemetry.sink.droppedLines),
+                "intertwine_log_dropped_lines_total", "Lines of the log that nothing took in time.", sink.droppedLines),
             .counter(
                 "intertwine_log_skipped_requests_total", "Requests without a line, as there were too many within a second.",
                 accessLog.skippedRequests),

@@ -1,14 +1,14 @@
 /// One file of the page that shows the feed in a browser, as the service serves it.
 ///
 /// The files lie beside this one and are compiled into the binary, so that the service stays a single file.
-public struct ViewerResource: Sendable {
+struct ViewerResource: Sendable {
     /// Absolute path, such as `/viewer/main.mjs`; the page itself is at `/`.
-    public let path: String
-    public let contentType: String
-    public let bytes: [UInt8]
+    let path: String
+    let contentType: String
+    let bytes: [UInt8]
 
     /// The `Content-Security-Policy` of every file, the modules included: a worker is held to that of its own script.
-    public static let contentSecurityPolicy = """
+    static let contentSecurityPolicy = """
         default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; \
         base-uri 'none'; form-action 'none'; frame-ancestors 'none'
         """
@@ -16,7 +16,7 @@ public struct ViewerResource: Sendable {
     /// All files of the page.
     ///
     /// - Parameter viewerHeader: the request field that names the viewer; the page sends it with each of its requests.
-    public static func all(viewerHeader: String) -> [ViewerResource] {
+    static func all(viewerHeader: String) -> [ViewerResource] {
         [page(viewerHeader: viewerHeader)] + files
     }
 

@@ -1,7 +1,86 @@
 import ArgumentParser
+import Foundation
+import IntertwineFeed
+import IntertwinePrimitives
+import IntertwineService
+import IntertwineStorage
 
 struct Export: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Write out what the service recorded.",
         discussion: "  intertwine export events > events.ndjson", subcommands: [ExportEvents.self])
+}
+
+struct ExportEvents: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "events",
+        abstract: "Write the ledger's events as NDJSON, oldest first.",
+        discussion: """
+            Each row has a marker. To go on where an export ended, give the last row's marker:
+
+              intertwine export events --since 4711 >> events.ndjson
+            """)
+
+    private static let batch = 5_000
+
+    @OptionGroup var options: SettingOptions
+
+    @Option(help: "Begin behind the row with this marker.")
+    var since: Int64 = 0
+
+    private struct Row: Encodable {
+        private enum CodingKeys: CodingKey {
+            case marker, at, kind, cell, viewer, verdict, address, userAgent
+        }
+
+        var marker: Int64
+        /// RFC 3339, in UTC, to the millisecond.
+        var at: String
+        var kind: String
+        var cell: String
+        var viewer: String?
+        var verdict: String
+        var address: String?
+        var userAgent: String?
+
+        init(_ recorded: RecordedEvent) {
+            let event = recorded.event
+            marker = recorded.marker
+            at = Timestamp.exactText(milliseconds: event.at)
+            (kind, cell, viewer) = (event.kind.rawValue, event.cell, event.viewer)
+            (verdict, address, userAgent) = (event.verdict.rawValue, event.address, event.userAgent)
+        }
+
+        /// Every row has every member: what is not known is null.
+        func encode(to encoder: any Encoder) throws {
+            var row = encoder.container(keyedBy: CodingKeys.self)
+            try row.encode(marker, forKey: .marker)
+            try row.encode(at, forKey: .at)
+            try row.encode(kind, forKey: .kind)
+            try row.encode(cell, forKey: .cell)
+            try row.encode(viewer, forKey: .viewer)
+            try row.encode(verdict, forKey: .verdict)
+            try row.encode(address, forKey: .address)
+            try row.encode(userAgent, forKey: .userAgent)
+        }
+    }
+
+    func run() async throws {
+        guard since >= 0 else { throw ValidationError("--since takes a marker of an earlier export") }
+        guard let ledger = try SQLiteLedger(of: try await options.configuration().store) else { return }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
+        var marker = since
+        while true {
+            let events = try await ledger.events(after: marker, limit: Self.batch)
+            guard let last = events.last else { return }
+            var lines = Data()
+            for event in events {
+                lines += try encoder.encode(Row(event))
+                lines.append(0x0A)
+            }
+            try Output.put(lines)
+            marker = last.marker
+        }
+    }
 }

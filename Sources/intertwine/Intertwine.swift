@@ -1,4 +1,5 @@
 import ArgumentParser
+import IntertwineFeed
 import IntertwineService
 
 /// The command line, nothing else.
@@ -34,5 +35,60 @@ struct Intertwine: AsyncParsableCommand {
         } catch {
             exit(withError: error)
         }
+    }
+}
+
+struct CheckConfig: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print every setting as it is in force, and where it comes from; or all that is wrong, a line each.",
+        discussion: """
+            Looks through the configuration, the commands that actions name, and the files under feed.kinds and sources.file, as a start does.
+
+              intertwine check-config --config Config/intertwine.yaml
+            """)
+
+    @OptionGroup var options: SettingOptions
+
+    func run() async throws {
+        let configuration = try await options.checkedConfiguration()
+        try configuration.check()
+        let settings = configuration.settings + (try configuration.sourceSettings())
+        try Output.put(settings.map { "\($0.key)=\($0.shown)  # \($0.origin)\n" }.joined().utf8)
+    }
+}
+
+struct ImageURL: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "image-url",
+        abstract: "Mint the proxy's URL of a picture.",
+        discussion: "  curl \"http://127.0.0.1:8080$(intertwine image-url https://example.com/picture.png)\"")
+
+    @OptionGroup var options: SettingOptions
+
+    @Argument(help: "The picture's own URL.")
+    var url: String
+
+    func run() async throws {
+        try Output.say(try ImageAddress.mint(url, configuration: try await options.configuration()))
+    }
+}
+
+struct Schema: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print the JSON Schema (2020-12) of a kind of item, as import checks it.",
+        discussion: """
+              intertwine schema user
+              intertwine schema --set feed.kinds=Config/kinds.yaml event
+            """)
+
+    @OptionGroup var options: SettingOptions
+
+    @Argument(help: "The kind: what the items' klass says.")
+    var klass: String
+
+    func run() async throws {
+        let kinds = try await options.configuration().itemKinds()
+        guard let kind = kinds[klass] else { throw Refusal("\(klass): no such kind; there are \(kinds.names.joined(separator: ", "))") }
+        try Output.say(String(decoding: kind.schema(), as: UTF8.self))
     }
 }

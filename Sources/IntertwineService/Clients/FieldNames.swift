@@ -1,4 +1,6 @@
 internal import HTTPTypes
+internal import IntertwineFeed
+internal import IntertwineHTTPServer
 
 /// Field names that swift-http-types does not have.
 extension HTTPField.Name {
@@ -14,4 +16,16 @@ extension HTTPField.Name {
     static let xRequestID = known("X-Request-ID")
     static let idempotencyKey = known("Idempotency-Key")
     static let link = known("Link")
+}
+
+/// Tells the ledger's verdict in `X-Verdict`, where configuration allows.
+struct VerdictField: Sendable {
+    let isTold: Bool
+
+    func added(_ verdict: Verdict?, to response: ServerResponse) -> ServerResponse {
+        guard isTold, let verdict else { return response }
+        var response = response
+        response.fields[.xVerdict] = verdict.rawValue
+        return response
+    }
 }

@@ -1,3 +1,4 @@
+public import IntertwineDeclarations
 public import IntertwineFeed
 
 /// `feed.*`, `ads.*` and `cells.*`: what a page holds.
@@ -45,5 +46,100 @@ public struct FeedSettings: Sendable {
         reader.read("ads.rotation", &adRotation)
         reader.read("cells.user.regular", &regularUserCell)
         reader.read("cells.user.featured", &featuredUserCell)
+    }
+}
+
+/// `actions.*`: which commands a cell's actions run, in order.
+public struct ActionSettings: Sendable {
+    public var userSelection = ["analytics", "present"]
+    public var userDismissal = ["analytics", "dismiss"]
+    public var advertisementSelection = ["analytics", "clickthrough"]
+    public var advertisementDismissal = ["analytics", "dismiss"]
+    /// What a macro does when one of its commands fails.
+    public var onFailure = FailurePolicy.stop
+    /// How long after it a selection can be undone.
+    public var undo: Duration = .seconds(600)
+
+    public init() {}
+
+    mutating func read(_ reader: inout SettingsReader) {
+        reader.read("actions.user.selection", &userSelection)
+        reader.read("actions.user.dismissal", &userDismissal)
+        reader.read("actions.advertisement.selection", &advertisementSelection)
+        reader.read("actions.advertisement.dismissal", &advertisementDismissal)
+        reader.read("actions.on-failure", &onFailure)
+        reader.read("actions.undo", &undo)
+    }
+}
+
+/// `events.*`: how clicks, selections and impressions are judged, and what is kept about who made them.
+public struct EventSettings: Sendable {
+    public enum Address: String, Sendable, CaseIterable {
+        /// The first 24 bits of an IPv4 address, the first 48 of an IPv6 one.
+        case truncated
+        /// A keyed hash whose key changes every day.
+        case hashed
+        /// Nothing.
+        case none
+    }
+
+    /// The request field that names the viewer, set by whatever authenticates in front of the service. Empty: there are no viewers.
+    public var viewerHeader = "X-Viewer-ID"
+    public var address = Address.truncated
+    /// A second click of the same viewer, or of the same address and user agent, on the same ad within it is a duplicate.
+    public var window: Duration = .seconds(60)
+    /// Counted clicks per viewer and per address in a minute.
+    public var rate = 30
+    /// Counted impressions per viewer and per address in a minute.
+    public var impressionRate = 3_000
+    /// How long a click or impression token counts; an expired one still redirects.
+    public var tokenLifetime: Duration = .seconds(86_400)
+    /// Whether answers tell the verdict in `X-Verdict`.
+    public var tellVerdict = false
+    /// Whether `X-Forwarded-For` names the client; only behind a proxy that sets it.
+    public var trustForwarded = false
+
+    public init() {}
+
+    mutating func read(_ reader: inout SettingsReader) {
+        reader.read(
+            "events.viewer-header", &viewerHeader, allowed: "a field name, or nothing",
+            where: { $0.utf8.allSatisfy { $0 == 0x2D || $0.isASCIIAlphanumeric } })
+        reader.read("events.address", &address)
+        reader.read("events.window", &window)
+        reader.read("events.rate", &rate, in: 1...1_000_000)
+        reader.read("events.impression-rate", &impressionRate, in: 1...1_000_000)
+        reader.read(
+            "events.token-lifetime", &tokenLifetime, allowed: "\(Duration.allowed), at least 1h", where: { $0 >= .seconds(3_600) })
+        reader.read("events.tell-verdict", &tellVerdict)
+        reader.read("events.trust-forwarded", &trustForwarded)
+    }
+}
+
+extension UInt8 {
+    fileprivate var isASCIIAlphanumeric: Bool {
+        (0x30...0x39).contains(self) || (0x41...0x5A).contains(self) || (0x61...0x7A).contains(self)
+    }
+}
+
+extension FeedSettings {
+    var placement: any AdPlacement {
+        switch adScope {
+        case .page: MidpointPlacement(scope: .page(advertisements: adsPerPage))
+        case .feed: MidpointPlacement(scope: .feed)
+        }
+    }
+}
+
+extension ServiceConfiguration {
+    /// What the product's own cells are made with.
+    var cells: CellConfiguration {
+        var cells = CellConfiguration(hasViewers: !events.viewerHeader.isEmpty)
+        cells.userCells = [.regular: feed.regularUserCell, .featured: feed.featuredUserCell]
+        cells.userCommands[.selection] = SlotCommands(actions.userSelection, policy: actions.onFailure)
+        cells.userCommands[.dismissal] = SlotCommands(actions.userDismissal, policy: actions.onFailure)
+        cells.advertisementCommands[.selection] = SlotCommands(actions.advertisementSelection, policy: actions.onFailure)
+        cells.advertisementCommands[.dismissal] = SlotCommands(actions.advertisementDismissal, policy: actions.onFailure)
+        return cells
     }
 }

@@ -1,3 +1,7 @@
+internal import Crypto
+internal import Foundation
+public import IntertwineDeclarations
+internal import IntertwineFeed
 internal import IntertwineFetch
 internal import IntertwineImages
 internal import IntertwinePrimitives
@@ -78,4 +82,119 @@ public struct ImageSettings: Sendable {
     }
 
     private static let hosts = "host names such as pictures.example.com, or *.example.com"
+}
+
+extension ImageSettings {
+    var policy: AddressPolicy {
+        AddressPolicy(
+            allowedNetworks: allowedNetworks.compactMap(Network.init), allowedPorts: Set(allowedPorts),
+            allowedHosts: allowedHosts.compactMap(HostPattern.init), deniedHosts: deniedHosts.compactMap(HostPattern.init))
+    }
+
+    /// What mints and verifies the URLs of pictures.
+    func signer(_ keys: SigningKeys) throws(ConfigurationError) -> ImageURLSigner {
+        let secrets = [keys.current, keys.previous].compactMap { $0?.derived(for: SigningPurpose(rawValue: "image")) }
+        let hours = UInt32(clamping: lifetime.milliseconds / 3_600_000)
+        let rotation = UInt32(clamping: rotation.milliseconds / 3_600_000)
+        let bytes = secrets.map { $0.withUnsafeBytes { Array($0) } }
+        guard let signer = ImageURLSigner(keys: bytes, horizonHours: hours, rotationHours: rotation) else {
+            throw ConfigurationError("signing.key: cannot be used for image URLs")
+        }
+        return signer
+    }
+
+    /// Longer than anything that a client waits for: a name, a turn, the fetch, and the pause before a second attempt.
+    var timeLimit: Duration { .seconds(4) + patience + deadline }
+
+    /// - Parameter folder: where pictures are kept on disk; not used where no room is given to them.
+    func configuration(folder: String) -> ImageConfiguration {
+        var configuration = ImageConfiguration()
+        configuration.memoryBytes = memory.bytes
+        configuration.folder = disk.bytes > 0 ? folder : nil
+        configuration.diskBytes = disk.bytes
+        configuration.downloads = downloads
+        configuration.downloadsPerHost = downloadsPerHost
+        configuration.queue = queue
+        configuration.patience = patience
+        configuration.grace = grace
+        configuration.limits.bodyBytes = size.bytes
+        configuration.limits.total = deadline
+        configuration.limits.connect = connectTimeout
+        configuration.limits.head = headTimeout
+        configuration.limits.redirects = redirects
+        configuration.freshness.shortest = shortest.milliseconds / 1_000
+        configuration.freshness.staleWhileRevalidate = staleWhileRevalidate.milliseconds / 1_000
+        configuration.freshness.staleIfError = staleIfError.milliseconds / 1_000
+        let credentials = S3Bucket.Credentials(environment: ProcessInfo.processInfo.environment)
+        configuration.places = sources.compactMap { PicturePlace(setting: $0, credentials: credentials) }
+        let base = configuration.freshness
+        configuration.hostFreshness = freshness.compactMap { HostFreshness(setting: $0, base: base) }
+        return configuration
+    }
+}
+
+extension HostFreshness {
+    static let allowed =
+        "a host and what differs there, such as 'pictures.example.com shortest=0s' or '*.example.com default=1h longest=7d "
+        + "stale-while-revalidate=1h stale-if-error=1d'"
+
+    /// Reads an element of `images.freshness`: a host, and settings of its own with durations. What is not named is as everywhere.
+    init?(setting: String, base: FreshnessPolicy) {
+        let words = setting.split(separator: " ")
+        guard let host = words.first.flatMap({ HostPattern(String($0)) }), words.count > 1 else { return nil }
+        var policy = base
+        for word in words.dropFirst() {
+            let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
+            guard parts.count == 2, let time = Duration(setting: parts[1]), (.zero...(.seconds(365 * 86_400))).contains(time) else {
+                return nil
+            }
+            let seconds = time.milliseconds / 1_000
+            switch parts[0] {
+            case "shortest": policy.shortest = seconds
+            case "longest": policy.longest = seconds
+            case "default": (policy.silent, policy.heuristic) = (seconds, seconds)
+            case "stale-while-revalidate": policy.staleWhileRevalidate = seconds
+            case "stale-if-error": policy.staleIfError = seconds
+            default: return nil
+            }
+        }
+        self.init(host, policy)
+    }
+}
+
+extension PicturePlace {
+    static let allowed =
+        "URLs ending in a slash and where their pictures lie, such as 'https://pictures.example.com/ folder:/srv/pictures' or "
+        + "'https://media.example.com/ s3:https://s3.eu-central-1.amazonaws.com/bucket/ region=eu-central-1'"
+
+    /// Reads an element of `images.sources`.
+    init?(setting: String, credentials: S3Bucket.Credentials?) {
+        let words = setting.split(separator: " ").map(String.init)
+        guard words.count >= 2, let prefix = try? FetchURL(words[0]) else { return nil }
+        let store: Store
+        if let path = words[1].suffix(behind: "folder:"), words.count == 2, let folder = ConfinedFolder(path) {
+            store = .folder(folder)
+        } else if let text = words[1].suffix(behind: "s3:"), text.hasSuffix("/"), words.count <= 3, let endpoint = try? FetchURL(text) {
+            guard let region = words.count == 3 ? words[2].suffix(behind: "region=") : "us-east-1", !region.isEmpty else { return nil }
+            store = .bucket(S3Bucket(endpoint: endpoint, region: region, credentials: credentials))
+        } else {
+            return nil
+        }
+        self.init(prefix: prefix, store: store)
+    }
+}
+
+extension S3Bucket.Credentials {
+    /// Under the names that all tools for S3 know; nil where they are not set, and buckets are asked as anybody.
+    init?(environment: [String: String]) {
+        guard let key = environment["AWS_ACCESS_KEY_ID"], let secret = environment["AWS_SECRET_ACCESS_KEY"], !key.isEmpty, !secret.isEmpty
+        else { return nil }
+        self.init(accessKey: key, secret: secret, token: environment["AWS_SESSION_TOKEN"])
+    }
+}
+
+extension String {
+    fileprivate func suffix(behind prefix: String) -> String? {
+        hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
+    }
 }

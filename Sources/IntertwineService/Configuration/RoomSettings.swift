@@ -1,4 +1,10 @@
+internal import IntertwineDeclarations
+internal import IntertwineFetch
+internal import IntertwineHTTPServer
 internal import IntertwineObservability
+internal import IntertwineOperators
+internal import IntertwineSync
+internal import IntertwineViewer
 
 // How the settings of the rooms below are read: what they are stands with whoever goes by them.
 
@@ -14,5 +20,44 @@ extension LogSettings {
 extension MetricsSettings {
     mutating func read(_ reader: inout SettingsReader) {
         reader.read("metrics.enabled", &enabled)
+    }
+}
+
+extension SourceSettings {
+    mutating func read(_ reader: inout SettingsReader) {
+        reader.read("sources.file", &file, allowed: "a file's path")
+        reader.read(
+            "sources.allowed-networks", &allowedNetworks, allowed: "networks such as 10.1.0.0/16 or fd00::/8", where: { Network($0) != nil }
+        )
+        reader.read("sources.allowed-ports", &allowedPorts, allowed: "ports from 1 to 65535", where: { $0 > 0 })
+    }
+}
+
+extension AdminSettings {
+    mutating func read(_ reader: inout SettingsReader) {
+        reader.read("admin.enabled", &isServed)
+        reader.read("admin.host", &host, allowed: "an IP address, or localhost", where: HTTPServerConfiguration.isAddress)
+        reader.read("admin.port", &port, in: 0...65_535)
+        reader.read(
+            "admin.token", &token,
+            allowed: "8 to 512 visible ASCII characters; or nothing, where admin.host (\(host)) is a loopback address", secret: true,
+            where: { $0.isEmpty || (8...512).contains($0.utf8.count) && $0.utf8.allSatisfy { (0x21...0x7E).contains($0) } })
+        reader.read(
+            "admin.import-limit", &importLimit, allowed: "\(ByteCount.allowed), at least 1", where: { $0.bytes > 0 })
+        reader.read("admin.import-deadline", &importDeadline, in: .seconds(1) ... .seconds(604_800))
+        reader.check(
+            !token.isEmpty || Self.isLoopback(host),
+            "admin.token: must be set where admin.host is not a loopback address; admin.host is '\(host)'")
+    }
+
+    private static func isLoopback(_ host: String) -> Bool {
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        return host == "localhost" || host == "::1" || parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    }
+}
+
+extension ViewerSettings {
+    mutating func read(_ reader: inout SettingsReader) {
+        reader.read("viewer.enabled", &isServed)
     }
 }

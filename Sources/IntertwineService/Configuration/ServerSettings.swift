@@ -1,4 +1,8 @@
+public import IntertwineDeclarations
 internal import IntertwineHTTPServer
+internal import IntertwineOperators
+internal import IntertwinePrimitives
+internal import IntertwineRouting
 
 /// `server.*`: where the service listens, and what it allows a client.
 public struct ServerSettings: Sendable {
@@ -26,13 +30,149 @@ public struct ServerSettings: Sendable {
     }
 }
 
-/// `viewer.*`: the page that shows the feed in a browser.
-public struct ViewerSettings: Sendable {
-    public var isServed = true
+/// `limits.*`: what one client may take, counted on the bytes received. The defaults are those of the threat model.
+public struct LimitSettings: Sendable {
+    public var requestLine: ByteCount = .kibibytes(8)
+    public var header: ByteCount = .kibibytes(16)
+    public var fields = 100
+    public var body: ByteCount = .kibibytes(64)
+    /// Of all requests that are under way, on each listener.
+    public var bodies: ByteCount = .mebibytes(64)
+    public var chunkExtensions: ByteCount = .kibibytes(4)
+    public var trailers: ByteCount = .kibibytes(4)
+    public var headerDeadline: Duration = .seconds(10)
+    public var bodyDeadline: Duration = .seconds(30)
+    /// Bytes per second, after the first five seconds.
+    public var bodyRate: ByteCount = 240
+    public var idle: Duration = .seconds(60)
+    public var writeStall: Duration = .seconds(30)
+    /// Bytes per second, on the average of ``writeStall``.
+    public var writeRate: ByteCount = 240
+    public var handler: Duration = .seconds(10)
+    public var requestsPerConnection = 1_000
+    public var connectionAge: Duration = .seconds(3_600)
+    public var connections = 10_000
+    public var connectionsPerPeer = 256
+    public var output: ByteCount = .kibibytes(256)
 
     public init() {}
 
     mutating func read(_ reader: inout SettingsReader) {
-        reader.read("viewer.enabled", &isServed)
+        let small = 64...1 << 20
+        let times: ClosedRange<Duration> = .milliseconds(10) ... .seconds(604_800)
+        reader.read("limits.request-line", &requestLine, in: small)
+        reader.read("limits.header", &header, in: small)
+        reader.read("limits.fields", &fields, in: 1...10_000)
+        reader.read("limits.body", &body, in: 64...1 << 30)
+        reader.read("limits.bodies", &bodies, in: 64...1 << 40)
+        reader.read("limits.chunk-extensions", &chunkExtensions, in: small)
+        reader.read("limits.trailers", &trailers, in: small)
+        reader.read("limits.header-deadline", &headerDeadline, in: times)
+        reader.read("limits.body-deadline", &bodyDeadline, in: times)
+        reader.read("limits.body-rate", &bodyRate)
+        reader.read("limits.idle", &idle, in: times)
+        reader.read("limits.write-stall", &writeStall, in: times)
+        reader.read("limits.write-rate", &writeRate)
+        reader.read("limits.handler", &handler, in: times)
+        reader.read("limits.requests-per-connection", &requestsPerConnection, in: 1...Int(Int32.max))
+        reader.read("limits.connection-age", &connectionAge, in: times)
+        reader.read("limits.connections", &connections, in: 1...1_000_000)
+        reader.read("limits.connections-per-peer", &connectionsPerPeer, in: 1...1_000_000)
+        reader.read("limits.output", &output, in: 1 << 10...1 << 30)
+    }
+}
+
+/// `cors.*`: which pages of other origins may call the service from a browser.
+public struct CrossOriginSettings: Sendable {
+    private static let anyOrigin = CrossOriginPolicy.anyOrigin
+
+    /// Origins as browsers send them, such as `https://app.example.com`; or `*` alone.
+    public var origins: [String] = []
+    /// Whether those pages' requests may carry cookies and the like; never with `*`.
+    public var credentials = false
+    /// How long browsers may remember the answer to a preflight.
+    public var maxAge: Duration = .seconds(600)
+
+    public init() {}
+
+    mutating func read(_ reader: inout SettingsReader) {
+        reader.read(
+            "cors.origins", &origins, allowed: "origins such as https://app.example.com, in lower case and without a path; or * alone",
+            where: Self.isOrigin)
+        let origins = origins
+        reader.check(
+            origins.count <= 1 || !origins.contains(Self.anyOrigin), "cors.origins: * stands alone: it is every origin")
+        reader.read(
+            "cors.credentials", &credentials, allowed: "true or false; false where cors.origins holds *",
+            where: { !$0 || !origins.contains(Self.anyOrigin) })
+        reader.read("cors.max-age", &maxAge)
+    }
+
+    /// An origin's serialization (RFC 6454 section 6.2): scheme, host and port, and nothing after them; without the port that is the
+    /// scheme's own, because browsers leave that out.
+    private static func isOrigin(_ text: String) -> Bool {
+        if text == anyOrigin { return true }
+        let schemes: [(prefix: String, port: UInt16)] = [("https://", 443), ("http://", 80)]
+        guard let scheme = schemes.first(where: { text.hasPrefix($0.prefix) }) else { return false }
+        let authority = text.dropFirst(scheme.prefix.count)
+        // The colons of an IPv6 address stand in brackets.
+        let end = authority.lastIndex(of: "]").map { authority.index(after: $0) } ?? authority.firstIndex(of: ":") ?? authority.endIndex
+        let (host, rest) = (authority[..<end], authority[end...])
+        let isAddress = host.hasPrefix("[") && host.hasSuffix("]")
+        let plain = Array((isAddress ? "abcdef0123456789.:[]" : "abcdefghijklmnopqrstuvwxyz0123456789.-_").utf8)
+        guard !host.isEmpty, host.utf8.allSatisfy({ plain.contains($0) }) else { return false }
+        if rest.isEmpty { return true }
+        guard rest.hasPrefix(":"), let port = UInt16(rest.dropFirst()) else { return false }
+        return port != 0 && port != scheme.port && rest.dropFirst() == String(port)
+    }
+
+    /// Nil where no origin may.
+    var policy: CrossOriginPolicy? {
+        CrossOriginPolicy(origins: origins, credentials: credentials, maxAge: maxAge.milliseconds / 1_000)
+    }
+}
+
+/// What the listeners are made with.
+extension ServiceConfiguration {
+    var publicServer: HTTPServerConfiguration {
+        var server = limited
+        server.host = self.server.host
+        server.port = UInt16(clamping: self.server.port)
+        return server
+    }
+
+    var adminServer: HTTPServerConfiguration {
+        var server = limited
+        server.host = admin.host
+        server.port = UInt16(clamping: admin.port)
+        server.loops = 1
+        // Imports are long; how slowly they may come in is bounded by the rate.
+        server.bodyTimeout = max(server.bodyTimeout, admin.importDeadline)
+        return server
+    }
+
+    private var limited: HTTPServerConfiguration {
+        let limits = server.limits
+        var server = HTTPServerConfiguration()
+        server.requestLineLimit = limits.requestLine.bytes
+        server.fieldBlockLimit = limits.header.bytes
+        server.fieldLimit = limits.fields
+        server.bodyLimit = limits.body.bytes
+        server.bodiesLimit = limits.bodies.bytes
+        server.chunkExtensionLimit = limits.chunkExtensions.bytes
+        server.trailerLimit = limits.trailers.bytes
+        server.headTimeout = limits.headerDeadline
+        server.bodyTimeout = limits.bodyDeadline
+        server.minimumBodyRate = limits.bodyRate.bytes
+        server.minimumWriteRate = limits.writeRate.bytes
+        server.idleTimeout = limits.idle
+        server.writeTimeout = limits.writeStall
+        server.handlerTimeout = limits.handler
+        server.requestsPerConnection = limits.requestsPerConnection
+        server.connectionAge = limits.connectionAge
+        server.connectionLimit = limits.connections
+        server.connectionsPerPeer = limits.connectionsPerPeer
+        server.outputHighWater = limits.output.bytes
+        return server
     }
 }

@@ -1,4 +1,8 @@
+public import IntertwineDeclarations
 public import IntertwineObservability
+public import IntertwineOperators
+public import IntertwineSync
+public import IntertwineViewer
 
 /// Everything that can be set, with its default. `Config/intertwine.yaml` comments each key.
 ///
@@ -30,7 +34,7 @@ public struct ServiceConfiguration: Sendable {
 
     /// Reads what is written down.
     ///
-    /// - Throws: ``ConfigurationError`` with all keys that are unknown or have values that are not allowed.
+    /// - Throws: `ConfigurationError` with all keys that are unknown or have values that are not allowed.
     public init(_ sources: SettingSources) throws(ConfigurationError) {
         let (configuration, faults) = Self.read(sources)
         if let faults { throw faults }
@@ -49,7 +53,7 @@ public struct ServiceConfiguration: Sendable {
 
     /// Checks values that a program has set, as those that are read are checked.
     ///
-    /// - Throws: ``ConfigurationError`` with all that are not allowed.
+    /// - Throws: `ConfigurationError` with all that are not allowed.
     public func validate() throws(ConfigurationError) {
         try walked.faults.finish()
     }

@@ -1,5 +1,6 @@
 internal import Configuration
 internal import Foundation
+internal import IntertwineDeclarations
 internal import Yams
 
 /// The places settings come from: flags, then the environment, then the file.
@@ -22,7 +23,7 @@ public struct SettingSources: Sendable {
     /// - Parameters:
     ///   - flags: values by canonical key, from the command line.
     ///   - file: the configuration file, which may be a pipe; nil for `INTERTWINE_CONFIG`, or else ``defaultFile`` if it exists.
-    /// - Throws: ``ConfigurationError`` where the file is missing, cannot be read or is no YAML mapping.
+    /// - Throws: `ConfigurationError` where the file is missing, cannot be read or is no YAML mapping.
     public init(
         flags: [String: String] = [:], environment: [String: String]? = nil, file: String? = nil
     ) async throws {

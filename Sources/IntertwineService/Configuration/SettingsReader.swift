@@ -1,3 +1,5 @@
+internal import IntertwineDeclarations
+
 /// Walks over all settings, one by one: takes each from where it is written, checks it, and remembers it. So one pass over the configuration
 /// knows every key there is, and everything that is wrong.
 struct SettingsReader {
@@ -87,5 +89,49 @@ struct SettingsReader {
     /// Notes all keys that are written down somewhere and that nothing has read.
     mutating func finish() {
         if let sources { faults.collect { () throws(ConfigurationError) in try sources.refuseUnknown(besides: names) } }
+    }
+}
+
+/// One setting as it is in force, for `check-config` and for the log line at the start.
+public struct Setting: Sendable, Hashable {
+    public var key: String
+    public var value: String
+    public var origin: SettingOrigin
+    public var isSecret: Bool
+
+    /// The value, or what stands for it where it must not be shown.
+    public var shown: String {
+        isSecret && !value.isEmpty ? "(secret)" : value
+    }
+}
+
+/// Where a setting's value came from, strongest first.
+public enum SettingOrigin: Sendable, Hashable, CustomStringConvertible {
+    case flag
+    case environment
+    case file(String)
+    /// The program that embeds the service.
+    case program
+    case `default`
+
+    public var description: String {
+        switch self {
+        case .flag: "flag"
+        case .environment: "environment"
+        case .file(let path): path
+        case .program: "program"
+        case .default: "default"
+        }
+    }
+}
+
+extension ConfigurationError {
+    static func invalid(_ key: String, _ value: String, from origin: SettingOrigin, allowed: String) -> ConfigurationError {
+        ConfigurationError("\(key): '\(value)' (\(origin)) is not allowed; allowed: \(allowed)")
+    }
+
+    static func unknown(_ key: String, from origin: SettingOrigin, known: [String]) -> ConfigurationError {
+        let hint = Spelling.question(for: key, among: known) ?? "Config/intertwine.yaml lists all keys"
+        return ConfigurationError("\(key): unknown key (\(origin)); \(hint)")
     }
 }

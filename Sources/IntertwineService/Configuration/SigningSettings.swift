@@ -1,4 +1,8 @@
+internal import Foundation
+internal import Glibc
+internal import IntertwineDeclarations
 internal import IntertwineFeed
+internal import IntertwineStorage
 
 /// `signing.*`: the keys that cursors, click tokens and image URLs are signed with.
 public struct SigningSettings: Sendable {
@@ -18,5 +22,60 @@ public struct SigningSettings: Sendable {
         reader.read(
             name, &key, allowed: "64 hexadecimal digits, or nothing", secret: true,
             where: { $0.isEmpty || SigningKey(hexadecimal: $0) != nil })
+    }
+}
+
+/// The signing key that a service without a configured one keeps in its data folder, readable by its owner alone.
+struct SigningKeyFile {
+    let path: String
+
+    /// The key, made now if there is none yet, and on disk. Two processes that start at once end up with the same one.
+    ///
+    /// - Throws: `ConfigurationError` where the file cannot be read or written, or holds no key. It is never overwritten.
+    func load() throws -> SigningKey {
+        let known = try read()
+        if known == nil { try create() }
+        guard let key = try known ?? read() else { throw ConfigurationError("\(path): the signing key cannot be read") }
+        // Links and cursors that are given out must be good after a power cut too. Whoever made the file may not have come this far.
+        guard DurableFolder.sync(of: path) else { throw failure("cannot be written") }
+        return key
+    }
+
+    private func read() throws -> SigningKey? {
+        guard FileManager.default.fileExists(atPath: path) else { return nil }
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+            throw ConfigurationError("\(path): the signing key cannot be read")
+        }
+        guard let key = SigningKey(hexadecimal: text.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+            throw ConfigurationError("\(path): the signing key must be 64 hexadecimal digits")
+        }
+        return key
+    }
+
+    /// Writes a new key under a name of its own and links it into place, so that nobody ever reads half a key. What a process that was
+    /// killed has left is in nobody's way.
+    private func create() throws {
+        let draft = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 16))"
+        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure("cannot be written") }
+        defer { unlink(draft) }
+        let line = Array((SigningKey.random().hexadecimal + "\n").utf8)
+        let written = write(descriptor, line, line.count)
+        let synced = fsync(descriptor)
+        close(descriptor)
+        guard written == line.count, synced == 0 else { throw failure("cannot be written") }
+        guard link(draft, path) == 0 || errno == EEXIST else { throw failure("cannot be written") }
+    }
+
+    private func failure(_ what: String) -> ConfigurationError {
+        ConfigurationError("\(path): the signing key \(what): \(String(cString: strerror(errno)))")
+    }
+}
+
+extension ServiceConfiguration {
+    /// The keys in force; that of the data folder, made now if there is none yet, where none is configured.
+    func signingKeys() throws -> SigningKeys {
+        let current = try SigningKey(hexadecimal: signing.key) ?? SigningKeyFile(path: store.path(of: "signing.key")).load()
+        return SigningKeys(current: current, previous: SigningKey(hexadecimal: signing.previousKey))
     }
 }

@@ -5,7 +5,6 @@ internal import IntertwineRouting
 /// The service's description of itself, made of the routes that serve: `GET /openapi.json`, and `GET /schemas/cell.json` with what it says of
 /// cells as a document of its own, and one for each identifier. It is the binding description of what clients may rely on.
 struct APIDescription: Sendable {
-    static let path = "/openapi.json"
     static let cellPath = "/schemas/cell.json"
     static let schemaType = "application/schema+json"
 
@@ -23,7 +22,7 @@ struct APIDescription: Sendable {
             APIOperation(
                 "getCellSchema", tag: "Description", "The JSON Schema of a cell",
                 "The same as `ViewModel` in this description, as a schema of its own (JSON Schema 2020-12).",
-                parameters: [FeedParameters.ifNoneMatch],
+                parameters: [Parameter.ifNoneMatch],
                 answers: Answer.negotiated + [
                     .json(
                         .ok, "A JSON Schema.", .document(having: ["$schema", "$id", "$defs"]),
@@ -33,22 +32,10 @@ struct APIDescription: Sendable {
             type: Self.schemaType, Schema.cell.document(id: publicURL + Self.cellPath))
         let schemas = [cell, IdentifierSchemas(kinds: kinds, publicURL: publicURL).route]
         let name = FeedParameters.viewerField
-        let description = Self.service.route(Self.path, Self.operation(caching: .pageCaching), describing: routes + schemas) { text in
+        let description = Self.service.route(caching: .pageCaching, describing: routes + schemas) { text in
             viewerHeader.isEmpty || viewerHeader == name ? text : text.replacing(name, with: viewerHeader)
         }
         self.routes = [description] + schemas
-    }
-
-    /// The route of a description.
-    static func operation(caching: Answer.Field) -> APIOperation {
-        APIOperation(
-            "getDescription", tag: "Description", "This description", parameters: [FeedParameters.ifNoneMatch],
-            answers: Answer.negotiated + [
-                .json(
-                    .ok, "An OpenAPI 3.1 document.", .document(having: ["openapi", "info", "paths"]),
-                    [caching, .eTag, .vary, .contentEncoding],
-                    example: #"{"openapi": "3.1.1", "info": {"title": "Intertwine", "version": "1"}, "paths": {}}"#)
-            ])
     }
 
     static let service = OpenAPIDocument(
@@ -77,11 +64,4 @@ struct APIDescription: Sendable {
             .init("Description", "What describes the service."),
         ],
         answers: Answer.usual)
-}
-
-extension Schema {
-    /// A JSON document of a form of its own, known by its members.
-    static func document(having members: [String]) -> Schema {
-        object(members.map { .required($0, .any) })
-    }
 }

@@ -54,7 +54,7 @@ struct IdentifierSchemas: Sendable {
             under the identifier can count on. There is one for each cell that the product comes with, in either layout, and for each cell of a \
             declared kind. Members that it does not describe may be added.
             """,
-            parameters: [Self.identifier, FeedParameters.ifNoneMatch],
+            parameters: [Self.identifier, Parameter<Void>.ifNoneMatch],
             answers: Answer.negotiated + [
                 .json(
                     .ok, "A JSON Schema.", .document(having: ["$schema", "$id", "$defs"]),

@@ -1,4 +1,5 @@
 internal import HTTPTypes
+internal import IntertwineDeclarations
 internal import IntertwineFeed
 internal import IntertwineRouting
 
@@ -62,5 +63,36 @@ struct FeedCatalogue: Sendable {
             throw Problem(.notFound, .unknownSection, "There is no such section in this feed.")
         }
         return found
+    }
+}
+
+extension DeclaredFeeds {
+    /// What each feed shows.
+    ///
+    /// - Parameter lanes: where the store keeps each section.
+    func sources(lanes: [String: Lane], scope: FeedSettings.AdScope) -> [String: any DataSource] {
+        var sources: [String: any DataSource] = [Self.mainName: FlatDataSource(order: section(Self.mainName).order)]
+        for (feed, names) in feeds {
+            sources[feed] = SectionedDataSource(
+                names.compactMap { name in
+                    let section = section(name)
+                    return lanes[name].map {
+                        FeedSection(name, title: section.title, lane: $0, order: section.order, placement: section.placement(scope))
+                    }
+                }, showsAdsAlone: feed == Self.mainName)
+        }
+        return sources
+    }
+
+    private func section(_ name: String) -> DeclaredSection {
+        sections.first { $0.name == name } ?? DeclaredSection(name: name)
+    }
+}
+
+extension DeclaredSection {
+    /// Where advertisements stand in it; nil where the feed's own placement holds.
+    fileprivate func placement(_ scope: FeedSettings.AdScope) -> (any AdPlacement)? {
+        guard let advertisements, scope == .page || advertisements == 0 else { return nil }
+        return MidpointPlacement(scope: .page(advertisements: advertisements))
     }
 }

@@ -1,4 +1,4 @@
-internal import Crypto
+internal import IntertwineDeclarations
 internal import IntertwineEventLoop
 internal import IntertwineFeed
 internal import IntertwineFetch
@@ -18,32 +18,21 @@ final class PictureProxy: Sendable {
     private let transfers: Transfers
     private let timeLimit: Duration
 
-    init(
-        configuration: ServiceConfiguration, keys: SigningKeys, logger: Logger = Logger(label: "intertwine")
-    ) throws {
-        let signer = try Self.signer(configuration: configuration, keys: keys)
-        let transfers = Transfers(on: try EventLoop(label: "images"), policy: configuration.images.policy)
-        var images = configuration.images.configuration(folder: configuration.store.path(of: "images"))
+    /// - Parameters:
+    ///   - folder: where pictures are kept on disk.
+    ///   - variesByOrigin: whether answers differ by the request's origin.
+    init(_ settings: ImageSettings, signer: ImageURLSigner, folder: String, variesByOrigin: Bool, logger: Logger) throws {
+        let transfers = Transfers(on: try EventLoop(label: "images"), policy: settings.policy)
+        var images = settings.configuration(folder: folder)
         images.logger = logger
         let manager = ImageNetworkManager(images, transfers: transfers)
-        timeLimit = configuration.images.timeLimit
+        timeLimit = settings.timeLimit
         self.transfers = transfers
         self.manager = manager
         self.signer = signer
         links = PictureLinks(signer: signer)
         finished = FinishedPictures(
-            manager: manager, signer: signer, variesByOrigin: !configuration.crossOrigin.origins.isEmpty)
-    }
-
-    static func signer(configuration: ServiceConfiguration, keys: SigningKeys) throws(ConfigurationError) -> ImageURLSigner {
-        let secrets = [keys.current, keys.previous].compactMap { $0?.derived(for: SigningPurpose(rawValue: "image")) }
-        let hours = UInt32(clamping: configuration.images.lifetime.milliseconds / 3_600_000)
-        let rotation = UInt32(clamping: configuration.images.rotation.milliseconds / 3_600_000)
-        let bytes = secrets.map { $0.withUnsafeBytes { Array($0) } }
-        guard let signer = ImageURLSigner(keys: bytes, horizonHours: hours, rotationHours: rotation) else {
-            throw ConfigurationError("signing.key: cannot be used for image URLs")
-        }
-        return signer
+            manager: manager, signer: signer, variesByOrigin: variesByOrigin)
     }
 
     var routes: [Route] {
@@ -59,5 +48,37 @@ final class PictureProxy: Sendable {
         await manager.shutDown()
         await transfers.shutDown()
         transfers.loop.stop()
+    }
+}
+
+/// Mints the hrefs of pictures. They are not remembered here: the cells that show them are.
+struct PictureLinks: Sendable {
+    let signer: ImageURLSigner
+
+    /// The href of a picture; the source itself, which no proxy of ours will fetch, where it is no URL that could be signed.
+    ///
+    /// - Parameter now: milliseconds since 1970-01-01 UTC.
+    func href(_ source: String, now: Int64) -> String {
+        if FetchURL.isPlain(source) { return signer.path(forPlain: source, now: now / 1_000) }
+        guard let url = try? FetchURL(source) else { return source }
+        return signer.path(for: url, now: now / 1_000)
+    }
+}
+
+/// Image URLs for operators who want to see what the proxy makes of a picture.
+public enum ImageAddress {
+    /// The href under which the service with this configuration serves a picture.
+    ///
+    /// - Throws: `ConfigurationError` where the source is no URL that can be fetched, or the signing key cannot be read.
+    public static func mint(_ source: String, configuration: ServiceConfiguration) throws -> String {
+        let signer = try configuration.images.signer(try configuration.signingKeys())
+        guard let url = try? FetchURL(source) else { throw ConfigurationError("'\(source)' is not an absolute http or https URL") }
+        do {
+            try configuration.images.policy.check(url)
+        } catch {
+            throw ConfigurationError("'\(source)' would be refused: \(error.rawValue)")
+        }
+        let path = signer.path(for: url, now: WallClock.now() / 1_000)
+        return configuration.server.publicURL + path
     }
 }

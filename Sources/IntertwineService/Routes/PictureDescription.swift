@@ -24,7 +24,7 @@ enum PictureDescription {
                 Names the request in the answer and in the log: 1 to 128 token characters of the client's choice. By a UUID it can be \
                 cancelled; any other name cancels nothing.
                 """, example: #""0e2b1b5a-6c0f-4b7e-8f6a-3a5d0c9f7e11""#),
-            FeedParameters.ifNoneMatch,
+            Parameter<Void>.ifNoneMatch,
             Parameter.field(
                 "Range", .string, "A single range of bytes (RFC 9110, section 14). Others are ignored.", example: #""bytes=0-99""#),
             Parameter.field(

@@ -58,9 +58,7 @@ struct ReloadTests {
         let configuration = try await Self.configuration(folder)
         let lines = Lines()
         let logger = Logger(label: "tests") { _ in Handler { lines.append($0) } }
-        let parts = try ServiceParts(
-            configuration: configuration, extensions: ServiceExtensions(), telemetry: Telemetry(configuration.log), logger: logger)
-        let live = try LiveComposition(configuration, parts: parts)
+        let live = try FeedService.build(configuration: configuration, logger: logger).live
         try live.change(to: configuration)
         #expect(lines.take() == [])
         try write(sources.replacing("people:", with: "persons:"), to: "sources.yaml")
@@ -86,9 +84,7 @@ struct ReloadTests {
                 flags: ["store.database": "\(folder)/feed.sqlite"], environment: [:], file: "\(folder)/empty.yaml"))
         let lines = Lines()
         let logger = Logger(label: "tests") { _ in Handler { lines.append($0) } }
-        let parts = try ServiceParts(
-            configuration: configuration, extensions: ServiceExtensions(), telemetry: Telemetry(configuration.log), logger: logger)
-        let live = try LiveComposition(configuration, parts: parts)
+        let live = try FeedService.build(configuration: configuration, logger: logger).live
         // The folder that the process stands in is another one now.
         let mark = "\(FileManager.default.currentDirectoryPath)/intertwine-\(UUID())"
         try "".write(toFile: mark, atomically: true, encoding: .utf8)

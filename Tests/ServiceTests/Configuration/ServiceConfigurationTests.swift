@@ -2,6 +2,7 @@ import Foundation
 import IntertwineFeed
 import Testing
 
+@testable import IntertwineDeclarations
 @testable import IntertwineService
 
 @Suite("Configuration")

@@ -1,6 +1,7 @@
 import IntertwineFeed
 import Testing
 
+@testable import IntertwineDeclarations
 @testable import IntertwineService
 
 @Suite("Sections and feeds by configuration")

@@ -3,6 +3,7 @@ import IntertwineFeed
 import TestSupport
 import Testing
 
+@testable import IntertwineDeclarations
 @testable import IntertwineService
 
 @Suite("Kinds in a file")

@@ -3,6 +3,7 @@ import IntertwineFeed
 import TestSupport
 import Testing
 
+@testable import IntertwineOperators
 @testable import IntertwineService
 
 @Suite("Audit log")

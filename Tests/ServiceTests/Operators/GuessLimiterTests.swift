@@ -2,6 +2,7 @@ import IntertwineHTTPServer
 import Synchronization
 import Testing
 
+@testable import IntertwineOperators
 @testable import IntertwineService
 
 @Suite("Guesses at the token")

@@ -4,6 +4,7 @@ import IntertwineRouting
 import IntertwineStorage
 import Testing
 
+@testable import IntertwineOperators
 @testable import IntertwineService
 
 @Suite("Operations in a request")

@@ -3,6 +3,7 @@ import HTTPTypes
 import IntertwineRouting
 import Testing
 
+@testable import IntertwineOperators
 @testable import IntertwineService
 
 @Suite("Who may ask the operators' listener")

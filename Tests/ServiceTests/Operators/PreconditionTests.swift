@@ -3,6 +3,7 @@ import IntertwineFeed
 import IntertwineRouting
 import Testing
 
+@testable import IntertwineOperators
 @testable import IntertwineService
 
 @Suite("Conditions of writes")

@@ -1,6 +1,7 @@
 import Foundation
 import IntertwineFeed
 import IntertwineImages
+import Logging
 import TestSupport
 import Testing
 
@@ -31,7 +32,9 @@ struct FinishedPicturesTests {
                     "images.allowed-ports": "\(origin.port)",
                 ], environment: [:], file: "\(folder)/empty.yaml"))
         let keys = SigningKeys(current: try SigningKey(Array(repeating: 7, count: 32)))
-        let proxy = try PictureProxy(configuration: configuration, keys: keys)
+        let proxy = try PictureProxy(
+            configuration.images, signer: configuration.images.signer(keys), folder: configuration.store.path(of: "images"),
+            variesByOrigin: false, logger: Logger(label: "tests"))
         var kept: [Kept] = []
         for number in 0..<40 {
             let source = origin.url("/\(number).png")

@@ -1,9 +1,8 @@
 import Foundation
 import IntertwineStorage
-import IntertwineSync
 import Testing
 
-@testable import IntertwineService
+@testable import IntertwineSync
 
 @Suite("How sources are doing", .timeLimit(.minutes(1)))
 struct SourceBoardTests {

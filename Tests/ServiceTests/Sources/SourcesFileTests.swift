@@ -5,6 +5,7 @@ import IntertwineStorage
 import IntertwineSync
 import Testing
 
+@testable import IntertwineDeclarations
 @testable import IntertwineService
 
 @Suite("Sources in a file")

@@ -1,0 +1,197 @@
+package import IntertwineFeed
+
+/// The sections that configuration declares, and the feeds that are composed of them.
+package struct DeclaredFeeds: Sendable {
+    /// The feed that `/feed` serves. It is always there.
+    package static let mainName = SectionPlan.mainName
+
+    package var sections: [DeclaredSection] = []
+    /// The names of each feed's sections, in order.
+    package var feeds: [String: [String]] = [:]
+
+    package init() {}
+
+    /// How the store is to lay the items out.
+    package var plans: [SectionPlan] {
+        sections.map { SectionPlan($0.name, kinds: $0.kinds, fields: [$0.order.field].compactMap { $0 }, order: $0.order) }
+    }
+
+}
+
+/// A section as configuration says it.
+package struct DeclaredSection: Sendable {
+    package var name: String
+    /// The text of its header; nil for none.
+    package var title: String?
+    /// The kinds that stand in it; for the main section, none.
+    package var kinds: [String] = []
+    package var order = SectionOrder.imported
+    /// On each page, among the section's own content; nil where `ads.*` says it all.
+    package var advertisements: Int?
+
+    package init(name: String) {
+        self.name = name
+    }
+}
+
+/// Reads `sections: {events: {title: …, kinds: […], order: …}}` and `feeds: {main: [events, main]}`.
+struct FeedsReader {
+    private static let nameLimit = 64
+    /// Of one feed; a cursor counts them in 16 bits.
+    private static let sectionLimit = 1_000
+
+    /// All there are, however they were declared.
+    let kinds: ItemKinds
+    /// Kinds that are declared, and not rightly: told of where they are, and not here once more.
+    var broken: Set<String> = []
+
+    /// - Throws: ``ConfigurationError`` with file and line for everything that is wrong.
+    func feeds(sections: YAMLPlace?, feeds: YAMLPlace?) throws(ConfigurationError) -> DeclaredFeeds {
+        var declared = DeclaredFeeds()
+        var faults = FaultCollector()
+        var places: [YAMLPlace] = []
+        var names: [String] = []
+        for (name, place) in try sections?.members("each section's name with title, kinds, order, ads") ?? [] {
+            names.append(name)
+            let section = faults.collect { () throws(ConfigurationError) in try self.section(name, at: place, after: declared.sections) }
+            guard let section else { continue }
+            declared.sections.append(section)
+            places.append(place)
+        }
+        for (index, place) in places.enumerated() {
+            let order = faults.collect { () throws(ConfigurationError) in
+                try self.order(of: declared.sections[index], at: place, among: declared.sections)
+            }
+            declared.sections[index].order = order ?? .imported
+        }
+        for (name, place) in try feeds?.members("each feed's name with a list of its sections") ?? [] {
+            declared.feeds[name] = faults.collect { () throws(ConfigurationError) in
+                try check(name, of: "feed", at: place)
+                return try self.sections(of: place, among: names)
+            }
+        }
+        try faults.finish()
+        return declared
+    }
+
+    private func sections(of feed: YAMLPlace, among declared: [String]) throws(ConfigurationError) -> [String] {
+        var known = declared
+        if !known.contains(SectionPlan.mainName) { known.append(SectionPlan.mainName) }
+        var names: [String] = []
+        let list = "a list of sections: \(known.joined(separator: ", "))"
+        for place in try feed.elements(list) {
+            let name = try place.text(list)
+            guard known.contains(name) else {
+                throw place.unknown("section", name, among: known)
+            }
+            guard !names.contains(name) else { throw place.fault("the section '\(name)' stands in the feed twice") }
+            names.append(name)
+        }
+        guard (1...Self.sectionLimit).contains(names.count) else { throw feed.fault("a feed has 1 to \(Self.sectionLimit) sections") }
+        return names
+    }
+
+    private func section(
+        _ name: String, at place: YAMLPlace, after others: [DeclaredSection]
+    ) throws(ConfigurationError) -> DeclaredSection {
+        try check(name, of: "section", at: place)
+        var section = DeclaredSection(name: name)
+        let members = try place.members(of: "section '\(name)'", among: ["title", "kinds", "order", "ads"])
+        if let title = members["title"] {
+            let text = try title.text("the text of the section's header")
+            guard text.utf8.count <= SectionHeader.titleLimit else {
+                throw title.fault("title is longer than \(SectionHeader.titleLimit) bytes")
+            }
+            section.title = text
+        }
+        if let ads = members["ads"] {
+            let text = try ads.text("a whole number from 0 to 20")
+            guard let number = Int(text), (0...20).contains(number) else { throw ads.notAllowed(text, "a whole number from 0 to 20") }
+            section.advertisements = number
+        }
+        guard name != SectionPlan.mainName else {
+            if let kinds = members["kinds"] {
+                throw kinds.fault("the section '\(name)' takes every kind that no other section takes; it has no kinds of its own")
+            }
+            return section
+        }
+        guard let list = members["kinds"] else { throw place.fault("kinds is missing: the kinds of item that stand in the section") }
+        section.kinds = try kinds(list, taken: others)
+        return section
+    }
+
+    private func kinds(_ place: YAMLPlace, taken: [DeclaredSection]) throws(ConfigurationError) -> [String] {
+        let content = kinds.names.filter { kinds[$0]?.lane == .content }
+        let allowed = content.joined(separator: ", ")
+        var names: [String] = []
+        for place in place.isList ? try place.elements("names of kinds") : [place] {
+            let name = try place.text("names of kinds: \(allowed)")
+            guard kinds[name] != nil || broken.contains(name) else { throw place.unknown("kind", name, among: content) }
+            guard kinds[name]?.lane == .content || broken.contains(name) else {
+                throw place.fault("'\(name)' is an advertisement, which stands among the items of any section; allowed: \(allowed)")
+            }
+            if let section = taken.first(where: { $0.kinds.contains(name) }) {
+                throw place.fault("the section '\(section.name)' takes the kind '\(name)' already")
+            }
+            guard !names.contains(name) else { throw place.fault("the kind '\(name)' stands there twice") }
+            names.append(name)
+        }
+        guard !names.isEmpty else { throw place.fault("a section takes one kind at least; allowed: \(allowed)") }
+        return names
+    }
+
+    /// `imported`, `newest`, `field NAME` or `field NAME descending`.
+    private func order(
+        of section: DeclaredSection, at place: YAMLPlace, among sections: [DeclaredSection]
+    ) throws(ConfigurationError) -> SectionOrder {
+        let allowed = "imported, newest, field NAME, field NAME descending"
+        guard let place = try place.members(of: "section '\(section.name)'", among: ["title", "kinds", "order", "ads"])["order"] else {
+            return .imported
+        }
+        // What fields kinds have is not known where one of them is not right.
+        guard broken.isEmpty else { return .imported }
+        let text = try place.text(allowed)
+        let words = text.split(separator: " ").map(String.init)
+        switch (words.first, words.count) {
+        case ("imported", 1): return .imported
+        case ("newest", 1): return .newest
+        case ("field", 2): return SectionOrder(by: try field(words[1], of: section, at: place, among: sections))
+        case ("field", 3) where words[2] == "descending":
+            return SectionOrder(by: try field(words[1], of: section, at: place, among: sections), isDescending: true)
+        default: throw place.notAllowed(text, allowed)
+        }
+    }
+
+    /// The field of that name that all kinds of the section have, with one comparison.
+    private func field(
+        _ name: String, of section: DeclaredSection, at place: YAMLPlace, among sections: [DeclaredSection]
+    ) throws(ConfigurationError) -> SortField {
+        let taken = sections.flatMap(\.kinds)
+        let standing = section.name == SectionPlan.mainName ? kinds.names.filter { !taken.contains($0) } : section.kinds
+        let fields = standing.compactMap { kinds[$0] }.filter { $0.lane == .content }.map { Set($0.sortFields) }
+        let common = fields.dropFirst().reduce(fields.first ?? []) { $0.intersection($1) }
+        guard let field = common.first(where: { $0.name == name }) else {
+            let shown = ItemFault.shown(name)
+            guard !common.isEmpty else {
+                let all = standing.joined(separator: ", ")
+                throw place.fault(
+                    "'\(section.name)' cannot be ordered by '\(shown)': its kinds (\(all)) have no text, number or date in common that all "
+                        + "their items have. Declare the field in each of them with required: true, or order by imported or newest")
+            }
+            throw place.unknown(
+                "field", name, " to order '\(section.name)' by: a required text, number or date of all its kinds",
+                among: common.map(\.name).sorted())
+        }
+        return field
+    }
+
+    /// Letters, digits, underscores and hyphens, beginning with a letter: a name that needs no quoting in a path.
+    private func check(_ name: String, of thing: String, at place: YAMLPlace) throws(ConfigurationError) {
+        let first = name.utf8.first.map { ($0 | 0x20) &- UInt8(ascii: "a") < 26 } ?? false
+        guard first, SortField(name, .text) != nil, name.utf8.count <= Self.nameLimit else {
+            throw place.fault(
+                "'\(ItemFault.shown(name))' cannot be a \(thing)'s name: a letter followed by letters, digits, _ or -, \(Self.nameLimit) at most"
+            )
+        }
+    }
+}

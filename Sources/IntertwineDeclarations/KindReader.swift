@@ -1,0 +1,185 @@
+internal import IntertwineFeed
+
+/// Reads the declaration of one kind, `name: {fields: …, cells: …}`. What it names is checked by ``DeclaredKind``, not here.
+struct KindReader {
+    /// What a slot does when one of its commands fails.
+    let policy: FailurePolicy
+
+    func declaration(_ name: String, at place: YAMLPlace) throws(ConfigurationError) -> KindDeclaration {
+        let keys = ["prefix", "lane", "id", "types", "fields", "cells", "destination", "presentation", "actions"]
+        var faults = FaultCollector()
+        let members = try place.members(of: "kind '\(ItemFault.shown(name))'", among: keys, faults: &faults)
+        guard let fields = members["fields"] else { throw place.fault("fields is missing: each field's name with its type") }
+        guard let cells = members["cells"] else { throw place.fault("cells is missing: the cells for collection, table") }
+        func read<Value>(_ name: String, _ body: (YAMLPlace) throws(ConfigurationError) -> Value) -> Value? {
+            members[name].flatMap { place in faults.collect { () throws(ConfigurationError) in try body(place) } }
+        }
+        var declaration = KindDeclaration(
+            name: name, fields: faults.collect { () throws(ConfigurationError) in try self.fields(fields) } ?? [],
+            cells: faults.collect { () throws(ConfigurationError) in try self.cells(cells) } ?? [:])
+        declaration.prefix = read("prefix") { place throws(ConfigurationError) in try place.text("what cell ids begin with") }
+        declaration.lane = read("lane") { place throws(ConfigurationError) in try lane(place) } ?? declaration.lane
+        declaration.id = read("id") { place throws(ConfigurationError) in try place.text("a required text field") }
+        declaration.variants = read("types") { place throws(ConfigurationError) in try place.texts("the values of the type field") } ?? []
+        declaration.destination = read("destination") { place throws(ConfigurationError) in try place.text("a required url field") }
+        declaration.presentation = read("presentation") { place throws(ConfigurationError) in try presentation(place) }
+        declaration.actions = read("actions") { place throws(ConfigurationError) in try actions(place) } ?? declaration.actions
+        try faults.finish()
+        return declaration
+    }
+
+    private func lane(_ place: YAMLPlace) throws(ConfigurationError) -> Lane {
+        switch try place.text("content, advertisements") {
+        case "content": return .content
+        case "advertisements": return .advertisements
+        case let text: throw place.notAllowed(text, "content, advertisements")
+        }
+    }
+
+    /// `title: text`, or `title: {type: text, required: true, min: 1, max: 80, choices: [a, b]}`.
+    private func fields(_ place: YAMLPlace) throws(ConfigurationError) -> [FieldDeclaration] {
+        var faults = FaultCollector()
+        let fields = try place.members("each field's name with its type").compactMap { name, place in
+            faults.collect { () throws(ConfigurationError) in try field(name, place) }
+        }
+        try faults.finish()
+        return fields
+    }
+
+    private func field(_ name: String, _ place: YAMLPlace) throws(ConfigurationError) -> FieldDeclaration {
+        guard place.isMapping else { return FieldDeclaration(name, try place.choice(FieldType.self)) }
+        let members = try place.members(of: "field '\(ItemFault.shown(name))'", among: ["type", "required", "min", "max", "choices"])
+        guard let type = members["type"] else {
+            throw place.fault("type is missing; allowed: \(FieldType.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        return FieldDeclaration(
+            name, try type.choice(FieldType.self), isRequired: try members["required"]?.flag() ?? false,
+            minimum: try members["min"]?.number("a number"), maximum: try members["max"]?.number("a number"),
+            choices: try members["choices"]?.texts("texts") ?? [])
+    }
+
+    private func presentation(_ place: YAMLPlace) throws(ConfigurationError) -> PresentationDeclaration {
+        let members = try place.members(of: "presentation", among: ["screen", "type", "arguments"])
+        guard let screen = members["screen"] else { throw place.fault("screen is missing: the screen that cells open") }
+        return PresentationDeclaration(
+            type: try members["type"]?.text("how the screen is shown, such as push") ?? "push",
+            screen: try screen.text("the screen that cells open"), arguments: try members["arguments"].map(bindings) ?? [])
+    }
+
+    /// `selection: [analytics, present]`, or `comment: {commands: [analytics, comment], input: {text: {type: text, required: true}}}`.
+    private func actions(_ place: YAMLPlace) throws(ConfigurationError) -> [CommandKey: SlotCommands] {
+        var actions: [CommandKey: SlotCommands] = [:]
+        for (name, place) in try place.members("slots, each with the names of its commands") {
+            let slot = CommandKey(name)
+            guard slot != .configuration else {
+                let others = CommandKey.standard.filter { $0 != .configuration }.map(\.rawValue).joined(separator: ", ")
+                throw place.fault("unknown key '\(name)' in actions; allowed: \(others), or a slot of your own")
+            }
+            guard place.isMapping else {
+                actions[slot] = SlotCommands(try place.texts("names of commands"), policy: policy)
+                continue
+            }
+            let members = try place.members(of: "slot '\(ItemFault.shown(name))'", among: ["commands", "input"])
+            guard let commands = members["commands"] else { throw place.fault("commands is missing: names of commands") }
+            actions[slot] = SlotCommands(
+                try commands.texts("names of commands"), policy: policy, input: try members["input"].map(fields) ?? [])
+        }
+        return actions
+    }
+}
+
+extension KindReader {
+    /// For each layout one cell, or a list of them to choose from.
+    func cells(_ place: YAMLPlace) throws(ConfigurationError) -> [CellLayout: [CellDeclaration]] {
+        var faults = FaultCollector()
+        var cells: [CellLayout: [CellDeclaration]] = [:]
+        for (name, place) in try place.members(of: "cells", among: CellLayout.allCases.map(\.rawValue)) {
+            guard let layout = CellLayout(rawValue: name) else { continue }
+            let places = place.isList ? try place.elements("cells") : [place]
+            cells[layout] = places.compactMap { place in faults.collect { () throws(ConfigurationError) in try cell(place) } }
+        }
+        try faults.finish()
+        return cells
+    }
+
+    private func cell(_ place: YAMLPlace) throws(ConfigurationError) -> CellDeclaration {
+        let members = try place.members(of: "a cell", among: ["identifier", "size", "when", "bind", "companion"])
+        guard let identifier = members["identifier"] else { throw place.fault("identifier is missing: the cell's reuse identifier") }
+        guard let size = members["size"] else { throw place.fault("size is missing: such as 300x200, or \(Self.sizeKeys)") }
+        return CellDeclaration(
+            try identifier.text("the cell's reuse identifier"), size: try self.size(size),
+            conditions: try members["when"].map(conditions) ?? [],
+            bindings: try members["bind"].map(bindings) ?? [], companion: try members["companion"]?.text("the name of a companion"))
+    }
+
+    private static let sizeKeys = "width, height, fraction, aspect, min, max"
+
+    /// `300x200`, or `{fraction: 0.5, aspect: 1.5, min: 150, max: 600}`, with the width and height for clients that tell no width.
+    private func size(_ place: YAMLPlace) throws(ConfigurationError) -> SizeRule {
+        guard place.isMapping else {
+            let text = try place.text("a size such as 300x200")
+            let lengths = text.split(separator: "x", omittingEmptySubsequences: false).map { Double($0) }
+            guard lengths.count == 2, let width = lengths[0], let height = lengths[1] else {
+                throw place.notAllowed(text, "a size such as 300x200")
+            }
+            return SizeRule(CellSize(width: width, height: height))
+        }
+        let keys = ["width", "height", "fraction", "aspect", "min", "max"]
+        var numbers: [String: Double] = [:]
+        let members = try place.members(of: "size", among: keys)
+        for key in keys { numbers[key] = try members[key]?.number("a number") }
+        guard let fraction = numbers["fraction"] else {
+            if let stray = ["aspect", "min", "max"].compactMap({ members[$0] }).first {
+                throw stray.fault("a size without fraction is the same for all clients: width and height, and nothing else")
+            }
+            guard let width = numbers["width"], let height = numbers["height"] else {
+                throw place.fault("width or height is missing; a size has both, or a fraction of the client's width")
+            }
+            return SizeRule(CellSize(width: width, height: height))
+        }
+        let share = min(max(SizeRule.usualWidth * fraction, numbers["min"] ?? 0), numbers["max"] ?? .infinity).rounded()
+        let width = numbers["width"] ?? share
+        guard let height = numbers["height"] ?? numbers["aspect"].map({ (width / $0).rounded() }) else {
+            throw place.fault("height or aspect is missing; a fraction of the client's width tells the width alone")
+        }
+        return SizeRule(
+            CellSize(width: width, height: height), fraction: fraction, aspectRatio: numbers["aspect"], minimum: numbers["min"],
+            maximum: numbers["max"])
+    }
+
+    /// `when: {type: featured, price: {max: 10}, picture: {present: true}}`.
+    private func conditions(_ place: YAMLPlace) throws(ConfigurationError) -> [FieldCondition] {
+        var conditions: [FieldCondition] = []
+        for (field, place) in try place.members("fields, each with a value, a list of values, min and max, or present") {
+            guard place.isMapping else {
+                conditions.append(FieldCondition(field, .anyOf(try place.texts("a value, or a list of values"))))
+                continue
+            }
+            let members = try place.members(of: "a condition", among: ["present", "min", "max"])
+            if let present = members["present"] { conditions.append(FieldCondition(field, .present(try present.flag()))) }
+            let (minimum, maximum) = (try members["min"]?.number("a number"), try members["max"]?.number("a number"))
+            if minimum != nil || maximum != nil {
+                conditions.append(FieldCondition(field, .between(minimum: minimum, maximum: maximum)))
+            }
+            if members.isEmpty { throw place.fault("a condition is missing; allowed: present, min, max") }
+        }
+        return conditions
+    }
+
+    /// `title: {text: "{{first}} {{last}}"}`: a part of the cell, how it is filled, and from which field.
+    func bindings(_ place: YAMLPlace) throws(ConfigurationError) -> [BindingDeclaration] {
+        let forms = BindingDeclaration.Form.allCases.map(\.rawValue)
+        var faults = FaultCollector()
+        let bindings = try place.members("the parts of the cell").compactMap { part, place in
+            faults.collect { () throws(ConfigurationError) in
+                let members = try place.members(of: "the binding of '\(ItemFault.shown(part))'", among: forms)
+                guard members.count == 1, let (name, source) = members.first, let form = BindingDeclaration.Form(rawValue: name) else {
+                    throw place.fault("'\(ItemFault.shown(part))' is filled in one way; allowed: one of \(forms.joined(separator: ", "))")
+                }
+                return BindingDeclaration(part, form, try source.text("a field, or a template"))
+            }
+        }
+        try faults.finish()
+        return bindings
+    }
+}

@@ -1,0 +1,94 @@
+package import IntertwineFeed
+
+/// The kinds of item, the sections and the feeds that a file declares. `Config/kinds.yaml` shows some.
+package struct KindsFile {
+    private let declared: [(kind: DeclaredKind, place: YAMLPlace)]
+    package let feeds: DeclaredFeeds
+    /// Kinds that the file tries to declare.
+    package private(set) var broken: Set<String> = []
+
+    /// Declares nothing.
+    package static var none: KindsFile { KindsFile(declared: [], feeds: DeclaredFeeds()) }
+
+    private init(declared: [(kind: DeclaredKind, place: YAMLPlace)], feeds: DeclaredFeeds) {
+        self.declared = declared
+        self.feeds = feeds
+    }
+
+    /// - Parameters:
+    ///   - policy: what an action does when one of its commands fails.
+    ///   - known: the kinds that there are without the file.
+    /// - Throws: ``ConfigurationError`` with file and line for everything that is wrong.
+    init(_ root: YAMLPlace, policy: FailurePolicy, besides known: ItemKinds) throws(ConfigurationError) {
+        var faults = FaultCollector()
+        self.init(root, policy: policy, besides: known, faults: &faults)
+        try faults.finish()
+    }
+
+    /// - Parameters:
+    ///   - policy: as above.
+    ///   - known: as above.
+    ///   - faults: takes everything that is wrong, with file and line. What is right is kept all the same, so that more can be checked by it.
+    package init(_ root: YAMLPlace, policy: FailurePolicy, besides known: ItemKinds, faults: inout FaultCollector) {
+        let members =
+            faults.collect { () throws(ConfigurationError) in
+                try root.members(of: "the file", among: ["kinds", "sections", "feeds"])
+            } ?? [:]
+        let reader = KindReader(policy: policy)
+        let places = members["kinds"].flatMap { kinds in
+            faults.collect { () throws(ConfigurationError) in try kinds.members("each kind's name with its declaration") }
+        }
+        var declared: [(kind: DeclaredKind, place: YAMLPlace)] = []
+        for (name, place) in places ?? [] {
+            let kind = faults.collect { () throws(ConfigurationError) in
+                try Self.kind(name, at: place, by: reader, besides: known.names)
+            }
+            if let kind { declared.append((kind, place)) } else { broken.insert(name) }
+        }
+        let feeds = FeedsReader(kinds: known.adding(declared.map(\.kind)), broken: broken)
+        self.declared = declared
+        self.feeds =
+            faults.collect { () throws(ConfigurationError) in
+                try feeds.feeds(sections: members["sections"], feeds: members["feeds"])
+            } ?? DeclaredFeeds()
+    }
+
+    private static func kind(
+        _ name: String, at place: YAMLPlace, by reader: KindReader, besides taken: [String]
+    ) throws(ConfigurationError) -> DeclaredKind {
+        guard !taken.contains(name) else {
+            throw place.fault("there is a kind '\(name)' already; the names \(taken.sorted().joined(separator: ", ")) are taken")
+        }
+        let declaration = try reader.declaration(name, at: place)
+        do {
+            return try DeclaredKind(declaration)
+        } catch {
+            let reasons = DeclaredKind.faults(in: declaration).flatMap { fault in
+                place.place(at: fault.path).fault("\(ItemFault.shown(name)): \(fault.reason)").reasons
+            }
+            throw ConfigurationError(reasons) ?? place.fault(error.reason)
+        }
+    }
+
+    package var kinds: [DeclaredKind] { declared.map(\.kind) }
+
+    /// What the ids of advertisements' cells begin with, those of the kind that the product comes with among them.
+    package var advertisementPrefixes: [String] { ["ad"] + kinds.filter { $0.lane == .advertisements }.map(\.prefix) }
+
+    /// Registers the cells of all its kinds.
+    ///
+    /// - Throws: ``ConfigurationError`` with file and line where actions name commands that are unknown or cannot stand there.
+    package func register(
+        in factories: inout CellFactories, commands: CommandRegistry, hasViewers: Bool
+    ) throws(ConfigurationError) {
+        var faults = FaultCollector()
+        for (kind, place) in declared {
+            do {
+                try factories.register(kind, commands: commands, hasViewers: hasViewers)
+            } catch {
+                faults.collect { () throws(ConfigurationError) in throw place.place(at: error.path).fault(error.reason) }
+            }
+        }
+        try faults.finish()
+    }
+}

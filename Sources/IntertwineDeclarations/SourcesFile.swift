@@ -1,0 +1,259 @@
+internal import Foundation
+package import IntertwineFeed
+internal import IntertwineFetch
+internal import IntertwineStorage
+package import IntertwineSync
+internal import Yams
+
+/// The remote sources that a file declares: `sources: {catalogue: …}`. `Config/sources.yaml` shows one.
+package struct SourcesFile {
+    /// More of them than any service needs, each with its memory and its label in the metrics.
+    static let limit = 100
+
+    package let sources: [RemoteSource]
+
+    /// - Parameters:
+    ///   - broken: kinds that are declared, and not rightly: told of where they are, and not here once more.
+    /// - Throws: ``ConfigurationError`` with file and line for everything that is wrong.
+    package init(
+        _ root: YAMLPlace, kinds: ItemKinds, broken: Set<String> = [], settings: SourceSettings, environment: [String: String]
+    ) throws(ConfigurationError) {
+        guard let places = try root.members(of: "the file", among: ["sources"])["sources"] else { throw root.fault("sources is missing") }
+        let reader = SourceReader(kinds: kinds, policy: settings.policy, environment: environment)
+        var sources: [RemoteSource] = []
+        var faults = FaultCollector()
+        for (name, place) in try places.members("each source's name with its declaration") {
+            if let kind = place.node["kind"]?.string, broken.contains(kind) { continue }
+            let source = faults.collect { () throws(ConfigurationError) in
+                guard RemoteSource.isName(name) else {
+                    throw place.notAllowed(name, "1 to \(RemoteSource.nameLimit) lower-case letters, digits and hyphens, no hyphen first")
+                }
+                guard sources.count < Self.limit else { throw place.fault("there are more than \(Self.limit) sources") }
+                return try reader.source(name, at: place)
+            }
+            if let source { sources.append(source) }
+        }
+        try faults.finish()
+        self.sources = sources
+    }
+}
+
+/// Reads the declaration of one source, `name: {url: …, kind: …}`.
+private struct SourceReader {
+    let kinds: ItemKinds
+    let policy: AddressPolicy
+    let environment: [String: String]
+
+    private static let keys = [
+        "url", "kind", "every", "items", "next", "fields", "headers", "on-error", "removable", "verify", "max-pages", "max-items",
+        "max-bytes", "deadline",
+    ]
+
+    func source(_ name: String, at place: YAMLPlace) throws(ConfigurationError) -> RemoteSource {
+        let members = try place.members(of: "source '\(name)'", among: Self.keys)
+        guard let url = members["url"] else { throw place.fault("url is missing: where the first page is") }
+        guard let kind = members["kind"] else { throw place.fault("kind is missing; allowed: \(kinds.names.joined(separator: ", "))") }
+        var faults = FaultCollector()
+        let found = faults.collect { () throws(ConfigurationError) in try self.url(url) }
+        let declared = faults.collect { () throws(ConfigurationError) in try self.kind(kind) }
+        guard let found, let declared else { throw ConfigurationError(faults.reasons) ?? place.fault("url and kind are missing") }
+        var source = RemoteSource(name: name, url: found, kind: declared, items: .document)
+        func read(_ name: String, _ body: (YAMLPlace) throws(ConfigurationError) -> Void) {
+            guard let place = members[name] else { return }
+            faults.collect { () throws(ConfigurationError) in try body(place) }
+        }
+        read("items") { place throws(ConfigurationError) in source.items = try pointer(place) }
+        read("every") { place throws(ConfigurationError) in
+            source.interval = try duration(place, from: .seconds(1), to: .seconds(30 * 86_400))
+        }
+        read("next") { place throws(ConfigurationError) in source.next = try next(place) }
+        read("fields") { place throws(ConfigurationError) in source.fields = try fields(place, of: source.kind) }
+        read("headers") { place throws(ConfigurationError) in source.headers = try headers(place) }
+        read("on-error") { place throws(ConfigurationError) in source.policy = try place.choice(BadItemPolicy.self) }
+        read("removable") { place throws(ConfigurationError) in source.removable = try share(place) }
+        read("verify") { place throws(ConfigurationError) in source.isVerified = try place.flag() }
+        read("max-pages") { place throws(ConfigurationError) in source.pageLimit = try count(place, upTo: 100_000) }
+        read("max-items") { place throws(ConfigurationError) in source.itemLimit = try count(place, upTo: 100_000_000) }
+        read("max-bytes") { place throws(ConfigurationError) in source.byteLimit = try bytes(place) }
+        read("deadline") { place throws(ConfigurationError) in
+            source.deadline = try duration(place, from: .seconds(1), to: .seconds(86_400))
+        }
+        try faults.finish()
+        return source
+    }
+
+    private func url(_ place: YAMLPlace) throws(ConfigurationError) -> FetchURL {
+        let text = try place.text("an absolute http or https URL")
+        guard let url = try? FetchURL(text) else { throw place.notAllowed(text, "an absolute http or https URL, without a user") }
+        do {
+            try policy.check(url)
+        } catch {
+            let refusal = FetchRefusal(url: url, addresses: url.address.map { [$0] } ?? [])
+            throw place.fault(error.explained(by: refusal))
+        }
+        return url
+    }
+
+    private func kind(_ place: YAMLPlace) throws(ConfigurationError) -> any ItemKind {
+        let name = try place.text(kinds.names.joined(separator: ", "))
+        guard let kind = kinds[name] else { throw place.notAllowed(name, kinds.names.joined(separator: ", ")) }
+        return kind
+    }
+
+    func pointer(_ place: YAMLPlace) throws(ConfigurationError) -> JSONPointer {
+        // An empty text is a pointer too, to the whole document.
+        guard let text = place.node.scalar?.string, place.node.null == nil || text.isEmpty else {
+            throw place.fault("a single value is expected: \(Self.pointers)")
+        }
+        guard let pointer = JSONPointer(text) else { throw place.notAllowed(text, Self.pointers) }
+        return pointer
+    }
+
+    private static let pointers = "a JSON Pointer such as /data/items, or nothing for the whole document"
+
+    /// `link`, `{url: /links/next}` or `{cursor: /meta/next, parameter: cursor}`.
+    private func next(_ place: YAMLPlace) throws(ConfigurationError) -> NextPage {
+        let allowed = "link, {url: pointer}, {cursor: pointer, parameter: name}"
+        guard place.isMapping else {
+            let text = try place.text(allowed)
+            guard text == "link" else { throw place.notAllowed(text, allowed) }
+            return .link
+        }
+        let members = try place.members(of: "next", among: ["url", "cursor", "parameter"])
+        switch (members["url"], members["cursor"], members["parameter"]) {
+        case (let url?, nil, nil): return .url(try pointer(url))
+        case (nil, let cursor?, let parameter?):
+            return .cursor(try pointer(cursor), parameter: try parameter.text("a query parameter's name"))
+        default: throw place.fault("next is one of \(allowed)")
+        }
+    }
+}
+
+extension JSONPointer {
+    fileprivate static var document: JSONPointer { JSONPointer("") ?? JSONPointer(member: "") }
+}
+
+extension SourceReader {
+    /// `username: /profile/name`, `avatarUrl: avatar`, `type: {value: regular}`: as far as a kind tells its fields, those and no others.
+    func fields(_ place: YAMLPlace, of kind: any ItemKind) throws(ConfigurationError) -> FieldMapping {
+        var fields: [(name: String, origin: FieldMapping.Origin)] = []
+        let known = kind.fields
+        var faults = FaultCollector()
+        for (name, place) in try place.members("each field's name with where its value stands") {
+            let origin = faults.collect { () throws(ConfigurationError) in
+                let field = known?.first { $0.name == name }
+                if let known, field == nil, name != Self.discriminator {
+                    throw place.unknown("field", name, " of the kind \(kind.name)", among: [Self.discriminator] + known.map(\.name))
+                }
+                let origin = try self.origin(of: name, place)
+                if case .constant(let text) = origin, let field { try check(text, field, at: place) }
+                return origin
+            }
+            if let origin { fields.append((name, origin)) }
+        }
+        try faults.finish()
+        guard !fields.isEmpty else { throw place.fault("fields is empty; without it an item's fields are the members of the same names") }
+        if let missing = known?.first(where: { known in known.isRequired && !fields.contains { $0.name == known.name } }) {
+            throw place.fault("field '\(missing.name)' is missing: every item of the kind \(kind.name) has one")
+        }
+        return FieldMapping(fields)
+    }
+
+    /// Every item has it, and no kind lists it.
+    private static let discriminator = "klass"
+
+    private func origin(of name: String, _ place: YAMLPlace) throws(ConfigurationError) -> FieldMapping.Origin {
+        if place.isMapping {
+            guard let value = try place.members(of: "field '\(ItemFault.shown(name))'", among: ["value"])["value"] else {
+                throw place.fault("value is missing: the same text for every item")
+            }
+            return .constant(try value.text("a text"))
+        }
+        let text = try place.text("a member's name, a JSON Pointer, or {value: text}")
+        return .pointer(text.hasPrefix("/") ? try pointer(place) : JSONPointer(member: text))
+    }
+
+    private func check(_ text: String, _ field: ItemField, at place: YAMLPlace) throws(ConfigurationError) {
+        do {
+            try field.validate(text)
+        } catch {
+            throw place.fault("no item can have this: \(error)")
+        }
+    }
+}
+
+extension SourceReader {
+    /// `Accept-Language: en`, `Authorization: {env: CATALOGUE_TOKEN}`, `X-Key: {file: /run/secrets/key}`.
+    func headers(_ place: YAMLPlace) throws(ConfigurationError) -> FetchHeaders {
+        var headers = FetchHeaders()
+        for (name, place) in try place.members("each field's name with its value") {
+            guard !name.isEmpty, name.utf8.allSatisfy(Self.isTokenByte) else { throw place.notAllowed(name, "a header field's name") }
+            guard !Self.taken.contains(name.lowercased()) else { throw place.fault("\(name) is set by the service itself") }
+            let value = try headerValue(place)
+            guard !value.isEmpty, value.utf8.count <= 8_192, value.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
+                throw place.fault("the value of \(name) must be 1 to 8192 visible ASCII characters")
+            }
+            headers.append(name, value)
+        }
+        return headers
+    }
+
+    /// What belongs to the way a page is asked for, and not to the source.
+    private static let taken: Set<String> = [
+        "host", "connection", "content-length", "transfer-encoding", "accept-encoding", "if-none-match", "if-modified-since", "range",
+        "expect", "upgrade", "te", "trailer",
+    ]
+
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+    }
+
+    private func headerValue(_ place: YAMLPlace) throws(ConfigurationError) -> String {
+        guard place.isMapping else { return try place.text("the field's value") }
+        let members = try place.members(of: "a field's value", among: ["env", "file"])
+        switch (members["env"], members["file"]) {
+        case (let name?, nil):
+            let variable = try name.text("an environment variable's name")
+            guard !variable.hasPrefix(SettingName.environmentPrefix) else {
+                throw name.fault("\(variable) would be read as a setting; the name must not begin with \(SettingName.environmentPrefix)")
+            }
+            guard let value = environment[variable], !value.isEmpty else { throw name.fault("the environment has no \(variable)") }
+            return value
+        case (nil, let file?):
+            let path = try file.text("a file's path")
+            guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { throw file.fault("\(path) cannot be read") }
+            return text.trimmingCharacters(in: .whitespacesAndNewlines)
+        default: throw place.fault("a field's value is a text, {env: variable} or {file: path}")
+        }
+    }
+
+    func duration(_ place: YAMLPlace, from least: Duration, to most: Duration) throws(ConfigurationError) -> Duration {
+        let allowed = "\(Duration.allowed), from \(least.setting) to \(most.setting)"
+        let text = try place.text(allowed)
+        guard let duration = Duration(setting: text), (least...most).contains(duration) else { throw place.notAllowed(text, allowed) }
+        return duration
+    }
+
+    func share(_ place: YAMLPlace) throws(ConfigurationError) -> Double {
+        let share = try place.number("a share from 0 to 1")
+        guard (0...1).contains(share) else { throw place.notAllowed(String(share), "a share from 0 to 1") }
+        return share
+    }
+
+    func count(_ place: YAMLPlace, upTo most: Int) throws(ConfigurationError) -> Int {
+        let allowed = "a whole number from 1 to \(most)"
+        let text = try place.text(allowed)
+        guard let count = Int(text), (1...most).contains(count) else { throw place.notAllowed(text, allowed) }
+        return count
+    }
+
+    func bytes(_ place: YAMLPlace) throws(ConfigurationError) -> Int {
+        let allowed = "\(ByteCount.allowed), at least 1"
+        let text = try place.text(allowed)
+        guard let count = ByteCount(setting: text), count.bytes > 0 else { throw place.notAllowed(text, allowed) }
+        return count.bytes
+    }
+}

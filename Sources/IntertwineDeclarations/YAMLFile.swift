@@ -1,0 +1,192 @@
+internal import Foundation
+internal import IntertwineFeed
+package import Yams
+
+/// Reads a YAML file, which may be a pipe or a device, once; what is wrong with it is told with file and line.
+package enum YAMLFile {
+    /// Bytes. No file that a person writes comes near it.
+    static let limit = 1 << 20
+
+    /// - Parameter key: of the setting that names the file, for messages.
+    /// - Throws: ``ConfigurationError`` where the file cannot be read, is too large, empty, or no YAML.
+    package static func root(at path: String, of key: String? = nil) throws(ConfigurationError) -> YAMLPlace {
+        try root(of: text(at: path, of: key), from: path)
+    }
+
+    /// - Parameter key: of the setting that names the file, for messages.
+    /// - Throws: ``ConfigurationError`` where the file cannot be read, is too large, or not UTF-8.
+    package static func text(at path: String, of key: String? = nil) throws(ConfigurationError) -> String {
+        let fault = { (reason: String) in ConfigurationError("\(key.map { "\($0): " } ?? "")\(path): the file \(reason)") }
+        var bytes: [UInt8] = []
+        do {
+            let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+            while bytes.count <= limit, let piece = try file.read(upToCount: limit + 1 - bytes.count), !piece.isEmpty { bytes += piece }
+        } catch {
+            throw fault("cannot be read")
+        }
+        guard bytes.count <= limit else { throw fault("is longer than \(limit) bytes") }
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw fault("is not UTF-8") }
+        return text
+    }
+
+    /// - Parameter path: for messages.
+    package static func root(of text: String, from path: String) throws(ConfigurationError) -> YAMLPlace {
+        guard let root = try node(of: text, from: path) else { throw ConfigurationError("\(path):1: the file is empty") }
+        return YAMLPlace(file: path, node: root, line: root.mark?.line ?? 1)
+    }
+
+    /// Nil where nothing but comments stands there. What stands on a faulty line is not told: it may be a secret.
+    ///
+    /// - Parameter path: for messages.
+    package static func node(of text: String, from path: String) throws(ConfigurationError) -> Node? {
+        do {
+            return try Yams.Parser(yaml: withoutMark(text)).singleRoot()
+        } catch {
+            throw ConfigurationError("\(path):\(describe(error, in: text))".replacing("\n", with: " "))
+        }
+    }
+
+    /// YAML 1.2 §5.2 lets a byte order mark begin a document; the parser does not.
+    package static func withoutMark(_ text: String) -> String {
+        text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
+    }
+
+    private static func describe(_ error: any Error, in text: String) -> String {
+        switch error as? YamlError {
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _), .composer(_, let problem, let mark, _):
+            "\(mark.line): \(problem)"
+        case .reader(let problem, let offset, _, _):
+            "\(text.prefix(offset ?? 0).count { $0.isNewline } + 1): \(problem)"
+        case .duplicatedKeysInMapping(let duplicates, let context):
+            "\(line(ofSecond: duplicates.first ?? "", after: context.mark, in: text)): '\(duplicates.first ?? "")' stands there twice"
+        default: "1: \(error)"
+        }
+    }
+
+    /// The parser tells where the first of two keys stands; it is the second that has to go.
+    private static func line(ofSecond key: String, after first: Mark, in text: String) -> Int {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        for (index, line) in lines.enumerated().dropFirst(max(0, first.line)) {
+            let indentation = line.prefix { $0 == " " }.count
+            if indentation + 1 == first.column, line.dropFirst(indentation).hasPrefix(key + ":") { return index + 1 }
+        }
+        return first.line
+    }
+}
+
+/// A value in a YAML file, with the line to blame for it.
+package struct YAMLPlace {
+    let file: String
+    let node: Node
+    /// Of the value's key, where it has one; from 1.
+    let line: Int
+
+    var isMapping: Bool { node.mapping != nil }
+    var isList: Bool { node.sequence != nil }
+
+    /// One line for the person who wrote the file: where, what is wrong, what is allowed.
+    func fault(_ reason: String) -> ConfigurationError {
+        ConfigurationError("\(file):\(line): \(reason)".replacing("\n", with: " "))
+    }
+
+    /// The members of a mapping, in the order of the file.
+    ///
+    /// - Parameter expected: what the mapping is for, in messages.
+    func members(_ expected: String) throws(ConfigurationError) -> [(name: String, place: YAMLPlace)] {
+        guard let mapping = node.mapping else { throw fault("a mapping is expected: \(expected)") }
+        var members: [(name: String, place: YAMLPlace)] = []
+        for (key, value) in mapping {
+            let place = YAMLPlace(file: file, node: value, line: key.mark?.line ?? value.mark?.line ?? line)
+            guard let name = key.scalar?.string else { throw place.fault("a key must be a text") }
+            members.append((name, place))
+        }
+        return members
+    }
+
+    /// A mapping whose keys are known beforehand.
+    func members(of name: String, among allowed: [String]) throws(ConfigurationError) -> [String: YAMLPlace] {
+        var faults = FaultCollector()
+        let found = try members(of: name, among: allowed, faults: &faults)
+        try faults.finish()
+        return found
+    }
+
+    /// The same for whoever goes on with the keys that are known.
+    func members(of name: String, among allowed: [String], faults: inout FaultCollector) throws(ConfigurationError) -> [String: YAMLPlace] {
+        let list = allowed.joined(separator: ", ")
+        var found: [String: YAMLPlace] = [:]
+        for (key, place) in try members("\(name) with \(list)") {
+            found[key] = faults.collect { () throws(ConfigurationError) in
+                guard allowed.contains(key) else { throw place.unknown("key", key, " in \(name)", among: allowed) }
+                return place
+            }
+        }
+        return found
+    }
+
+    /// The elements of a list.
+    func elements(_ expected: String) throws(ConfigurationError) -> [YAMLPlace] {
+        guard let sequence = node.sequence else { throw fault("a list is expected: \(expected)") }
+        return sequence.map { YAMLPlace(file: file, node: $0, line: $0.mark?.line ?? line) }
+    }
+
+    /// A list of texts; one that stands alone is a list too.
+    func texts(_ expected: String) throws(ConfigurationError) -> [String] {
+        guard isList else { return [try text(expected)] }
+        var texts: [String] = []
+        for element in try elements(expected) { texts.append(try element.text(expected)) }
+        return texts
+    }
+
+    func text(_ expected: String) throws(ConfigurationError) -> String {
+        guard let scalar = node.scalar else { throw fault("a single value is expected: \(expected)") }
+        guard !scalar.string.isEmpty, node.null == nil else { throw fault("a value is missing: \(expected)") }
+        return scalar.string
+    }
+
+    func number(_ expected: String) throws(ConfigurationError) -> Double {
+        let text = try text(expected)
+        guard let number = Double(text), number.isFinite else { throw notAllowed(text, expected) }
+        return number
+    }
+
+    func flag() throws(ConfigurationError) -> Bool {
+        switch try text("true or false") {
+        case "true": return true
+        case "false": return false
+        case let text: throw notAllowed(text, "true, false")
+        }
+    }
+
+    func choice<Choice: RawRepresentable<String> & CaseIterable>(_ type: Choice.Type) throws(ConfigurationError) -> Choice {
+        let allowed = type.allCases.map(\.rawValue).joined(separator: ", ")
+        let text = try text(allowed)
+        guard let choice = Choice(rawValue: text) else { throw notAllowed(text, allowed) }
+        return choice
+    }
+
+    /// A name that there is not, with the one that may have been meant.
+    ///
+    /// - Parameter where: such as " in the file".
+    func unknown(_ thing: String, _ name: String, _ where: String = "", among allowed: [String]) -> ConfigurationError {
+        let question = Spelling.question(for: name, among: allowed).map { "; \($0)" } ?? ""
+        return fault("unknown \(thing) '\(ItemFault.shown(name))'\(`where`); allowed: \(allowed.joined(separator: ", "))\(question)")
+    }
+
+    func notAllowed(_ text: String, _ allowed: String) -> ConfigurationError {
+        fault("'\(ItemFault.shown(text))' is not allowed; allowed: \(allowed)")
+    }
+
+    /// Where a path leads, as far as the file has what it names.
+    func place(at path: [String]) -> YAMLPlace {
+        var place = self
+        for step in path {
+            if let member = place.node.mapping?.first(where: { $0.key.string == step }) {
+                place = YAMLPlace(file: file, node: member.value, line: member.key.mark?.line ?? place.line)
+            } else if let sequence = place.node.sequence, let index = Int(step), sequence.indices.contains(index) {
+                place = YAMLPlace(file: file, node: sequence[index], line: sequence[index].mark?.line ?? place.line)
+            }
+        }
+        return place
+    }
+}

@@ -1,0 +1,169 @@
+internal import Dispatch
+internal import Foundation
+internal import HTTPTypes
+internal import IntertwineDeclarations
+internal import IntertwineFeed
+internal import IntertwineHTTPServer
+internal import IntertwineRouting
+internal import IntertwineStorage
+
+/// `POST /admin/items`: an import, written as it arrives, in one transaction.
+struct ImportRoutes: Sendable {
+    /// Bad items that an answer names; the rest is counted.
+    static let reported = 100
+
+    let database: String
+    let kinds: ItemKinds
+    let settings: AdminSettings
+
+    private struct Answer: Encodable {
+        struct Bad: Encodable {
+            var line: Int
+            /// In an array.
+            var index: Int?
+            var id: String?
+            var offset: Int
+            var field: String?
+            var reason: String
+        }
+
+        var added: Int
+        var replaced: Int
+        var skipped: Int
+        /// Taken down, and therefore left out; the first of them by name.
+        var withheld: Int
+        var withheldItems: [String]
+        var bytes: Int
+        /// The first of the skipped ones.
+        var bad: [Bad]
+    }
+
+    private static let onError = Parameter.word(
+        "on-error", default: BadItemPolicy.stop, "What a bad item does: ends the import and takes it back, or is left out and named.",
+        example: .skip)
+
+    var routes: [Route] {
+        let item =
+            #"{"klass": "user", "id": "tt", "type": "featured", "username": "Tongue Twister", "avatarUrl": "https://pictures.example.com/tt.png"}"#
+        let line = "\"" + item.replacing("\"", with: "\\\"") + "\\n\""
+        let operation = APIOperation(
+            "importItems", tag: "Items", "Import items",
+            """
+            NDJSON or a JSON array, of any length up to `admin.import-limit` (decompressed, where the body is a gzip file, which its first bytes tell), in one transaction that is written as it arrives: seen by \
+            nobody before it is whole, taken back if it breaks off. An item whose id is known replaces the old one in its place. A body \
+            that is missing is an empty list.
+            """,
+            parameters: [Self.onError],
+            body: RequestBodyDescription(.list(of: .anyItem), isRequired: false, example: "[\(item)]")
+                .or("application/x-ndjson", .string, example: line),
+            answers: [
+                .json(
+                    .ok, "Imported.", .imported, [.noStore],
+                    example: """
+                        {"added": 2, "replaced": 0, "skipped": 1, "withheld": 0, "withheldItems": [], "bytes": 380, \
+                        "bad": [{"line": 2, "offset": 190, "field": "avatarUrl", "reason": "is missing"}]}
+                        """),
+                .problem(
+                    .badRequest, "`on-error` is wrong, or the body broke off.",
+                    [.init(.invalidParameter, "on-error must be stop or skip."), .init(nil, "The body broke off.")], [.problemCaching]),
+                .forbidden, .requestTimeout, .contentTooLarge,
+                .problem(
+                    .unprocessableContent, "An item is wrong, and nothing was imported.",
+                    [.init(.invalidItem, "Nothing was imported: line 2: avatarUrl: is missing.")]),
+                .storeUnavailable,
+            ])
+        return [
+            Route(
+                .post, "/admin/items", operation, bodyLimit: settings.importLimit.bytes,
+                timeLimit: settings.importDeadline + .seconds(60), streamsBody: true
+            ) { try await take($0) }
+        ]
+    }
+
+    private func take(_ request: RouteRequest) async throws -> ServerResponse {
+        let importing = StreamedImport(
+            into: database, kinds: kinds, policy: try request[Self.onError], limit: settings.importLimit.bytes, reported: Self.reported)
+        do {
+            for try await piece in request.request.body { try await importing.append(piece) }
+            let (summary, bad) = try await importing.commit()
+            AuditNote.current?.tell(summary)
+            let answer = Answer(
+                added: summary.added, replaced: summary.replaced, skipped: summary.skipped, withheld: summary.withheld.count,
+                withheldItems: summary.withheld.items.map(\.description), bytes: summary.bytes,
+                bad: bad.map { bad in
+                    Answer.Bad(
+                        line: bad.line, index: bad.index, id: bad.id, offset: bad.offset, field: bad.fault.field, reason: bad.fault.reason)
+                })
+            return ServerResponse(
+                status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"],
+                body: Array(try JSONEncoder().encode(answer)))
+        } catch {
+            await importing.rollback()
+            switch error {
+            case let bad as BadItem: throw Problem(.unprocessableContent, .invalidItem, "Nothing was imported: \(bad).")
+            case ItemFileFault.tooLong(let limit):
+                throw Problem(.contentTooLarge, nil, "Nothing was imported: the body has more than \(limit) bytes, decompressed.")
+            case let fault as ItemFileFault: throw Problem(.unprocessableContent, .invalidItem, "Nothing was imported: \(fault).")
+            default: throw error
+            }
+        }
+    }
+}
+
+/// An import that is fed from a task: its calls block, so they are made on a queue of its own.
+///
+/// `@unchecked Sendable`: importer and list are touched on the serial queue alone.
+final class StreamedImport: @unchecked Sendable {
+    private let queue = DispatchQueue(label: "intertwine.admin.import")
+    private let make: (StreamedImport) throws -> ItemImport
+    private var importer: ItemImport?
+    private var bad: [BadItem] = []
+
+    /// - Parameters:
+    ///   - limit: bytes, decompressed.
+    ///   - reported: bad items that are kept.
+    init(into database: String, kinds: ItemKinds, policy: BadItemPolicy, limit: Int, reported: Int) {
+        make = { [kinds] owner in
+            try ItemImport(into: database, kinds: kinds, policy: policy, limit: limit) { [weak owner] item in
+                guard let owner, owner.bad.count < reported else { return }
+                owner.bad.append(item)
+            }
+        }
+    }
+
+    func append(_ bytes: [UInt8]) async throws {
+        try await perform { try $0.opened().append(bytes) }
+    }
+
+    /// What was done, and the first of the items that were left out.
+    func commit() async throws -> (ImportSummary, [BadItem]) {
+        try await perform { owner in
+            let importer = try owner.opened()
+            try importer.endOfFile()
+            let summary = try importer.commit()
+            owner.importer = nil
+            return (summary, owner.bad)
+        }
+    }
+
+    func rollback() async {
+        try? await perform { owner in
+            owner.importer?.rollback()
+            owner.importer = nil
+        }
+    }
+
+    /// Waits here, and not on the caller's thread, until another import is over.
+    private func opened() throws -> ItemImport {
+        if let importer { return importer }
+        let importer = try make(self)
+        self.importer = importer
+        return importer
+    }
+
+    private func perform<Value: Sendable>(_ body: @escaping @Sendable (StreamedImport) throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { continuation.resume(with: Result { try body(self) }) }
+        }
+    }
+}

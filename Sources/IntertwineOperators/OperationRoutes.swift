@@ -1,0 +1,168 @@
+internal import Foundation
+internal import HTTPTypes
+internal import IntertwineFeed
+internal import IntertwineHTTPServer
+internal import IntertwineRouting
+internal import IntertwineStorage
+
+/// `POST /admin/operations`: a list of operations on the store, all of them or none.
+struct OperationRoutes: Sendable {
+    /// Bytes.
+    static let bodyLimit = 4 << 20
+
+    let store: SQLiteStore
+    let kinds: ItemKinds
+
+    private struct Answer: Encodable {
+        var inserted: Int
+        var moved: Int
+        var updated: Int
+        var removed: Int
+    }
+
+    var routes: [Route] {
+        let operation = APIOperation(
+            "operate", tag: "Items", "Do a list of operations, all or none",
+            "In their order and in one transaction. Operations are counted from 0 in what a refusal says.",
+            body: RequestBodyDescription(
+                .list(of: .operation, maximum: SQLiteStore.operationLimit),
+                example: #"[{"move": "user:Cash", "before": "user:Glasses"}, {"remove": "user:tt"}]"#),
+            answers: [
+                .json(
+                    .ok, "All were done.", .operated, [.noStore],
+                    example: #"{"inserted": 0, "moved": 1, "updated": 0, "removed": 1}"#),
+                .badRequest(
+                    "The body is no JSON array, or the request cannot be understood at all.",
+                    [.init(.invalidBody, "The body must be a JSON array of operations: expected an array, at byte 0.")]),
+                .forbidden,
+                .problem(
+                    .preconditionFailed, "An item has another tag by now, and nothing was done.",
+                    [
+                        .init(
+                            .preconditionFailed, "Nothing was done. Operation 0, counted from 0: the item is another one by now.")
+                    ]),
+                .contentTooLarge,
+                .problem(
+                    .unprocessableContent, "An operation cannot be done, and nothing was.",
+                    [.init(.invalidOperation, "Nothing was done. Operation 1, counted from 0: there is no user:nobody.")]),
+                .storeUnavailable,
+            ])
+        // To clear a section of millions takes its time.
+        return [Route(.post, "/admin/operations", operation, bodyLimit: Self.bodyLimit, timeLimit: .seconds(120)) { try await apply($0) }]
+    }
+
+    private func apply(_ request: RouteRequest) async throws -> ServerResponse {
+        let listed = try OperationReader(kinds: kinds).read(request.request.body.bytes ?? [])
+        let tags = listed.map(\.tag)
+        do {
+            let summary = try await store.apply(listed.map(\.operation)) { index, item in
+                guard let tag = tags[index], tag != StoredItem(item).entityTag else { return }
+                throw Problem(
+                    .preconditionFailed, .preconditionFailed,
+                    "Nothing was done. Operation \(index), counted from 0: the item is another one by now.")
+            }
+            let keys = listed.compactMap(\.operation.key) + summary.cleared
+            AuditNote.current?.tell(
+                ["inserted": summary.inserted, "moved": summary.moved, "updated": summary.updated, "removed": summary.removed].filter {
+                    $0.value > 0
+                }, items: keys.lazy.map(\.description))
+            let answer = Answer(inserted: summary.inserted, moved: summary.moved, updated: summary.updated, removed: summary.removed)
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys]
+            return ServerResponse(
+                status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"], body: Array(try encoder.encode(answer)))
+        } catch let fault as StoreOperationFault {
+            throw OperationReader.problem(fault.index, fault.reason)
+        }
+    }
+}
+
+/// Reads operations off the body of a request: a JSON array of objects, each with one verb.
+///
+/// `{"append": item}`, `{"insert": item, "before": key}` or `"after"`, `{"move": key, "before": key}` or `"after"`, `{"update": item}`,
+/// `{"remove": key}`, `{"clear": "section"}`. An item is one of the import; a key is its `klass:id`. Those that change an item may have
+/// `"ifMatch"`, the tag that the item must have.
+struct OperationReader: Sendable {
+    struct Listed: Sendable, Hashable {
+        var operation: StoreOperation
+        var tag: String?
+    }
+
+    private static let verbs = ["append", "insert", "move", "update", "remove", "clear"]
+    private static let others = ["before", "after", "ifMatch"]
+
+    let kinds: ItemKinds
+
+    /// - Throws: ``Problem``: 400 where the body is no JSON array, 422 with the first operation that is wrong and why.
+    func read(_ body: [UInt8]) throws(Problem) -> [Listed] {
+        let list: JSONArray
+        do { list = try JSONArray(body) } catch {
+            throw Problem(.badRequest, .invalidBody, "The body must be a JSON array of operations: \(error), at byte \(error.offset).")
+        }
+        guard list.elements.count <= SQLiteStore.operationLimit else {
+            throw Self.problem(SQLiteStore.operationLimit, "there are more than \(SQLiteStore.operationLimit) operations")
+        }
+        var operations: [Listed] = []
+        for (index, element) in list.elements.enumerated() {
+            do { operations.append(try operation(try ItemFields(list.bytes(of: element)))) } catch { throw Self.problem(index, error) }
+        }
+        return operations
+    }
+
+    static func problem(_ index: Int, _ reason: some CustomStringConvertible) -> Problem {
+        Problem(.unprocessableContent, .invalidOperation, "Nothing was done. Operation \(index), counted from 0: \(reason).")
+    }
+
+    private func operation(_ fields: ItemFields) throws(ItemFault) -> Listed {
+        let names = fields.object.members.map { String(decoding: fields.object.characters(of: $0.name), as: UTF8.self) }
+        if let unknown = names.first(where: { !(Self.verbs + Self.others).contains($0) }) {
+            throw ItemFault(reason: "\"\(ItemFault.shown(unknown))\" is no member of an operation")
+        }
+        let verbs = names.filter(Self.verbs.contains)
+        guard verbs.count == 1, let verb = verbs.first else {
+            throw ItemFault(reason: "must have one of \(Self.verbs.joined(separator: ", "))")
+        }
+        let operation: StoreOperation =
+            switch verb {
+            case "append": .append(try item(verb, fields))
+            case "insert": .insert(try item(verb, fields), try place(fields))
+            case "move": .move(try key(verb, fields), try place(fields))
+            case "update": .update(try item(verb, fields))
+            case "remove": .remove(try key(verb, fields))
+            default: .clear(section: String(decoding: try fields.text(verb, limit: 256), as: UTF8.self))
+            }
+        let hasPlace = verb == "insert" || verb == "move"
+        if !hasPlace, let place = names.first(where: { $0 == "before" || $0 == "after" }) {
+            throw ItemFault(field: place, reason: "has no meaning for \(verb)")
+        }
+        let tag = try fields.optionalText("ifMatch", limit: 256).map { String(decoding: $0, as: UTF8.self) }
+        guard tag == nil || ["move", "update", "remove"].contains(verb) else {
+            throw ItemFault(field: "ifMatch", reason: "has no meaning for \(verb)")
+        }
+        return Listed(operation: operation, tag: tag)
+    }
+
+    private func item(_ verb: String, _ fields: ItemFields) throws(ItemFault) -> ValidItem {
+        guard let token = try fields.token(verb), token.kind == .object else { throw ItemFault(field: verb, reason: "must be an item") }
+        do {
+            return try kinds.validate(Array(fields.object.bytes[token.range]))
+        } catch {
+            throw ItemFault(field: error.field.map { "\(verb).\($0)" } ?? verb, reason: error.reason)
+        }
+    }
+
+    private func place(_ fields: ItemFields) throws(ItemFault) -> StoreOperation.Place {
+        let isBefore = try fields.token("before") != nil
+        guard try fields.token("after") != nil || isBefore else { throw ItemFault(reason: "must have before or after") }
+        guard try fields.token("after") == nil || !isBefore else { throw ItemFault(reason: "must have either before or after") }
+        return isBefore ? .before(try key("before", fields)) : .after(try key("after", fields))
+    }
+
+    private func key(_ name: String, _ fields: ItemFields) throws(ItemFault) -> ItemKey {
+        let text = String(decoding: try fields.text(name, limit: 1_024), as: UTF8.self)
+        guard let key = ItemKey(text, of: kinds) else {
+            throw ItemFault(field: name, reason: "must be klass:id, klass one of \(kinds.names.joined(separator: ", "))")
+        }
+        return key
+    }
+}

@@ -1,0 +1,88 @@
+internal import HTTPTypes
+package import IntertwineRouting
+
+/// What the routes of the operators' listener answer.
+extension Answer {
+    /// What every one of them may answer.
+    static let usualForOperators: [Answer] = [
+        problem(
+            .unauthorized, "There is a token, and the request does not have it. So it is for every path and method.",
+            [.init(nil, "A bearer token is required.")],
+            [
+                .problemCaching,
+                Answer.Field("WWW-Authenticate", "How to ask (RFC 6750).", isRequired: true, example: #"Bearer realm="intertwine""#)
+                    .named("Authenticate"),
+            ]
+        ).named("Unauthorized"),
+        problem(
+            .tooManyRequests, "Ten wrong tokens came from this address: it is not listened to for a while, whatever the token.",
+            [.init(nil, "Too many wrong tokens came from this address.")], [.problemCaching, .retryAfter]
+        ).named("TooManyRequests"),
+        otherProblems(
+            "Any other error of HTTP, as the service listener answers it.",
+            [
+                .problemCaching, .init("Accept-Encoding", "With 415: the codings of request bodies that are taken.", .word("identity")),
+                .retryAfter, .init("Allow", "With 405: the methods that are answered."),
+            ], example: Problem(.expectationFailed, nil, "The only expectation that can be met is 100-continue.")
+        ).named("Error"),
+    ]
+
+    /// A write that a web page asks for where there is no token.
+    static let forbidden = problem(
+        .forbidden, "There is no token, and the request comes from a web page.",
+        [.init(nil, "Requests from web pages are not taken without a token.")], [.problemCaching]
+    ).named("Forbidden")
+
+    package static let storeUnavailable = problem(
+        .serviceUnavailable, "The store does not answer, or another import is writing.", [.storeUnavailable],
+        [.problemCaching, .retryAfter]
+    ).named("StoreUnavailable")
+
+    /// A condition that the item does not meet.
+    static let otherItem = problem(
+        .preconditionFailed, "The item is another one by now, or `If-Match` was there and the item is not.",
+        [.init(.preconditionFailed, "The item is another one by now.")], [.noStore, .currentETag])
+}
+
+extension Answer.Field {
+    /// In answers that refuse a write, where there is an item.
+    static let currentETag = Answer.Field("ETag", "The tag of the item that is there.").named("CurrentETag")
+}
+
+extension Answer.Told {
+    static let wrongCondition = Answer.Told(.invalidParameter, "If-Match and If-None-Match hold entity tags in quotes, or *.")
+}
+
+/// The operators' listener's description of itself.
+package enum OperatorDescription {
+    /// The route of the description of these routes.
+    package static func route(describing routes: [Route]) -> Route {
+        OpenAPIDocument(
+            title: "Intertwine, for operators", summary: "The API of the operators' listener.",
+            text: """
+                The listener is another one than that of the feed: `admin.host` and `admin.port`, 127.0.0.1:8081 unless configured otherwise. Where \
+                there is a token (`admin.token`), every path and method wants it.
+
+                Every error is a problem (RFC 9457, `application/problem+json`). `HEAD` is answered wherever `GET` is; other methods are answered \
+                405 with `Allow`. Every answer has `X-Request-ID`, the request's name in the log. Each write, refused or not, leaves a line in \
+                `audit.log`. Kinds of item that are configured are imported and operated on like users and advertisements.
+                """,
+            tags: [
+                .init("Items", "What the feed is made of."), .init("Reports", "What people did."),
+                .init("Explanations", "Why a page looks as it does."), .init("Images", "Pictures that the proxy keeps."),
+                .init("Sources", "JSON APIs that the store is kept in step with."), .init("Health", "For monitoring."),
+                .init("Description", "What describes the API."),
+            ],
+            answers: Answer.usualForOperators, token: "`admin.token`."
+        ).route(caching: .noCache, describing: routes)
+    }
+}
+
+/// The problems of the operators' listener that clients can tell apart.
+extension Problem.Kind {
+    static let unknownItem = Problem.Kind("unknown-item")
+    static let invalidItem = Problem.Kind("invalid-item")
+    static let invalidOperation = Problem.Kind("invalid-operation")
+    static let preconditionFailed = Problem.Kind("precondition-failed")
+    static let preconditionRequired = Problem.Kind("precondition-required")
+}

@@ -1,0 +1,156 @@
+internal import Foundation
+internal import HTTPTypes
+internal import IntertwineFeed
+internal import IntertwineHTTPServer
+internal import IntertwinePrimitives
+internal import IntertwineRouting
+
+/// `GET /admin/reports?from=&to=&by=`: what the ledger counted, by day, by advertisement or by verdict.
+struct ReportRoutes: Sendable {
+    private static let day: Int64 = 86_400_000
+    /// Days of a report that names none.
+    private static let span = 30
+
+    let archive: any LedgerArchive
+    /// What the ids of advertisements' cells begin with, before the colon.
+    let prefixes: [String]
+
+    private struct Answer: Encodable {
+        var from: String
+        var to: String
+        var by: String
+        var rows: [ReportRow]
+    }
+
+    private static let from = day("from", "The first day, in UTC.", example: "2026-11-01")
+    private static let to = day("to", "The last day, in UTC.", example: "2026-11-30")
+    private static let by = Parameter.word("by", default: LedgerReport.Grouping.day, "What the rows are.", example: .ad)
+    private static let pathBy = Parameter<LedgerReport.Grouping>.segment("by", "What the rows are.", example: .ad)
+
+    private static func day(_ name: String, _ text: String, example: String) -> Parameter<String?> {
+        Parameter.text(name, .date, text, example: "\"\(example)\"") { (query) throws(Problem) in
+            let text = try query.text(name)
+            guard text.map({ number(of: $0) != nil }) ?? true else {
+                throw Problem(.badRequest, .invalidParameter, "\(name) must be a day in UTC, such as 2026-11-21.")
+            }
+            return text
+        }
+    }
+
+    var routes: [Route] {
+        [
+            Route(.get, "/admin/reports", Self.operation("getReport", [Self.from, Self.to, Self.by])) { request in
+                try await report(request, by: try request[Self.by])
+            },
+            Route(.get, "/admin/reports/{by}", Self.operation("getReportBy", [Self.pathBy, Self.from, Self.to])) { request in
+                try await report(request, by: try request[Self.pathBy])
+            },
+        ]
+    }
+
+    private static func operation(_ id: String, _ parameters: [any RequestParameter]) -> APIOperation {
+        APIOperation(
+            id, tag: "Reports", "What the ledger counted",
+            "Both days included, 30 of them up to today where none is named. By day and by ad, what has the verdict `counted`.",
+            parameters: parameters,
+            answers: [
+                .json(
+                    .ok, "The report.", .report, [.noStore],
+                    example: """
+                        {"from": "2026-11-21", "to": "2026-11-21", "by": "day", "rows": [{"key": "2026-11-21", "day": "2026-11-21", \
+                        "counts": {"impression": 40, "click": 2}, "clickThroughRate": 0.05, "impressions": 40, "clicks": 2, "selections": 0, \
+                        "deselections": 0, "dismissals": 0, "saves": 0, "undos": 0, "ctr": 0.05}]}
+                        """),
+                .notModified,
+                .badRequest(
+                    "A parameter is wrong, or the request cannot be understood at all.",
+                    [.init(.invalidParameter, "from must be a day in UTC, such as 2026-11-21.")]),
+                .storeUnavailable,
+            ])
+    }
+
+    private func report(_ request: RouteRequest, by: LedgerReport.Grouping) async throws -> ServerResponse {
+        let last = try request[Self.to].flatMap(Self.number) ?? Int(request.now / Self.day)
+        let first = try request[Self.from].flatMap(Self.number) ?? last - (Self.span - 1)
+        guard first <= last else { throw Problem(.badRequest, .invalidParameter, "from must not be later than to.") }
+        let report = try await archive.report(days: first...last, by: by, prefixes: prefixes)
+        let rows = report.rows.map { row in
+            ReportRow(grouping: by, key: Self.text(row.key), counts: row.counts, clickThroughRate: row.clickThroughRate)
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let body = try encoder.encode(Answer(from: Self.text(first), to: Self.text(last), by: by.rawValue, rows: rows))
+        return ServerResponse(status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"], body: Array(body))
+    }
+
+    private static func text(_ key: LedgerReport.Key) -> String {
+        switch key {
+        case .day(let number): text(number)
+        case .ad(let cell): cell
+        case .verdict(let verdict): verdict.rawValue
+        }
+    }
+
+    private static func text(_ day: Int) -> String {
+        CalendarDay(number: Int64(day)).text
+    }
+
+    /// The number of a day since 1970-01-01.
+    private static func number(of day: String) -> Int? {
+        CalendarDay(day).map { Int($0.number) }
+    }
+}
+
+/// A row of a report: with the members of a row of `intertwine report --format json`, and those that it has had before.
+struct ReportRow: Encodable {
+    private struct Name: CodingKey {
+        var stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    let grouping: LedgerReport.Grouping
+    /// The day, ad or verdict.
+    let key: String
+    let counts: [LedgerEvent.Kind: Int]
+    let clickThroughRate: Double?
+
+    func encode(to encoder: any Encoder) throws {
+        var row = encoder.container(keyedBy: Name.self)
+        for name in ["key", grouping.rawValue] { try row.encode(key, forKey: Name(stringValue: name)) }
+        try row.encode(
+            Dictionary(uniqueKeysWithValues: counts.map { ($0.key.rawValue, $0.value) }), forKey: Name(stringValue: "counts"))
+        try row.encodeIfPresent(clickThroughRate, forKey: Name(stringValue: "clickThroughRate"))
+        for kind in LedgerEvent.Kind.allCases { try row.encode(counts[kind] ?? 0, forKey: Name(stringValue: "\(kind.rawValue)s")) }
+        // Four decimals are as many as a rate has meaning in.
+        try row.encode(clickThroughRate.map { ($0 * 10_000).rounded() / 10_000 }, forKey: Name(stringValue: "ctr"))
+    }
+}
+
+/// Reports and explanations.
+extension Schema {
+    static let report = Schema.object([
+        .required("from", .date),
+        .required("to", .date),
+        .required("by", .words(LedgerReport.Grouping.self)),
+        .required("rows", .list(of: .reportRow)),
+    ]).named("Report")
+    static let reportRow = Schema.object([
+        .required("key", .string, "The day, ad or verdict; also under the grouping's own name."),
+        .optional("day", .date),
+        .optional("ad", .string, "The cell's id."),
+        .optional("verdict", .string),
+        .required("counts", .map(of: .count), "Events by kind; kinds without any are missing."),
+        .optional("clickThroughRate", .number(minimum: 0), "Clicks per impression; missing without impressions."),
+        .required("impressions", .count),
+        .required("clicks", .count),
+        .required("selections", .count),
+        .required("deselections", .count),
+        .required("dismissals", .count),
+        .required("saves", .count),
+        .required("undos", .count),
+        .required("ctr", .number(minimum: 0).orNull, "The same rate with four decimals; null without impressions."),
+    ]).described("With the members of a row of `intertwine report --format json`.").named("ReportRow")
+}

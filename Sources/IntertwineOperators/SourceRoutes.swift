@@ -1,0 +1,155 @@
+internal import Foundation
+internal import HTTPTypes
+internal import IntertwineDeclarations
+internal import IntertwineFeed
+internal import IntertwineHTTPServer
+internal import IntertwinePrimitives
+internal import IntertwineRouting
+internal import IntertwineStorage
+internal import IntertwineSync
+
+/// `GET /admin/sources`: how the sources are doing. `POST /admin/sources/{name}/sync`: synchronises one now.
+struct SourceRoutes: Sendable {
+    let polling: SourcePolling
+
+    private struct Answer: Encodable {
+        struct Change: Encodable {
+            var at: String
+            var added: Int
+            var changed: Int
+            var removed: Int
+        }
+
+        /// Of a synchronisation under way.
+        struct Progress: Encodable {
+            var pages: Int
+            var items: Int
+            var bytes: Int
+        }
+
+        struct Source: Encodable {
+            var name: String
+            var url: String
+            var kind: String
+            var every: String
+            /// running, waiting, or failing.
+            var state: String
+            var progress: Progress?
+            var lastSuccess: String?
+            var lastAttempt: String?
+            var nextAttempt: String?
+            /// Seconds since the store was last known to be in step.
+            var lag: Double
+            var items: Int?
+            var skipped: Int
+            var pages: Int
+            /// Taken down, and therefore left out when the list was last compared; the first of them by name.
+            var withheld: Int
+            var withheldItems: [String]
+            var lastChange: Change?
+            var lastError: String?
+            var failures: Int
+        }
+
+        var sources: [Source]
+    }
+
+    private static let name = Parameter.segment("name", .string(minLength: 1), "The source's name.", example: #""people""#)
+
+    var routes: [Route] {
+        let reading = APIOperation(
+            "getSources", tag: "Sources", "How the remote sources are doing",
+            answers: [
+                .json(
+                    .ok, "All sources.", .sources, [.noStore],
+                    example: """
+                        {"sources": [{"name": "people", "url": "https://api.example.com/people?…", "kind": "user", "every": "5m", \
+                        "state": "waiting", "lastSuccess": "2026-11-21T09:00:00Z", "lastAttempt": "2026-11-21T09:00:00Z", \
+                        "nextAttempt": "2026-11-21T09:05:00Z", "lag": 12.5, "items": 376, "skipped": 0, "pages": 4, \
+                        "withheld": 0, "withheldItems": [], \
+                        "lastChange": {"at": "2026-11-21T09:00:00Z", "added": 1, "changed": 0, "removed": 0}, "failures": 0}]}
+                        """), .notModified,
+            ])
+        let wishing = APIOperation(
+            "syncSource", tag: "Sources", "Synchronise a source now", "It is compared in full.", parameters: [Self.name],
+            answers: [
+                .empty(.accepted, "It will be.", [.noStore]), .forbidden,
+                .problem(.notFound, "There is no such source.", [.init(nil, "There is no such source.")]), .storeUnavailable,
+            ])
+        return [
+            Route(.get, "/admin/sources", reading) { request in
+                let encoder = JSONEncoder()
+                encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+                let answer = Answer(sources: polling.sources.compactMap { source($0, now: request.now) })
+                return ServerResponse(
+                    status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"],
+                    body: Array(try encoder.encode(answer)))
+            },
+            Route(.post, "/admin/sources/{name}/sync", wishing) { request in
+                guard polling.board.wish(try request[Self.name]) else { throw Problem(.notFound, nil, "There is no such source.") }
+                return ServerResponse(status: .accepted, fields: [.cacheControl: "no-store"])
+            },
+        ]
+    }
+
+    private func source(_ source: RemoteSource, now: Int64) -> Answer.Source? {
+        guard let state = polling.board[source.name] else { return nil }
+        let change = state.lastChange.map { at in
+            Answer.Change(
+                at: Timestamp.text(milliseconds: at), added: state.changes.added, changed: state.changes.changed,
+                removed: state.changes.removed)
+        }
+        let progress = Answer.Progress(pages: state.progress.pages, items: state.progress.items, bytes: state.progress.bytes)
+        return Answer.Source(
+            name: source.name, url: source.shownURL, kind: source.kind.name, every: source.interval.setting,
+            state: state.isRunning ? "running" : state.failures > 0 ? "failing" : "waiting",
+            progress: state.isRunning ? progress : nil,
+            lastSuccess: state.lastSuccess.map(Timestamp.text(milliseconds:)),
+            lastAttempt: state.lastAttempt.map(Timestamp.text(milliseconds:)),
+            nextAttempt: state.nextAttempt.map(Timestamp.text(milliseconds:)), lag: Double(state.lag(at: now)) / 1_000, items: state.items,
+            skipped: state.skipped, pages: state.pages, withheld: state.withheld.count,
+            withheldItems: state.withheld.items.map(\.description), lastChange: change, lastError: state.lastError, failures: state.failures
+        )
+    }
+}
+
+/// How remote sources are doing.
+extension Schema {
+    static let sources = Schema.object([
+        .required("sources", .list(of: .source))
+    ]).named("Sources")
+    static let source = Schema.object([
+        .required("name", .string),
+        .required("url", .string, "Without its query, where keys are often kept."),
+        .required("kind", .string),
+        .required("every", .string),
+        .required("state", .words(["running", "waiting", "failing"])),
+        .optional(
+            "progress",
+            Schema.object([
+                .required("pages", .count),
+                .required("items", .count),
+                .required("bytes", .count),
+            ]).titled("Progress"), "Of a synchronisation under way."),
+        .optional("lastSuccess", .time),
+        .optional("lastAttempt", .time),
+        .optional("nextAttempt", .time),
+        .required("lag", .number, "Seconds since the store was last known to be in step."),
+        .optional("items", .count),
+        .required("skipped", .count),
+        .required("pages", .count),
+        .required(
+            "withheld", .count, "Taken down, and therefore left out when the list was last compared with the store."),
+        .required("withheldItems", .list(of: .string, maximum: 20), "The first of them, by `klass:id`."),
+        .optional(
+            "lastChange",
+            Schema.object([
+                .required("at", .time),
+                .required("added", .count),
+                .required("changed", .count),
+                .required("removed", .count),
+            ]).titled("Change")),
+        .optional("lastError", .string),
+        .required("failures", .count, "In a row."),
+    ]).named("Source")
+}

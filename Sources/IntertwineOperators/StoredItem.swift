@@ -1,0 +1,109 @@
+internal import HTTPTypes
+internal import IntertwineFeed
+internal import IntertwineRouting
+
+/// An item as the admin API shows it: in the form of the import, with a tag that every change changes.
+struct StoredItem: Sendable, Hashable {
+    let json: [UInt8]
+
+    init(_ item: FeedItem) {
+        json = Self.json(kind: item.kind, id: item.id, variant: item.variant, body: item.body)
+    }
+
+    init(_ item: ValidItem) {
+        json = Self.json(kind: item.kind, id: item.id, variant: item.variant, body: item.body)
+    }
+
+    var entityTag: String { EntityTag.of(json) }
+
+    /// - Parameter body: a JSON object.
+    private static func json(kind: String, id: String, variant: String, body: [UInt8]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        let members = [("{\"klass\":", kind), (",\"id\":", id)] + (variant.isEmpty ? [] : [(",\"type\":", variant)])
+        for (name, value) in members {
+            bytes += name.utf8
+            JSONText.append(value.utf8, to: &bytes)
+        }
+        let fields = body.dropFirst()
+        if fields.count > 1 { bytes.append(UInt8(ascii: ",")) }
+        return bytes + fields
+    }
+}
+
+/// What a write says about the state it expects (RFC 9110 section 13.1, RFC 6585 section 3).
+///
+/// Where `If-Match` is there, what is there is replaced or removed only if it names its tag, or is `*` for whatever it is. Without any
+/// condition a write may make what is not there, repeat what is, or remove it: 428 otherwise. So an update that its writer has not seen is
+/// never overwritten by accident.
+struct Precondition: Sendable {
+    private enum Tags: Sendable {
+        case any
+        case some([String])
+
+        func names(_ tag: String) -> Bool {
+            switch self {
+            case .any: true
+            case .some(let tags): tags.contains(tag)
+            }
+        }
+    }
+
+    private let match: Tags?
+    private let noneMatch: Tags?
+
+    /// - Throws: ``Problem`` (400) where a field cannot be read.
+    init(_ request: HTTPRequest) throws(Problem) {
+        match = try Self.tags(request.headerFields[.ifMatch], isStrong: true)
+        noneMatch = try Self.tags(request.headerFields[.ifNoneMatch], isStrong: false)
+    }
+
+    /// - Parameters:
+    ///   - stored: what is there.
+    ///   - isFree: whether the write may be done without a condition.
+    /// - Throws: ``Problem`` (412 or 428) where the write must not be done.
+    func check(_ stored: StoredItem?, isFree: (StoredItem) -> Bool) throws(Problem) {
+        guard let stored else {
+            if match != nil { throw Self.failed("There is no such item.") }
+            return
+        }
+        let tag = stored.entityTag
+        if let match, !match.names(tag) { throw Self.failed("The item is another one by now.", tag) }
+        if let noneMatch, noneMatch.names(tag) { throw Self.failed("The item is there.", tag) }
+        guard match != nil || noneMatch != nil || isFree(stored) else {
+            throw Problem(
+                .preconditionRequired, .preconditionRequired,
+                "The item is there; If-Match must say which one is to be replaced.",
+                fields: [.eTag: tag])
+        }
+    }
+
+    private static func failed(_ detail: String, _ tag: String? = nil) -> Problem {
+        var fields: HTTPFields = [:]
+        fields[.eTag] = tag
+        return Problem(.preconditionFailed, .preconditionFailed, detail, fields: fields)
+    }
+
+    /// A list of entity tags, which may have commas within their quotes, or `*`. Weak tags never match strongly.
+    private static func tags(_ field: String?, isStrong: Bool) throws(Problem) -> Tags? {
+        guard let field else { return nil }
+        var rest = field.utf8[...]
+        func skip(_ bytes: String) { rest = rest.drop { bytes.utf8.contains($0) } }
+        skip(" \t")
+        if rest.elementsEqual("*".utf8) { return .any }
+        var tags: [String] = []
+        while !rest.isEmpty {
+            let isWeak = rest.starts(with: "W/".utf8)
+            if isWeak { rest = rest.dropFirst(2) }
+            guard rest.first == UInt8(ascii: "\""), let end = rest.dropFirst().firstIndex(of: UInt8(ascii: "\"")) else { throw unreadable }
+            if !(isWeak && isStrong) { tags.append(String(Substring(rest[...end]))) }
+            rest = rest[end...].dropFirst()
+            skip(" \t")
+            guard rest.isEmpty || rest.first == UInt8(ascii: ",") else { throw unreadable }
+            skip(", \t")
+        }
+        return .some(tags)
+    }
+
+    private static let unreadable = Problem(
+        .badRequest, .invalidParameter, "If-Match and If-None-Match hold entity tags in quotes, or *.")
+}

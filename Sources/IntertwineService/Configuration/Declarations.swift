@@ -1,0 +1,214 @@
+internal import Foundation
+public import IntertwineDeclarations
+public import IntertwineFeed
+internal import IntertwineSync
+
+/// What the files that the configuration names declare, read once and checked with each other and with the settings.
+struct Declarations {
+    /// The file under `feed.kinds`, as it was; nil where none is named.
+    let kindsText: String?
+    let file: KindsFile
+    let registry: CommandRegistry
+    /// The kinds of item that there are, however they were declared.
+    let kinds: ItemKinds
+    /// Those of the file under `sources.file`.
+    let sources: [RemoteSource]
+
+    /// - Throws: `ConfigurationError` where something is declared that only the service's own store can do.
+    func checkNeedsNoFile() throws(ConfigurationError) {
+        guard file.feeds.plans.isEmpty else {
+            throw ConfigurationError("feed.kinds: sections are laid out in the service's own store; this program brings another one")
+        }
+        guard sources.isEmpty else {
+            throw ConfigurationError("sources.file: sources write to the service's own store; this program brings another one")
+        }
+    }
+}
+
+extension ServiceConfiguration {
+    /// Checks everything that can be checked without opening a store: the values, the commands that actions name, and the files under
+    /// `feed.kinds` and `sources.file`.
+    ///
+    /// - Throws: `ConfigurationError` with all that is wrong.
+    public func check(_ extensions: ServiceExtensions = ServiceExtensions()) throws(ConfigurationError) {
+        _ = try declarations(extensions)
+    }
+
+    /// Reads what is written down, and checks all of it.
+    ///
+    /// - Throws: `ConfigurationError` with all that is wrong, in the settings and in the files that they name.
+    public static func checked(
+        _ sources: SettingSources, _ extensions: ServiceExtensions = ServiceExtensions()
+    ) throws(ConfigurationError) -> ServiceConfiguration {
+        var (configuration, wrong) = read(sources)
+        guard let wrong else { return configuration }
+        // What would be checked against values that are not there is not checked.
+        if wrong.reasons.contains(where: { $0.hasPrefix("sources.") }) { configuration.sources.file = "" }
+        var faults = FaultCollector()
+        faults.collect { () throws(ConfigurationError) in throw wrong }
+        faults.collect { () throws(ConfigurationError) in try configuration.check(extensions) }
+        throw ConfigurationError(faults.reasons) ?? wrong
+    }
+
+    /// - Parameter environment: where secrets of sources' headers come from; the process's own where nil.
+    /// - Throws: `ConfigurationError` with all that is wrong.
+    func declarations(
+        _ extensions: ServiceExtensions = ServiceExtensions(), environment: [String: String]? = nil
+    ) throws(ConfigurationError) -> Declarations {
+        var faults = FaultCollector()
+        faults.collect { () throws(ConfigurationError) in try validate() }
+        let registry = faults.collect { () throws(ConfigurationError) in
+            do { return try extensions.registry() } catch { throw ConfigurationError("\(error)") }
+        }
+        let text = faults.collect { () throws(ConfigurationError) in try kindsText() } ?? nil
+        let file = kindsFile(of: text, extensions, faults: &faults)
+        let kinds = standardKinds.adding(extensions.kinds).adding(file.kinds)
+        if let registry {
+            // One setting at a time: each that is wrong is told.
+            for cells in cells.alone {
+                faults.collect { () throws(ConfigurationError) in _ = try Self.factories(cells, commands: registry) }
+            }
+            faults.collect { () throws(ConfigurationError) in
+                var factories = CellFactories()
+                try file.register(in: &factories, commands: registry, hasViewers: cells.hasViewers)
+            }
+            faults.collect { () throws(ConfigurationError) in _ = try cellFactories(extensions, commands: registry, kinds: file) }
+        }
+        let sources = faults.collect { () throws(ConfigurationError) in
+            try remoteSources(of: kinds, broken: file.broken, environment: environment)
+        }
+        try faults.finish()
+        return Declarations(
+            kindsText: text, file: file, registry: registry ?? .standard, kinds: kinds, sources: sources ?? [])
+    }
+
+    /// The kinds of item that import and operators may put into the store: users, advertisements, those of an embedding program, and those
+    /// that the file under `feed.kinds` declares.
+    ///
+    /// - Throws: `ConfigurationError` with file and line where that file is wrong.
+    public func itemKinds(_ extensions: ServiceExtensions = ServiceExtensions()) throws(ConfigurationError) -> ItemKinds {
+        standardKinds.adding(extensions.kinds).adding(try checkedKindsFile(extensions).kinds)
+    }
+
+    /// Those that the product comes with, and what to tell whoever misses another.
+    private var standardKinds: ItemKinds {
+        var kinds = ItemKinds.standard
+        kinds.note = feed.kinds.isEmpty ? "feed.kinds, the file that declares others, is not set" : "others are declared in \(feed.kinds)"
+        return kinds
+    }
+
+    /// How a store is to be laid out for the feeds that the same file declares.
+    ///
+    /// - Throws: as ``itemKinds(_:)`` does.
+    public func sectionPlans(_ extensions: ServiceExtensions = ServiceExtensions()) throws(ConfigurationError) -> [SectionPlan] {
+        try kindsFile(extensions).feeds.plans
+    }
+
+    /// What the ids of advertisements' cells begin with, before the colon: those that a report by advertisement is about.
+    ///
+    /// - Throws: as ``itemKinds(_:)`` does.
+    public func advertisementPrefixes(_ extensions: ServiceExtensions = ServiceExtensions()) throws(ConfigurationError) -> [String] {
+        try kindsFile(extensions).advertisementPrefixes
+    }
+
+    /// The same file, looked through as a start does: what its actions and cells name must be there.
+    private func checkedKindsFile(_ extensions: ServiceExtensions) throws(ConfigurationError) -> KindsFile {
+        let file = try kindsFile(extensions)
+        guard !feed.kinds.isEmpty else { return file }
+        do {
+            _ = try cellFactories(extensions, commands: extensions.registry(), kinds: file)
+        } catch {
+            throw error as? ConfigurationError ?? ConfigurationError("\(error)")
+        }
+        return file
+    }
+
+    /// What the file under `feed.kinds` declares; nothing where none is named.
+    func kindsFile(_ extensions: ServiceExtensions) throws(ConfigurationError) -> KindsFile {
+        try kindsFile(of: kindsText(), extensions)
+    }
+
+    /// The text of that file; nil where none is named.
+    private func kindsText() throws(ConfigurationError) -> String? {
+        feed.kinds.isEmpty ? nil : try YAMLFile.text(at: feed.kinds, of: "feed.kinds")
+    }
+
+    /// - Parameter text: of the file, perhaps from a while ago.
+    func kindsFile(of text: String?, _ extensions: ServiceExtensions) throws(ConfigurationError) -> KindsFile {
+        var faults = FaultCollector()
+        let file = kindsFile(of: text, extensions, faults: &faults)
+        try faults.finish()
+        return file
+    }
+
+    private func kindsFile(of text: String?, _ extensions: ServiceExtensions, faults: inout FaultCollector) -> KindsFile {
+        let root = text.flatMap { text in
+            faults.collect { () throws(ConfigurationError) in try YAMLFile.root(of: text, from: feed.kinds) }
+        }
+        guard let root else { return .none }
+        return KindsFile(
+            root, policy: actions.onFailure, besides: standardKinds.adding(extensions.kinds), faults: &faults)
+    }
+}
+
+extension ServiceConfiguration {
+    /// The factories of all cells: the product's own, those of an embedding program, and those that the file under `feed.kinds` declares.
+    ///
+    /// - Throws: `ConfigurationError` with the setting or with file and line.
+    func cellFactories(
+        _ extensions: ServiceExtensions, commands registry: CommandRegistry, kinds file: KindsFile
+    ) throws(ConfigurationError) -> CellFactories {
+        var factories = try Self.factories(cells, commands: registry)
+        do { try extensions.registerCells(&factories, registry) } catch {
+            throw error as? ConfigurationError ?? ConfigurationError("\(error)")
+        }
+        try file.register(in: &factories, commands: registry, hasViewers: cells.hasViewers)
+        return factories
+    }
+
+    static func factories(_ cells: CellConfiguration, commands registry: CommandRegistry) throws(ConfigurationError) -> CellFactories {
+        do {
+            return try .standard(cells, commands: registry)
+        } catch {
+            throw (error as? CommandPlanError).map(ConfigurationError.init) ?? ConfigurationError("\(error)")
+        }
+    }
+}
+
+extension CellConfiguration {
+    /// One configuration for each slot, with nothing in all others.
+    var alone: [CellConfiguration] {
+        var empty = self
+        (empty.userCommands, empty.advertisementCommands) = ([:], [:])
+        let users = CommandKey.standard.compactMap { slot in
+            userCommands[slot].map { commands in
+                var cells = empty
+                cells.userCommands[slot] = commands
+                return cells
+            }
+        }
+        let advertisements = CommandKey.standard.compactMap { slot in
+            advertisementCommands[slot].map { commands in
+                var cells = empty
+                cells.advertisementCommands[slot] = commands
+                return cells
+            }
+        }
+        return users + advertisements
+    }
+}
+
+extension ConfigurationError {
+    /// Names the setting that put the command where it cannot stand.
+    fileprivate init(_ error: CommandPlanError) {
+        switch error {
+        case .unknownCommand(_, let kind, let slot, _), .fixedSlot(let slot, let kind),
+            .unusableSlot(let slot, let kind, _), .unusableInput(let slot, let kind, _):
+            self.init("actions.\(kind).\(slot.rawValue): \(error)")
+        case .unmetNeeds(_, let needs, let kind, let slot):
+            let hint = needs.contains(.viewer) ? ": events.viewer-header is empty" : ""
+            self.init("actions.\(kind).\(slot.rawValue): \(error)\(hint)")
+        case .registeredTwice: self.init("\(error)")
+        }
+    }
+}

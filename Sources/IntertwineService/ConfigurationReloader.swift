@@ -1,0 +1,81 @@
+internal import Foundation
+internal import Logging
+internal import ServiceLifecycle
+
+/// Reads the configuration again on SIGHUP and when its file has changed, and puts it in force as far as that is possible.
+struct ConfigurationReloader: ServiceLifecycle.Service {
+    /// How often the file is looked at. Looking beats being told: it works for files that are replaced, linked or mounted.
+    private static let interval = Duration.seconds(1)
+
+    let source: ConfigurationSource
+    /// One for each SIGHUP.
+    let hangUps: AsyncStream<Void>
+    let live: LiveComposition
+    let logger: Logger
+
+    func run() async throws {
+        let (wishes, wish) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(4))
+        await withTaskGroup { group in
+            group.addTask {
+                for await _ in hangUps.cancelOnGracefulShutdown() { wish.yield("SIGHUP") }
+                wish.finish()
+            }
+            group.addTask {
+                await cancelWhenGracefulShutdown { await watch { wish.yield("file") } }
+            }
+            // One after the other: two readings at once could end in the wrong order.
+            for await reason in wishes { await reload(because: reason) }
+            group.cancelAll()
+        }
+    }
+
+    private func watch(_ changed: () -> Void) async {
+        guard let file = source.file else { return }
+        var last = FileStamp(path: file)
+        while !Task.isCancelled {
+            do { try await Task.sleep(for: Self.interval) } catch { return }
+            let now = FileStamp(path: file)
+            // A file that is gone may be on its way back: it is read when it is.
+            if let now, now != last { changed() }
+            last = now ?? last
+        }
+    }
+
+    private func reload(because reason: String) async {
+        do {
+            try live.change(to: try await source.read())
+        } catch {
+            logger.error("configuration not taken; the old one stays in force", metadata: ["reason": "\(reason)", "error": "\(error)"])
+        }
+    }
+}
+
+/// Where a running service's configuration comes from.
+public struct ConfigurationSource: Sendable {
+    /// The file that is watched; nil for none.
+    public var file: String?
+    /// Reads everything again: flags, environment, file.
+    public var read: @Sendable () async throws -> ServiceConfiguration
+
+    public init(file: String?, read: @escaping @Sendable () async throws -> ServiceConfiguration) {
+        self.file = file
+        self.read = read
+    }
+}
+
+/// What tells that a file is another one than before.
+struct FileStamp: Equatable {
+    private let number: UInt64?
+    private let size: UInt64?
+    private let changed: Date?
+
+    /// Nil where there is no file.
+    init?(path: String) {
+        // Links are followed, as a mounted configuration is often one.
+        let real = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: real) else { return nil }
+        number = attributes[.systemFileNumber] as? UInt64
+        size = attributes[.size] as? UInt64
+        changed = attributes[.modificationDate] as? Date
+    }
+}

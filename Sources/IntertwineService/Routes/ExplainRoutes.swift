@@ -1,0 +1,215 @@
+internal import Foundation
+internal import HTTPTypes
+internal import IntertwineFeed
+internal import IntertwineHTTPServer
+internal import IntertwineOperators
+internal import IntertwineRouting
+
+/// `GET /admin/explain?cursor=&limit=&layout=&width=`: a page of any feed, with the reason for each of its cells.
+struct ExplainRoutes: Sendable {
+    /// Those in force.
+    let feeds: @Sendable () -> FeedCatalogue
+    /// The kinds of item that there are.
+    let kinds: ItemKinds
+
+    private struct Answer: Encodable {
+        struct Place: Encodable {
+            var cell: String
+            var kind: String
+            var type: String
+            var position: Int64
+            var identifier: String
+            var factory: String?
+            var adSlot: Int?
+        }
+
+        struct Advertisement: Encodable {
+            var kind: String
+            var type: String
+            var id: String
+            var position: Int64
+            var isOnThisPage: Bool
+            var rank: Int?
+            var page: Int?
+            var slot: Int?
+            var reason: String?
+        }
+
+        struct Omission: Encodable {
+            var kind: String
+            var type: String
+            var id: String
+            var position: Int64
+            var reason: String
+        }
+
+        struct Rotation: Encodable {
+            var scope: String
+            var perPage: Int?
+            var start: Int64?
+            /// The page's number, from 1.
+            var page: Int?
+        }
+
+        var rotation: Rotation
+        var items: [Place]
+        var leftOut: [Omission]
+        var advertisements: [Advertisement]
+        var excludedAdvertisements: [Omission]
+        var next: String?
+        var previous: String?
+    }
+
+    var routes: [Route] {
+        typealias P = FeedParameters
+        let operation = APIOperation(
+            "explain", tag: "Explanations", "A page, and why each cell stands there",
+            """
+            The page that the feed or section which gave the cursor out, or without one `GET /feed`, answers to the same parameters, when \
+            nobody is named as viewer.
+            """,
+            parameters: [P.cursor, P.limit, P.layout, P.width],
+            answers: [
+                .json(
+                    .ok, "The page, explained.", .explanation, [.noStore],
+                    example: """
+                        {"rotation": {"scope": "page", "perPage": 1, "start": 1}, "items": [{"cell": "ad:1", "kind": "advertisement", \
+                        "type": "image", "position": 1, "identifier": "AdvertisementCollectionViewCell", \
+                        "factory": "AdvertisementCellFactory", "adSlot": 0}], "leftOut": [], \
+                        "advertisements": [{"kind": "advertisement", "type": "image", "id": "1", "position": 1, "isOnThisPage": true, \
+                        "rank": 0, "page": 1, "slot": 0}], "excludedAdvertisements": [{"kind": "advertisement", "type": "video", \
+                        "id": "9", "position": 9, "reason": "no cell of this layout is made of advertisement of the type video"}], \
+                        "next": "/feed?cursor=AQ&limit=20"}
+                        """),
+                .notModified,
+                .badRequest("A parameter is wrong, or the request cannot be understood at all.", [.wrongLimit, .wrongCursor]),
+                .storeUnavailable,
+            ])
+        return [Route(.get, "/admin/explain", operation) { try await explain($0) }]
+    }
+
+    private func explain(_ request: RouteRequest) async throws -> ServerResponse {
+        let cursor = try request[FeedParameters.cursor]
+        let feeds = feeds()
+        let feed = if let cursor { try feeds.feed(of: cursor) } else { feeds.main }
+        let explanation = try await feed.explain(
+            FeedRequest(
+                cursor: cursor, limit: try request[FeedParameters.limit], now: request.now, layout: try request[FeedParameters.layout],
+                width: try request[FeedParameters.width], rotation: RotationStart(viewer: nil, now: request.now)))
+        let rotation =
+            switch explanation.supply {
+            case .rotating(let perPage):
+                Answer.Rotation(scope: "page", perPage: perPage, start: explanation.rotationStart, page: explanation.page)
+            case .onceAtMidpoint: Answer.Rotation(scope: "feed", perPage: nil, page: explanation.page)
+            }
+        let answer = Answer(
+            rotation: rotation,
+            items: explanation.places.map { place in
+                Answer.Place(
+                    cell: place.cell, kind: place.form.kind, type: place.form.variant, position: place.position,
+                    identifier: place.identifier, factory: place.factory, adSlot: place.adSlot)
+            }, leftOut: explanation.omissions.map(omission),
+            advertisements: explanation.advertisements.map { ad in
+                Answer.Advertisement(
+                    kind: ad.form.kind, type: ad.form.variant, id: ad.id, position: ad.position, isOnThisPage: ad.isOnThisPage,
+                    rank: ad.rank,
+                    page: ad.page, slot: ad.slot, reason: ad.absence.map { reason($0, for: ad) })
+            },
+            excludedAdvertisements: explanation.advertisements.compactMap { ad in
+                ad.absence.map { absence in
+                    Answer.Omission(
+                        kind: ad.form.kind, type: ad.form.variant, id: ad.id, position: ad.position, reason: reason(absence, for: ad))
+                }
+            },
+            next: explanation.next, previous: explanation.previous)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return ServerResponse(
+            status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"], body: Array(try encoder.encode(answer)))
+    }
+
+    private func omission(_ omission: FeedPage.Omission) -> Answer.Omission {
+        Answer.Omission(
+            kind: omission.form.kind, type: omission.form.variant, id: omission.id, position: omission.position,
+            reason: reason(omission.reason, for: omission.form))
+    }
+
+    private func reason(_ absence: FeedExplanation.Absence, for ad: FeedExplanation.Advertisement) -> String {
+        switch absence {
+        case .omitted(let why): reason(why, for: ad.form)
+        case .feedEnds(let pages, let shown):
+            "the feed has \(pages) page\(pages == 1 ? "" : "s") of this limit, with \(shown) advertisement\(shown == 1 ? "" : "s") in all, and "
+                + "the rotation does not come to this one: \(ad.rank ?? 0) stand before it"
+        case .notAmong(let pages): "none of the first \(pages) pages of this limit shows it; further ones were not looked at"
+        }
+    }
+
+    private func reason(_ reason: FeedPage.Omission.Reason, for form: ItemForm) -> String {
+        switch reason {
+        case .noFactory:
+            kinds[form.kind] == nil
+                ? "the kind \(form.kind) is not declared" + (kinds.note.map { ": \($0)" } ?? "")
+                : "no cell of this layout is made of \(form.kind)\(form.variant.isEmpty ? "" : " of the type \(form.variant)")"
+        case .broken(let why): "broken: \(why)"
+        }
+    }
+}
+
+extension Schema {
+    private static let advertisementPlace = Schema.object([
+        .required("kind", .string), .required("type", .string), .required("id", .string),
+        .required("position", .integer, "Where it stands in the order of advertisements."), .required("isOnThisPage", .boolean),
+        .optional("rank", .count, "How many advertisements come before it in the rotation; missing where it has no part in it."),
+        .optional("page", .integer(minimum: 1), "The first page that shows it; missing where none does."),
+        .optional("slot", .count, "Its index within that page's advertisements."),
+        .optional("reason", .string, "Why no page shows it; missing where one does."),
+    ]).titled("AdvertisementPlace")
+    static let explanation = Schema.object([
+        .required(
+            "rotation",
+            Schema.object([
+                .required(
+                    "scope", .words(["page", "feed"]),
+                    "`page`: so many on each page, the next ones on the next. `feed`: all of them once, at the feed's midpoint."),
+                .optional("perPage", .count),
+                .optional(
+                    "page", .integer(minimum: 1),
+                    """
+                    The page's number; missing where a walk from the feed's start, with this limit, layout and width, does not meet its cursor.
+                    """),
+                .optional(
+                    "start", .integer,
+                    "The position of the page's first advertisement, with which the rotation goes on here; missing where the page has none."
+                ),
+            ]).titled("Rotation")),
+        .required(
+            "items",
+            .list(
+                of: Schema.object([
+                    .required("cell", .string),
+                    .required("kind", .string),
+                    .required("type", .string),
+                    .required("position", .integer, "Where the item stands in the order of its kind."),
+                    .required("identifier", .string, "The reuse identifier of the cell."),
+                    .optional("factory", .string, "What made the cell."),
+                    .optional("adSlot", .count, "The index within the page's advertisements; missing for content."),
+                ]).titled("Place"))),
+        .required("leftOut", .list(of: .omission), "What would have been on the page, and is not."),
+        .required(
+            "advertisements", .list(of: .advertisementPlace),
+            """
+            The first 1,000 advertisements, and where in the feed each is shown, as a walk from its start with this limit, layout and width \
+            finds it.
+            """),
+        .required("excludedAdvertisements", .list(of: .omission), "Those of them that no page shows."),
+        .optional("next", .string, "The href of the next page of the feed; missing on the last."),
+        .optional("previous", .string, "The same of the one before."),
+    ]).named("Explanation")
+    static let omission = Schema.object([
+        .required("kind", .string),
+        .required("type", .string),
+        .required("id", .string),
+        .required("position", .integer),
+        .required("reason", .string),
+    ]).named("Omission")
+}

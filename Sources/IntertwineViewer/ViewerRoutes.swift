@@ -1,0 +1,51 @@
+internal import HTTPTypes
+internal import IntertwineHTTPServer
+package import IntertwineRouting
+
+/// `GET /` and `GET /viewer/{file}`: the page that shows the feed in a browser.
+package struct ViewerRoutes: Sendable {
+    private static let pattern = "/viewer/{file}"
+    private static let file = Parameter.segment("file", .string, "The file's name.", example: #""main.mjs""#)
+
+    /// By their paths. Finished once, both codings, for as long as the service runs.
+    private let files: [String: FinishedResponse]
+
+    /// - Parameter viewerHeader: the request field that names the viewer.
+    package init(viewerHeader: String) {
+        let files = ViewerResource.all(viewerHeader: viewerHeader).map { resource in
+            let route = resource.path == "/" ? resource.path : Self.pattern
+            return (resource.path, FinishedResponse(Self.response(resource), compressionLevel: 6, route: route))
+        }
+        self.files = Dictionary(files, uniquingKeysWith: { first, _ in first })
+    }
+
+    package var routes: [Route] {
+        [
+            Route(.get, "/") { _ in try file("/") },
+            Route(.get, Self.pattern) { try file("/viewer/" + $0[Self.file]) },
+        ]
+    }
+
+    private func file(_ path: String) throws(Problem) -> ServerResponse {
+        guard let file = files[path] else { throw Problem(.notFound, nil, "There is nothing here.") }
+        return ServerResponse(file)
+    }
+
+    private static func response(_ resource: ViewerResource) -> ServerResponse {
+        let fields: HTTPFields = [
+            .contentType: resource.contentType, .cacheControl: "no-cache", .xContentTypeOptions: "nosniff",
+            .contentSecurityPolicy: ViewerResource.contentSecurityPolicy,
+        ]
+        var response = ServerResponse(status: .ok, fields: fields, body: resource.bytes)
+        response.entityTag = EntityTag.of(resource.bytes)
+        response.isCompressible = true
+        return response
+    }
+}
+
+/// `viewer.*`: the page that shows the feed in a browser.
+public struct ViewerSettings: Sendable {
+    public var isServed = true
+
+    public init() {}
+}

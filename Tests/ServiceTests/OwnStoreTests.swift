@@ -1,0 +1,50 @@
+import Foundation
+import IntertwineService
+import TestSupport
+import Testing
+
+@Suite("A program that brings its own store and ledger", .timeLimit(.minutes(1)))
+struct OwnStoreTests {
+    /// A store and a ledger in files of their own, with an item.
+    private static func extensions(in folder: String) throws -> ServiceExtensions {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let session = try ItemImport(into: "\(folder)/own.sqlite")
+        try session.append(Array(sampleUser("brought").utf8))
+        try session.endOfFile()
+        _ = try session.commit()
+        var extensions = ServiceExtensions()
+        extensions.store = try SQLiteStore(path: "\(folder)/own.sqlite")
+        extensions.ledger = try SQLiteLedger(path: "\(folder)/own.ledger.sqlite")
+        return extensions
+    }
+
+    @Test("is served from them, and nothing that writes items is")
+    func serves() async throws {
+        let folder = NSTemporaryDirectory() + "intertwine-\(UUID())"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let service = try await EmbeddedService(items: sampleUser("configured"), extensions: try Self.extensions(in: folder))
+        let page = try service.get("/feed")
+        #expect(page.status == 200 && page.text.contains("user:brought") && !page.text.contains("user:configured"))
+        #expect(try service.get("/readyz").status == 200)
+        for path in ["/admin/items/user/brought", "/admin/takedowns", "/admin/sources"] {
+            #expect(try service.admin("GET", path).status == 404)
+        }
+        #expect(try service.admin("POST", "/admin/operations", body: "[]").status == 404)
+        #expect(try service.admin("GET", "/admin/reports").status == 200)
+        #expect(try service.admin("GET", "/metrics").status == 200)
+        #expect(try !service.admin("GET", "/openapi.json").text.contains("importItems"))
+        await service.stop()
+    }
+
+    @Test("is told what only the service's own store can do")
+    func refuses() async throws {
+        let folder = NSTemporaryDirectory() + "intertwine-\(UUID())"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let extensions = try Self.extensions(in: folder)
+        try "sections: {main: {order: newest}}".write(toFile: "\(folder)/kinds.yaml", atomically: true, encoding: .utf8)
+        let error = await #expect(throws: ConfigurationError.self) {
+            _ = try await EmbeddedService(items: "", settings: ["feed.kinds": "\(folder)/kinds.yaml"], extensions: extensions)
+        }
+        #expect(error?.description.contains("sections are laid out in the service's own store") == true)
+    }
+}
