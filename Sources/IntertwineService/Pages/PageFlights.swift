@@ -16,7 +16,9 @@ final class PageFlights<Made: Sendable>: Sendable {
     /// Whether somebody who waits wants the page in gzip coding; asked once, when the page is to be coded.
     typealias WantsGzip = @Sendable () -> Bool
 
-    private enum Landing {
+    private typealias Waiter = @Sendable (Landing) -> Void
+
+    private enum Landing: Sendable {
         case made(Made)
         case failed(any Error)
         /// The flight did not arrive, or was not for this one: there will be another.
@@ -30,9 +32,9 @@ final class PageFlights<Made: Sendable>: Sendable {
         var wantsGzip: Bool
         /// Whether the coding is decided.
         var isCoding = false
-        var aboard: [UInt64: UnsafeContinuation<Landing, any Error>] = [:]
+        var aboard: [UInt64: Waiter] = [:]
         /// They came after the store had changed.
-        var behind: [UInt64: UnsafeContinuation<Landing, any Error>] = [:]
+        var behind: [UInt64: Waiter] = [:]
     }
 
     private struct State {
@@ -86,16 +88,6 @@ final class PageFlights<Made: Sendable>: Sendable {
         return try await fly(key, tellsFailure: false) { try await make { self.decideCoding(key) } }
     }
 
-    /// Has a page made by one who waits in no task; false where somebody makes it already. Whoever was let to ends it by ``land(_:_:)``.
-    func begin(_ key: Key, _ version: StoreVersion) -> Bool { begin(key, gzip: false, version) }
-
-    func land(_ key: Key, _ made: Result<Made, any Error>) {
-        switch made {
-        case .success(let made): land(key, .made(made))
-        case .failure(let error): land(key, error is CancellationError ? .again : .failed(error))
-        }
-    }
-
     /// False where a flight is under way.
     private func begin(_ key: Key, gzip: Bool, _ version: StoreVersion) -> Bool {
         state.withLock { state in
@@ -126,35 +118,84 @@ final class PageFlights<Made: Sendable>: Sendable {
 
     private func land(_ key: Key, _ landing: Landing) {
         let flight = state.withLock { $0.flights.removeValue(forKey: key) }
-        flight?.aboard.values.forEach { $0.resume(returning: landing) }
-        flight?.behind.values.forEach { $0.resume(returning: .again) }
+        flight?.aboard.values.forEach { $0(landing) }
+        flight?.behind.values.forEach { $0(.again) }
     }
 
-    /// - Parameter arrival: flights with greater numbers began after this one had asked.
     private func wait(_ key: Key, gzip: Bool, _ version: StoreVersion, since arrival: UInt64) async throws -> Landing {
         let id = state.withLock { $0.number() }
         return try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { continuation in
-                let isAboard = state.withLock { state in
-                    guard !Task.isCancelled, var flight = state.flights[key] else { return false }
-                    let isNew = flight.number > arrival || flight.version == version
-                    if isNew, !gzip || flight.wantsGzip || !flight.isCoding {
-                        flight.wantsGzip = flight.wantsGzip || gzip
-                        flight.aboard[id] = continuation
-                    } else {
-                        flight.behind[id] = continuation
-                    }
-                    state.flights[key] = flight
-                    return true
-                }
-                if isAboard { return }
+                if board(key, as: id, gzip: gzip, version, since: arrival, { continuation.resume(returning: $0) }) { return }
                 if Task.isCancelled { continuation.resume(throwing: CancellationError()) } else { continuation.resume(returning: .again) }
             }
         } onCancel: {
-            let continuation = state.withLock { state in
-                state.flights[key]?.aboard.removeValue(forKey: id) ?? state.flights[key]?.behind.removeValue(forKey: id)
-            }
-            continuation?.resume(throwing: CancellationError())
+            leave(key, as: id)
         }
+    }
+
+    /// False where there is no flight any more, or the task that would wait is cancelled: the waiter is not called then.
+    ///
+    /// - Parameter arrival: flights with greater numbers began after this one had asked.
+    private func board(
+        _ key: Key, as id: UInt64, gzip: Bool, _ version: StoreVersion, since arrival: UInt64, _ waiter: @escaping Waiter
+    ) -> Bool {
+        state.withLock { state in
+            guard !Task.isCancelled, var flight = state.flights[key] else { return false }
+            let isNew = flight.number > arrival || flight.version == version
+            if isNew, !gzip || flight.wantsGzip || !flight.isCoding {
+                flight.wantsGzip = flight.wantsGzip || gzip
+                flight.aboard[id] = waiter
+            } else {
+                flight.behind[id] = waiter
+            }
+            state.flights[key] = flight
+            return true
+        }
+    }
+
+    private func leave(_ key: Key, as id: UInt64) {
+        let waiter = state.withLock { state in
+            state.flights[key]?.aboard.removeValue(forKey: id) ?? state.flights[key]?.behind.removeValue(forKey: id)
+        }
+        waiter?(.failed(CancellationError()))
+    }
+
+    // MARK: Without a task
+
+    /// Tells flights that begin from here on from those before.
+    func arrive() -> UInt64 { state.withLock { $0.number() } }
+
+    /// False where somebody makes the page already. Whoever was let to make it ends that by ``land(_:_:)``, with nil where there is to be
+    /// another flight.
+    func begin(_ key: Key, _ version: StoreVersion) -> Bool { begin(key, gzip: false, version) }
+
+    func land(_ key: Key, _ made: Result<Made, any Error>?) {
+        switch made {
+        case .success(let made): land(key, .made(made))
+        case .failure(let error): land(key, error is CancellationError ? .again : .failed(error))
+        case nil: land(key, .again)
+        }
+    }
+
+    /// Waits for the page that somebody makes, in no coding.
+    ///
+    /// - Parameters:
+    ///   - arrival: from ``arrive()``.
+    ///   - completion: called once, with nil where there is to be another flight.
+    /// - Returns: what ends the waiting, as `CancellationError`; nil where the flight is over, and nobody is called.
+    func join(
+        _ key: Key, _ version: StoreVersion, since arrival: UInt64, completion: @escaping @Sendable (Result<Made, any Error>?) -> Void
+    ) -> (@Sendable () -> Void)? {
+        let id = arrive()
+        let isAboard = board(key, as: id, gzip: false, version, since: arrival) { landing in
+            switch landing {
+            case .made(let made): completion(.success(made))
+            case .failed(let error): completion(.failure(error))
+            case .again: completion(nil)
+            }
+        }
+        guard isAboard else { return nil }
+        return { [self] in leave(key, as: id) }
     }
 }

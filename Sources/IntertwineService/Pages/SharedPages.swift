@@ -80,17 +80,34 @@ struct SharedPages: Sendable {
     func page(
         _ wish: Wish, completion: @escaping @Sendable (Result<FinishedResponse, any Error>) -> Void
     ) -> DeferredAnswer.Cancel? {
+        page(wish, since: flights.arrive(), completion)
+    }
+
+    private func page(
+        _ wish: Wish, since arrival: UInt64, _ completion: @escaping @Sendable (Result<FinishedResponse, any Error>) -> Void
+    ) -> DeferredAnswer.Cancel? {
         if let ready = ready(wish) {
             completion(.success(ready))
             return nil
         }
-        let (key, version) = (flight(wish), store.version)
-        guard flights.begin(key, version) else {
-            // Somebody makes it already: to wait for that takes a task.
-            let task = Task {
-                do { completion(.success(try await page(wish))) } catch { completion(.failure(error)) }
+        let key = flight(wish)
+        var current = store.version
+        while !flights.begin(key, current) {
+            metrics.join()
+            let cancel = flights.join(key, current, since: arrival) { [self] made in
+                // Whoever is called off after this has his page made all the same.
+                guard let made else { return _ = page(wish, since: arrival, completion) }
+                completion(made.map(\.finished))
             }
-            return { task.cancel() }
+            if let cancel { return cancel }
+            // It has landed meanwhile.
+            current = store.version
+        }
+        let version = current
+        if let ready = ready(wish) {
+            flights.land(key, nil)
+            completion(.success(ready))
+            return nil
         }
         metrics.miss()
         return wish.feed.page(wish.request) { [self] page in

@@ -228,10 +228,10 @@ final class GroupCommit: @unchecked Sendable {
         let (now, flushes) = (now(), isFlushDue)
         do {
             try checkFile()
-            // The first has waited longest.
-            try prepare(isSynced: true, patience: limits.patience - (group.first?.arrival.duration(to: .now) ?? .zero))
-            let receipts = try pool.writeWithoutTransaction { _ in
-                try transaction.commit(group.count, now: now, flushes: flushes) { group[$0].entry }
+            let receipts = try pool.writeWithoutTransaction { database in
+                // The first has waited longest.
+                try prepare(database, isSynced: true, patience: limits.patience - (group.first?.arrival.duration(to: .now) ?? .zero))
+                return try transaction.commit(group.count, now: now, flushes: flushes) { group[$0].entry }
             }
             // What went into a file that is gone by now is nowhere.
             try checkFile()
@@ -274,13 +274,15 @@ final class GroupCommit: @unchecked Sendable {
     ///   - isSynced: whether its commit waits for the disk. One that need not is on disk with the next that does.
     ///   - patience: how long it may wait for the lock. Zero or less: it is tried once.
     private func prepare(isSynced: Bool, patience: Duration) throws {
-        try pool.writeWithoutTransaction { database in
-            if isSynced != self.isSynced {
-                try database.execute(sql: isSynced ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL")
-                self.isSynced = isSynced
-            }
-            Self.wait(database, atMost: patience)
+        try pool.writeWithoutTransaction { try prepare($0, isSynced: isSynced, patience: patience) }
+    }
+
+    private func prepare(_ database: Database, isSynced: Bool, patience: Duration) throws {
+        if isSynced != self.isSynced {
+            try database.execute(sql: isSynced ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL")
+            self.isSynced = isSynced
         }
+        Self.wait(database, atMost: patience)
     }
 
     /// How long the next transaction may wait for the lock. Zero or less: it is tried once.
