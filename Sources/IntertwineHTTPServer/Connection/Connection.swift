@@ -1,116 +1,71 @@
-internal import Glibc
 internal import IntertwineEventLoop
 
-/// One connection of a client, from being accepted to being closed. Confined to its worker's loop.
+/// One connection of a client, from being accepted to being closed. Confined to its worker's loop. ``ConnectionState`` decides what is to be
+/// done, ``ClientSocket`` brings it to the kernel, and ``Exchange`` to the handler.
 ///
 /// While it is idle it owns no buffer and no parser; it borrows the worker's and keeps them only while a message is incomplete.
 final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
     // Safety of @unchecked: all variables are touched on the worker's loop only; other threads merely pass the reference back to it.
 
-    enum Phase {
-        /// Waits for, or reads, a request's head.
-        case head
-        /// Reads a request's body; the handler may be at work already.
-        case body
-        /// The handler is at work.
-        case responding
-        /// The last answer is on its way.
-        case closing
-        /// The last answer is sent; what the client still sends is dropped.
-        case lingering
-        case closed
-    }
-
-    enum DeadlineKind { case none, idle, head, body, handler, write, linger }
-
     /// After so many bytes of answers to requests that came together, the other connections have their turn.
-    static let bytesPerTurn = 1 << 20
-
-    /// How long a client that has connected may take until its first request is here, when others want its place.
-    private static let newcomerTime = Duration.milliseconds(100)
+    private static let bytesPerTurn = 1 << 20
 
     let worker: Worker
-    let descriptor: Int32
     let peer: PeerAddress
     /// The place in the worker's list.
     var index = 0
-    /// Once closed, it stays so: the descriptor may be somebody else's by then.
-    var phase = Phase.head {
-        didSet { if oldValue == .closed { phase = .closed } }
-    }
-    var registration: Registration?
-    var interest: ReadyEvents = [.readable, .peerClosed]
-
+    private var state: ConnectionState
+    private var socket: ClientSocket
     /// Bytes received that could not be used up: a part of a head, or requests behind one that is being answered.
-    var held: [UInt8] = []
+    private var held: [UInt8] = []
     /// The parser that has read a part of a head.
-    var parser: HeadParser?
-    var exchange: Exchange?
-    var pending: [Segment] = []
-    var pendingBytes = 0
-
-    /// There are requests left to serve, after the other connections.
-    var isWaitingForTurn = false
-    var requests = 0
-    let openedAt: LoopInstant
-    var lastActive: LoopInstant
-    var messageBegun: LoopInstant
-    /// Since when it is counted what the client takes of that which waits for it, how much the kernel had of it then, and how much the
-    /// kernel was given since.
-    var lastProgress: LoopInstant
-    var unsentBefore = 0
-    var handedOver = 0
-    /// Bytes that the client has taken beyond what it had to.
-    var takingCredit = 0.0
-    /// The connection is idle but for what the kernel still has to send.
-    var isTaking = false
-    var timer: TimerToken?
-    var timerAt: LoopInstant
-    var deadline: LoopInstant
-    var deadlineKind = DeadlineKind.none
-    /// The client has closed its sending side; there may be bytes to read before that end.
-    var peerIsClosing = false
-    /// The end of what the client sends has been read.
-    var peerHasClosed = false
-    /// Closing at once could make the client lose the answer.
-    var mustLinger = false
-    var lingerBudget = 0
-    /// No more than a chance for a request that is on its way, because the server is stopping.
-    var isLastChance = false
+    private var parser: HeadParser?
+    /// The request that is answered later.
+    private var exchange: Exchange?
 
     init(descriptor: Int32, peer: PeerAddress, worker: Worker) {
         self.worker = worker
-        self.descriptor = descriptor
         self.peer = peer
-        let now = worker.loop.now
-        self.openedAt = now
-        self.lastActive = now
-        self.messageBegun = now
-        self.lastProgress = now
-        self.deadline = now
-        self.timerAt = now
+        state = ConnectionState(now: worker.loop.now, worker.limits)
+        socket = ClientSocket(descriptor, worker)
     }
 
-    /// Waits for a next request and owes nothing.
-    var isIdle: Bool { phase == .head && held.isEmpty && pending.isEmpty && parser == nil }
+    // MARK: What others ask
 
-    /// Has been accepted just now and not said anything: its request is likely to be on its way.
-    var isNewcomer: Bool { requests == 0 && worker.loop.now.since(openedAt) < Self.newcomerTime }
+    /// Waits for a next request and owes nothing.
+    var isIdle: Bool { state.isBetweenRequests && held.isEmpty && !isSending }
+
+    /// Something waits for the client to take it.
+    private var isSending: Bool { socket.waiting != nil }
+
+    var isNewcomer: Bool { state.isNewcomer(at: worker.loop.now) }
+
+    var lastActive: LoopInstant { state.lastActive }
+
+    var isClosed: Bool { state.phase == .closed }
+
+    /// The client has closed its sending side.
+    var peerIsClosing: Bool { state.peerIsClosing }
+
+    /// Whether a handler may write more.
+    var hasRoom: Bool { (socket.waiting ?? 0) < worker.limits.output }
+
+    /// Whether this is the request at hand.
+    func serves(_ exchange: Exchange) -> Bool { self.exchange === exchange }
+
+    /// Whether the answer to the request at hand is the connection's last.
+    func mustClose(after framing: MessageFraming) -> Bool {
+        !state.body.canBeDiscarded || state.mustClose(after: framing, at: worker.loop.now, isDraining: worker.isDraining, worker.limits)
+    }
+
+    // MARK: The loop
 
     /// Reads before it is watched: most clients have sent their request by the time that they are accepted, and many want no second.
     func start() {
-        deadline = worker.loop.now.advanced(by: worker.configuration.idleTimeout)
-        deadlineKind = .idle
-        readable(.readable)
+        read()
         settle()
-        if phase == .closed { return }
-        guard let registration = try? worker.loop.register(descriptor, for: interest, handler: self) else {
-            close()
-            return
-        }
-        self.registration = registration
-        timerAt = deadline
-        timer = worker.loop.schedule(self, at: deadline)
+        if isClosed { return }
+        if !socket.open(for: self, until: state.deadline) { close() }
     }
 
     func ready(_ events: ReadyEvents) {
@@ -118,8 +73,8 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
             close()
             return
         }
-        if events.contains(.writable) { writePending() }
-        if phase != .closed, !events.isDisjoint(with: [.readable, .peerClosed]) { readable(events) }
+        if events.contains(.writable) { sendWaiting() }
+        if !isClosed, !events.isDisjoint(with: [.readable, .peerClosed]) { read(peerClosed: events.contains(.peerClosed)) }
         settle()
     }
 
@@ -127,38 +82,440 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
     /// thing whenever the connection was at work, closed or not: nothing may be left in the worker's stage for the next one to send.
     func settle() {
         flush()
-        if phase == .closing, pending.isEmpty { finishClosing() }
-        if phase == .closed { return }
-        if phase == .head, peerHasClosed, pending.isEmpty {
+        if state.phase == .closing, !isSending { finishClosing() }
+        if isClosed { return }
+        if state.phase == .head, state.peerHasClosed, !isSending {
             close()
             return
         }
-        updateInterest()
+        watch(state.interest(current: socket.interest, unsent: socket.waiting, worker.limits))
         updateDeadline()
     }
 
-    private func updateInterest() {
-        var wanted: ReadyEvents = []
-        let reads =
-            switch phase {
-            case .head: pending.isEmpty && !isWaitingForTurn
-            case .body: !(exchange?.isPaused ?? false) && pendingBytes < worker.configuration.outputHighWater
-            // Left as it is: most answers come before the client sends anything more.
-            case .responding: interest.contains(.readable)
-            case .closing: false
-            case .lingering: true
-            case .closed: false
-            }
-        if reads, !peerHasClosed { wanted.insert(.readable) }
-        if !peerIsClosing { wanted.insert(.peerClosed) }
-        if !pending.isEmpty { wanted.insert(.writable) }
-        setInterest(wanted)
+    private func watch(_ wanted: ReadyEvents) {
+        if !socket.watch(wanted) { close() }
     }
 
-    func setInterest(_ wanted: ReadyEvents) {
-        guard wanted != interest else { return }
-        interest = wanted
-        guard let registration else { return }
-        do { try worker.loop.update(registration, for: wanted) } catch { close() }
+    private func updateDeadline() {
+        state.updateDeadline(
+            at: worker.loop.now, worker.limits, sendingSince: socket.waitingSince, isDraining: worker.isDraining)
+        socket.wake(by: state.deadline)
+    }
+
+    func timerDue(at now: LoopInstant) -> LoopInstant? {
+        lapse(now)
+        return isClosed ? nil : socket.nextWake(by: state.deadline, after: now)
+    }
+
+    private func lapse(_ now: LoopInstant) {
+        switch state.lapse(at: now, worker.limits) {
+        case .nothing: return
+        case .idle:
+            // A request may have come while the loop was busy with others, or the process was not run.
+            guard !readIsOfUse() else { return }
+            if socket.unsent == 0 {
+                close()
+            } else if !state.isTaking || socket.takesEnough() {
+                if !state.isTaking { socket.beginMeasuring() }
+                state.waitForTaking(at: now, worker.limits)
+            } else {
+                reset()
+            }
+        case .lingered: close()
+        case .write: if socket.takesEnough() { updateDeadline() } else { reset() }
+        case .headIsLate:
+            held.withUnsafeBufferPointer { bytes in
+                let problem = ProblemDetails(status: 408, detail: "The head of the request took too long.")
+                refuse(problem, parser?.readMethod(in: bytes), bytes)
+            }
+            settle()
+        case .bodyIsLate:
+            guard let exchange else { return }
+            exchange.abandon(because: .tooSlow)
+            if state.isAnswered {
+                close()
+            } else {
+                refuse(ProblemDetails(status: 408, detail: "The body of the request took too long."), exchange)
+                settle()
+            }
+        case .answerIsLate:
+            guard let exchange else { return }
+            exchange.abandon()
+            refuse(ProblemDetails(status: 503, detail: "The answer took too long."), exchange)
+            settle()
+        }
+    }
+
+    // MARK: Reading
+
+    private func read(peerClosed: Bool = false) {
+        switch state.mayRead(peerClosed: peerClosed, isSending: isSending) {
+        case .now: break
+        case .later: return
+        case .afterAnswer:
+            if peerClosed { noticePeerClose() }
+            if state.phase == .responding { watch(socket.interest.subtracting(.readable)) }
+            return
+        }
+        guard let count = socket.read() else { return }
+        if count <= 0 {
+            if count < 0 || !state.endOfInput(isSending: isSending) { close() } else if state.phase == .responding { noticePeerClose() }
+            return
+        }
+        guard state.received(count, at: worker.loop.now) else {
+            if state.hasLingered { close() }
+            return
+        }
+        let received = UnsafeBufferPointer(rebasing: worker.scratch[0..<count])
+        if held.isEmpty {
+            let used = consume(received)
+            if used < received.count, !isClosed { held = Array(received[used...]) }
+        } else {
+            held.append(contentsOf: received)
+            consumeHeld()
+        }
+    }
+
+    /// Reads what may be there. Whether the connection is idle no more, or was not in between.
+    private func readIsOfUse() -> Bool {
+        let before = state.requests
+        read()
+        if isIdle, state.requests == before { return false }
+        settle()
+        return true
+    }
+
+    /// Goes on with what has been received before.
+    private func consumeHeld() {
+        if held.isEmpty { return }
+        let bytes = held
+        held = []
+        let used = bytes.withUnsafeBufferPointer { consume($0) }
+        if isClosed || used >= bytes.count { return }
+        held = used == 0 ? bytes : Array(bytes[used...])
+    }
+
+    /// Serves the requests in these bytes until one has to wait. The answer is how many bytes are used up.
+    private func consume(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
+        var (offset, servedInTurn) = (0, 0)
+        while true {
+            if state.phase == .head, offset < bytes.count {
+                if worker.stage.count >= worker.limits.output {
+                    servedInTurn += worker.stage.count
+                    flush()
+                    if servedInTurn >= Self.bytesPerTurn, !isClosed {
+                        state.waitForTurn(true)
+                        worker.loop.execute { self.goOn() }
+                        return offset
+                    }
+                }
+                // Not a request more for a client that has broken the connection off.
+                if isClosed || isSending { return offset }
+            }
+            let start = offset
+            let parser = self.parser ?? worker.parser
+            switch state.next(bytes, from: &offset, parser) {
+            case .none: return offset
+            case .partOfHead:
+                if self.parser == nil {
+                    self.parser = worker.takeParser()
+                    state.beginHead(at: worker.loop.now)
+                }
+                return offset
+            case .head:
+                self.parser = nil
+                let (head, rest) = (bytes[start..<offset], bytes[offset...])
+                let isKept = receive(parser, UnsafeBufferPointer(rebasing: head), behind: UnsafeBufferPointer(rebasing: rest))
+                if !isKept { giveBack(parser) } else if parser === worker.parser { _ = worker.takeParser() }
+            case .fault(let error):
+                let head = UnsafeBufferPointer(rebasing: bytes[start...])
+                let method = parser.readMethod(in: head)
+                self.parser = nil
+                giveBack(parser)
+                refuse(ProblemDetails(error), method, head)
+                return bytes.count
+            case .body(.needsMore), .body(.waits): return offset
+            case .body(.dropped): break
+            case .body(.tooMuchToDrop): beginClosing(lingering: true)
+            case .body(.fault(let error)):
+                failBody(error)
+                return bytes.count
+            case .body(.tooLong): exchange?.bodyIsTooLong(limit: state.body.limit)
+            case .body(.content(let part)):
+                switch exchange?.take(UnsafeBufferPointer(rebasing: bytes[part]), missing: state.body.missing) {
+                case .pauses: state.pauseBody()
+                case .noRoom: exchange?.refuseForNow()
+                case .goesOn, nil: break
+                }
+            case .body(.end): finishBody()
+            }
+        }
+    }
+
+    private func giveBack(_ parser: HeadParser) {
+        if parser === worker.parser { parser.reset() } else { worker.giveBack(parser) }
+    }
+
+    private func noticePeerClose() {
+        state.noticePeerClose()
+        // What the client has lost interest in is given up.
+        if let exchange, exchange.cancelsOnPeerClose, !exchange.cancel() { close() }
+    }
+
+    // MARK: Requests
+
+    /// A head is complete: answers it at once, or makes an exchange of it. The answer is whether the parser has been kept.
+    private func receive(_ parser: HeadParser, _ bytes: UnsafeBufferPointer<UInt8>, behind rest: UnsafeBufferPointer<UInt8>) -> Bool {
+        let head: ParsedHead
+        do {
+            head = try ParsedHead(parser, bytes, worker.requestID)
+        } catch {
+            refuse(ProblemDetails(error), parser.readMethod(in: bytes), bytes)
+            return false
+        }
+        if worker.isRefusing {
+            refuse(ProblemDetails(status: 503, detail: "The service is stopping."), head.method, bytes)
+            return false
+        }
+        if head.isPlain {
+            let view = head.view(of: bytes)
+            if let finished = worker.handler.finished(for: view) {
+                let closes = mustClose(after: head.framing) || finished.closesConnection
+                let (status, sent) = serve(finished, head, bytes, closing: closes)
+                let trace = worker.observer?.wantsTraces == true ? RequestTrace(view, name: head.name) : nil
+                observe(head.method, finished.route, status: status, sent, since: worker.loop.now, trace)
+                if closes { beginClosing() }
+                return false
+            }
+            if let deferred = worker.handler.deferred(for: view, peer: peer) {
+                let exchange = begin(head, bytes, rest)
+                expectAnswer(of: exchange)
+                exchange.start(deferred)
+                return true
+            }
+        }
+        let exchange = begin(head, bytes, rest)
+        if let answer = head.ownAnswer(to: bytes, methods: (worker.configuration.methods, worker.allowedMethods)) {
+            exchange.refuse(with: answer)
+        } else {
+            follow(exchange.plan(), exchange)
+        }
+        return true
+    }
+
+    private func begin(_ head: ParsedHead, _ bytes: UnsafeBufferPointer<UInt8>, _ rest: UnsafeBufferPointer<UInt8>) -> Exchange {
+        let exchange = Exchange(head, bytes, on: self)
+        self.exchange = exchange
+        state.beginRequest(head.framing, behindHead: rest, worker.limits)
+        return exchange
+    }
+
+    private func follow(_ plan: RequestPlan, _ exchange: Exchange) {
+        let limit = plan.bodyLimit ?? worker.configuration.bodyLimit
+        state.limitBody(to: limit)
+        switch plan.decision {
+        case .answer(let response): exchange.answerEarly(response)
+        case .accept(let streamsBody, _):
+            if let length = state.body.missing, length > limit {
+                exchange.bodyIsTooLong(limit: limit)
+                return
+            }
+            if state.body.isComplete {
+                expectAnswer(of: exchange)
+                exchange.bodyIsComplete()
+                return
+            }
+            if worker.bodies.isUsedUp {
+                exchange.refuseForNow()
+                return
+            }
+            if state.acceptBody() { worker.stage.append("HTTP/1.1 100 Continue\r\n\r\n") }
+            if streamsBody { exchange.startStreaming() }
+        }
+    }
+
+    /// Nothing is left to read of the request: what is awaited is the handler's answer.
+    private func expectAnswer(of exchange: Exchange) {
+        state.respond(by: exchange.answerDue)
+    }
+
+    private func finishBody() {
+        guard let exchange else { return }
+        if state.body.isDiscarding {
+            finishAnswer(closing: false)
+        } else {
+            expectAnswer(of: exchange)
+            exchange.bodyIsComplete()
+        }
+    }
+
+    private func failBody(_ error: HTTPParseError) {
+        guard let exchange else { return }
+        exchange.abandon()
+        if state.isAnswered {
+            beginClosing(lingering: true)
+        } else {
+            refuse(ProblemDetails(error), exchange)
+        }
+    }
+
+    /// The handler has room for more of the body.
+    func resumeBody(of exchange: Exchange) {
+        guard serves(exchange), state.body.isPaused else { return }
+        state.resumeBody()
+        consumeHeld()
+        settle()
+    }
+
+    /// The answer is complete: the connection goes on to the rest of the body, to the next request, or to its end.
+    func finishAnswer(closing: Bool) {
+        if closing {
+            beginClosing(lingering: !state.body.isComplete)
+        } else if state.finishAnswer() {
+            exchange.map { worker.giveBack($0.head.parser) }
+            exchange = nil
+        }
+    }
+
+    /// After something happened outside of reading: serves what has been received meanwhile.
+    func goOn() {
+        state.waitForTurn(false)
+        if state.canConsume { consumeHeld() }
+        settle()
+    }
+
+    // MARK: Answers
+
+    /// Stages a finished answer in the form this request asks for.
+    ///
+    /// - Returns: the status and the number of bytes.
+    func serve(
+        _ finished: FinishedResponse, _ head: ParsedHead, _ bytes: UnsafeBufferPointer<UInt8>, closing: Bool
+    ) -> (status: Int, bytes: Int) {
+        let selection = finished.selection(for: head.view(of: bytes))
+        let sent = worker.stage(selection.head, head.name, in: bytes, closing: closing, announcing: head.framing.announcesKeepAlive)
+        guard let body = selection.body else { return (selection.status, sent) }
+        append(body, selection.part)
+        return (selection.status, sent + selection.part.count)
+    }
+
+    /// Stages the head of a streamed answer. The answer is how many bytes it has.
+    func beginStreaming(_ answer: EncodedHead, _ head: ParsedHead, _ bytes: UnsafeBufferPointer<UInt8>, closing: Bool) -> Int {
+        state.beginStreaming()
+        return worker.stage(answer, head.name, in: bytes, closing: closing, announcing: head.framing.announcesKeepAlive)
+    }
+
+    /// Puts a part of a body behind what is staged.
+    func append(_ body: [UInt8], _ part: Range<Int>) {
+        if !socket.append(body, part) { close() }
+    }
+
+    /// Sends what is staged, and keeps what the kernel does not take.
+    func flush() {
+        if isClosed { worker.stage.clear() } else if !socket.flush() { close() }
+    }
+
+    private func sendWaiting() {
+        if !socket.sendWaiting() {
+            close()
+            return
+        }
+        if hasRoom { exchange?.resumeWriting() }
+        if !isSending, state.canConsume { consumeHeld() }
+    }
+
+    /// Answers for the last time on this connection: what cannot be understood, or took too long.
+    func refuse(_ problem: ProblemDetails, _ exchange: Exchange) {
+        exchange.withBytes { refuse(problem, exchange.head.method, $0) }
+    }
+
+    /// - Parameters:
+    ///   - method: nil where not even that has been read.
+    ///   - bytes: what has come of the request.
+    private func refuse(_ problem: ProblemDetails, _ method: RequestMethod?, _ bytes: UnsafeBufferPointer<UInt8>) {
+        let name = exchange?.head.name ?? worker.requestID.make()
+        let sent = worker.stage(problem, name, in: bytes, hasBody: method != .head)
+        if let exchange {
+            exchange.observe(status: problem.status, sent)
+        } else {
+            worker.handler.refused(method, peer: peer, status: problem.status)
+            let trace = worker.observer?.wantsTraces == true ? RequestTrace(unread: name) : nil
+            observe(method, nil, status: problem.status, sent, since: worker.loop.now, trace)
+        }
+        beginClosing(lingering: true)
+    }
+
+    func observe(_ method: RequestMethod?, _ route: String?, status: Int, _ sent: Int, since begun: LoopInstant, _ trace: RequestTrace?) {
+        guard let observer = worker.observer else { return }
+        let nanoseconds = LoopInstant.now().nanoseconds &- begun.nanoseconds
+        observer.requestFinished(
+            RequestRecord(method: method, route: route, status: status, bytes: sent, nanoseconds: nanoseconds, peer: peer, trace: trace))
+    }
+
+    // MARK: The end
+
+    /// What is staged and waits is the last that this connection says.
+    func beginClosing(lingering: Bool = false) {
+        guard state.beginClosing(lingering: lingering), let exchange else { return }
+        exchange.abandon()
+        self.exchange = nil
+    }
+
+    private func finishClosing() {
+        guard state.linger(at: worker.loop.now, worker.limits, hasUnread: socket.hasUnread) else {
+            close()
+            return
+        }
+        socket.endOutput()
+        held = []
+    }
+
+    /// Closes at once.
+    func close() {
+        guard state.close() else { return }
+        worker.stage.clear()
+        if let exchange {
+            exchange.abandon()
+            if !state.body.isDiscarding { exchange.breakOff() }
+            worker.giveBack(exchange.head.parser)
+            self.exchange = nil
+        }
+        if let parser { worker.giveBack(parser) }
+        parser = nil
+        held = []
+        socket.close()
+        worker.forget(self)
+    }
+
+    /// Closes so that the client sees an error and not an end.
+    func reset() {
+        if isClosed { return }
+        socket.breakOff()
+        close()
+    }
+
+    /// Somebody else needs the place of this idle connection: closes it, unless a request turns out to be there already. Who has not
+    /// been answered anything yet, and may be about to ask, is told why; for all others an end between requests is nothing unusual.
+    func giveWay() {
+        guard isIdle, !readIsOfUse() else { return }
+        if state.requests == 0 {
+            socket.refuse()
+            worker.observer?.connectionRefused(peer: peer)
+        }
+        close()
+    }
+
+    /// The server is stopping: closes what is idle, and lets the rest finish. Whose answer is out and whose body is only read to be dropped
+    /// gets no chance of another request.
+    func drain() {
+        if exchange != nil, state.body.isDiscarding {
+            beginClosing(lingering: true)
+            settle()
+        }
+        guard isIdle else { return }
+        let now = LoopInstant.now()
+        read()
+        if !state.giveLastChance(at: now, isIdle: isIdle) { close() }
+        settle()
     }
 }

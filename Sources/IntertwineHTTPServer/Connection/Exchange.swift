@@ -1,99 +1,356 @@
 internal import HTTPTypes
 internal import IntertwineEventLoop
 
-/// A request that is answered later, with what is known of it until then. Lives on its connection's loop.
-final class Exchange {
-    enum BodyState {
-        case done
-        case length(Int)
-        case chunked(ChunkedDecoder)
-    }
+/// A request that is answered later: what is kept of it until then, and its handler, which gets the body and says the answer.
+final class Exchange: @unchecked Sendable {
+    // Safety of @unchecked: all variables are touched on the connection's loop only; tasks merely pass the reference back to it.
 
     /// How the body of a streamed answer is delimited.
-    enum StreamFraming {
+    private enum StreamFraming {
         case length(remaining: Int)
         case chunked
         case close
     }
 
-    let id: UInt64
-    let bytes: [UInt8]
-    let parser: HeadParser
-    let method: RequestMethod
-    let framing: MessageFraming
-    let target: Range<Int>
-    /// Where it is the client's own, it lies in `bytes`.
-    let name: RequestID.Name
-    let begunAt: LoopInstant
+    /// What comes of content that was received.
+    enum Intake {
+        case goesOn
+        /// Whoever reads the body asks for a pause.
+        case pauses
+        /// There is no room for more bodies.
+        case noRoom
+    }
 
-    var route: String?
-    var bodyLimit = 0
-    var timeLimit: Duration
-    var cancelsOnPeerClose = false
-    var request: HTTPRequest?
+    let head: ParsedHead
+    private let connection: Connection
+    private let bytes: [UInt8]
+    private let begunAt: LoopInstant
+
+    private var route: String?
+    private var timeLimit: Duration
+    /// The client's closing its side ends the handler's task.
+    private(set) var cancelsOnPeerClose = false
+    /// What the handler is asked with; nil until its plan is known.
+    private var request: HTTPRequest?
     /// What makes the answer, as the plan said.
-    var respond: RequestPlan.Respond?
-    var body: BodyState
-    /// Bytes of the first chunk, as far as that was known when the head had been read.
-    var announced = 0
-    /// Content bytes so far.
-    var received = 0
-    /// When all of the body has to be here.
-    var bodyEnd: LoopInstant?
-    /// When, and after how many bytes, watching the rate began.
-    var rateBegun: LoopInstant
-    var rateBase = 0
-    /// Content bytes that were thrown away.
-    var discarded = 0
-    var collected: [UInt8] = []
-    var share: BodyShare?
-    var stream: RequestBodyStream?
-    /// The rest of the body is read for the sake of the connection alone.
-    var isDiscarding = false
-    /// The client waits for 100 (Continue) before it sends the body.
-    var owesContinue = false
-    /// Some of the body came together with the head.
-    var bodyHasBegun = false
-    /// The consumer of the body asked for a pause.
-    var isPaused = false
+    private var respond: RequestPlan.Respond?
+    private var collected: [UInt8] = []
+    private var share: BodyShare?
+    private var stream: RequestBodyStream?
 
-    var task: Task<Void, Never>?
+    private var task: Task<Void, Never>?
     /// Calls a deferred answer off.
-    var cancel: DeferredAnswer.Cancel?
-    var deadline: LoopInstant?
-    var streamFraming: StreamFraming?
-    var closesAfterStream = false
-    var waiters: [CheckedContinuation<Void, any Error>] = []
-    var status = 0
-    var sent = 0
+    private var callOff: DeferredAnswer.Cancel?
+    private var streamFraming: StreamFraming?
+    private var closesAfterStream = false
+    private var waiters: [CheckedContinuation<Void, any Error>] = []
+    private var status = 0
+    private var sent = 0
 
-    init(
-        id: UInt64, bytes: [UInt8], parser: HeadParser, method: RequestMethod, framing: MessageFraming, target: Range<Int>,
-        name: RequestID.Name, now: LoopInstant,
-        timeLimit: Duration
-    ) {
-        self.id = id
-        self.bytes = bytes
-        self.parser = parser
-        self.method = method
-        self.framing = framing
-        self.target = target
-        self.name = name
-        self.begunAt = now
-        self.rateBegun = now
-        self.timeLimit = timeLimit
-        self.body =
-            switch framing.body {
-            case .none: .done
-            case .length(let length): .length(length)
-            case .chunked: .done
+    init(_ head: ParsedHead, _ bytes: UnsafeBufferPointer<UInt8>, on connection: Connection) {
+        self.head = head
+        self.bytes = Array(bytes)
+        self.connection = connection
+        begunAt = connection.worker.loop.now
+        timeLimit = connection.worker.configuration.handlerTimeout
+    }
+
+    private var worker: Worker { connection.worker }
+
+    /// Whether an answer has begun.
+    var isAnswered: Bool { status != 0 }
+
+    /// When the handler's time is over.
+    var answerDue: LoopInstant { worker.loop.now.advanced(by: timeLimit) }
+
+    func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        bytes.withUnsafeBufferPointer(body)
+    }
+
+    // MARK: The plan
+
+    /// Where the request goes.
+    func plan() -> RequestPlan {
+        let request = withBytes(head.request)
+        let plan = worker.handler.plan(for: request, peer: connection.peer)
+        route = plan.route
+        cancelsOnPeerClose = plan.cancelsOnPeerClose
+        timeLimit = plan.timeLimit ?? timeLimit
+        if case .accept(_, let respond) = plan.decision { self.respond = respond }
+        self.request = request
+        return plan
+    }
+
+    /// Answers before the body has been read.
+    func answerEarly(_ response: ServerResponse) {
+        finish(finished(response), closes: response.closesConnection)
+    }
+
+    /// Answers with a refusal of the server's, before the body has been read; the handler has its say.
+    func refuse(with refusal: ServerResponse) {
+        answerEarly(worker.handler.refuse(withBytes(head.request), peer: connection.peer, with: refusal))
+    }
+
+    // MARK: The body
+
+    /// Takes some content of the body in.
+    ///
+    /// - Parameter missing: bytes that are still to come, where that is known.
+    func take(_ content: UnsafeBufferPointer<UInt8>, missing: Int?) -> Intake {
+        if let stream { return stream.push(Array(content)) ? .goesOn : .pauses }
+        if collected.isEmpty, let missing { collected.reserveCapacity(min(missing + content.count, 256 * 1024)) }
+        collected.append(contentsOf: content)
+        let share = self.share ?? BodyShare(of: worker.bodies)
+        self.share = share
+        return share.take(content.count) ? .goesOn : .noRoom
+    }
+
+    /// The body is here: has the handler go on, or begin.
+    func bodyIsComplete() {
+        if let stream {
+            stream.finish(.success(()))
+            return
+        }
+        let (body, share) = (collected, share)
+        (collected, self.share) = ([], nil)
+        start(body: RequestBody(storage: .collected(body, share)))
+    }
+
+    /// Calls the handler before the body is there, and hands the body on as it comes.
+    func startStreaming() {
+        let loop = worker.loop
+        let stream = RequestBodyStream(highWater: 64 * 1024, share: BodyShare(of: worker.bodies)) { [weak self] in
+            guard let self else { return }
+            loop.execute { self.connection.resumeBody(of: self) }
+        }
+        self.stream = stream
+        start(body: RequestBody(storage: .streamed(stream)))
+    }
+
+    /// The body is longer than it may be.
+    func bodyIsTooLong(limit: Int) {
+        stream?.finish(.failure(.tooLarge))
+        stream = nil
+        if streamFraming != nil {
+            connection.beginClosing(lingering: true)
+            return
+        }
+        var response = ProblemDetails(status: 413, detail: "The body is longer than \(limit) bytes.").response()
+        // A handler that is at work on the body learns of it there.
+        if task == nil, let request { response = worker.handler.refuse(request, peer: connection.peer, with: response) }
+        response.closesConnection = true
+        abandon()
+        answerEarly(response)
+    }
+
+    /// There is no room for more bodies.
+    func refuseForNow() {
+        var response = ProblemDetails(status: 503, detail: "Too many bodies are under way.").response(fields: [.retryAfter: "1"])
+        if let request { response = worker.handler.refuse(request, peer: connection.peer, with: response) }
+        response.closesConnection = true
+        (collected, share) = ([], nil)
+        answerEarly(response)
+    }
+
+    // MARK: The answer
+
+    /// Has the answer made, off the loop.
+    private func start(body: RequestBody) {
+        guard let request, let respond else { return }
+        let asked = ServerRequest(head: request, body: body, peer: connection.peer, id: withBytes { RequestID(head.name, in: $0) })
+        // What may take long happens in the task: compressing, above all.
+        let wantsGzip = withBytes { head.view(of: $0).acceptedCodings.prefersGzip }
+        let route = route
+        task = Task {
+            let response = await respond(asked)
+            let closes = response.closesConnection
+            switch response.body {
+            case .finished(let finished): self.worker.loop.execute { self.answer(finished, closes: closes) }
+            case .bytes:
+                let finished = FinishedResponse(response, compressionLevel: wantsGzip ? 6 : nil, route: route)
+                self.worker.loop.execute { self.answer(finished, closes: closes) }
+            case .stream(let length, let produce): await self.stream(response, length: length, produce)
             }
+        }
     }
 
-    var isBodyDone: Bool { if case .done = body { true } else { false } }
-
-    /// A view of the request's head. `bytes` are this exchange's own.
-    func head(in bytes: UnsafeBufferPointer<UInt8>) -> RequestHead {
-        RequestHead(parser: parser, bytes: bytes, method: method, target: ByteView(bytes, target))
+    /// Has an answer brought that needs no task.
+    func start(_ deferred: DeferredAnswer) {
+        route = deferred.route
+        callOff = deferred.begin { make in
+            self.worker.loop.execute {
+                guard self.connection.serves(self) else { return }
+                let response = make()
+                self.answer(self.finished(response), closes: response.closesConnection)
+            }
+        }
     }
+
+    private func answer(_ finished: FinishedResponse, closes: Bool) {
+        guard connection.serves(self), !isAnswered else { return }
+        task = nil
+        callOff = nil
+        if finished.status == 499, connection.peerIsClosing {
+            // A word for logs, not for clients: this one has closed no more than its own side, and may be reading.
+            connection.refuse(ProblemDetails(status: 408, detail: "The request was taken back by closing the connection."), self)
+            connection.settle()
+            return
+        }
+        finish(finished, closes: closes)
+        connection.goOn()
+    }
+
+    /// On the loop, so nothing is compressed.
+    private func finished(_ response: ServerResponse) -> FinishedResponse {
+        if case .finished(let finished) = response.body { return finished }
+        return FinishedResponse(response, compressionLevel: nil, route: route)
+    }
+
+    private func finish(_ finished: FinishedResponse, closes: Bool) {
+        let closing = closes || finished.closesConnection || connection.mustClose(after: head.framing)
+        (status, sent) = withBytes { connection.serve(finished, head, $0, closing: closing) }
+        route = route ?? finished.route
+        finishAnswer(closing: closing)
+    }
+
+    private func finishAnswer(closing: Bool) {
+        // The client broke off, and the exchange ended with that.
+        guard connection.serves(self) else { return }
+        observe(status: status, sent)
+        stream?.finish(.failure(.incomplete))
+        stream = nil
+        connection.finishAnswer(closing: closing)
+    }
+
+    func observe(status: Int, _ sent: Int) {
+        let trace = worker.observer?.wantsTraces == true ? withBytes { RequestTrace(head.view(of: $0), name: head.name) } : nil
+        connection.observe(head.method, route, status: status, sent, since: begunAt, trace)
+    }
+
+    // MARK: A streamed answer
+
+    /// Sends a streamed answer. Called in the handler's task.
+    private func stream(_ response: ServerResponse, length: Int?, _ produce: @Sendable (ResponseWriter) async throws -> Void) async {
+        let wantsBody = await withCheckedContinuation { continuation in
+            worker.loop.execute { continuation.resume(returning: self.beginStream(response, length: length)) }
+        }
+        guard wantsBody else { return }
+        do {
+            try await produce(ResponseWriter(self))
+            worker.loop.execute { self.endStream(isComplete: true) }
+        } catch {
+            worker.loop.execute { self.endStream(isComplete: false) }
+        }
+    }
+
+    /// Sends the head. False where no body is to follow.
+    private func beginStream(_ response: ServerResponse, length: Int?) -> Bool {
+        guard connection.serves(self), !isAnswered else { return false }
+        let code = response.status.code
+        status = code
+        let hasContent = head.method != .head && code != 204 && code != 304
+        let isOld = head.framing.announcesKeepAlive || head.parser.minor == 0
+        streamFraming = length.map { .length(remaining: $0) } ?? (isOld ? .close : .chunked)
+        let encoder = HeadEncoder(response)
+        let tag = response.entityTag.map { Array($0.utf8) }
+        let encoded =
+            length == nil && !isOld && code != 204 && code != 304
+            ? encoder.chunked() : encoder.head(length: length, entityTag: tag, coding: nil)
+        closesAfterStream =
+            response.closesConnection || connection.mustClose(after: head.framing) || (length == nil && isOld && hasContent)
+        sent = withBytes { connection.beginStreaming(encoded, head, $0, closing: closesAfterStream) }
+        if !hasContent {
+            task = nil
+            finishAnswer(closing: closesAfterStream)
+        }
+        connection.goOn()
+        return hasContent && !connection.isClosed
+    }
+
+    /// Sends some of the body. Called in the handler's task.
+    func write(_ bytes: [UInt8]) async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            worker.loop.execute { self.write(bytes, continuation) }
+        }
+    }
+
+    private func write(_ bytes: [UInt8], _ continuation: CheckedContinuation<Void, any Error>) {
+        guard connection.serves(self), let framing = streamFraming else {
+            continuation.resume(throwing: CancellationError())
+            return
+        }
+        sent += bytes.count
+        switch framing {
+        case .length(let remaining):
+            guard bytes.count <= remaining else {
+                continuation.resume(throwing: ResponseWriterError.tooLong)
+                return
+            }
+            streamFraming = .length(remaining: remaining - bytes.count)
+            connection.append(bytes, 0..<bytes.count)
+        case .chunked:
+            worker.stage.append(String(bytes.count, radix: 16))
+            worker.stage.append("\r\n")
+            connection.append(bytes, 0..<bytes.count)
+            worker.stage.append("\r\n")
+        case .close:
+            connection.append(bytes, 0..<bytes.count)
+        }
+        connection.flush()
+        if connection.hasRoom { continuation.resume() } else { waiters.append(continuation) }
+        connection.settle()
+    }
+
+    /// There is room again for what the handler writes.
+    func resumeWriting() {
+        let waiters = waiters
+        self.waiters = []
+        for waiter in waiters { waiter.resume() }
+    }
+
+    private func endStream(isComplete: Bool) {
+        guard connection.serves(self), let framing = streamFraming else { return }
+        task = nil
+        var isWhole = isComplete
+        switch framing {
+        case .length(let remaining): if remaining > 0 { isWhole = false }
+        case .chunked: if isComplete { worker.stage.append("0\r\n\r\n") }
+        case .close: break
+        }
+        guard isWhole else {
+            // The client must notice that this was not all.
+            connection.reset()
+            return
+        }
+        finishAnswer(closing: closesAfterStream)
+        connection.goOn()
+    }
+
+    // MARK: The end
+
+    /// The client has lost interest: what the handler says to that still goes out, as the client may have closed no more than its own side.
+    /// False where an answer is being streamed, which cannot be finished.
+    func cancel() -> Bool {
+        if isAnswered { return false }
+        task?.cancel()
+        return true
+    }
+
+    /// Lets go of the handler: its task is cancelled, and whatever it still says is not heard.
+    ///
+    /// - Parameter reason: what it is told of the body, if it is still at that.
+    func abandon(because reason: RequestBodyError = .incomplete) {
+        stream?.finish(.failure(reason))
+        task?.cancel()
+        task = nil
+        callOff?()
+        callOff = nil
+        stream = nil
+        let waiters = waiters
+        self.waiters = []
+        for waiter in waiters { waiter.resume(throwing: CancellationError()) }
+    }
+
+    /// The connection is over, whatever there was to say: what was said is noted.
+    func breakOff() { observe(status: isAnswered ? status : 499, sent) }
 }

@@ -10,6 +10,9 @@ final class Worker: @unchecked Sendable {
 
     let loop: EventLoop
     let configuration: HTTPServerConfiguration
+    let limits: ConnectionState.Limits
+    /// Bytes that a client has to take of what waits for it, in the time for that.
+    let requiredBytes: Double
     let handler: any HTTPHandler
     let observer: (any HTTPServerObserver)?
     let census: ConnectionCensus
@@ -20,7 +23,7 @@ final class Worker: @unchecked Sendable {
 
     let scratch: UnsafeMutableBufferPointer<UInt8>
     let stage: OutputBuffer
-    let date = DateStamp()
+    private let date = DateStamp()
     let requestID = RequestID.Line()
     var parser: HeadParser
     private var spareParsers: [HeadParser] = []
@@ -29,7 +32,6 @@ final class Worker: @unchecked Sendable {
     var isDraining = false
     /// Every request is refused: the server is about to stop.
     var isRefusing = false
-    var lastExchange: UInt64 = 0
 
     init(
         loop: EventLoop, configuration: HTTPServerConfiguration, handler: any HTTPHandler, observer: (any HTTPServerObserver)?,
@@ -37,6 +39,8 @@ final class Worker: @unchecked Sendable {
     ) {
         self.loop = loop
         self.configuration = configuration
+        self.limits = ConnectionState.Limits(configuration)
+        self.requiredBytes = Double(configuration.minimumWriteRate) * (configuration.writeTimeout / .seconds(1))
         self.handler = handler
         self.observer = observer
         self.census = census
@@ -96,21 +100,54 @@ final class Worker: @unchecked Sendable {
         return connections.count < before
     }
 
+    // MARK: Answers
+
+    /// Puts a head behind what is staged. The answer is how many bytes that are.
+    ///
+    /// - Parameters:
+    ///   - name: the request's.
+    ///   - bytes: the request's head, where that may lie.
+    @discardableResult
+    func stage(
+        _ head: EncodedHead, _ name: RequestID.Name, in bytes: UnsafeBufferPointer<UInt8>, closing: Bool, announcing: Bool = false
+    ) -> Int {
+        let start = stage.count
+        stage.append(head.bytes)
+        stage.replace(at: start + head.dateOffset, with: date.current())
+        requestID.write(name, in: bytes)
+        stage.append(requestID.bytes)
+        if closing {
+            stage.append("Connection: close\r\n\r\n")
+        } else if announcing {
+            stage.append("Connection: keep-alive\r\n\r\n")
+        } else {
+            stage.append("\r\n")
+        }
+        return stage.count - start
+    }
+
+    /// Puts an answer of the server's own behind what is staged, the last of its connection. The answer is how many bytes that are.
+    ///
+    /// - Parameter bytes: what has come of the request.
+    @discardableResult
+    func stage(_ problem: ProblemDetails, _ name: RequestID.Name, in bytes: UnsafeBufferPointer<UInt8>, hasBody: Bool = true) -> Int {
+        var response = problem.response()
+        if problem.status == 503 { response.fields[.retryAfter] = "1" }
+        response = response.adding(handler.refusalFields { ByteView(bytes).lineValue(of: $0) })
+        let body = problem.json
+        let head = HeadEncoder(response).head(length: body.count, entityTag: nil, coding: nil)
+        let staged = stage(head, name, in: bytes, closing: true)
+        if hasBody { stage.append(body) }
+        return staged + (hasBody ? body.count : 0)
+    }
+
     /// Tells a client that there is no room for it, and that this was all. The descriptor stays open.
     func refuse(_ descriptor: Int32) {
         defer { stage.clear() }
         // Closing on what has come unread would have the kernel reset the connection, and the client lose the answer.
         let count = recv(descriptor, scratch.baseAddress, scratch.count, Int32(MSG_DONTWAIT))
         let received = UnsafeBufferPointer(rebasing: scratch[0..<max(0, count)])
-        let problem = ProblemDetails(status: 503, detail: "There are too many connections.").response(fields: [.retryAfter: "1"])
-        let response = problem.adding(handler.refusalFields { ByteView(received).lineValue(of: $0) })
-        let refusal = FinishedResponse(response, compressionLevel: nil, route: nil).identity
-        stage.append(refusal.head.bytes)
-        stage.replace(at: refusal.head.dateOffset, with: date.current())
-        requestID.write(requestID.make(), in: UnsafeBufferPointer(start: nil, count: 0))
-        stage.append(requestID.bytes)
-        stage.append("Connection: close\r\n\r\n")
-        stage.append(refusal.body)
+        stage(ProblemDetails(status: 503, detail: "There are too many connections."), requestID.make(), in: received)
         _ = send(descriptor, stage.bytes.baseAddress, stage.count, Int32(MSG_NOSIGNAL))
         shutdown(descriptor, Int32(SHUT_WR))
         _ = recv(descriptor, scratch.baseAddress, scratch.count, Int32(MSG_DONTWAIT))

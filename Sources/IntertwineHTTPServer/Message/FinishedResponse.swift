@@ -16,11 +16,11 @@ public final class FinishedResponse: Sendable {
 
     let status: Int
     let identity: Variant
-    let gzip: Variant?
+    private let gzip: Variant?
     /// Whether the coding is chosen by Accept-Encoding.
-    let isNegotiated: Bool
-    let acceptsRanges: Bool
-    let lastModified: Int64?
+    private let isNegotiated: Bool
+    private let acceptsRanges: Bool
+    private let lastModified: Int64?
     /// What answers like this one have in common, and the field that is its own.
     private let common: ServerResponse
     private let field: HTTPField?
@@ -134,14 +134,14 @@ public final class FinishedResponse: Sendable {
     }
 
     /// The response without its body, to make other heads from.
-    var template: ServerResponse {
+    private var template: ServerResponse {
         var template = common
         if let field { template.fields.append(field) }
         return template
     }
 
     /// The head of 304 in place of a variant.
-    func notModified(_ variant: Variant) -> EncodedHead {
+    private func notModified(_ variant: Variant) -> EncodedHead {
         variant.notModified ?? HeadEncoder(template).notModified(entityTag: variant.entityTag)
     }
 
@@ -149,6 +149,79 @@ public final class FinishedResponse: Sendable {
 
     /// Bytes of memory that the bodies take.
     public var size: Int { identity.body.count + (gzip?.body.count ?? 0) }
+}
+
+extension FinishedResponse {
+    /// What one request gets of it.
+    struct Selection {
+        let status: Int
+        let head: EncodedHead
+        /// Nil where there is none.
+        let body: [UInt8]?
+        /// The part of the body that is wanted.
+        let part: Range<Int>
+
+        init(_ status: Int, _ head: EncodedHead, _ body: [UInt8]?, _ part: Range<Int>? = nil) {
+            (self.status, self.head, self.body) = (status, head, body)
+            self.part = part ?? 0..<(body?.count ?? 0)
+        }
+    }
+
+    /// The form that a request asks for.
+    func selection(for head: borrowing RequestHead) -> Selection {
+        let hasBody = head.method != .head
+        let seen = head.parser.seen
+        var variant = identity
+        var coding: String?
+        if isNegotiated, seen & KnownField.acceptEncoding.bit != 0, status == 200 {
+            switch head.acceptedCodings.choose(hasGzip: gzip != nil) {
+            case .identity: break
+            case .gzip:
+                if let gzip {
+                    variant = gzip
+                    coding = "gzip"
+                }
+            case .notAcceptable:
+                return refusal(406, "This can be had as it is and in gzip coding; neither is accepted.", hasBody: hasBody)
+            }
+        }
+        if seen & KnownField.selectors != 0, status == 200, head.method == .get || head.method == .head {
+            switch Conditions.evaluate(head, entityTag: variant.entityTag, lastModified: lastModified) {
+            case .met: break
+            case .notModified: return Selection(304, notModified(variant), nil)
+            case .failed: return refusal(412, "A condition of the request is not met.", hasBody: hasBody)
+            }
+            if acceptsRanges, head.method == .get, seen & KnownField.range.bit != 0,
+                Conditions.allowRange(head, entityTag: variant.entityTag, lastModified: lastModified)
+            {
+                switch ByteRange(head.parser.value(of: .range, in: head.bytes), length: variant.body.count) {
+                case .ignored: break
+                case .part(let range):
+                    let encoder = HeadEncoder(template)
+                    let partial = encoder.partial(range, of: variant.body.count, entityTag: variant.entityTag, coding: coding)
+                    return Selection(206, partial, variant.body, range)
+                case .unsatisfiable:
+                    return refusal(
+                        416, "The range lies beyond the end.", fields: [.contentRange: "bytes */\(variant.body.count)"], hasBody: hasBody)
+                }
+            }
+        }
+        return Selection(status, variant.head, hasBody ? variant.body : nil)
+    }
+
+    /// A refusal in place of the answer, to those who may see the answer.
+    private func refusal(_ status: Int, _ detail: String, fields: HTTPFields = [:], hasBody: Bool) -> Selection {
+        var response = ProblemDetails(status: status, detail: detail).response(fields: fields)
+        response.isCompressible = isNegotiated
+        response = response.adding(HTTPFields(template.fields.filter(\.isOfCrossOrigin)))
+        let refusal = FinishedResponse(response, compressionLevel: nil, route: nil).identity
+        return Selection(status, refusal.head, hasBody ? refusal.body : nil)
+    }
+}
+
+extension HTTPField {
+    /// What an answer says of who may see it (Fetch standard, 3.2), and what it varies by: the same for a refusal in its place.
+    fileprivate var isOfCrossOrigin: Bool { name == .vary || name.canonicalName.hasPrefix("access-control-") }
 }
 
 /// What the heads of many answers have in common, written once: status 200, and all fields that do not differ from one to the next.

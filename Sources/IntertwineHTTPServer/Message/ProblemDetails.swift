@@ -20,6 +20,10 @@ public struct ProblemDetails: Hashable, Sendable {
         self.detail = detail
     }
 
+    init(_ fault: HTTPParseError) {
+        self.init(status: fault.status, detail: fault.detail)
+    }
+
     /// The media type of ``json``.
     public static let mediaType = "application/problem+json"
 

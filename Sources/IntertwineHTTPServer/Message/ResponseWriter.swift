@@ -1,9 +1,10 @@
-internal import IntertwineEventLoop
-
 /// Writes the body of a streamed answer.
 public struct ResponseWriter: Sendable {
-    let connection: Connection
-    let exchange: UInt64
+    private let exchange: Exchange
+
+    init(_ exchange: Exchange) {
+        self.exchange = exchange
+    }
 
     /// Sends bytes. Returns when there is room for more: at once as long as less than the output high-water mark is waiting.
     ///
@@ -11,10 +12,12 @@ public struct ResponseWriter: Sendable {
     ///   written than was announced.
     public func write(_ bytes: [UInt8]) async throws {
         if bytes.isEmpty { return }
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            connection.worker.loop.execute {
-                connection.write(bytes, exchange: exchange, continuation)
-            }
-        }
+        try await exchange.write(bytes)
     }
+}
+
+/// A streamed body that is not what was announced.
+public enum ResponseWriterError: Error, Hashable, Sendable {
+    /// More bytes than the stated length.
+    case tooLong
 }

@@ -1,0 +1,187 @@
+internal import CIntertwineLinux
+internal import Glibc
+internal import IntertwineEventLoop
+
+/// A connection's side of the kernel: its descriptor, what that is watched for, the timer, and what waits to be sent.
+struct ClientSocket {
+    /// Bodies above this size are sent from where they lie instead of being copied into the stage.
+    private static let copyLimit = 64 * 1024
+
+    private let worker: Worker
+    private let descriptor: Int32
+    private var output = OutputQueue()
+    private var pace = TakingPace()
+    private var registration: Registration?
+    private(set) var interest: ReadyEvents = [.readable, .peerClosed]
+    private var timer: TimerToken?
+    private var timerAt: LoopInstant
+
+    init(_ descriptor: Int32, _ worker: Worker) {
+        self.worker = worker
+        self.descriptor = descriptor
+        timerAt = worker.loop.now
+    }
+
+    // MARK: The loop
+
+    /// Begins to watch the descriptor and the time. False where the kernel refuses.
+    mutating func open(for connection: Connection, until deadline: LoopInstant) -> Bool {
+        guard let registration = try? worker.loop.register(descriptor, for: interest, handler: connection) else { return false }
+        self.registration = registration
+        timerAt = deadline
+        timer = worker.loop.schedule(connection, at: deadline)
+        return true
+    }
+
+    /// Changes what the descriptor is watched for. False where the kernel refuses.
+    mutating func watch(_ wanted: ReadyEvents) -> Bool {
+        guard wanted != interest else { return true }
+        interest = wanted
+        guard let registration else { return true }
+        return (try? worker.loop.update(registration, for: wanted)) != nil
+    }
+
+    /// Has the timer be due by then: a deadline that moves away costs nothing.
+    mutating func wake(by deadline: LoopInstant) {
+        guard deadline < timerAt, let timer else { return }
+        timerAt = deadline
+        worker.loop.reschedule(timer, at: deadline)
+    }
+
+    /// The timer was due, and is to be so again by then.
+    mutating func nextWake(by deadline: LoopInstant, after now: LoopInstant) -> LoopInstant {
+        timerAt = max(deadline, now.advanced(by: .milliseconds(1)))
+        return timerAt
+    }
+
+    // MARK: Reading
+
+    /// Reads what is there into the worker's scratch: how many bytes, 0 at their end, nil where there is nothing, -1 where the connection
+    /// is broken.
+    func read() -> Int? {
+        let count = recv(descriptor, worker.scratch.baseAddress, worker.scratch.count, 0)
+        if count >= 0 { return min(count, worker.scratch.count) }
+        return errno == EAGAIN || errno == EINTR ? nil : -1
+    }
+
+    /// Whether something lies in the kernel that nobody has read.
+    var hasUnread: Bool {
+        var byte: UInt8 = 0
+        return recv(descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) > 0
+    }
+
+    // MARK: Sending
+
+    /// Bytes that wait until the kernel has room; nil where there is nothing.
+    var waiting: Int? { output.isEmpty ? nil : output.count }
+
+    /// Since when it is watched what the client takes of them.
+    var waitingSince: LoopInstant? { output.isEmpty ? nil : pace.since }
+
+    /// Puts a part of a body behind what is staged. False where the connection is broken.
+    mutating func append(_ body: [UInt8], _ part: Range<Int>) -> Bool {
+        let stage = worker.stage
+        let part = part.clamped(to: 0..<body.count)
+        if part.count <= Self.copyLimit {
+            body.withUnsafeBytes { stage.append(UnsafeRawBufferPointer(rebasing: $0[part])) }
+            return true
+        }
+        if !output.isEmpty {
+            guard flush() else { return false }
+            hold(body, part)
+            return true
+        }
+        let sent = body.withUnsafeBytes { send(stage.bytes, UnsafeRawBufferPointer(rebasing: $0[part])) }
+        defer { stage.clear() }
+        if sent < 0 { return false }
+        let staged = stage.count
+        if sent < staged { hold(Array(stage.bytes[sent...]), 0..<(staged - sent)) }
+        let start = part.lowerBound + max(0, sent - staged)
+        if start < part.upperBound { hold(body, start..<part.upperBound) }
+        return true
+    }
+
+    /// Sends what is staged, and keeps what the kernel does not take. False where the connection is broken.
+    mutating func flush() -> Bool {
+        let stage = worker.stage
+        if stage.count == 0 { return true }
+        defer { stage.clear() }
+        let sent = output.isEmpty ? send(stage.bytes, UnsafeRawBufferPointer(start: nil, count: 0)) : 0
+        if sent >= 0, sent < stage.count { hold(Array(stage.bytes[sent...]), 0..<(stage.count - sent)) }
+        return sent >= 0
+    }
+
+    /// Sends of what waits as much as the kernel takes. False where the connection is broken.
+    mutating func sendWaiting() -> Bool {
+        while let (bytes, rest) = output.first {
+            let sent = bytes.withUnsafeBytes {
+                send(UnsafeRawBufferPointer(rebasing: $0[rest]), UnsafeRawBufferPointer(start: nil, count: 0))
+            }
+            if sent < 0 { return false }
+            pace.handOver(sent)
+            output.remove(sent)
+            if sent < rest.count { break }
+        }
+        return true
+    }
+
+    private mutating func hold(_ bytes: [UInt8], _ rest: Range<Int>) {
+        if output.isEmpty { beginMeasuring() }
+        output.append(bytes, rest)
+    }
+
+    /// One call to the kernel. Bytes taken, 0 where there is no room, -1 where the connection is broken.
+    private func send(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Int {
+        var sent: Int
+        repeat {
+            if second.isEmpty {
+                sent = Glibc.send(descriptor, first.baseAddress, first.count, Int32(MSG_NOSIGNAL))
+            } else {
+                sent = withUnsafeTemporaryAllocation(of: iovec.self, capacity: 2) { vectors in
+                    // sendmsg does not write through these; their type only lacks the const.
+                    vectors[0] = iovec(iov_base: UnsafeMutableRawPointer(mutating: first.baseAddress), iov_len: first.count)
+                    vectors[1] = iovec(iov_base: UnsafeMutableRawPointer(mutating: second.baseAddress), iov_len: second.count)
+                    var message = msghdr()
+                    message.msg_iov = vectors.baseAddress
+                    message.msg_iovlen = 2
+                    return sendmsg(descriptor, &message, Int32(MSG_NOSIGNAL))
+                }
+            }
+        } while sent < 0 && errno == EINTR
+        if sent < 0 { return errno == EAGAIN ? 0 : -1 }
+        return sent
+    }
+
+    // MARK: What the client takes
+
+    /// Bytes that the kernel has and the client has not.
+    var unsent: Int { Int(clinux_unsent(descriptor)) }
+
+    /// Begins to watch how much the client takes.
+    mutating func beginMeasuring() { pace.begin(at: worker.loop.now, unsent: unsent, required: worker.requiredBytes) }
+
+    /// The time for taking some of what waits is over: whether the client took enough for another.
+    mutating func takesEnough() -> Bool { pace.isEnough(at: worker.loop.now, unsent: unsent, required: worker.requiredBytes) }
+
+    // MARK: The end
+
+    /// Nothing more is sent.
+    func endOutput() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+    /// Has the client see an error at the end that comes.
+    func breakOff() {
+        var option = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+    }
+
+    /// Says that there is no room for this client. The descriptor stays open.
+    func refuse() { worker.refuse(descriptor) }
+
+    mutating func close() {
+        output = OutputQueue()
+        if let timer { worker.loop.cancel(timer) }
+        if let registration { worker.loop.forget(registration) }
+        (timer, registration) = (nil, nil)
+        Glibc.close(descriptor)
+    }
+}
