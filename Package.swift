@@ -161,7 +161,7 @@ let package = Package(
         .target(
             name: "IntertwineStorage",
             dependencies: [
-                "CIntertwineZlib", "IntertwineFeed",
+                "CIntertwineLinux", "CIntertwineZlib", "IntertwineFeed",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),

@@ -7,6 +7,8 @@
 #include <linux/openat2.h>
 #include <linux/sockios.h>
 #include <malloc.h>
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
@@ -69,6 +71,11 @@ void clinux_trim(void) {
     malloc_trim(0);
 }
 
+int clinux_socket(int family, int type, int protocol) {
+    int descriptor = socket(family, type | SOCK_CLOEXEC, protocol);
+    return descriptor < 0 ? -errno : descriptor;
+}
+
 int clinux_accept(int listener, struct sockaddr *address, socklen_t *length) {
     int descriptor;
     do {
@@ -124,4 +131,34 @@ int clinux_reserve(int descriptor, int64_t offset, int64_t length) {
         result = fallocate(descriptor, FALLOC_FL_KEEP_SIZE, offset, length);
     } while (result < 0 && errno == EINTR);
     return result < 0 ? -errno : 0;
+}
+
+struct thread_start {
+    void (*run)(void *context);
+    void *context;
+};
+
+static void *run_thread(void *argument) {
+    struct thread_start start = *(struct thread_start *)argument;
+    free(argument);
+    start.run(start.context);
+    return NULL;
+}
+
+int clinux_start_thread(size_t stack_bytes, void (*run)(void *context), void *context) {
+    pthread_attr_t attributes;
+    int error = pthread_attr_init(&attributes);
+    if (error != 0) return -error;
+    struct thread_start *start = malloc(sizeof *start);
+    if (start == NULL) error = ENOMEM;
+    if (error == 0) error = pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    if (error == 0 && stack_bytes > 0) error = pthread_attr_setstacksize(&attributes, stack_bytes);
+    if (error == 0) {
+        *start = (struct thread_start){run, context};
+        pthread_t thread;
+        error = pthread_create(&thread, &attributes, run_thread, start);
+    }
+    if (error != 0) free(start);
+    pthread_attr_destroy(&attributes);
+    return -error;
 }

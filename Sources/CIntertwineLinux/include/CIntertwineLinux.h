@@ -3,6 +3,7 @@
 // The few Linux calls that Swift cannot reach by itself: those behind _GNU_SOURCE, macros and variadic functions.
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -48,8 +49,15 @@ int clinux_unsent(int descriptor);
 /// Gives memory that was freed back to the system (malloc_trim).
 void clinux_trim(void);
 
+/// socket with SOCK_CLOEXEC. Returns the descriptor or -errno.
+int clinux_socket(int family, int type, int protocol);
+
 /// accept4 with SOCK_NONBLOCK and SOCK_CLOEXEC. Returns the descriptor or -errno.
 int clinux_accept(int listener, struct sockaddr *address, socklen_t *length);
 
 /// fallocate with FALLOC_FL_KEEP_SIZE: keeps so many bytes of the disk for a file from an offset on, its size as it is. Returns 0 or -errno.
 int clinux_reserve(int descriptor, int64_t offset, int64_t length);
+
+/// Runs `run` with `context` on a new, detached thread (pthread_create) that has so many bytes of stack, the system's default where 0.
+/// Returns 0 or -errno: then `run` is not called.
+int clinux_start_thread(size_t stack_bytes, void (*run)(void *context), void *context);

@@ -1,4 +1,4 @@
-internal import CIntertwineCurl  // its headers bring pthread_attr_t
+internal import CIntertwineLinux
 internal import Glibc
 
 /// The system's resolver: hosts file, DNS, whatever nsswitch.conf says.
@@ -44,20 +44,9 @@ enum DetachedThread {
 
     /// False where the system gives no thread.
     static func start(_ run: @escaping @Sendable () -> Void) -> Bool {
-        var attributes = pthread_attr_t()
-        pthread_attr_init(&attributes)
-        defer { pthread_attr_destroy(&attributes) }
-        pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
-        pthread_attr_setstacksize(&attributes, stackBytes)
         let body = Unmanaged.passRetained(Body(run: run))
-        var thread = pthread_t()
-        let result = pthread_create(
-            &thread, &attributes,
-            { context in
-                guard let context else { return nil }
-                Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run()
-                return nil
-            }, body.toOpaque())
+        let result = clinux_start_thread(
+            stackBytes, { context in if let context { Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run() } }, body.toOpaque())
         if result != 0 { body.release() }
         return result == 0
     }

@@ -1,4 +1,5 @@
 internal import CIntertwineCurl
+internal import CIntertwineLinux
 internal import Glibc
 
 /// What curl calls while it works on a hop. The context of each is the transfer, which outlives its handle: ``Transfers`` keeps
@@ -62,7 +63,7 @@ extension Transfer {
         let wanted = address.pointee
         let parsed = withUnsafePointer(to: &address.pointee.addr) { IPAddress($0, length: Int(wanted.addrlen)) }
         guard permits(parsed) else { return CURL_SOCKET_BAD }
-        let descriptor = socket(wanted.family, wanted.socktype | Int32(SOCK_CLOEXEC.rawValue), wanted.`protocol`)
+        let descriptor = clinux_socket(wanted.family, wanted.socktype, wanted.`protocol`)
         guard descriptor >= 0 else { return CURL_SOCKET_BAD }
         // The kernel doubles the number it is given.
         var window = Int32(clamping: request.limits.receiveWindow / 2)

@@ -1,5 +1,5 @@
+import CIntertwineLinux
 import Dispatch
-import Glibc
 import IntertwineFeed
 import Synchronization
 
@@ -159,20 +159,11 @@ private final class Crew: Sendable {
 
     /// False where the system gives no thread: what waits is then read by another one, or refused when its time is over.
     private func startThread() -> Bool {
-        var thread = pthread_t()
         let crew = Unmanaged.passRetained(self)
-        let result = pthread_create(
-            &thread, nil,
-            { context in
-                if let context { Unmanaged<Crew>.fromOpaque(context).takeRetainedValue().work() }
-                return nil
-            }, crew.toOpaque())
-        guard result == 0 else {
-            crew.release()
-            return false
-        }
-        pthread_detach(thread)
-        return true
+        let result = clinux_start_thread(
+            0, { context in if let context { Unmanaged<Crew>.fromOpaque(context).takeRetainedValue().work() } }, crew.toOpaque())
+        if result != 0 { crew.release() }
+        return result == 0
     }
 
     private func work() {
