@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Glibc
 import Synchronization
@@ -7,14 +8,7 @@ import Testing
 
 @Suite("Event loop")
 struct EventLoopTests {
-    /// A loop that is stopped at the end of the test.
-    private func withLoop(tick: Duration = .milliseconds(10), _ body: (EventLoop) async throws -> Void) async throws {
-        let loop = try EventLoop(label: "test", tick: tick)
-        defer { loop.stop() }
-        try await body(loop)
-    }
-
-    @Test("runs work in the order it was given, on the loop, from any thread")
+    @Test("runs work in the order it was given, on the loop")
     func order() async throws {
         try await withLoop { loop in
             let seen = Mutex<[Int]>([])
@@ -27,38 +21,42 @@ struct EventLoopTests {
         }
     }
 
-    @Test("reports readiness of a registered descriptor until it is deregistered")
-    func readiness() async throws {
+    @Test("runs the work of many threads, that of each in its order, never two at once")
+    func threads() async throws {
         try await withLoop { loop in
-            let (reading, writing) = try makePipe()
-            defer { close(reading); close(writing) }
-            let events = AsyncStream<UInt8>.makeStream()
-            let box = try await loop.run { RegistrationBox(loop: loop, descriptor: reading, continuation: events.continuation) }
-            try await loop.run { try box.register() }
-            var iterator = events.stream.makeAsyncIterator()
-            for byte in UInt8(0)..<50 {
-                #expect(write(writing, [byte], 1) == 1)
-                #expect(await iterator.next() == byte)
+            let seen = Confined([[Int]](repeating: [], count: 8))
+            let done = DispatchGroup()
+            for thread in 0..<8 {
+                DispatchQueue.global().async(group: done) {
+                    for number in 0..<1000 { loop.execute { seen.value[thread].append(number) } }
+                }
             }
-            try await loop.run { box.deregister() }
-            #expect(write(writing, [99], 1) == 1)
-            try await loop.run { events.continuation.finish() }
-            #expect(await iterator.next() == nil)
+            await withCheckedContinuation { continuation in done.notify(queue: .global()) { continuation.resume() } }
+            let numbers = try await loop.run { seen.value }
+            #expect(numbers == Array(repeating: Array(0..<1000), count: 8))
         }
     }
 
-    @Test("an event of a finished registration never reaches the one that took its slot or its descriptor")
-    func generations() throws {
-        var table = RegistrationTable()
-        let (one, two) = (Recorder(), Recorder())
-        let first = table.insert(one, descriptor: 7)
-        #expect(table.remove(first) == 7)
-        let second = table.insert(two, descriptor: 7)
-        #expect(second.slot == first.slot)
-        #expect(table.handler(of: Registration(token: first.token)) == nil)
-        #expect(table.handler(of: Registration(token: second.token)) === two)
-        #expect(table.remove(first) == nil)
-        #expect(table.count == 1)
+    @Test("work that asks for more work keeps no descriptor waiting")
+    func noStarving() async throws {
+        try await withLoop { loop in
+            let ends = try Ends()
+            let isServed = Confined(false)
+            let handler = ClosureHandler(ready: { handler, _ in
+                isServed.value = true
+                handler.registration.map(loop.deregister)
+            })
+            try await loop.run { handler.registration = try loop.register(ends.one, for: .readable, handler: handler) }
+            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                @Sendable func spin() {
+                    if isServed.value { continuation.resume() } else { loop.execute(spin) }
+                }
+                loop.execute {
+                    ends.send()
+                    spin()
+                }
+            }
+        }
     }
 
     @Test("an actor lives on the loop, and a handler enters it without a hop")
@@ -87,11 +85,10 @@ struct EventLoopTests {
         let loop = try EventLoop(label: "rested", clock: { clock.now })
         defer { loop.stop() }
         let counter = Counter(loop: loop)
-        let (reading, writing) = try makePipe()
-        defer { close(reading); close(writing) }
+        let ends = try Ends()
         let (events, event) = AsyncStream<LoopInstant>.makeStream()
-        let watcher = try await loop.run { ClosureHandler { event.yield(loop.now) } }
-        let registration = try await loop.run { try loop.register(reading, for: .readable, handler: watcher) }
+        let watcher = ClosureHandler(ready: { _, _ in event.yield(loop.now) })
+        let registration = try await loop.run { try loop.register(ends.one, for: .readable, handler: watcher) }
 
         clock.advance(by: .seconds(3600))
         #expect(try await loop.run { loop.now } == clock.now)
@@ -106,50 +103,10 @@ struct EventLoopTests {
         }
         #expect(deadline == clock.now.advanced(by: .seconds(5)))
         clock.advance(by: .seconds(3600))
-        #expect(write(writing, [1], 1) == 1)
+        ends.send()
         var iterator = events.makeAsyncIterator()
         #expect(await iterator.next() == clock.now)
         try await loop.run { loop.deregister(registration) }
-    }
-
-    @Test("a one-shot timer fires once, not before its time, and not after it was disarmed")
-    func oneShot() async throws {
-        try await withLoop { loop in
-            let fired = AsyncStream<LoopInstant>.makeStream()
-            let start = LoopInstant.now()
-            let box = try await loop.run {
-                OneShotBox(
-                    due: OneShotTimer(on: loop) { fired.continuation.yield(.now()) },
-                    never: OneShotTimer(on: loop) { fired.continuation.yield(start) })
-            }
-            try await loop.run {
-                box.due.arm(after: .seconds(60))
-                box.due.arm(after: .milliseconds(20))
-                box.never.arm(after: .milliseconds(5))
-                box.never.disarm()
-            }
-            var iterator = fired.stream.makeAsyncIterator()
-            let instant = try #require(await iterator.next())
-            #expect(instant.since(start) >= .milliseconds(20))
-            #expect(try await loop.run { box.due.deadline } == nil)
-        }
-    }
-
-    @Test("a coarse timer is called again when it asks to be, and not after it was cancelled")
-    func coarse() async throws {
-        try await withLoop { loop in
-            let calls = AsyncStream<Int>.makeStream()
-            let handler = RepeatingHandler(times: 3, continuation: calls.continuation)
-            let cancelled = RepeatingHandler(times: 1, continuation: calls.continuation, base: 100)
-            try await loop.run {
-                let token = loop.schedule(cancelled, at: loop.now)
-                _ = loop.schedule(handler, at: loop.now.advanced(by: .milliseconds(15)))
-                loop.cancel(token)
-            }
-            var seen: [Int] = []
-            for await call in calls.stream { seen.append(call) }
-            #expect(seen == [1, 2, 3])
-        }
     }
 
     @Test("a stopped loop gives its descriptors back and still runs work")
@@ -161,20 +118,67 @@ struct EventLoopTests {
             loop.stop()
             loop.stop()
             try await loop.run {}
-            // Dispatch lets go of the descriptors on a thread of its own, in its own time.
+            // Dispatch lets go of the descriptors on a thread of its own, in its own time, and tells nobody.
             for _ in 0..<5000 where eventIdentity(of: loop.poller.wakeup) == identity { try await Task.sleep(for: .milliseconds(1)) }
             #expect(eventIdentity(of: loop.poller.wakeup) != identity)
         }
     }
-}
 
-extension EventLoop {
-    /// Runs `body` on the loop and waits for it.
-    func run<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
-        let outcome = await withCheckedContinuation { continuation in
-            execute { continuation.resume(returning: Swift.Result { try body() }) }
+    @Test("work that was pending when the loop stopped is done, and so is what comes after")
+    func stoppingWithWork() async throws {
+        for _ in 0..<50 {
+            let loop = try EventLoop(label: "pending")
+            let seen = Confined<[Int]>([])
+            loop.execute {
+                seen.value.append(1)
+                loop.execute { seen.value.append(4) }
+            }
+            loop.execute { seen.value.append(2) }
+            loop.stop()
+            loop.execute { seen.value.append(3) }
+            try await loop.run { seen.value.append(5) }
+            #expect(try await loop.run { Set(seen.value) } == [1, 2, 3, 4, 5])
+            #expect(try await loop.run { seen.value.filter { $0 != 4 } } == [1, 2, 3, 5])
         }
-        return try outcome.get()
+    }
+
+    @Test("a stopped loop calls neither timers nor handlers, and leaves descriptors to their owners")
+    func stoppingWithTimers() async throws {
+        let (calls, call) = AsyncStream<String>.makeStream()
+        let loop = try EventLoop(label: "stopped", tick: .milliseconds(5))
+        let ends = try Ends()
+        let watcher = ClosureHandler(ready: { _, _ in call.yield("event") })
+        let timer = ClosureHandler(due: { _ in
+            call.yield("coarse")
+            return nil
+        })
+        let oneShot = try await loop.run {
+            _ = try loop.register(ends.one, for: .readable, handler: watcher)
+            _ = loop.schedule(timer, at: loop.now.advanced(by: .milliseconds(10)))
+            let oneShot = Confined(OneShotTimer(on: loop) { call.yield("precise") })
+            oneShot.value.arm(after: .milliseconds(10))
+            loop.stop()
+            return oneShot
+        }
+        try await loop.run {}
+        ends.send()
+        // By another loop's time that of the first is over.
+        try await withLoop { other in
+            let (ends, end) = AsyncStream<Void>.makeStream()
+            let later = try await other.run {
+                let later = Confined(OneShotTimer(on: other) { end.finish() })
+                later.value.arm(after: .milliseconds(40))
+                return later
+            }
+            for await _ in ends {}
+            withExtendedLifetime(later) {}
+        }
+        try await loop.run {}
+        call.finish()
+        var iterator = calls.makeAsyncIterator()
+        #expect(await iterator.next() == nil)
+        #expect(ends.receive() == 1)
+        withExtendedLifetime(oneShot) {}
     }
 }
 
@@ -182,86 +186,6 @@ extension EventLoop {
 private func eventIdentity(of descriptor: Int32) -> String? {
     let lines = try? String(contentsOfFile: "/proc/self/fdinfo/\(descriptor)", encoding: .utf8).split(separator: "\n")
     return lines?.first { $0.hasPrefix("eventfd-id") }.map(String.init)
-}
-
-private func makePipe() throws -> (Int32, Int32) {
-    var ends: [Int32] = [0, 0]
-    try #require(pipe(&ends) == 0)
-    return (ends[0], ends[1])
-}
-
-private final class Recorder: EventHandler {
-    func ready(_ events: ReadyEvents) {}
-}
-
-// Safety of the @unchecked below: the members are used on the loop only, which the loop itself checks.
-
-private final class ClosureHandler: EventHandler, TimerHandler, @unchecked Sendable {
-    private let action: () -> Void
-
-    init(_ action: @escaping () -> Void) { self.action = action }
-
-    func ready(_ events: ReadyEvents) { action() }
-
-    func timerDue(at now: LoopInstant) -> LoopInstant? {
-        action()
-        return nil
-    }
-}
-
-// Safety of the @unchecked below: the members are used on the loop only, which the loop itself checks.
-
-private final class RegistrationBox: EventHandler, @unchecked Sendable {
-    private let loop: EventLoop
-    private let descriptor: Int32
-    private let continuation: AsyncStream<UInt8>.Continuation
-    private var registration: Registration?
-
-    init(loop: EventLoop, descriptor: Int32, continuation: AsyncStream<UInt8>.Continuation) {
-        self.loop = loop
-        self.descriptor = descriptor
-        self.continuation = continuation
-    }
-
-    func register() throws { registration = try loop.register(descriptor, for: .readable, handler: self) }
-
-    func deregister() { registration.map(loop.deregister) }
-
-    func ready(_ events: ReadyEvents) {
-        var byte: UInt8 = 0
-        if events.contains(.readable), read(descriptor, &byte, 1) == 1 { continuation.yield(byte) }
-    }
-}
-
-private final class OneShotBox: @unchecked Sendable {
-    let due: OneShotTimer
-    let never: OneShotTimer
-
-    init(due: OneShotTimer, never: OneShotTimer) {
-        self.due = due
-        self.never = never
-    }
-}
-
-private final class RepeatingHandler: TimerHandler, @unchecked Sendable {
-    private let times: Int
-    private let base: Int
-    private let continuation: AsyncStream<Int>.Continuation
-    private var calls = 0
-
-    init(times: Int, continuation: AsyncStream<Int>.Continuation, base: Int = 0) {
-        self.times = times
-        self.base = base
-        self.continuation = continuation
-    }
-
-    func timerDue(at now: LoopInstant) -> LoopInstant? {
-        calls += 1
-        continuation.yield(base + calls)
-        if calls < times { return now.advanced(by: .milliseconds(10)) }
-        continuation.finish()
-        return nil
-    }
 }
 
 private actor Counter {
