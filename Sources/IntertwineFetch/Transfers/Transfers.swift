@@ -13,17 +13,17 @@ public struct NameWait: Hashable, Sendable {
 public actor Transfers {
     public nonisolated let loop: EventLoop
     public nonisolated let policy: AddressPolicy
-    let resolver: Resolver
+    private let resolver: Resolver
     /// PEM file of the authorities trusted for https; the system's where nil.
-    let certificates: String?
+    private let certificates: String?
 
-    var multi: CurlMulti?
-    var timer: OneShotTimer?
-    var watches: [Int32: SocketWatch] = [:]
-    var transfers: [FetchID: Transfer] = [:]
+    private var multi: CurlMulti?
+    private var timer: OneShotTimer?
+    private var watches: [Int32: SocketWatch] = [:]
+    private var transfers: [FetchID: Transfer] = [:]
     private let sockets = OpenSockets()
     /// One of curl's calls is on the stack, or may be.
-    var isInCurl = false
+    private var isInCurl = false
     private var isShutDown = false
     private var names: [NameWait: (ticket: Resolver.Ticket?, timer: OneShotTimer)] = [:]
     private nonisolated let lastNumber = Atomic<UInt64>(0)
@@ -152,7 +152,7 @@ public actor Transfers {
     }
 
     /// The one way out of the table.
-    func end(_ id: FetchID, _ failure: FetchFailure?) {
+    private func end(_ id: FetchID, _ failure: FetchFailure?) {
         guard let transfer = transfers.removeValue(forKey: id) else { return }
         transfer.deadline?.disarm()
         transfer.deadline = nil
@@ -161,9 +161,224 @@ public actor Transfers {
         transfer.delegate.fetchEnded(id, failure)
     }
 
-    func closeHop(_ transfer: Transfer) {
+    private func closeHop(_ transfer: Transfer) {
         guard let easy = transfer.easy else { return }
         if let multi { curl_multi_remove_handle(multi.handle, easy.handle) }
         transfer.easy = nil
+    }
+}
+
+extension Transfers {
+    /// The choke point: the first request of a fetch and the target of each redirect come here, and nothing else opens anything.
+    private func openHop(_ transfer: Transfer, to url: FetchURL) {
+        do throws(FetchFailure) {
+            try check(url, for: transfer)
+        } catch {
+            return end(transfer.id, error)
+        }
+        transfer.beginHop(to: url)
+        if let address = url.address {
+            transfer.addresses = [address]
+            return connect(transfer)
+        }
+        transfer.enter(.resolving)
+        transfer.deadline?.arm(after: min(transfer.request.limits.resolve, transfer.remaining))
+        let id = transfer.id
+        let hop = transfer.hops
+        transfer.ticket = resolver.resolve(url.host) { [weak self] answer in
+            guard let transfers = self else { return }
+            transfers.loop.execute { transfers.assumeIsolated { $0.resolved(id, hop, answer) } }
+        }
+    }
+
+    private func check(_ url: FetchURL, for transfer: Transfer) throws(FetchFailure) {
+        do {
+            try policy.check(url)
+        } catch {
+            transfer.delegate.fetch(transfer.id, refused: url, at: url.address.map { [$0] } ?? [])
+            throw error
+        }
+    }
+
+    /// Goes on where the delegate held a fetch.
+    private func goOn(_ id: FetchID) {
+        guard let transfer = transfers[id], let next = transfer.heldAt else { return }
+        transfer.heldAt = nil
+        openHop(transfer, to: next)
+    }
+
+    private func resolved(_ id: FetchID, _ hop: Int, _ answer: Resolver.Answer) {
+        guard let transfer = transfers[id], transfer.hops == hop, transfer.stage == .resolving else { return }
+        transfer.ticket = nil
+        transfer.deadline?.disarm()
+        switch answer {
+        case .failure(let failure): end(id, failure)
+        case .success(let addresses):
+            let permitted = addresses.filter { policy.permits($0) }
+            if permitted.isEmpty {
+                transfer.delegate.fetch(id, refused: transfer.url, at: addresses)
+                return end(id, .addressDenied)
+            }
+            transfer.addresses = permitted
+            connect(transfer)
+        }
+    }
+
+    private func connect(_ transfer: Transfer) {
+        transfer.enter(.connecting)
+        guard transfer.remaining > .zero else { return end(transfer.id, .totalTimeout) }
+        do throws(FetchFailure) {
+            let multi = try readyMulti()
+            let easy = try CurlEasy()
+            transfer.attach(easy)
+            easy.limit(transfer.request.limits, total: transfer.remaining)
+            if transfer.request.acceptsCompression { easy.set(CURLOPT_ACCEPT_ENCODING, "gzip") }
+            if transfer.wantsNewConnection { easy.set(CURLOPT_FRESH_CONNECT, 1) }
+            try easy.prepare(
+                transfer.url, addresses: transfer.addresses, headers: transfer.request.fields(for: transfer.url), certificates: certificates
+            )
+            guard curl_multi_add_handle(multi.handle, easy.handle) == CURLM_OK else { throw .internalError }
+            transfer.easy = easy
+        } catch {
+            end(transfer.id, error)
+        }
+    }
+
+    /// What curl has finished.
+    private func collect() {
+        guard let multi else { return }
+        var left: Int32 = 0
+        while let message = curl_multi_info_read(multi.handle, &left) {
+            guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
+            var context: UnsafeMutableRawPointer?
+            _ = intertwine_info_pointer(easy, CURLINFO_PRIVATE, &context)
+            if let transfer = Transfer.from(context) {
+                finishHop(transfer, intertwine_message_result(message))
+            }
+        }
+    }
+
+    private func finishHop(_ transfer: Transfer, _ code: CURLcode) {
+        if transfer.isToRepeat, code == CURLE_ABORTED_BY_CALLBACK {
+            closeHop(transfer)
+            transfer.beginAgain()
+            return connect(transfer)
+        }
+        guard let location = transfer.redirect, transfer.stopped == nil else {
+            return end(transfer.id, transfer.failure(for: code))
+        }
+        // How the redirect's body ended does not matter: its head was complete.
+        closeHop(transfer)
+        guard transfer.hops < transfer.request.limits.redirects else { return end(transfer.id, .tooManyRedirects) }
+        transfer.hops += 1
+        do throws(FetchFailure) {
+            let next = try transfer.url.resolving(location)
+            if transfer.url.isSecure, !next.isSecure { throw .downgradeDenied }
+            try check(next, for: transfer)
+            guard transfer.delegate.fetch(transfer.id, redirectedTo: next) else {
+                transfer.heldAt = next
+                return
+            }
+            openHop(transfer, to: next)
+        } catch {
+            end(transfer.id, error)
+        }
+    }
+}
+
+/// The glue between curl's multi interface and the loop.
+extension Transfers {
+    private func readyMulti() throws(FetchFailure) -> CurlMulti {
+        if let multi { return multi }
+        timer = OneShotTimer(on: loop) { [weak self] in
+            self?.assumeIsolated { $0.act(CURL_SOCKET_TIMEOUT, 0) }
+        }
+        // Unretained: the handle is this actor's own, and silent once it is closed.
+        let created = try CurlMulti(
+            context: Unmanaged.passUnretained(self).toOpaque(),
+            socket: { _, descriptor, what, context, _ in
+                Transfers.from(context)?.assumeIsolated { $0.watch(descriptor, what) }
+                return 0
+            },
+            timer: { _, milliseconds, context in
+                Transfers.from(context)?.assumeIsolated { $0.arm(milliseconds) }
+                return 0
+            })
+        multi = created
+        return created
+    }
+
+    private static func from(_ context: UnsafeMutableRawPointer?) -> Transfers? {
+        context.map { Unmanaged<Transfers>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    fileprivate func socketReady(_ descriptor: Int32, _ events: ReadyEvents) {
+        var mask: Int32 = 0
+        if events.contains(.readable) { mask |= CURL_CSELECT_IN }
+        if events.contains(.writable) { mask |= CURL_CSELECT_OUT }
+        if events.contains(.failed) || events.contains(.hungUp) { mask |= CURL_CSELECT_ERR }
+        act(descriptor, mask)
+    }
+
+    private func act(_ descriptor: Int32, _ mask: Int32) {
+        guard let multi else { return }
+        var running: Int32 = 0
+        isInCurl = true
+        let result = curl_multi_socket_action(multi.handle, descriptor, mask, &running)
+        isInCurl = false
+        if result != CURLM_OK {
+            // curl no longer vouches for any of its transfers.
+            for id in Array(transfers.keys) {
+                end(id, .internalError)
+            }
+            return
+        }
+        collect()
+    }
+
+    /// curl must not be called from here: zero means "soon", not "now".
+    private func arm(_ milliseconds: Int) {
+        if milliseconds < 0 {
+            timer?.disarm()
+        } else {
+            timer?.arm(after: .milliseconds(milliseconds))
+        }
+    }
+
+    private func watch(_ descriptor: Int32, _ what: Int32) {
+        let events: ReadyEvents
+        switch what {
+        case CURL_POLL_IN: events = .readable
+        case CURL_POLL_OUT: events = .writable
+        case CURL_POLL_INOUT: events = [.readable, .writable]
+        default:
+            if let registration = watches.removeValue(forKey: descriptor)?.registration { loop.deregister(registration) }
+            return
+        }
+        // A socket the kernel refuses to watch makes its transfer time out.
+        if let registration = watches[descriptor]?.registration {
+            try? loop.update(registration, for: events)
+        } else {
+            let watch = SocketWatch(self, descriptor: descriptor)
+            watch.registration = try? loop.register(descriptor, for: events, handler: watch)
+            watches[descriptor] = watch
+        }
+    }
+}
+
+/// One of curl's sockets, registered with the loop.
+private final class SocketWatch: EventHandler {
+    private weak var transfers: Transfers?
+    private let descriptor: Int32
+    var registration: Registration?
+
+    init(_ transfers: Transfers, descriptor: Int32) {
+        self.transfers = transfers
+        self.descriptor = descriptor
+    }
+
+    func ready(_ events: ReadyEvents) {
+        let descriptor = descriptor
+        transfers?.assumeIsolated { $0.socketReady(descriptor, events) }
     }
 }

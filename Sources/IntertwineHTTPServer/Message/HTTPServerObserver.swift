@@ -20,3 +20,48 @@ extension HTTPServerObserver {
     public func connectionClosed(open: Int) {}
     public func connectionRefused(peer: PeerAddress) {}
 }
+
+/// One request, as an ``HTTPServerObserver`` sees it.
+public struct RequestRecord: Sendable {
+    /// The method; nil where the request could not be read.
+    public let method: RequestMethod?
+    /// The route's name as the handler gave it. Never the path: that is the client's to choose.
+    public let route: String?
+    public let status: Int
+    /// Bytes of the answer, head included.
+    public let bytes: Int
+    /// From the end of the request's head to the end of the answer. No `Duration`, whose arithmetic is one of 128 bits: this is made for
+    /// every request.
+    public let nanoseconds: Int64
+    public let peer: PeerAddress
+    /// Nil where the observer does not want it, or the request could not be read.
+    public let trace: RequestTrace?
+}
+
+/// What a request is known by in logs.
+public struct RequestTrace: Sendable, Hashable {
+    /// Longer values are no names of anything.
+    private static let limit = 128
+
+    public let requestID: RequestID
+    /// The value of `traceparent` (W3C Trace Context, level 1) as it was received: it is not checked.
+    public let traceParent: String?
+
+    init(_ head: borrowing RequestHead, name: RequestID.Name) {
+        requestID = RequestID(name, in: head.bytes)
+        traceParent = Self.value(of: "traceparent", in: head)
+    }
+
+    /// Of a request that could not be read.
+    init(unread name: RequestID.Name) {
+        requestID = RequestID(name, in: UnsafeBufferPointer(start: nil, count: 0))
+        traceParent = nil
+    }
+
+    private static func value(of name: StaticString, in head: borrowing RequestHead) -> String? {
+        let value = head.withField(name) { value -> String? in
+            value.count > limit ? nil : value.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+        }
+        return value ?? nil
+    }
+}

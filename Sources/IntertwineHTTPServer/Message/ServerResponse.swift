@@ -51,3 +51,79 @@ public struct ServerResponse: Sendable {
         self.body = .stream(length: length, produce: produce)
     }
 }
+
+extension ServerResponse {
+    /// The same answer with its fields and its bytes to be read and changed, where they were finished.
+    public var unfinished: ServerResponse {
+        if case .finished(let finished) = body { finished.response } else { self }
+    }
+
+    /// The same answer with more fields. One that stands there already, with the same value, is not added again.
+    public func adding(_ fields: HTTPFields) -> ServerResponse {
+        var response = self
+        if case .finished(let finished) = body {
+            response.body = .finished(finished.adding(fields))
+        } else {
+            for field in fields where !response.fields[fields: field.name].contains(where: { $0.value == field.value }) {
+                response.fields.append(field)
+            }
+        }
+        return response
+    }
+}
+
+/// Writes the body of a streamed answer.
+public struct ResponseWriter: Sendable {
+    private let exchange: Exchange
+
+    init(_ exchange: Exchange) {
+        self.exchange = exchange
+    }
+
+    /// Sends bytes. Returns when there is room for more: at once as long as less than the output high-water mark is waiting.
+    ///
+    /// - Throws: `CancellationError` where the client is gone or has been too slow, ``ResponseWriterError`` where more is
+    ///   written than was announced.
+    public func write(_ bytes: [UInt8]) async throws {
+        if bytes.isEmpty { return }
+        try await exchange.write(bytes)
+    }
+}
+
+/// A streamed body that is not what was announced.
+public enum ResponseWriterError: Error, Hashable, Sendable {
+    /// More bytes than the stated length.
+    case tooLong
+}
+
+/// An answer that comes a little later, and that no task has to wait for: for what is asked as often as pages are and has to wait all the
+/// same, for the disk above all.
+public struct DeferredAnswer: Sendable {
+    /// Makes the answer, on the event loop: it must neither wait nor take long. What it makes is sent as it is, and not streamed.
+    public typealias Make = @Sendable () -> ServerResponse
+    /// Brings the answer, once, from any thread. Where it is never called, the server answers 503 when the time for the request is over.
+    public typealias Reply = @Sendable (@escaping Make) -> Void
+
+    /// Calls the work off, if that is still possible: nobody waits for the answer any more. Called on the loop, once at the most; the reply may
+    /// be called all the same.
+    public typealias Cancel = @Sendable () -> Void
+
+    let route: String?
+    let begin: @Sendable (@escaping Reply) -> Cancel?
+
+    /// - Parameters:
+    ///   - route: the name of the route in observations.
+    ///   - begin: has the work done, and gives what calls it off, if anything does. Called once, on the loop: it must neither wait nor take
+    ///     long.
+    public init(route: String? = nil, begin: @escaping @Sendable (_ reply: @escaping Reply) -> Cancel?) {
+        self.route = route
+        self.begin = begin
+    }
+
+    /// The same answer with more fields.
+    public func adding(_ fields: HTTPFields) -> DeferredAnswer {
+        DeferredAnswer(route: route) { [begin] reply in
+            begin { make in reply { make().adding(fields) } }
+        }
+    }
+}

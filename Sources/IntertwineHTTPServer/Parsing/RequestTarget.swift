@@ -1,3 +1,4 @@
+internal import Glibc
 internal import IntertwinePrimitives
 
 /// The four forms of a request target (RFC 9112, 3.2), told apart and checked.
@@ -66,5 +67,76 @@ package enum RequestTarget {
         }
         if isPath, isOnlyDots, dots == 2 { throw .bad("The path climbs with a dot segment.") }
         guard utf8.isComplete else { throw .bad("The path is not UTF-8.") }
+    }
+}
+
+/// The grammar of `host [":" port]` (RFC 9110, 7.2), narrowed to what names a host in practice.
+enum HostSyntax {
+    /// Whether these bytes are a host, with or without a port. User information and an empty host are not accepted.
+    static func isValid(_ authority: ByteView) -> Bool {
+        guard let first = authority[0] else { return false }
+        var end = 0
+        if first == 0x5B {
+            while let byte = authority[end], byte != 0x5D { end += 1 }
+            guard authority[end] != nil, isAddress(authority.part(1..<end)) else { return false }
+            end += 1
+        } else {
+            while let byte = authority[end], ByteClass.of(byte).contains(.host) || isEscape(authority, at: end) {
+                end += byte == 0x25 ? 3 : 1
+            }
+        }
+        if end == 0 { return false }
+        guard let separator = authority[end] else { return true }
+        guard separator == .colon else { return false }
+        let port = authority.part(end + 1..<max(end + 1, authority.count))
+        return port.isEmpty || (port.decimal.map { $0 <= 65_535 } ?? false)
+    }
+
+    private static func isAddress(_ bytes: ByteView) -> Bool {
+        var address = in6_addr()
+        return bytes.count <= 45 && !bytes.bytes.contains(0) && inet_pton(AF_INET6, bytes.string, &address) == 1
+    }
+
+    /// Of a byte that may stand in a name: no control, blank or delimiter in disguise.
+    private static func isEscape(_ bytes: ByteView, at index: Int) -> Bool {
+        guard bytes[index] == 0x25, let high = bytes[index + 1]?.hexadecimalValue, let low = bytes[index + 2]?.hexadecimalValue else {
+            return false
+        }
+        let byte = high << 4 | low
+        return byte > 0x20 && byte != 0x7F && !Array("/?#@:[]\\%".utf8).contains(byte)
+    }
+}
+
+/// Checks UTF-8 byte by byte: no overlong forms, no surrogates, nothing above U+10FFFF (RFC 3629).
+struct UTF8Validator {
+    private var missing = 0
+    private var lower: UInt8 = 0x80
+    private var upper: UInt8 = 0xBF
+
+    /// Whether no character is left half.
+    var isComplete: Bool { missing == 0 }
+
+    /// False where no text goes on with this byte.
+    mutating func accept(_ byte: UInt8) -> Bool {
+        if missing > 0 {
+            guard byte >= lower, byte <= upper else { return false }
+            (lower, upper) = (0x80, 0xBF)
+            missing -= 1
+            return true
+        }
+        switch byte {
+        case 0...0x7F: return true
+        case 0xC2...0xDF: missing = 1
+        case 0xE0...0xEF:
+            missing = 2
+            if byte == 0xE0 { lower = 0xA0 }
+            if byte == 0xED { upper = 0x9F }
+        case 0xF0...0xF4:
+            missing = 3
+            if byte == 0xF0 { lower = 0x90 }
+            if byte == 0xF4 { upper = 0x8F }
+        default: return false
+        }
+        return true
     }
 }

@@ -1,4 +1,4 @@
-internal import IntertwineFetch
+public import IntertwineFetch
 internal import IntertwinePrimitives
 
 /// How long an answer may be used: RFC 9111 as a shared cache, and RFC 5861.
@@ -173,5 +173,73 @@ public struct Freshness: Sendable, Hashable {
         guard let field else { return true }
         let constant: Set = ["accept", "accept-encoding", "accept-language", "user-agent", "origin", "via"]
         return field.split(separator: ",").allSatisfy { constant.contains($0.trimmingBlanks.lowercased()) }
+    }
+}
+
+/// The bounds within which origins decide how long their pictures are kept. All in seconds.
+public struct FreshnessPolicy: Sendable, Hashable {
+    /// Whatever an origin says, short of forbidding storage or use without asking; zero to take each at its word.
+    public var shortest: Int64 = 300
+    public var longest: Int64 = 30 * 86_400
+    /// Where an origin says nothing and gives no date of change.
+    public var silent: Int64 = 86_400
+    /// The longest lifetime guessed from a date of change.
+    public var heuristic: Int64 = 86_400
+    /// Where an origin says nothing about stale use, how long it is permitted all the same.
+    public var staleWhileRevalidate: Int64 = 0
+    public var staleIfError: Int64 = 0
+
+    public init() {}
+}
+
+/// The bounds for the pictures of certain hosts.
+public struct HostFreshness: Sendable, Hashable {
+    public var host: HostPattern
+    public var policy: FreshnessPolicy
+
+    public init(_ host: HostPattern, _ policy: FreshnessPolicy) {
+        self.host = host
+        self.policy = policy
+    }
+}
+
+/// The directives of a `Cache-Control` field (RFC 9111 section 5.2). Where one comes twice, the first counts.
+struct CacheControl {
+    private var directives: [String: String?] = [:]
+
+    init(_ field: String?) {
+        var rest = Substring(field ?? "")
+        while let next = Self.next(&rest) {
+            if let (name, value) = next, directives[name] == nil { directives[name] = .some(value) }
+        }
+    }
+
+    func has(_ name: String) -> Bool { directives[name] != nil }
+
+    /// Seconds. What is no number counts as zero (section 4.2.1: an answer with invalid freshness is stale), what is too large as 2³¹.
+    func seconds(_ name: String) -> Int64? {
+        guard let value = directives[name] else { return nil }
+        guard let value, !value.isEmpty, value.utf8.allSatisfy({ (48...57).contains($0) }) else { return 0 }
+        return min(Int64(value) ?? .max, 1 << 31)
+    }
+
+    /// The next directive; a nil inside is an empty list element.
+    private static func next(_ rest: inout Substring) -> (String, String?)?? {
+        guard !rest.isEmpty else { return nil }
+        var isQuoted = false
+        var end = rest.endIndex
+        for place in rest.indices {
+            if rest[place] == "\"" { isQuoted.toggle() }
+            if rest[place] == ",", !isQuoted {
+                end = place
+                break
+            }
+        }
+        let text = rest[..<end].trimmingBlanks
+        rest = end == rest.endIndex ? "" : rest[rest.index(after: end)...]
+        guard !text.isEmpty else { return .some(nil) }
+        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let value = parts.count == 2 ? String(parts[1].trimmingBlanks).filter { $0 != "\"" } : nil
+        return .some((parts[0].trimmingBlanks.lowercased(), value))
     }
 }
