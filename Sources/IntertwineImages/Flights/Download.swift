@@ -1,4 +1,3 @@
-internal import Crypto
 internal import IntertwineEventLoop
 internal import IntertwineFetch
 
@@ -19,125 +18,99 @@ final class Download {
     /// Names what is asked for.
     let key: String
     let url: FetchURL
-    var flight: Flight
-    let spool: Spool
     /// Where it lies, if not at its source.
-    var place: PicturePlace.Found?
-    /// How long its origin may have it kept.
-    var policy = FreshnessPolicy()
-    /// Of the body so far: that of a large picture takes too long to be made at once on the loop.
-    var digest = SHA256()
+    let place: PicturePlace.Found?
+    let spool: Spool
+    var flight: Flight
+    var intake: PictureIntake
     var waiters: [UInt64: Waiter] = [:]
     /// What is served should the origin fail, and what the origin is asked about.
     var stale: CachedImage?
     var fetch: FetchID?
     /// Runs while the name of its hop's host is looked up, before it takes a place.
     var naming: NameWait?
-    var attempts = 0
     /// Where redirects have led it.
     var hop: FetchURL
     /// It waits for its turn there.
     var isHeld = false
-    /// The origin's answer to our conditions was for another picture than ours: it is asked once more, without any.
-    var isRefuted = false
-    var asksPlainly = false
+    private(set) var attempts = 0
     /// When the first attempt left: all of them together have the time of one.
-    var departure: LoopInstant?
-    /// Seconds since 1970 when the request left.
-    var asked: Int64 = 0
-    /// The answer's, once the origin has promised a picture.
-    var head: PictureHead?
-    /// The first bytes, until they have shown what they are.
-    var prefix: [UInt8] = []
-    /// Looks for the picture's size, once the first bytes have kept the promise.
-    var frame: FrameReader?
+    private var departure: LoopInstant?
     /// Waiters have been told, and read the body as it comes.
     var isAnnounced = false
-    /// Runs while the answer is held back.
-    var hold: OneShotTimer?
-    /// The picture that a 304 confirmed.
-    var confirmed: CachedImage?
-    /// Why we stopped the transfer ourselves.
-    var verdict: ImageFailure?
     /// Purged meanwhile: serve, and do not keep.
     var isPurged = false
     /// Runs while nobody waits.
     var grace: OneShotTimer?
+    /// Runs while the answer is held back.
+    var hold: OneShotTimer?
     /// Runs before the second attempt.
     var pause: OneShotTimer?
 
-    init(number: UInt64, source: String, wanted: AcceptedKinds.Set, url: FetchURL, flight: Flight, spool: Spool) {
+    init(
+        number: UInt64, source: String, wanted: AcceptedKinds.Set, url: FetchURL, place: PicturePlace.Found?, stale: CachedImage?,
+        flight: Flight, spool: Spool, policy: FreshnessPolicy
+    ) {
         self.number = number
         self.source = source
         self.wanted = wanted
         key = CachedImage.key(source, wanted)
         self.url = url
+        self.place = place
+        self.stale = stale
         hop = url
         self.flight = flight
         self.spool = spool
+        intake = PictureIntake(policy: policy)
     }
 
-    /// Whether the stale picture may stand in for an answer that failed this way.
+    /// What its transfer asks for, which begins now.
+    func begin(_ configuration: ImageConfiguration) -> FetchRequest {
+        hop = url
+        isHeld = false
+        intake.begin(at: configuration.clock())
+        let headers = FetchHeaders([
+            "Accept": AcceptedKinds.field(wanted),
+            "Accept-Encoding": "identity",
+            "User-Agent": configuration.userAgent,
+            "Via": "1.1 \(ImageNetworkManager.viaName)",
+        ])
+        let now = LoopInstant.now()
+        let departure = departure ?? now
+        self.departure = departure
+        var limits = configuration.limits
+        limits.total = max(.milliseconds(1), limits.total - now.since(departure))
+        var request = FetchRequest(url, headers: headers, limits: limits)
+        if case .object(let bucket, _)? = place { request.credentials = bucket.fields(for: url, now: intake.asked) }
+        if !intake.asksPlainly { request.conditions = stale?.validators.conditions }
+        return request
+    }
+
+    func countAttempt() { attempts += 1 }
+
+    /// The stale picture, where it may stand in for an answer that failed this way.
     func standIn(for failure: ImageFailure, now: Int64) -> CachedImage? {
         guard let stale, !isPurged, stale.freshness.bridgesError(at: now) else { return nil }
         return failure.permitsStale ? stale : nil
     }
-}
 
-/// What is known of a picture before its body is there.
-struct PictureHead: Sendable {
-    /// As its origin declared it, or as its first bytes show; nil until then.
-    var kind: MediaKind?
-    let length: Int?
-    /// Nil where the origin forbids storing it.
-    var freshness: Freshness?
-    let validators: CachedImage.Validators
-    let terms: CachedImage.Terms
-    /// Whether the end of the body can be told from a lost connection.
-    let isDelimited: Bool
-    /// Whether its origin would have sent another to who takes other formats.
-    let isNegotiated: Bool
-}
-
-/// Brings what a transfer says to its flight. Both live on one loop.
-final class DownloadDelegate: FetchDelegate {
-    private weak let flights: Flights?
-    private let number: UInt64
-
-    init(_ flights: Flights, _ number: UInt64) {
-        self.flights = flights
-        self.number = number
+    /// Whether there is the one second attempt: for what has shown nothing to anybody yet and may be over in a moment. A lost connection is,
+    /// for whoever waits. An origin that fails or is silent is asked again only for those who have not asked it themselves yet, and only where
+    /// nothing else can be served.
+    func isWorthRetrying(_ failure: ImageFailure, now: Int64) -> Bool {
+        guard intake.hasNothing, attempts == 1 else { return false }
+        switch failure.reason {
+        case .fetch(let failure) where failure.isWorthRetrying: return flight.isOwned || !waiters.isEmpty
+        case .fetch(.headTimeout): break
+        case .upstream(let status) where status >= 500 && failure.retryAfter == nil: break
+        default: return false
+        }
+        return waiters.values.contains { $0.isCollapsed } && standIn(for: failure, now: now) == nil
     }
 
-    func fetch(_ id: FetchID, reached stage: FetchStage) {
-        let number = number
-        flights?.assumeIsolated { $0.reached(stage, number) }
-    }
-
-    func fetchRepeats(_ id: FetchID) {
-        let number = number
-        flights?.assumeIsolated { $0.repeated(number) }
-    }
-
-    func fetch(_ id: FetchID, redirectedTo url: FetchURL) -> Bool {
-        let number = number
-        return flights?.assumeIsolated { $0.redirected(to: url, number) } ?? true
-    }
-
-    func fetch(_ id: FetchID, received head: FetchHead) -> Bool {
-        let number = number
-        return flights?.assumeIsolated { $0.received(head, number) } ?? false
-    }
-
-    func fetch(_ id: FetchID, received bytes: UnsafeRawBufferPointer) -> Bool {
-        let number = number
-        // Safe: the call is synchronous and stays on the thread that owns the bytes.
-        nonisolated(unsafe) let bytes = bytes
-        return flights?.assumeIsolated { $0.received(bytes, number) } ?? false
-    }
-
-    func fetchEnded(_ id: FetchID, _ failure: FetchFailure?) {
-        let number = number
-        flights?.assumeIsolated { $0.ended(failure, number) }
+    func disarm() {
+        grace?.disarm()
+        pause?.disarm()
+        hold?.disarm()
     }
 }

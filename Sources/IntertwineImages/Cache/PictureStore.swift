@@ -1,0 +1,134 @@
+internal import IntertwineEventLoop
+
+/// The pictures that are kept, in memory and on disk, and the failures that are remembered in their place. On the loop of its ``Flights`` only.
+struct PictureStore {
+    private let memory: MemoryCache
+    private let disk: DiskCache?
+    private var failures = NegativeCache()
+
+    init(memory: MemoryCache, disk: DiskCache?) {
+        self.memory = memory
+        self.disk = disk
+    }
+
+    /// What memory has.
+    func image(_ source: String, _ wanted: AcceptedKinds.Set) -> CachedImage? { memory.image(source, wanted) }
+
+    /// Whether the disk may have it.
+    func isOnDisk(_ source: String, _ wanted: AcceptedKinds.Set) -> Bool { disk?.holds(source, wanted) == true }
+
+    /// - Parameter done: called from the disk's queue.
+    func readDisk(_ source: String, _ wanted: AcceptedKinds.Set, done: @escaping @Sendable (CachedImage?) -> Void) {
+        if let disk { disk.read(source, wanted, done: done) } else { done(nil) }
+    }
+
+    /// The disk had it: memory has it too from here on.
+    func hold(_ image: CachedImage) { memory.insert(image) }
+
+    func keep(_ image: CachedImage) {
+        memory.insert(image)
+        disk?.write(image)
+    }
+
+    /// Whether a picture is kept once it is whole, as far as its head tells.
+    func takes(_ head: PictureHead) -> Bool {
+        guard head.freshness != nil, head.isDelimited else { return false }
+        return head.length.map { memory.takes($0) || disk?.takes($0) == true } ?? true
+    }
+
+    func remove(_ source: String) {
+        memory.remove(source)
+        disk?.remove(source)
+    }
+
+    /// A failure that is to be answered without asking again.
+    func failure(for key: String) -> ImageFailure? { failures.failure(for: key, now: .now()) }
+
+    /// What is gone for good is not kept any more either.
+    mutating func remember(_ failure: ImageFailure, for key: String, _ source: String) {
+        failures.record(failure, for: key, now: .now())
+        if failure.reason == .upstream(status: 404) || failure.reason == .upstream(status: 410) { remove(source) }
+    }
+
+    mutating func forgetFailure(for key: String) { failures.forget(key) }
+
+    /// - Parameter done: called where nothing of it is stored any more.
+    mutating func purge(_ selection: ImageSelection, _ done: @escaping @Sendable () -> Void) {
+        if case .source(let source) = selection {
+            remove(source)
+            CachedImage.keys(source).forEach { failures.forget($0) }
+            return done()
+        }
+        memory.remove(where: selection.contains)
+        failures.forget { key in selection.contains(String(key.prefix { $0 != "\n" })) }
+        if let disk { disk.remove(where: { selection.contains($0) }, done: done) } else { done() }
+    }
+
+    /// - Parameter done: called where what was kept so far is on disk.
+    func flush(_ done: @escaping @Sendable () -> Void) {
+        if let disk { disk.flush(done) } else { done() }
+    }
+
+    func report(to metrics: inout ImageMetrics) {
+        metrics.negativeEntries = failures.count
+        metrics.memoryBytes = memory.bytes
+        metrics.memoryEntries = memory.count
+        metrics.memoryEvictions = memory.evictions
+        guard let counts = disk?.counts else { return }
+        metrics.diskBytes = counts.bytes
+        metrics.diskEntries = counts.entries
+        metrics.diskEvictions = counts.evictions
+        metrics.diskWriteFailures = counts.writeFailures
+        metrics.diskDamaged = counts.damaged
+    }
+}
+
+/// Failures that are answered again without asking the origin again. Bounded in number and in time. Pure.
+struct NegativeCache: Sendable {
+    private struct Entry {
+        let failure: ImageFailure
+        let until: LoopInstant
+        /// How often in a row it failed in passing.
+        let strikes: Int
+    }
+
+    /// Sources remembered.
+    let capacity: Int
+    private var entries: [String: Entry] = [:]
+
+    init(capacity: Int = 10_000) {
+        self.capacity = capacity
+    }
+
+    var count: Int { entries.count }
+
+    /// The failure, with the time after which it pays to ask again.
+    func failure(for source: String, now: LoopInstant) -> ImageFailure? {
+        guard let entry = entries[source], now < entry.until else { return nil }
+        var failure = entry.failure
+        failure.retryAfter = max(1, Int(entry.until.since(now).components.seconds) + 1)
+        return failure
+    }
+
+    mutating func record(_ failure: ImageFailure, for source: String, now: LoopInstant) {
+        let strikes = (entries[source]?.strikes ?? 0) + 1
+        guard let time = failure.remembered(strikes: strikes) else { return }
+        if entries.count >= capacity, entries[source] == nil { makeRoom(now) }
+        entries[source] = Entry(failure: failure, until: now.advanced(by: time), strikes: strikes)
+    }
+
+    mutating func forget(_ source: String) {
+        entries[source] = nil
+    }
+
+    mutating func forget(where isGone: (String) -> Bool) {
+        entries = entries.filter { !isGone($0.key) }
+    }
+
+    private mutating func makeRoom(_ now: LoopInstant) {
+        entries = entries.filter { now < $0.value.until }
+        // A tenth at a time: to look through all of them for each new one would keep the loop busy.
+        guard entries.count >= capacity else { return }
+        for source in Array(entries.keys.prefix(max(1, capacity / 10))) { entries[source] = nil }
+    }
+}
