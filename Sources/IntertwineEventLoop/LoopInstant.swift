@@ -31,10 +31,5 @@ public struct LoopInstant: Comparable, Hashable, Sendable {
 
 extension Duration {
     /// Whole nanoseconds, saturating at about 292 years.
-    var nanoseconds: Int64 {
-        let (whole, attoseconds) = components
-        let (scaled, overflow) = whole.multipliedReportingOverflow(by: 1_000_000_000)
-        let (sum, carry) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000)
-        return overflow || carry ? (whole < 0 ? .min : .max) : sum
-    }
+    var nanoseconds: Int64 { Int64(clamping: attoseconds / 1_000_000_000) }
 }

@@ -1,7 +1,8 @@
 internal import IntertwineEventLoop
 
 /// One connection of a client, from being accepted to being closed. Confined to its worker's loop. ``ConnectionState`` decides what is to be
-/// done, ``ClientSocket`` brings it to the kernel, and ``Exchange`` to the handler.
+/// done, ``ClientSocket`` brings it to the kernel, and ``Exchange`` to the handler. What passes between the three is one file's, so that nobody
+/// else sees any of it: that makes it a long one.
 ///
 /// While it is idle it owns no buffer and no parser; it borrows the worker's and keeps them only while a message is incomplete.
 final class Connection: EventHandler, TimerHandler, @unchecked Sendable {

@@ -83,12 +83,12 @@ final class Acceptor: EventHandler, TimerHandler, @unchecked Sendable {
     private func deal(_ descriptor: Int32, _ peer: PeerAddress) {
         var admission = worker.census.enter(peer)
         if case .full = admission, closeIdle() { admission = worker.census.enter(peer) }
-        guard case .admitted(let open) = admission else {
+        guard case .admitted(let open, let isCrowded) = admission else {
             refuse(descriptor, peer)
             return
         }
         worker.observer?.connectionOpened(open: open)
-        if worker.census.isCrowded { _ = worker.closeIdle(sparesNewcomers: true) }
+        if isCrowded { _ = worker.closeIdle(sparesNewcomers: true) }
         var target = worker
         // Among many, a few more or less are not worth waking another worker.
         let own = worker.load.load(ordering: .relaxed)

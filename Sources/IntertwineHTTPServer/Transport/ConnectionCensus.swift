@@ -10,7 +10,8 @@ final class ConnectionCensus: Sendable {
     }
 
     enum Admission {
-        case admitted(open: Int)
+        /// - Parameter isCrowded: whether it is time to close idle connections.
+        case admitted(open: Int, isCrowded: Bool)
         case full
         case peerIsFull
     }
@@ -22,9 +23,6 @@ final class ConnectionCensus: Sendable {
         self.counts = Mutex(Counts(limit: limit))
         self.peerLimit = peerLimit
     }
-
-    /// Whether it is time to close idle connections.
-    var isCrowded: Bool { counts.withLock { $0.total >= max(1, $0.limit / 5 * 4) } }
 
     /// Admits no more than this, where that is less than was allowed so far.
     func lower(to limit: Int) {
@@ -42,7 +40,7 @@ final class ConnectionCensus: Sendable {
                 counts.peers[peer.host] = present + 1
             }
             counts.total += 1
-            return .admitted(open: counts.total)
+            return .admitted(open: counts.total, isCrowded: counts.total >= max(1, counts.limit / 5 * 4))
         }
     }
 
