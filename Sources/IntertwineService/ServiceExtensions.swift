@@ -24,8 +24,8 @@ public struct ServiceExtensions: Sendable {
     /// Where the items are kept, in place of the file at `store.database`. What writes items there is then the program's own matter: the operators'
     /// routes for items, takedowns, operations, imports and sources are not served, and neither sections nor sources can be declared.
     public var store: (any FeedStore)?
-    /// Where actions are recorded, in place of the file beside the items'. The operators' reports are served, and old events removed, where it is
-    /// a `LedgerArchive` too.
+    /// Where actions are recorded, in place of the file beside the items'. Unless it is an `SQLiteLedger`, the operators' reports are not served, and
+    /// nothing here removes its old events.
     public var ledger: (any Ledger)?
     /// Routes of the public listener. Those of the product go before where both match.
     public var routes: [ServiceRoute] = []
@@ -91,7 +91,7 @@ public struct ServiceRoute: Sendable {
 ///     }
 ///
 /// It may answer by itself, hand on another request, change what comes back, or throw: what it throws becomes problem details, as of any
-/// route. Requests for which there is no route, and those that the server refuses, never get to it. With a middleware, finished pages and
+/// route. Requests for which there is no route, and those that the server refuses, never get to it. With a middleware, all pages and
 /// clicks go the long way, by a task each.
 public protocol ServiceMiddleware: Sendable {
     /// What stands behind it: the next middleware, and after the last one the routes.
