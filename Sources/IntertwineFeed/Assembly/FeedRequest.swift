@@ -63,13 +63,13 @@ package struct ListedCells: HiddenCells {
     private let viewer: String
     private let ledger: any Ledger
 
-    public init(on list: ViewerList, of viewer: String, in ledger: any Ledger) {
+    package init(on list: ViewerList, of viewer: String, in ledger: any Ledger) {
         self.list = list
         self.viewer = viewer
         self.ledger = ledger
     }
 
-    public func read<Value>(_ body: (any CellSet) throws -> Value) throws -> Value {
+    package func read<Value>(_ body: (any CellSet) throws -> Value) throws -> Value {
         try ledger.withCells(on: list, of: viewer, body)
     }
 }

@@ -8,11 +8,11 @@ package enum FeedChanges: Sendable {
 /// Pages as they are now, and what turns the cells that a client holds into theirs.
 package struct ChangedPages: Sendable {
     /// The cells of all pages as the client holds them, one page after the other.
-    public var held: [HeldCell]
+    package var held: [HeldCell]
     /// As a fresh walk over so many pages finds them, each beginning where the one before ends.
-    public var pages: [FeedPage]
+    package var pages: [FeedPage]
     /// From ``held`` to the entries of ``pages``.
-    public var changes: ListChanges
+    package var changes: ListChanges
 
     init(held: [HeldCell], pages: [FeedPage]) {
         self.held = held
@@ -23,9 +23,9 @@ package struct ChangedPages: Sendable {
 
 extension FeedAssembler {
     /// Pages that a client can ask about at once.
-    public static let heldPageLimit = 16
+    package static let heldPageLimit = 16
     /// Changes that are told; beyond them it is cheaper to take the pages anew, for both sides.
-    public static let changeLimit = 200
+    package static let changeLimit = 200
 
     /// What became of the pages that a client holds.
     ///
@@ -37,7 +37,7 @@ extension FeedAssembler {
     /// - Returns: ``FeedChanges/reload`` also for texts that are damaged, of another feed, of another version of the service, of pages that do not
     ///   follow each other, or whose cursor is signed with a key that is valid no more.
     /// - Throws: `StoreError`.
-    public func changes(since texts: [some StringProtocol], _ request: FeedRequest) async throws -> FeedChanges {
+    package func changes(since texts: [some StringProtocol], _ request: FeedRequest) async throws -> FeedChanges {
         guard texts.count <= Self.heldPageLimit else { return .reload }
         let held = texts.compactMap { HeldPage(text: $0) }
         guard !held.isEmpty, held.count == texts.count, held.allSatisfy({ $0.feed == digest }) else { return .reload }

@@ -2,15 +2,15 @@ import Synchronization
 
 extension ActionPerformer {
     /// A clickthrough that is on disk.
-    public struct Click: Sendable, Hashable {
+    package struct Click: Sendable, Hashable {
         /// The stored URL. It passed the rules for item URLs when it was stored: absolute, http or https, no control characters.
-        public var location: String
-        public var cell: String
-        public var verdict: Verdict
+        package var location: String
+        package var cell: String
+        package var verdict: Verdict
     }
 
     /// A clickthrough link of which it is known where it leads, and who follows it.
-    public struct KnownLink: Sendable {
+    package struct KnownLink: Sendable {
         fileprivate let destination: ClickDestinations.Destination
         fileprivate let client: ClientTrace
         fileprivate let now: Int64
@@ -35,7 +35,7 @@ extension ActionPerformer {
     /// Whatever the verdict, the person is redirected; an expired token only does not count. What the request or the token itself keeps
     /// from counting (a robot, a prefetch, HEAD, an expired token) is nobody's choice: it is recorded, and runs no command.
     /// - Throws: ``ActionError/forgedToken``, ``ActionError/gone(_:)``, ``StoreError``.
-    public func click(token text: String, for client: ClientTrace, now: Int64) async throws -> Click {
+    package func click(token text: String, for client: ClientTrace, now: Int64) async throws -> Click {
         let link: KnownLink
         if let known = self.link(token: text, for: client, now: now) {
             link = known
@@ -48,7 +48,7 @@ extension ActionPerformer {
     }
 
     /// The link of which it is known where it leads; nil where the store has to be asked.
-    public func link(token text: String, for client: ClientTrace, now: Int64) -> KnownLink? {
+    package func link(token text: String, for client: ClientTrace, now: Int64) -> KnownLink? {
         let known = destinations.destination(of: text, hasViewer: client.viewer != nil, at: state(at: now))
         return known.map { KnownLink(destination: $0, client: judged(client, $0.token, now: now), now: now) }
     }
@@ -58,7 +58,7 @@ extension ActionPerformer {
     ///
     /// - Parameter completion: called once, on whatever thread it happens to be, mostly the ledger's own: it must not hold that up. It fails
     ///   as ``click(token:for:now:)`` does.
-    public func follow(_ link: KnownLink, completion: @escaping @Sendable (Result<Click, any Error>) -> Void) {
+    package func follow(_ link: KnownLink, completion: @escaping @Sendable (Result<Click, any Error>) -> Void) {
         Task.immediate { [self] in
             do {
                 let click = try await perform(link)

@@ -76,15 +76,15 @@ package struct CellToken: Sendable, Hashable {
     /// Without a page, and with one.
     private static let formats: (short: UInt8, long: UInt8) = (1, 2)
 
-    public var cell: String
+    package var cell: String
     /// The index within the page's advertisements; 0 for content.
-    public var slot: Int
+    package var slot: Int
     /// Hours since 1970-01-01 UTC.
-    public var hour: UInt32
+    package var hour: UInt32
     /// Tells the page from the others of the hour, by where its content begins; 0 where there is none.
-    public var page: UInt32
+    package var page: UInt32
 
-    public init(cell: String, slot: Int, hour: UInt32, page: UInt32 = 0) {
+    package init(cell: String, slot: Int, hour: UInt32, page: UInt32 = 0) {
         self.cell = cell
         self.slot = slot
         self.hour = hour

@@ -35,7 +35,7 @@ package struct Signer: Sendable {
     }
 
     /// The signed text: characters of base64url alone, the same for the same payload and key.
-    public func sign(_ payload: [UInt8]) -> String {
+    package func sign(_ payload: [UInt8]) -> String {
         var message: [UInt8] = []
         message.reserveCapacity(Self.idLength + payload.count + Self.codeLength)
         for shift: UInt32 in [24, 16, 8, 0] { message.append(UInt8(truncatingIfNeeded: current.id >> shift)) }
@@ -47,7 +47,7 @@ package struct Signer: Sendable {
     /// The payload, or nil where the text is damaged, or signed by another key or for another purpose.
     ///
     /// The code is compared in constant time.
-    public func payload(of text: some StringProtocol) -> [UInt8]? {
+    package func payload(of text: some StringProtocol) -> [UInt8]? {
         guard text.utf8.count <= Self.maximumLength, let message = Base64URL.decode(text.utf8),
             message.count >= Self.idLength + Self.codeLength
         else { return nil }

@@ -75,16 +75,16 @@ public struct SigningKeys: Sendable, Hashable {
 
 /// What a signature is for. A value signed for one purpose is forged for every other.
 package struct SigningPurpose: Sendable, Hashable, RawRepresentable {
-    public let rawValue: String
+    package let rawValue: String
 
-    public init(rawValue: String) {
+    package init(rawValue: String) {
         self.rawValue = rawValue
     }
 
     /// Where a page starts.
-    public static let cursor = SigningPurpose(rawValue: "cursor")
+    package static let cursor = SigningPurpose(rawValue: "cursor")
     /// A clickthrough link.
-    public static let click = SigningPurpose(rawValue: "click")
+    package static let click = SigningPurpose(rawValue: "click")
     /// The permission to report that a cell was seen.
-    public static let impression = SigningPurpose(rawValue: "impression")
+    package static let impression = SigningPurpose(rawValue: "impression")
 }
