@@ -27,6 +27,7 @@ let package = Package(
                 "IntertwineDeclarations", "IntertwineFeed", "IntertwineHTTPServer", "IntertwineObservability", "IntertwineOperators",
                 "IntertwineService", "IntertwineStorage", "IntertwineSync", "IntertwineViewer",
             ]),
+        .library(name: "IntertwineTesting", targets: ["IntertwineTesting"]),
     ],
     dependencies: [
         // Why each dependency is here: Documentation/decisions/0001-dependencies.md.
@@ -72,6 +73,15 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Examples/RecipeFeed"),
+
+        // Floor 6: the service in the process of a test.
+        .target(
+            name: "IntertwineTesting",
+            dependencies: [
+                "IntertwineHTTPServer", "IntertwinePrimitives", "IntertwineService", "IntertwineStorage",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
 
         // Floor 5: the clients' routes and the configuration; composes everything below by hand.
         .target(
@@ -251,7 +261,7 @@ let package = Package(
             dependencies: [
                 "IntertwineDeclarations", "IntertwineFeed", "IntertwineFetch", "IntertwineHTTPServer", "IntertwineImages",
                 "IntertwineObservability", "IntertwineOperators", "IntertwineRouting", "IntertwineService", "IntertwineStorage",
-                "IntertwineSync", "TestSupport",
+                "IntertwineSync", "IntertwineTesting", "TestSupport",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),

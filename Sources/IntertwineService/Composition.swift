@@ -26,7 +26,7 @@ extension FeedService {
         // Whoever reads the log or an answer may go; serving goes on.
         signal(SIGPIPE, SIG_IGN)
         try FileDescriptors.require(FileDescriptors.ofStores, later: FileDescriptors.ofServing)
-        let clock: @Sendable () -> Int64 = WallClock.now
+        let clock: @Sendable () -> Int64 = extensions.clock ?? WallClock.now
         let telemetry = telemetry ?? Telemetry(configuration.log)
         let state = ServiceState()
 
@@ -50,7 +50,7 @@ extension FeedService {
         } else {
             let file = try SQLiteLedger(
                 path: configuration.store.ledgerDatabase, waiting: configuration.ledger.queue, group: configuration.ledger.group,
-                lockTimeout: Double(configuration.ledger.patience.milliseconds) / 1_000, reading: configuration.store.reading)
+                lockTimeout: Double(configuration.ledger.patience.milliseconds) / 1_000, reading: configuration.store.reading, now: clock)
             (ownLedger, ledger) = (file, file)
         }
         let archive: (any LedgerArchive)? = ownLedger ?? (extensions.ledger as? any LedgerArchive)
@@ -63,7 +63,7 @@ extension FeedService {
         // What stays for as long as the process.
         let pictures = try PictureProxy(
             configuration.images, signer: configuration.images.signer(keys), folder: configuration.store.path(of: "images"),
-            variesByOrigin: !configuration.crossOrigin.origins.isEmpty, logger: logger)
+            variesByOrigin: !configuration.crossOrigin.origins.isEmpty, clock: clock, logger: logger)
         let polling = ownStore.map { store in
             SourcePolling(
                 declared.sources, policy: configuration.sources.policy, into: store, at: database, now: clock, logger: logger)
@@ -128,7 +128,7 @@ extension FeedService {
 
         // What is seen of it all, and the operators' routes.
         let accessLog = AccessLog(
-            control: telemetry.control, sink: telemetry.sink, now: WallClock.coarse,
+            control: telemetry.control, sink: telemetry.sink, now: extensions.clock ?? WallClock.coarse,
             kept: AddressPrivacy(mode: configuration.events.address, keys: keys).kept(of:now:))
         let samples = ServiceSamples(
             live: live, cellCounters: cellCounters, store: ownStore, ledger: ownLedger, polling: polling, pictures: pictures.manager,
@@ -163,11 +163,13 @@ extension FeedService {
         var servers: [(name: String, server: HTTPServer)] = [
             ("service", try HTTPServer(configuration: configuration.publicServer, handler: publicHandler, observer: observer("service")))
         ]
+        var operatorHandler: (any HTTPHandler)?
         let audit = configuration.admin.isServed ? try AuditLog(path: configuration.auditLog) : nil
         if let audit {
             let handler = GuardedHandler(
                 token: configuration.admin.token, router: Router(operatorRoutes, clock: clock, logger: logger), audit: audit, clock: clock,
                 logger: logger)
+            operatorHandler = handler
             servers.append(
                 ("admin", try HTTPServer(configuration: configuration.adminServer, handler: handler, observer: observer("admin"))))
         }
@@ -208,6 +210,6 @@ extension FeedService {
                     logger.notice("a database keeps its -wal file, which belongs to it", metadata: ["error": "\(error)"])
                 }
                 telemetry.sink.flush()
-            }, logger: logger, operatorRoutes: operatorRoutes, publicHandler: publicHandler)
+            }, logger: logger, operatorRoutes: operatorRoutes, publicHandler: publicHandler, operatorHandler: operatorHandler)
     }
 }

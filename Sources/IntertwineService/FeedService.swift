@@ -16,16 +16,18 @@ public struct FeedService: Sendable {
     let grace: Duration
     /// Lays the store out as the feeds want it: the first thing that a start writes, when nothing is left that can stop it. Throws `StoreError`,
     /// also where another process has just laid it out for other sections.
-    let prepare: @Sendable () throws -> Void
+    package let prepare: @Sendable () throws -> Void
     /// What goes on beside requests.
     let background: [any ServiceLifecycle.Service]
     /// Ends what is open, when nothing is answered any more.
-    let close: @Sendable () async -> Void
+    package let close: @Sendable () async -> Void
     let logger: Logger
     /// The routes of the operators' listener.
     let operatorRoutes: [Route]
     /// What answers on the public listener, for tests that ask it without a socket.
     package let publicHandler: any HTTPHandler
+    /// The same of the operators' listener; nil where there is none.
+    package let operatorHandler: (any HTTPHandler)?
     /// The routes of the public listener.
     var publicRoutes: [Route] { live.current.routes }
 

@@ -31,6 +31,9 @@ public struct ServiceExtensions: Sendable {
     public var routes: [ServiceRoute] = []
     /// Around all routes of the public listener, the first one outermost.
     public var middleware: [any ServiceMiddleware] = []
+    /// The time of day, in milliseconds since 1970-01-01 UTC; the machine's where nil. For tests: all that the service remembers until a time of
+    /// day goes by it, and lines of the log do not.
+    public var clock: (@Sendable () -> Int64)?
     /// Registers cell factories; the registry holds all commands by then.
     public var registerCells: @Sendable (inout CellFactories, CommandRegistry) throws -> Void
 

@@ -1,5 +1,6 @@
 import Foundation
 import IntertwineService
+import IntertwineTesting
 import TestSupport
 import Testing
 
@@ -22,7 +23,7 @@ struct OwnStoreTests {
     func serves() async throws {
         let folder = NSTemporaryDirectory() + "intertwine-\(UUID())"
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let service = try await EmbeddedService(items: sampleUser("configured"), extensions: try Self.extensions(in: folder))
+        let service = try await TestService(.socket, items: sampleUser("configured"), extensions: try Self.extensions(in: folder))
         let page = try service.get("/feed")
         #expect(page.status == 200 && page.text.contains("user:brought") && !page.text.contains("user:configured"))
         #expect(try service.get("/readyz").status == 200)
@@ -43,7 +44,7 @@ struct OwnStoreTests {
         let extensions = try Self.extensions(in: folder)
         try "sections: {main: {order: newest}}".write(toFile: "\(folder)/kinds.yaml", atomically: true, encoding: .utf8)
         let error = await #expect(throws: ConfigurationError.self) {
-            _ = try await EmbeddedService(items: "", settings: ["feed.kinds": "\(folder)/kinds.yaml"], extensions: extensions)
+            _ = try await TestService(.socket, items: "", settings: ["feed.kinds": "\(folder)/kinds.yaml"], extensions: extensions)
         }
         #expect(error?.description.contains("sections are laid out in the service's own store") == true)
     }

@@ -74,10 +74,19 @@ extension ServerResponse {
 
 /// Writes the body of a streamed answer.
 public struct ResponseWriter: Sendable {
-    private let exchange: Exchange
+    private enum Destination: Sendable {
+        case exchange(Exchange)
+        case memory(BodyCollector)
+    }
+
+    private let destination: Destination
 
     init(_ exchange: Exchange) {
-        self.exchange = exchange
+        destination = .exchange(exchange)
+    }
+
+    init(_ collector: BodyCollector) {
+        destination = .memory(collector)
     }
 
     /// Sends bytes. Returns when there is room for more: at once as long as less than the output high-water mark is waiting.
@@ -86,7 +95,10 @@ public struct ResponseWriter: Sendable {
     ///   written than was announced.
     public func write(_ bytes: [UInt8]) async throws {
         if bytes.isEmpty { return }
-        try await exchange.write(bytes)
+        switch destination {
+        case .exchange(let exchange): try await exchange.write(bytes)
+        case .memory(let collector): collector.append(bytes)
+        }
     }
 }
 

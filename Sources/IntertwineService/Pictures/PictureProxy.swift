@@ -21,10 +21,17 @@ final class PictureProxy: Sendable {
     /// - Parameters:
     ///   - folder: where pictures are kept on disk.
     ///   - variesByOrigin: whether answers differ by the request's origin.
-    init(_ settings: ImageSettings, signer: ImageURLSigner, folder: String, variesByOrigin: Bool, logger: Logger) throws {
+    ///   - clock: milliseconds since 1970-01-01 UTC.
+    init(
+        _ settings: ImageSettings, signer: ImageURLSigner, folder: String, variesByOrigin: Bool, clock: @escaping @Sendable () -> Int64,
+        logger: Logger
+    )
+        throws
+    {
         let transfers = Transfers(on: try EventLoop(label: "images"), policy: settings.policy)
         var images = settings.configuration(folder: folder)
         images.logger = logger
+        images.clock = { clock() / 1_000 }
         let manager = ImageNetworkManager(images, transfers: transfers)
         timeLimit = settings.timeLimit
         self.transfers = transfers

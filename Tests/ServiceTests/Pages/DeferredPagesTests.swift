@@ -1,6 +1,7 @@
 import Foundation
 import IntertwineFeed
 import IntertwineService
+import IntertwineTesting
 import TestSupport
 import Testing
 
@@ -11,11 +12,11 @@ struct DeferredPagesTests {
     private static let viewer = "X-Viewer-ID: v"
 
     private static func service(_ settings: [String: String] = [:], source: some DataSource = FlatDataSource()) async throws
-        -> EmbeddedService
+        -> TestService
     {
         var extensions = ServiceExtensions()
         extensions.dataSources["other"] = source
-        return try await EmbeddedService(items: sampleItems(users: 40), settings: settings, extensions: extensions)
+        return try await TestService(.socket, items: sampleItems(users: 40), settings: settings, extensions: extensions)
     }
 
     /// All of an answer but for what no two have in common.

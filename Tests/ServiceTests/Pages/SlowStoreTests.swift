@@ -1,6 +1,7 @@
 import Foundation
 import IntertwineFeed
 import IntertwineService
+import IntertwineTesting
 import TestSupport
 import Testing
 
@@ -9,11 +10,11 @@ struct SlowStoreTests {
     private static let running = #"intertwine_store_reads_running{file="items"}"#
     private static let waiting = #"intertwine_store_reads_waiting{file="items"}"#
 
-    private static func service(_ valve: Valve, patience: String) async throws -> EmbeddedService {
+    private static func service(_ valve: Valve, patience: String) async throws -> TestService {
         var extensions = ServiceExtensions()
         extensions.dataSources["slow"] = ValvedSource(valve)
-        return try await EmbeddedService(
-            items: sampleItems(users: 40), settings: ["store.readers": "2", "store.patience": patience], extensions: extensions)
+        return try await TestService(
+            .socket, items: sampleItems(users: 40), settings: ["store.readers": "2", "store.patience": patience], extensions: extensions)
     }
 
     private static func link(_ pattern: String, in text: String) throws -> String {

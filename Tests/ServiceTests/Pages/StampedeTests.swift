@@ -1,6 +1,7 @@
 import Foundation
 import IntertwineFeed
 import IntertwineService
+import IntertwineTesting
 import TestSupport
 import Testing
 
@@ -15,15 +16,15 @@ struct StampedeTests {
     private static let ahead = "intertwine_feed_pages_ahead_total"
 
     /// A service whose usual feed is held up by a valve.
-    private static func service(_ valve: Valve, _ settings: [String: String] = [:]) async throws -> EmbeddedService {
+    private static func service(_ valve: Valve, _ settings: [String: String] = [:]) async throws -> TestService {
         var extensions = ServiceExtensions()
         extensions.dataSources["main"] = ValvedSource(valve)
-        return try await EmbeddedService(
-            items: sampleItems(users: 60), settings: ["limits.connections-per-peer": "1000"].merging(settings) { $1 },
+        return try await TestService(
+            .socket, items: sampleItems(users: 60), settings: ["limits.connections-per-peer": "1000"].merging(settings) { $1 },
             extensions: extensions)
     }
 
-    private static func put(_ id: String, into service: EmbeddedService) throws {
+    private static func put(_ id: String, into service: TestService) throws {
         #expect(try service.admin("PUT", "/admin/users/\(id)", body: sampleUser(id)).status / 100 == 2)
     }
 

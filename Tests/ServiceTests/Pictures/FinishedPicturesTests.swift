@@ -34,7 +34,7 @@ struct FinishedPicturesTests {
         let keys = SigningKeys(current: try SigningKey(Array(repeating: 7, count: 32)))
         let proxy = try PictureProxy(
             configuration.images, signer: configuration.images.signer(keys), folder: configuration.store.path(of: "images"),
-            variesByOrigin: false, logger: Logger(label: "tests"))
+            variesByOrigin: false, clock: SQLiteLedger.systemTime, logger: Logger(label: "tests"))
         var kept: [Kept] = []
         for number in 0..<40 {
             let source = origin.url("/\(number).png")

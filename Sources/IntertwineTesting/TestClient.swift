@@ -1,0 +1,83 @@
+internal import Foundation
+public import HTTPTypes
+internal import IntertwineHTTPServer
+
+/// Asks one of the service's listeners, in memory or on a socket: in the same words, and with the same answers.
+public struct TestClient: Sendable {
+    private let exchange: @Sendable (HTTPRequest, [UInt8]) async throws -> TestResponse
+
+    init(_ exchange: @escaping @Sendable (HTTPRequest, [UInt8]) async throws -> TestResponse) {
+        self.exchange = exchange
+    }
+
+    public func get(_ path: String, fields: [String: String] = [:]) async throws -> TestResponse {
+        try await send(.get, path, fields: fields)
+    }
+
+    public func post(_ path: String, fields: [String: String] = [:], body: String = "") async throws -> TestResponse {
+        try await send(.post, path, fields: fields, body: Array(body.utf8))
+    }
+
+    public func put(_ path: String, fields: [String: String] = [:], body: String = "") async throws -> TestResponse {
+        try await send(.put, path, fields: fields, body: Array(body.utf8))
+    }
+
+    public func delete(_ path: String, fields: [String: String] = [:]) async throws -> TestResponse {
+        try await send(.delete, path, fields: fields)
+    }
+
+    /// - Parameters:
+    ///   - path: with its query.
+    ///   - fields: by their names. One that is no name of a field is left out.
+    /// - Throws: where no whole answer comes.
+    public func send(
+        _ method: HTTPRequest.Method, _ path: String, fields: [String: String] = [:], body: [UInt8] = []
+    ) async throws -> TestResponse {
+        var request = HTTPRequest(method: method, scheme: "http", authority: "localhost", path: path)
+        for (name, value) in fields {
+            if let name = HTTPField.Name(name) { request.headerFields[name] = value }
+        }
+        return try await exchange(request, body)
+    }
+}
+
+/// What the service answered.
+public struct TestResponse: Sendable {
+    public let status: Int
+    public let fields: HTTPFields
+    public let body: [UInt8]
+
+    /// The body as text, such as JSON.
+    public var text: String { String(decoding: body, as: UTF8.self) }
+
+    /// The body as a value that is written in JSON.
+    public func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value {
+        try JSONDecoder().decode(type, from: Data(body))
+    }
+
+    /// The value of a field; nil where there is none.
+    public subscript(name: String) -> String? {
+        HTTPField.Name(name).flatMap { fields[$0] }
+    }
+}
+
+extension TestClient {
+    /// Asks a handler, without a socket.
+    init(_ handler: any HTTPHandler) {
+        self.init { request, body in
+            guard let peer = PeerAddress("127.0.0.1", port: 1) else { throw TestServiceError.noAnswer }
+            let (response, bytes) = try await handler.answer(to: request, body: body, from: peer)
+            var fields = response.fields
+            if let tag = response.entityTag { fields[.eTag] = tag }
+            return TestResponse(status: response.status.code, fields: fields, body: bytes)
+        }
+    }
+}
+
+/// Why a service could not be asked.
+public enum TestServiceError: Error, Hashable, Sendable {
+    /// There is no such listener: `admin.enabled` is false.
+    case noListener
+    /// The connection ended without a whole answer.
+    case noAnswer
+}

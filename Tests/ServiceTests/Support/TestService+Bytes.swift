@@ -1,0 +1,35 @@
+import Glibc
+import IntertwineTesting
+import TestSupport
+
+/// For tests of what goes over the wire, and when: a client that sends bytes and holds every answer against the rules. Blocking.
+extension TestService {
+    /// A client that has sent a request and not read the answer.
+    func begin(_ path: String, fields: [String] = []) throws -> RawClient {
+        let client = try RawClient(port: port)
+        try client.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\nUser-Agent: tests\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n")
+        return client
+    }
+
+    func get(_ path: String, fields: [String] = []) throws -> RawResponse {
+        try begin(path, fields: fields).response()
+    }
+
+    func admin(_ method: String, _ path: String, body: String = "") throws -> RawResponse {
+        let client = try RawClient(port: operatorPort)
+        try client.send(
+            "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n" + body)
+        return try client.response(to: method)
+    }
+
+    /// The value of a metric, told with its labels as it is printed.
+    func metric(_ name: String) throws -> Int {
+        let line = try admin("GET", "/metrics").text.split(separator: "\n").first { $0.hasPrefix(name + " ") }
+        return line.flatMap { $0.split(separator: " ").last }.flatMap { Double($0) }.map { Int($0) } ?? -1
+    }
+
+    /// Waits until a metric has a value.
+    func reach(_ name: String, _ value: Int) throws {
+        while try metric(name) != value { usleep(2_000) }
+    }
+}

@@ -1,0 +1,50 @@
+import IntertwineFeed
+import Synchronization
+import TestSupport
+
+/// Holds reads of a store up: a store that sleeps.
+final class Valve: Sendable {
+    private let gate: Mutex<Gate>
+    private let isBroken = Atomic(false)
+
+    init(isOpen: Bool) {
+        let first = Gate()
+        if isOpen { first.open() }
+        gate = Mutex(first)
+    }
+
+    func close() { gate.withLock { $0 = Gate() } }
+
+    /// - Parameter failing: has what goes through from now on fail.
+    func open(failing: Bool = false) {
+        isBroken.store(failing, ordering: .relaxed)
+        gate.withLock { $0 }.open()
+    }
+
+    fileprivate func pass() throws {
+        gate.withLock { $0 }.wait()
+        if isBroken.load(ordering: .relaxed) { throw StoreError.unavailable("the valve is broken") }
+    }
+}
+
+/// All content, each reading of which is held up once its snapshot is taken.
+struct ValvedSource: DataSource {
+    let valve: Valve
+    private let content = FlatDataSource()
+
+    init(_ valve: Valve) {
+        self.valve = valve
+    }
+
+    var sectionCount: Int { 1 }
+
+    func itemCount(in section: Int, of snapshot: any FeedSnapshot) throws -> Int { try content.itemCount(in: section, of: snapshot) }
+
+    func items(
+        in section: Int, _ direction: PageDirection, of place: ItemPlace?, limit: Int, from snapshot: any FeedSnapshot
+    ) throws -> [FeedItem] {
+        let items = try content.items(in: section, direction, of: place, limit: limit, from: snapshot)
+        try valve.pass()
+        return items
+    }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import IntertwineService
+import IntertwineTesting
+import Testing
+
+@Suite("A service in the process of a test", .timeLimit(.minutes(1)))
+struct TestServiceTests {
+    @Test("is asked in the same words in memory and on a socket, and says the same", arguments: TestService.Way.allCases)
+    func ways(way: TestService.Way) async throws {
+        try await TestService.run(way, items: sampleItems(users: 30)) { service in
+            let page = try await service.client.get("/feed?limit=3", fields: ["X-Viewer-ID": "v"])
+            #expect(page.status == 200 && page["content-type"] == "application/json" && page["etag"] != nil)
+            #expect(page.text.contains("user:0"))
+            struct Page: Decodable { let items: [Cell] }
+            struct Cell: Decodable { let id: String }
+            #expect(try page.decoded(as: Page.self).items.contains { $0.id == "user:2" })
+            #expect(try await service.client.post("/cells/user:0/dismissal", fields: ["X-Viewer-ID": "v"]).status == 200)
+            #expect(try await !service.client.get("/feed", fields: ["X-Viewer-ID": "v"]).text.contains("user:0\""))
+            #expect(try await service.client.get("/nowhere").status == 404)
+            #expect(try await service.client.send(.head, "/feed").body.isEmpty)
+            #expect(try await service.operators.put("/admin/users/new", body: sampleUser("new")).status / 100 == 2)
+            #expect(try await service.client.get("/feed?limit=100").text.contains("user:new"))
+        }
+    }
+
+    @Test("goes by the clock of its test", arguments: TestService.Way.allCases)
+    func clock(way: TestService.Way) async throws {
+        try await TestService.run(
+            way, items: sampleItems(users: 3), settings: ["actions.undo": "10min"], clock: TestClock(1_767_227_400_000)
+        ) { service in
+            let viewer = ["X-Viewer-ID": "v"]
+            func undo(after pause: Duration) async throws -> Int {
+                let answer = try await service.client.post("/cells/user:1/dismissal", fields: viewer)
+                let match = try #require(answer.text.firstMatch(of: try Regex(#""(/selections/[^"]+)""#)))
+                service.clock.advance(by: pause)
+                return try await service.client.delete(String(try #require(match.output[1].substring)), fields: viewer).status
+            }
+            let (early, late) = (try await undo(after: .seconds(599)), try await undo(after: .seconds(601)))
+            #expect(early == 200 && late == 410)
+        }
+    }
+
+    @Test("takes values for items, and takes its folder with it")
+    func values() async throws {
+        struct User: Encodable {
+            let klass = "user"
+            let id: String
+            let username = "Ann"
+            let avatarUrl = "http://pictures.sample.invalid/avatar-0.png"
+            let type = "regular"
+        }
+        let service = try await TestService(items: try TestService.lines(of: [User(id: "a"), User(id: "b")]))
+        #expect(try await service.client.get("/feed").text.contains("user:b"))
+        #expect(FileManager.default.fileExists(atPath: service.folder))
+        await service.stop()
+        #expect(!FileManager.default.fileExists(atPath: service.folder))
+    }
+
+    @Test("tells what is wrong with its settings and items, and whom there is not to ask")
+    func faults() async throws {
+        for way in TestService.Way.allCases {
+            await #expect(throws: ConfigurationError.self) { _ = try await TestService(way, settings: ["no.such": "1"]) }
+            await #expect(throws: BadItem.self) { _ = try await TestService(way, items: "{}") }
+            try await TestService.run(way, settings: ["admin.enabled": "false"]) { service in
+                _ = await #expect(throws: TestServiceError.noListener) { _ = try await service.operators.get("/healthz") }
+            }
+        }
+    }
+}
