@@ -6,9 +6,10 @@ internal import Logging
 
 /// The whole service in the process of a test, with items, with what a program adds to it, and with a clock that the test owns.
 ///
-///     let service = try await TestService(items: #"{"klass":"user","id":"1","username":"Ann","avatarUrl":"","type":"regular"}"#)
-///     let page = try await service.client.get("/feed")
-///     await service.stop()
+///     try await TestService.run(items: recipes, extensions: extensions) { service in
+///         let page = try await service.client.get("/feed", fields: ["X-Viewer-ID": "ann"])
+///         #expect(page.status == 200 && page.text.contains("recipe:ramen"))
+///     }
 ///
 /// Its data is in a temporary folder, which goes when it stops.
 public final class TestService: Sendable {

@@ -1,0 +1,83 @@
+import Foundation
+import IntertwineService
+import IntertwineTesting
+import TestSupport
+import Testing
+
+/// What the articles of `IntertwineService.docc` show is what stands in this folder, compiled and run.
+@Suite("Articles for programs that embed the service", .timeLimit(.minutes(1)))
+struct ArticleTests {
+    @Test(
+        "show code that compiles",
+        arguments: [
+            ("Embedding", "EmbeddingArticle"), ("CellOfYourOwn", "CellArticle"), ("CommandOfYourOwn", "CommandArticle"),
+            ("DataSourceOfYourOwn", "DataSourceArticle"),
+        ])
+    func shown(article: String, file: String) throws {
+        let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let text = try String(
+            contentsOf: root.appendingPathComponent("Sources/IntertwineService/IntertwineService.docc/\(article).md"), encoding: .utf8)
+        let code = try String(contentsOf: here.appendingPathComponent("\(file).swift"), encoding: .utf8)
+        let marked = try #require(code.components(separatedBy: "// article: end\n").first)
+        let lines = try #require(marked.components(separatedBy: "// article: \(article)\n").last)
+        let blocks = text.components(separatedBy: "```swift\n").dropFirst().compactMap { $0.components(separatedBy: "```").first }
+        #expect(lines != code && blocks == [lines])
+    }
+
+    @Test("Embedding: serves")
+    func embedding() async throws {
+        let folder = NSTemporaryDirectory() + "intertwine-\(UUID())"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let (addresses, continuation) = AsyncStream.makeStream(of: String.self)
+        let serving = Task {
+            defer { continuation.finish() }
+            try await serve(Array(sampleItems(users: 2).utf8), from: "\(folder)/items.sqlite") { continuation.yield($0) }
+        }
+        var starts = addresses.makeAsyncIterator()
+        let port = try #require(await starts.next()?.split(separator: ":").last.flatMap { UInt16($0) })
+        try await offPool {
+            let client = try RawClient(port: port)
+            try client.send("GET /feed HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            #expect(try client.response().text.contains("user:1"))
+        }
+        serving.cancel()
+        _ = await serving.result
+    }
+
+    @Test("A cell of your own: is on the page, and takes a selection")
+    func cell() async throws {
+        try await TestService.run(items: #"{"klass":"note","id":"1","text":"Buy leeks","type":"plain"}"#, extensions: notes) { service in
+            let page = try await service.client.get("/feed")
+            #expect(page.text.contains("NoteCollectionViewCell") && page.text.contains("Buy leeks"))
+            #expect(try await service.client.post("/cells/note:1/selection").status == 200)
+        }
+    }
+
+    @Test("A command of your own: is performed, and taken back")
+    func command() async throws {
+        try await TestService.run(
+            items: sampleItems(users: 1), settings: ["actions.user.selection": "follow"], extensions: following
+        ) { service in
+            let viewer = ["X-Viewer-ID": "v"]
+            let answer = try await service.client.post("/cells/user:0/selection", fields: viewer)
+            #expect(answer.status == 200 && answer.text.contains("follow"))
+            struct Answer: Decodable { let undo: Undo }
+            struct Undo: Decodable { let href: String }
+            let undo = try answer.decoded(as: Answer.self).undo.href
+            #expect(try await service.client.delete(undo, fields: viewer).status == 200)
+        }
+    }
+
+    @Test("A data source of your own: is a feed, page by page")
+    func dataSource() async throws {
+        try await TestService.run(items: sampleItems(users: 9), extensions: extensions(choosing: ["7", "2", "none", "5"])) { service in
+            let first = try await service.client.get("/feeds/chosen?limit=2")
+            #expect(first.text.contains("user:7") && first.text.contains("user:2") && !first.text.contains("user:5"))
+            let match = try #require(first.text.firstMatch(of: try Regex(#""next":"([^"]+)""#)))
+            let second = try await service.client.get(String(try #require(match.output[1].substring)))
+            #expect(second.text.contains("user:5") && !second.text.contains("user:7"))
+        }
+    }
+}

@@ -1,0 +1,35 @@
+// article: CellOfYourOwn
+import IntertwineService
+
+/// `{"klass":"note","id":"1","text":"Buy leeks","type":"plain"}`
+struct NoteKind: ItemKind {
+    let name = "note"
+    let lane = Lane.content
+
+    func validate(_ fields: ItemFields) throws(ItemFault) -> ValidItem {
+        let id = String(decoding: try fields.text("id", limit: 100), as: UTF8.self)
+        var body = ItemBody()
+        body.append("text", try fields.text("text", limit: 1_000))
+        return ValidItem(kind: name, lane: lane, id: id, variant: try fields.choice("type", among: ["plain"]), body: body.finish())
+    }
+}
+
+/// Shows a note.
+struct NoteCellFactory: CellViewModelFactory {
+    let identifier = "NoteCollectionViewCell"
+    let plan: CommandPlan
+
+    func makeViewModel(for item: FeedItem, cell: String, in context: CellContext) throws -> CellViewModel {
+        let text = String(decoding: try ItemFields(item.body).text("text", limit: 1_000), as: UTF8.self)
+        return CellViewModel(
+            identifier: identifier, size: CellSize(width: 300, height: 80),
+            commands: plan.commands(configuration: BindCommand([Binding("text", .text(text))])),
+            subject: CommandSubject(cell: cell, item: item, context: context))
+    }
+}
+
+let notes = ServiceExtensions(kinds: [NoteKind()]) { factories, commands in
+    let plan = try CommandPlan(kind: "note", slots: [.selection: ["analytics"]], registry: commands, offers: .viewer)
+    try factories.register(NoteCellFactory(plan: plan), for: ItemForm(kind: "note", variant: "plain"), prefix: "note")
+}
+// article: end
