@@ -260,6 +260,8 @@ struct SharingTests {
             tasks.append(Task { await house.manager.image(request) })
             while await house.manager.metrics().waiters <= number {}
         }
+        // The first one is on its way, and not still on the way out.
+        await origin.requested(1)
         // Of those that wait the last one would be next but one; being in view, it is next.
         let count = await house.manager.viewport(visible: [ids[3], UUID()], gone: [ids[0], ids[1], UUID()])
         #expect(count == 2)

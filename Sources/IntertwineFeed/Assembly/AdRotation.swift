@@ -26,7 +26,7 @@ final class AdRotation: Sendable {
     private static let limit = 4_096
 
     private let forms: [ItemForm]
-    private let positions = StoreMemory<[Int64]>(patience: .milliseconds(1))
+    private let positions = StoreMemory<[Int64]>(patience: .milliseconds(5))
 
     /// - Parameter forms: those that can be shown.
     init(forms: [ItemForm]) {
