@@ -1,8 +1,10 @@
 internal import Foundation
 internal import IntertwineHTTPServer
+internal import IntertwinePrimitives
 public import IntertwineService
 internal import IntertwineStorage
 internal import Logging
+internal import Synchronization
 
 /// The whole service in the process of a test, with items, with what a program adds to it, and with a clock that the test owns.
 ///
@@ -139,4 +141,22 @@ public final class TestService: Sendable {
 extension TestClient {
     /// Asks nobody.
     fileprivate static var none: TestClient { TestClient { _, _ in throw TestServiceError.noListener } }
+}
+
+/// A time of day that stands still until the test moves it.
+public final class TestClock: Sendable {
+    private let milliseconds: Atomic<Int64>
+
+    /// - Parameter now: milliseconds since 1970-01-01 UTC; the machine's own time where nil.
+    public init(_ now: Int64? = nil) {
+        milliseconds = Atomic(now ?? WallClock.now())
+    }
+
+    /// Milliseconds since 1970-01-01 UTC.
+    public var now: Int64 { milliseconds.load(ordering: .relaxed) }
+
+    /// Moves it on, or back by a negative duration.
+    public func advance(by duration: Duration) {
+        milliseconds.wrappingAdd(duration.milliseconds, ordering: .relaxed)
+    }
 }

@@ -32,8 +32,7 @@ package final class FeedAssembler: Sendable {
     public init(
         name: String = "feed", path: String = "/feed", store: any FeedStore, source: any DataSource = FlatDataSource(),
         factories: CellFactories, cells: FinishedCells = FinishedCells(), placement: any AdPlacement = MidpointPlacement(),
-        isFair: Bool = true,
-        keys: SigningKeys, links: Links = Links(), tokens: CellTokens, logger: Logger
+        isFair: Bool = true, keys: SigningKeys, links: Links = Links(), tokens: CellTokens, logger: Logger
     ) {
         self.store = store
         self.source = source
