@@ -12,6 +12,10 @@ public struct ImageFailure: Error, Sendable, Hashable {
         case typeMismatch
         /// Drawn, it would take more memory than a client should have to give.
         case tooManyPixels
+        /// Its first bytes are a picture's, and it cannot be decoded to its end.
+        case undecodable
+        /// What decodes pictures died of this one, or took too long.
+        case workerFailed
         /// The body is compressed, though nothing of the kind was asked for.
         case encoded
         /// Too many downloads wait already.
@@ -49,6 +53,8 @@ public struct ImageFailure: Error, Sendable, Hashable {
         case .typeDenied: "type-denied"
         case .typeMismatch: "type-mismatch"
         case .tooManyPixels: "too-many-pixels"
+        case .undecodable: "undecodable"
+        case .workerFailed: "worker-failed"
         case .encoded: "encoded-body"
         case .overloaded: "overloaded"
         case .queueTimeout: "queue-timeout"
@@ -69,7 +75,8 @@ public struct ImageFailure: Error, Sendable, Hashable {
     /// The status of the answer to our client. 499 where it no longer waits for one.
     public var status: Int {
         switch reason {
-        case .typeDenied, .typeMismatch, .tooManyPixels, .encoded: 415
+        case .typeDenied, .typeMismatch, .tooManyPixels, .undecodable, .encoded: 415
+        case .workerFailed: 502
         case .overloaded, .queueTimeout, .hostResting, .buffersFull: 503
         case .cancelled: 499
         case .notStored: 504
@@ -104,7 +111,8 @@ public struct ImageFailure: Error, Sendable, Hashable {
     func remembered(strikes: Int) -> Duration? {
         switch reason {
         case .overloaded, .queueTimeout, .hostResting, .buffersFull, .cancelled, .notStored, .notAcceptable, .loop: return nil
-        case .typeDenied, .typeMismatch, .tooManyPixels, .encoded: return .seconds(3_600)
+        case .typeDenied, .typeMismatch, .tooManyPixels, .undecodable, .encoded: return .seconds(3_600)
+        case .workerFailed: return Self.growing(strikes)
         case .upstream(404), .upstream(410): return .seconds(300)
         case .upstream(401), .upstream(403): return .seconds(60)
         case .upstream(429): return .seconds(min(max(retryAfter ?? 10, 1), 600))
@@ -136,7 +144,7 @@ public struct ImageFailure: Error, Sendable, Hashable {
     var outcome: CircuitBreaker.Outcome? {
         switch reason {
         case .upstream(let status): status >= 500 ? .badAnswer : .good
-        case .typeDenied, .typeMismatch, .tooManyPixels, .encoded: .good
+        case .typeDenied, .typeMismatch, .tooManyPixels, .undecodable, .encoded: .good
         case .fetch(let failure):
             switch failure {
             case .resolveFailed, .resolveTimeout, .connectFailed, .connectTimeout, .tlsFailed: .unreachable

@@ -1,0 +1,123 @@
+/// Makes pictures of the size that they are shown at, and says what a picture looks like.
+///
+/// Both need it decoded, which is why they are done elsewhere than in the service's own process (``PictureWorkers``).
+/// Cancelling the task ends the work, within 50 ms even where it has begun.
+public protocol PictureTransformer: Sendable {
+    /// Whether there is anything that does the work. Where not, originals are served as they are.
+    var isAvailable: Bool { get }
+
+    /// - Parameters:
+    ///   - picture: a whole one, as its origin sent it.
+    ///   - priority: what somebody looks at goes first; see ``ImagePriority``.
+    /// - Throws: `undecodable` where the bytes are not a whole picture, `tooManyPixels` where it is too large to be decoded,
+    ///   `overloaded` and `queueTimeout` where others wait already, `workerFailed` where the work died or took too long, `cancelled`.
+    func transform(_ picture: [UInt8], _ recipe: PictureRecipe, priority: ImagePriority) async throws(ImageFailure) -> TransformedPicture
+
+    /// What it looks like, and nothing made of it. Fails like ``transform(_:_:priority:)``.
+    func facts(of picture: [UInt8], priority: ImagePriority) async throws(ImageFailure) -> PictureFacts
+}
+
+/// What to make of a picture. In any case it comes out upright, in sRGB and without metadata.
+public struct PictureRecipe: Sendable, Hashable {
+    /// How it gets into its box.
+    public enum Fit: Sendable, Hashable {
+        /// All of the box is covered, and what hangs over is cut off.
+        case fill(Focus)
+        /// All of the picture is seen, in the box's width or height.
+        case fit
+    }
+
+    /// What is kept where something is cut off.
+    public enum Focus: Sendable, Hashable {
+        case centre
+        /// Where there is most to be seen: edges, skin, strong colours.
+        case attention
+        /// As much as possible on all sides of a point; 0 is left and top, 1 right and bottom.
+        case point(x: Double, y: Double)
+    }
+
+    /// Of the box, in pixels. With one of them the picture keeps its proportions, with none its size.
+    ///
+    /// Nothing is enlarged: a picture that is smaller than its box keeps its pixels, and with `fill` has them cut to the box's proportions.
+    public var width: Int?
+    public var height: Int?
+    public var fit: Fit
+    /// What to encode it to. Transparent pixels become white in a JPEG.
+    public var format: MediaKind
+    /// From 1 to 100; nil for what suits the format. Says nothing for PNG and GIF.
+    public var quality: Int?
+    /// Whether an animation stays one, in a format that has animations (GIF and WebP); otherwise its first frame is the picture.
+    public var keepsAnimation: Bool
+
+    public init(
+        width: Int? = nil, height: Int? = nil, fit: Fit = .fit, format: MediaKind, quality: Int? = nil, keepsAnimation: Bool = false
+    ) {
+        self.width = width
+        self.height = height
+        self.fit = fit
+        self.format = format
+        self.quality = quality
+        self.keepsAnimation = keepsAnimation
+    }
+
+    /// Names it: two recipes with the same text make the same of a picture. Of letters, digits, `-`, `.` and `x`.
+    public var text: String {
+        let box = "\(width.map(String.init) ?? "")x\(height.map(String.init) ?? "")"
+        let placed =
+            switch fit {
+            case .fit: "fit"
+            case .fill(.centre): "fill"
+            case .fill(.attention): "fill-attention"
+            case .fill(.point(let x, let y)): "fill-\(Self.thousandths(x))-\(Self.thousandths(y))"
+            }
+        let encoded = "\(format)" + (quality.map { "-q\($0)" } ?? "")
+        return "\(box).\(placed).\(encoded)" + (keepsAnimation ? ".animated" : "")
+    }
+
+    /// As finely as a point is told from another one.
+    static func thousandths(_ share: Double) -> Int {
+        share.isFinite ? Int((min(max(share, 0), 1) * 1_000).rounded()) : 500
+    }
+}
+
+/// What is known of a picture that has been decoded.
+public struct PictureFacts: Sendable, Hashable {
+    /// As it is seen: upright, where the camera was not.
+    public let width: Int
+    public let height: Int
+    public let frames: Int
+    /// Whether it has a channel for transparency.
+    public let hasAlpha: Bool
+    /// The one that most of it has, as `#rrggbb`.
+    public let color: String
+    /// A blurred likeness in at most 40 bytes, as ThumbHash writes it.
+    public let thumbHash: [UInt8]
+
+    public init(width: Int, height: Int, frames: Int, hasAlpha: Bool, color: String, thumbHash: [UInt8]) {
+        self.width = width
+        self.height = height
+        self.frames = frames
+        self.hasAlpha = hasAlpha
+        self.color = color
+        self.thumbHash = thumbHash
+    }
+}
+
+/// What came of a recipe.
+public struct TransformedPicture: Sendable, Hashable {
+    public let bytes: [UInt8]
+    public let kind: MediaKind
+    /// In pixels, of one frame.
+    public let width: Int
+    public let height: Int
+    /// What it was made of looks like.
+    public let original: PictureFacts
+
+    public init(bytes: [UInt8], kind: MediaKind, width: Int, height: Int, original: PictureFacts) {
+        self.bytes = bytes
+        self.kind = kind
+        self.width = width
+        self.height = height
+        self.original = original
+    }
+}
