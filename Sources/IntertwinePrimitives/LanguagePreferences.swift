@@ -1,0 +1,111 @@
+/// What somebody wants to read, as `Accept-Language` says it (RFC 9110, 12.5.4): language ranges (RFC 4647), the most wanted first.
+///
+/// Ranges that are none are left out, and those beyond the sixteenth: what a client sends must cost no more than that.
+public struct LanguagePreferences: Sendable, Hashable {
+    private struct Range: Sendable, Hashable {
+        /// Subtags in lower case; `["*"]` for any language.
+        var subtags: [Substring]
+        /// In thousandths; 0 where the language is not wanted.
+        var quality: Int
+    }
+
+    private static let limit = 16
+    /// Bytes of a field that are looked at.
+    private static let longest = 1_024
+
+    private let ranges: [Range]
+
+    /// - Parameter field: the field's value; of a field that stands there more than once, all values with commas in between.
+    public init(_ field: String) {
+        var ranges: [Range] = []
+        for element in field.utf8.prefix(Self.longest).split(separator: UInt8(ascii: ",")) where ranges.count < Self.limit {
+            if let range = Self.range(Substring(element)) { ranges.append(range) }
+        }
+        // Of those that are wanted alike, the first is meant first.
+        self.ranges = ranges.enumerated().sorted { ($1.element.quality, $0.offset) < ($0.element.quality, $1.offset) }.map(\.element)
+    }
+
+    /// Whether nothing was said that can be understood.
+    public var isEmpty: Bool { ranges.isEmpty }
+
+    /// The index of the language to be given, among those that there are: looked up (RFC 4647, 3.4), each range in turn, from its end
+    /// shortened until it is one of them. Nil where none is wanted: it is for whoever asks to have a default.
+    public func lookup(among languages: [String]) -> Int? {
+        let tags = languages.map(Self.subtags)
+        let refused = ranges.filter { $0.quality == 0 }.map(\.subtags)
+        for range in ranges where range.quality > 0 && range.subtags != ["*"] {
+            var wanted = range.subtags
+            while !wanted.isEmpty {
+                if let index = tags.firstIndex(of: wanted), !refused.contains(wanted) { return index }
+                wanted.removeLast()
+                // A single letter or digit begins something, and is not left at the end.
+                if wanted.last?.utf8.count == 1 { wanted.removeLast() }
+            }
+        }
+        guard ranges.contains(where: { $0.quality > 0 && $0.subtags == ["*"] }) else { return nil }
+        return tags.firstIndex { !refused.contains($0) }
+    }
+
+    /// Whether a language is among those that are wanted, by basic filtering (RFC 4647, 3.3.1): `de` takes in `de-CH`, and `*` any. Of
+    /// several ranges that take it in, the longest says whether it is wanted.
+    public func accepts(_ language: String) -> Bool {
+        let tag = Self.subtags(language)
+        func length(_ range: Range) -> Int? {
+            if range.subtags == ["*"] { return 0 }
+            return tag.starts(with: range.subtags) ? range.subtags.count : nil
+        }
+        let fitting = ranges.compactMap { range in length(range).map { (length: $0, quality: range.quality) } }
+        guard let longest = fitting.map(\.length).max() else { return false }
+        return fitting.contains { $0.length == longest && $0.quality > 0 }
+    }
+
+    /// Whether a text is a language tag as far as its form goes (RFC 5646, 2.1): subtags of letters and digits, the first of letters alone.
+    public static func isTag(_ text: String) -> Bool {
+        let subtags = Self.subtags(text)
+        guard let first = subtags.first, (2...8).contains(first.utf8.count), first.utf8.allSatisfy(isLetter) else { return false }
+        return text.utf8.count <= 35 && subtags.allSatisfy(isSubtag)
+    }
+
+    private static func range(_ element: Substring) -> Range? {
+        var parts = element.split(separator: ";", omittingEmptySubsequences: false).map(trimmed)
+        let tag = parts.removeFirst().lowercased()
+        let subtags = Self.subtags(tag)
+        guard tag == "*" || !subtags.isEmpty && subtags.allSatisfy(isSubtag) else { return nil }
+        guard let weight = parts.first else { return Range(subtags: subtags, quality: 1_000) }
+        guard parts.count == 1, let quality = quality(weight) else { return nil }
+        return Range(subtags: subtags, quality: quality)
+    }
+
+    /// A weight (RFC 9110, 12.4.2) in thousandths.
+    private static func quality(_ text: Substring) -> Int? {
+        guard text.lowercased().hasPrefix("q=") else { return nil }
+        let value = text.utf8.dropFirst(2)
+        guard let whole = value.first, whole == 0x30 || whole == 0x31 else { return nil }
+        var thousandths = Int(whole - 0x30) * 1_000
+        guard let point = value.dropFirst().first else { return thousandths }
+        guard point == UInt8(ascii: "."), value.count <= 5 else { return nil }
+        var worth = 100
+        for digit in value.dropFirst(2) {
+            guard (0x30...0x39).contains(digit) else { return nil }
+            thousandths += Int(digit - 0x30) * worth
+            worth /= 10
+        }
+        return thousandths <= 1_000 ? thousandths : nil
+    }
+
+    private static func subtags(_ tag: String) -> [Substring] {
+        tag.lowercased().split(separator: "-", omittingEmptySubsequences: false)
+    }
+
+    private static func isSubtag(_ subtag: Substring) -> Bool {
+        (1...8).contains(subtag.utf8.count) && subtag.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) }
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) }
+
+    private static func trimmed(_ text: Substring) -> Substring {
+        let isBlank = { (character: Character) in character == " " || character == "\t" }
+        let start = text.drop(while: isBlank)
+        return start.prefix(start.count - start.reversed().prefix(while: isBlank).count)
+    }
+}

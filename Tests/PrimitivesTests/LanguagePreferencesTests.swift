@@ -1,0 +1,41 @@
+import IntertwinePrimitives
+import Testing
+
+@Suite("Language preferences")
+struct LanguagePreferencesTests {
+    /// RFC 4647, 3.4, with its own example of shortening.
+    @Test(
+        "looks up the language to be given",
+        arguments: [
+            ("de", "de"), ("de-CH", "de"), ("DE-ch", "de"), ("fr, de;q=0.5", "de"), ("en;q=0.1, de;q=0.9", "de"), ("en, de", "en"),
+            ("zh-Hant-CN-x-private1-private2", "zh-Hant"), ("zh-Hans", nil), ("fr", nil), ("", nil), ("*", "en"), ("fr, *;q=0.1", "en"),
+            ("*, en;q=0", "de"), ("de;q=0, de-CH", nil), ("fr;q=banana, de", "de"), (";;,,de", "de"), ("de;q=1.5", nil), ("d_e", nil),
+        ] as [(String, String?)])
+    func lookup(field: String, expected: String?) {
+        let languages = ["en", "de", "zh-Hant"]
+        #expect(LanguagePreferences(field).lookup(among: languages).map { languages[$0] } == expected)
+    }
+
+    /// RFC 4647, 3.3.1.
+    @Test(
+        "filters languages by the ranges that take them in",
+        arguments: [
+            ("de", "de-CH", true), ("de-CH", "de", false), ("*", "fr", true), ("de-de", "de-DE-1996", true), ("de-de", "de-Deva", false),
+            ("de, de-CH;q=0", "de-CH", false), ("de, de-CH;q=0", "de-AT", true), ("en", "de", false), ("", "de", false),
+        ])
+    func filter(field: String, language: String, isAccepted: Bool) {
+        #expect(LanguagePreferences(field).accepts(language) == isAccepted)
+    }
+
+    @Test(
+        "knows a tag by its form", arguments: [("de", true), ("de-CH", true), ("d", false), ("", false), ("de_CH", false), ("1e", false)])
+    func form(text: String, isTag: Bool) {
+        #expect(LanguagePreferences.isTag(text) == isTag)
+    }
+
+    @Test("looks at so many ranges and no more")
+    func bounds() {
+        let field = (0..<100_000).map { "x\($0 % 10)" }.joined(separator: ",") + ",de"
+        #expect(LanguagePreferences(field).lookup(among: ["de"]) == nil)
+    }
+}
