@@ -82,9 +82,9 @@ extension FeedService {
             let sources = declaredFeeds.sources(lanes: lanes, scope: configuration.feed.adScope).merging(extensions.dataSources) {
                 $1
             }
-            let feeds = FeedCatalogue(sources) { name, path, source in
+            let feeds = FeedCatalogue(sources) { name, title, path, source in
                 FeedAssembler(
-                    name: name, path: path, store: store, source: source, factories: factories, cells: cells,
+                    name: name, title: title, path: path, store: store, source: source, factories: factories, cells: cells,
                     placement: extensions.placement ?? configuration.feed.placement, isFair: configuration.feed.adRotation == .fair,
                     keys: keys, links: links, tokens: tokens, logger: logger)
             }

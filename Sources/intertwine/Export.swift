@@ -30,7 +30,7 @@ struct ExportEvents: AsyncParsableCommand {
 
     private struct Row: Encodable {
         private enum CodingKeys: CodingKey {
-            case marker, at, kind, cell, viewer, verdict, address, userAgent
+            case marker, at, kind, cell, viewer, verdict, address, userAgent, campaign, feed, section, position, layout
         }
 
         var marker: Int64
@@ -42,6 +42,8 @@ struct ExportEvents: AsyncParsableCommand {
         var verdict: String
         var address: String?
         var userAgent: String?
+        /// Where the cell was shown.
+        var showing: Showing?
 
         init(_ recorded: RecordedEvent) {
             let event = recorded.event
@@ -49,6 +51,7 @@ struct ExportEvents: AsyncParsableCommand {
             at = Timestamp.exactText(milliseconds: event.at)
             (kind, cell, viewer) = (event.kind.rawValue, event.cell, event.viewer)
             (verdict, address, userAgent) = (event.verdict.rawValue, event.address, event.userAgent)
+            showing = event.showing
         }
 
         /// Every row has every member: what is not known is null.
@@ -62,6 +65,11 @@ struct ExportEvents: AsyncParsableCommand {
             try row.encode(verdict, forKey: .verdict)
             try row.encode(address, forKey: .address)
             try row.encode(userAgent, forKey: .userAgent)
+            try row.encode(showing?.campaign, forKey: .campaign)
+            try row.encode(showing?.feed, forKey: .feed)
+            try row.encode(showing?.section, forKey: .section)
+            try row.encode(showing?.position, forKey: .position)
+            try row.encode(showing?.layout.rawValue, forKey: .layout)
         }
     }
 

@@ -37,6 +37,27 @@ struct SQLiteLedgerTests {
         #expect(events.last?.event == anonymous)
     }
 
+    @Test("what a campaign delivered is counted with its events, by quarters of an hour and in all, and kept for its caps")
+    func delivery() async throws {
+        let showing = Showing(campaign: "spring", feed: "news", section: "top", position: 7, layout: .table, remembered: 3_600)
+        func seen(_ viewer: String?, _ verdict: Verdict = .counted) -> LedgerEntry {
+            LedgerEntry(events: [
+                LedgerEvent(at: clock.now, kind: .impression, cell: "ad:1", viewer: viewer, verdict: verdict, showing: showing)
+            ])
+        }
+        let span = clock.now / 900_000
+        for entry in [seen("v"), seen("v"), seen(nil), seen("v", .bot)] { _ = try await ledger.commit(entry) }
+        clock.advance(900_000)
+        _ = try await ledger.commit(seen("w"))
+        #expect(
+            try scratch.sqlite("ledger.sqlite", "SELECT campaign, kind, span, count FROM delivery ORDER BY span")
+                == "spring|impression|-1|4\nspring|impression|\(span)|3\nspring|impression|\(span + 1)|1")
+        #expect(try scratch.sqlite("ledger.sqlite", "SELECT viewer, campaign, count FROM exposure ORDER BY at") == "v|spring|2\nw|spring|1")
+        var kept = showing
+        kept.remembered = 0
+        #expect(try await ledger.events(after: 0, limit: 10).map(\.event.showing) == Array(repeating: kept, count: 5))
+    }
+
     @Test("duplicates within the window do not count; after it they do again")
     func duplicates() async throws {
         let entry = { click(duplicates: .init(key: "k", window: 1_000)) }

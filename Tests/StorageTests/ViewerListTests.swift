@@ -228,11 +228,14 @@ struct ViewerListTests {
             DROP INDEX listing_removed; DROP INDEX listing_leader; ALTER TABLE listing DROP COLUMN removes;
             ALTER TABLE listing DROP COLUMN until; ALTER TABLE listing DROP COLUMN leads;
             CREATE INDEX listing_order ON listing (viewer, list);
-            DROP TABLE passed_time; DELETE FROM grdb_migrations WHERE identifier GLOB '[356]:*'; PRAGMA user_version = 2
+            DROP TABLE delivery; DROP TABLE exposure; DROP TABLE reservation;
+            ALTER TABLE event DROP COLUMN campaign; ALTER TABLE event DROP COLUMN feed; ALTER TABLE event DROP COLUMN section;
+            ALTER TABLE event DROP COLUMN position; ALTER TABLE event DROP COLUMN layout;
+            DROP TABLE passed_time; DELETE FROM grdb_migrations WHERE identifier GLOB '[3567]:*'; PRAGMA user_version = 2
             """)
         let ledger = try scratch.ledger(clock)
         #expect(try await ledger.cells(on: .saved, of: "v", after: nil, limit: 9).map(\.cell) == before)
-        #expect(try scratch.sqlite("ledger.sqlite", "SELECT DISTINCT until FROM listing; PRAGMA user_version") == "\(until)\n6")
+        #expect(try scratch.sqlite("ledger.sqlite", "SELECT DISTINCT until FROM listing; PRAGMA user_version") == "\(until)\n7")
         #expect(try rows == "2|1")
     }
 }

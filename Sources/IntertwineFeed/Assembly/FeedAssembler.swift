@@ -14,6 +14,8 @@ package final class FeedAssembler: Sendable {
     let tokens: CellTokens
     /// Where the feed is served.
     public let path: String
+    /// What the feed is called where it is told of: all of it has one name, whichever of its sections is asked for.
+    let title: String
     let digest: UInt64
     private let signer: Signer
     /// For each layout, with the forms that it leaves out and that do not count.
@@ -25,12 +27,14 @@ package final class FeedAssembler: Sendable {
 
     /// - Parameters:
     ///   - name: of the feed. Cursors carry a digest of it, and are refused by every other feed.
+    ///   - title: what the ledger calls the feed that a cell was seen in.
     ///   - path: where the feed is served, such as `/feed`.
     ///   - cells: keeps finished cells; shared by feeds that have factories, links and tokens in common, and by no others.
     ///   - isFair: whether walks begin with the advertisement that ``FeedRequest/rotation`` says, and not with the first one.
     ///   - source: what the feed shows; all content of the store, without sections, where nothing is said.
     public init(
-        name: String = "feed", path: String = "/feed", store: any FeedStore, source: any DataSource = FlatDataSource(),
+        name: String = "feed", title: String = "main", path: String = "/feed", store: any FeedStore,
+        source: any DataSource = FlatDataSource(),
         factories: CellFactories, cells: FinishedCells = FinishedCells(), placement: any AdPlacement = MidpointPlacement(),
         isFair: Bool = true, keys: SigningKeys, links: Links = Links(), tokens: CellTokens, logger: Logger
     ) {
@@ -42,6 +46,7 @@ package final class FeedAssembler: Sendable {
         self.links = links
         self.tokens = tokens
         self.path = path
+        self.title = title
         self.logger = logger
         digest = PageCursor.digest(ofFeed: source.scope.isEmpty ? name : "\(name)\u{0}\(source.scope)")
         signer = keys.signer(for: .cursor)
@@ -194,19 +199,32 @@ package final class FeedAssembler: Sendable {
         entries.reserveCapacity(content.cells.count + blocks.blocks.reduce(0) { $0 + $1.cells.count + 1 })
         var slot = 0
         for (number, block) in blocks.blocks.enumerated() {
+            let section = block.section.flatMap(source.name(of:))
+            func append(_ finished: FinishedCell, of cell: CellReader.Cell, adSlot: Int?) {
+                let place = entries.count
+                entries.append(
+                    FeedPage.Entry(
+                        finished, adSlot: adSlot, position: cell.place.item.position, in: context,
+                        showing: Showing(feed: title, section: section, position: place, layout: context.layout)))
+            }
+            /// A cell and its companions.
+            func append(_ cell: CellReader.Cell, adSlot: Int?) {
+                append(cell.finished, of: cell, adSlot: adSlot)
+                for companion in cell.companions { append(companion, of: cell, adSlot: adSlot) }
+            }
             if let section = block.section, number > 0 || !content.continuesSection, let header = try header(of: section, from: &headers) {
-                entries.append(header, adSlot: nil, in: context)
+                append(header, adSlot: nil)
             }
             var places = zip(block.indices(for: block.cells.count), block.cells).makeIterator()
             var next = places.next()
             for index in 0...block.content.count {
                 while let (place, cell) = next, place <= index {
-                    entries.append(cell, adSlot: slot, in: context)
+                    append(cell, adSlot: slot)
                     slot += 1
                     next = places.next()
                 }
                 if index < block.content.count {
-                    entries.append(content.cells[block.content.lowerBound + index], adSlot: nil, in: context)
+                    append(content.cells[block.content.lowerBound + index], adSlot: nil)
                 }
             }
         }
@@ -229,14 +247,5 @@ package final class FeedAssembler: Sendable {
                 path: path, cursor: text($0), limit: request.limit, layout: request.layout, width: request.width,
                 followsChanges: request.followsChanges)
         }
-    }
-}
-
-extension [FeedPage.Entry] {
-    /// A cell and its companions.
-    fileprivate mutating func append(_ cell: CellReader.Cell, adSlot: Int?, in context: CellContext) {
-        let position = cell.place.item.position
-        append(FeedPage.Entry(cell.finished, adSlot: adSlot, position: position, in: context))
-        for companion in cell.companions { append(FeedPage.Entry(companion, adSlot: adSlot, position: position, in: context)) }
     }
 }

@@ -8,14 +8,18 @@ package struct FeedPage: Sendable {
         /// Where the item stands in the order of its lane.
         public let position: Int64
         /// What fills the cell's gaps on this page.
-        private let token: [UInt8]
+        private let tokens: FinishedCell.Tokens
 
-        /// - Parameter context: that of the page.
-        init(_ cell: FinishedCell, adSlot: Int? = nil, position: Int64, in context: CellContext) {
+        /// - Parameters:
+        ///   - context: that of the page.
+        ///   - showing: where on it the cell stands.
+        init(
+            _ cell: FinishedCell, adSlot: Int? = nil, position: Int64, in context: CellContext, showing: @autoclosure () -> Showing? = nil
+        ) {
             self.cell = cell
             self.adSlot = adSlot
             self.position = position
-            token = cell.token(in: context)
+            tokens = cell.tokens(in: context, showing: showing)
         }
 
         /// The cell as clients get it: JSON, UTF-8.
@@ -26,13 +30,14 @@ package struct FeedPage: Sendable {
         }
 
         func write(to writer: inout JSONWriter) {
-            cell.write(to: &writer, token: token)
+            cell.write(to: &writer, tokens: tokens)
         }
 
         /// What tells its JSON from any other.
         func writeDigest(to bytes: inout [UInt8]) {
             withUnsafeBytes(of: cell.digest.halves) { bytes.append(contentsOf: $0) }
-            bytes.append(contentsOf: token)
+            bytes.append(contentsOf: tokens.impression)
+            bytes.append(contentsOf: tokens.click)
         }
     }
 

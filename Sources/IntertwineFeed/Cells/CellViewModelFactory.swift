@@ -45,13 +45,15 @@ public struct CellContext: Sendable {
     public var slot: Int
     /// Tells the page from others, in what is minted for its cells; 0 where there is none.
     public var page: UInt32
+    /// Where on the page the cell stands; nil where there is no page, and while cells are made that are good for any place.
+    public var showing: Showing?
     public var layout: CellLayout
     /// The client's width in points; nil where it is not known, and sizes are the contract's.
     public var width: Int?
 
     public init(
         links: Links, tokens: CellTokens, now: Int64, hasViewer: Bool = false, slot: Int = 0, page: UInt32 = 0,
-        layout: CellLayout = .collection, width: Int? = nil
+        layout: CellLayout = .collection, width: Int? = nil, showing: Showing? = nil
     ) {
         self.links = links
         self.tokens = tokens
@@ -59,8 +61,19 @@ public struct CellContext: Sendable {
         self.hasViewer = hasViewer
         self.slot = slot
         self.page = page
+        self.showing = showing
         self.layout = layout
         self.width = width
+    }
+}
+
+extension CellContext {
+    func clickToken(of cell: String) -> String {
+        tokens.click(cell: cell, slot: slot, page: page, showing: showing, now: now)
+    }
+
+    func impressionToken(of cell: String) -> String {
+        tokens.impression(cell: cell, slot: slot, page: page, showing: showing, now: now)
     }
 }
 

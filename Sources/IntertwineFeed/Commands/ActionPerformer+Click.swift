@@ -11,7 +11,8 @@ extension ActionPerformer {
 
     /// A clickthrough link of which it is known where it leads, and who follows it.
     package struct KnownLink: Sendable {
-        fileprivate let destination: ClickDestinations.Destination
+        fileprivate let token: CellToken
+        fileprivate let viewModel: CellViewModel
         fileprivate let client: ClientTrace
         fileprivate let now: Int64
     }
@@ -36,12 +37,12 @@ extension ActionPerformer {
     /// from counting (a robot, a prefetch, HEAD, an expired token) is nobody's choice: it is recorded, and runs no command.
     /// - Throws: ``ActionError/forgedToken``, ``ActionError/gone(_:)``, ``StoreError``.
     package func click(token text: String, for client: ClientTrace, now: Int64) async throws -> Click {
+        guard let token = token(text, now: now) else { throw ActionError.forgedToken }
         let link: KnownLink
-        if let known = self.link(token: text, for: client, now: now) {
+        if let known = known(token, for: client, now: now) {
             link = known
         } else {
-            let destination = try await destination(of: text, for: client, now: now)
-            link = KnownLink(destination: destination, client: judged(client, destination.token, now: now), now: now)
+            link = self.link(token, try await destination(of: token, for: client, now: now), for: client, now: now)
         }
         let click = try await perform(link)
         return click.judged(try await ledger.commit(click.entry))
@@ -49,8 +50,27 @@ extension ActionPerformer {
 
     /// The link of which it is known where it leads; nil where the store has to be asked.
     package func link(token text: String, for client: ClientTrace, now: Int64) -> KnownLink? {
-        let known = destinations.destination(of: text, hasViewer: client.viewer != nil, at: state(at: now))
-        return known.map { KnownLink(destination: $0, client: judged(client, $0.token, now: now), now: now) }
+        token(text, now: now).flatMap { known($0, for: client, now: now) }
+    }
+
+    private func known(_ token: CellToken, for client: ClientTrace, now: Int64) -> KnownLink? {
+        let place = ClickDestinations.Place(token, hasViewer: client.viewer != nil)
+        return destinations.viewModel(at: place, in: state(at: now)).map { link(token, $0, for: client, now: now) }
+    }
+
+    private func link(_ token: CellToken, _ viewModel: CellViewModel, for client: ClientTrace, now: Int64) -> KnownLink {
+        var client = client
+        client.showing = token.showing
+        if client.verdict == .counted, tokens.isExpired(token, now: now) { client.verdict = .expired }
+        return KnownLink(token: token, viewModel: viewModel, client: client, now: now)
+    }
+
+    /// What a link's token says, be it too old to count; nil where it was never ours.
+    private func token(_ text: String, now: Int64) -> CellToken? {
+        switch tokens.verifyClick(text, now: now) {
+        case .valid(let token), .expired(let token): token
+        case .forged: nil
+        }
     }
 
     /// Follows a link without waiting anywhere: on the thread that it is called on, up to the first command that suspends. Most links' commands
@@ -72,23 +92,16 @@ extension ActionPerformer {
     /// - Throws: ``ActionError/gone(_:)`` where the cell leads nowhere any more. A command beside the clickthrough may have failed: the person
     ///   gets there, and the ledger has the click.
     private func perform(_ link: KnownLink) async throws -> Performed {
-        let (viewModel, client) = (link.destination.viewModel, link.client)
+        let (viewModel, client) = (link.viewModel, link.client)
         guard viewModel.commands[.selection] != nil, let location = viewModel.subject.destination else {
-            throw ActionError.gone(link.destination.token.cell)
+            throw ActionError.gone(link.token.cell)
         }
         var context = CommandContext(cell: viewModel.id, subject: viewModel.subject, occurrence: .click, client: client, now: link.now)
         if client.verdict == .counted { context = await perform(.selection, of: viewModel, in: context) }
         context.record(.click)
         return Performed(
             entry: LedgerEntry(events: context.events, changes: context.changes), location: context.destination ?? location,
-            cell: link.destination.token.cell, verdict: client.verdict)
-    }
-
-    private func judged(_ client: ClientTrace, _ token: CellToken, now: Int64) -> ClientTrace {
-        guard client.verdict == .counted, tokens.isExpired(token, now: now) else { return client }
-        var client = client
-        client.verdict = .expired
-        return client
+            cell: link.token.cell, verdict: client.verdict)
     }
 
     private func state(at now: Int64) -> ClickDestinations.State {
@@ -96,43 +109,23 @@ extension ActionPerformer {
     }
 
     /// What a link leads to, asked of the store, and remembered until that changes.
-    private func destination(
-        of text: String, for client: ClientTrace, now: Int64
-    ) async throws -> ClickDestinations.Destination {
+    private func destination(of token: CellToken, for client: ClientTrace, now: Int64) async throws -> CellViewModel {
         let state = state(at: now)
-        let token: CellToken
-        switch tokens.verifyClick(text, now: now) {
-        case .valid(let valid): token = valid
-        case .expired(let expired): token = expired
-        case .forged: throw ActionError.forgedToken
-        }
         do {
             let viewModel = try await viewModel(of: token.cell, slot: token.slot, client: client, now: now)
-            let destination = ClickDestinations.Destination(token: token, viewModel: viewModel)
-            destinations.keep(destination, of: text, hasViewer: client.viewer != nil, at: state)
-            return destination
+            destinations.keep(viewModel, at: ClickDestinations.Place(token, hasViewer: client.viewer != nil), in: state)
+            return viewModel
         } catch ActionError.unknownCell, ActionError.brokenCell {
             throw ActionError.gone(token.cell)
         }
     }
 }
 
-/// Where links lead that were clicked of late: many people click on few advertisements.
+/// Where the links of cells lead that were clicked of late: many people click on few advertisements.
 ///
 /// Good for one state of the store and one hour, as pages are: a URL that was changed, or an advertisement that is gone, is never served
-/// from here. It holds tokens whose signature was found to be ours, and no others.
+/// from here. It is asked of tokens whose signature was found to be ours, and of no others.
 final class ClickDestinations: Sendable {
-    /// A class: each click holds one for a while.
-    final class Destination: Sendable {
-        let token: CellToken
-        let viewModel: CellViewModel
-
-        init(token: CellToken, viewModel: CellViewModel) {
-            self.token = token
-            self.viewModel = viewModel
-        }
-    }
-
     struct State: Hashable {
         /// Read before the store is.
         var version: StoreVersion
@@ -140,24 +133,39 @@ final class ClickDestinations: Sendable {
         var hour: UInt32
     }
 
-    private struct Key: Hashable {
-        var token: ExactText
-        var hasViewer: Bool
+    /// What the links of all pages that show a cell have in common.
+    struct Place: Hashable {
+        private let cell: ExactText
+        private let slot: Int
+        private let hasViewer: Bool
+
+        init(_ token: CellToken, hasViewer: Bool) {
+            (cell, slot, self.hasViewer) = (ExactText(token.cell), token.slot, hasViewer)
+        }
+    }
+
+    /// A class: each click holds one for a while.
+    private final class Destination: Sendable {
+        let viewModel: CellViewModel
+
+        init(_ viewModel: CellViewModel) {
+            self.viewModel = viewModel
+        }
     }
 
     /// Destinations kept; when there are more, all are forgotten.
     private static let capacity = 1_024
 
-    private let known = Mutex<(state: State?, destinations: [Key: Destination])>((nil, [:]))
+    private let known = Mutex<(state: State?, destinations: [Place: Destination])>((nil, [:]))
 
-    func destination(of token: String, hasViewer: Bool, at state: State) -> Destination? {
-        known.withLock { $0.state == state ? $0.destinations[Key(token: ExactText(token), hasViewer: hasViewer)] : nil }
+    func viewModel(at place: Place, in state: State) -> CellViewModel? {
+        known.withLock { $0.state == state ? $0.destinations[place] : nil }?.viewModel
     }
 
-    func keep(_ destination: Destination, of token: String, hasViewer: Bool, at state: State) {
+    func keep(_ viewModel: CellViewModel, at place: Place, in state: State) {
         known.withLock { known in
             if known.state != state || known.destinations.count >= Self.capacity { known = (state, [:]) }
-            known.destinations[Key(token: ExactText(token), hasViewer: hasViewer)] = destination
+            known.destinations[place] = Destination(viewModel)
         }
     }
 }

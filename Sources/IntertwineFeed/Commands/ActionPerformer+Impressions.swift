@@ -67,7 +67,7 @@ extension ActionPerformer {
         var places: [Int?] = []
         for sighting in sightings {
             var client = client
-            guard let outcome = verdict(of: sighting, now: now), let viewModel = viewModels[ExactText(sighting.cell)],
+            guard let (outcome, token) = judged(sighting, now: now), let viewModel = viewModels[ExactText(sighting.cell)],
                 viewModel.commands[.impression] != nil
             else {
                 places.append(nil)
@@ -75,6 +75,7 @@ extension ActionPerformer {
             }
             if client.verdict == .counted { client.verdict = outcome }
             client.token = sighting.token
+            client.showing = token.showing
             var context = CommandContext(
                 cell: viewModel.id, subject: viewModel.subject, occurrence: .impression, client: client, now: now)
             if client.verdict == .counted {
@@ -91,13 +92,14 @@ extension ActionPerformer {
     }
 
     /// Nil where the token does not vouch for the cell.
-    private func verdict(of sighting: Sighting, now: Int64) -> Verdict? {
-        let cell = ExactText(sighting.cell)
-        return switch tokens.verifyImpression(sighting.token, now: now) {
-        case .valid(let token): ExactText(token.cell) == cell ? .counted : nil
-        case .expired(let token): ExactText(token.cell) == cell ? .expired : nil
-        case .forged: nil
+    private func judged(_ sighting: Sighting, now: Int64) -> (Verdict, CellToken)? {
+        let (verdict, token): (Verdict, CellToken)
+        switch tokens.verifyImpression(sighting.token, now: now) {
+        case .valid(let valid): (verdict, token) = (.counted, valid)
+        case .expired(let expired): (verdict, token) = (.expired, expired)
+        case .forged: return nil
         }
+        return ExactText(token.cell) == ExactText(sighting.cell) ? (verdict, token) : nil
     }
 
     /// The cells that exist, read from one snapshot.

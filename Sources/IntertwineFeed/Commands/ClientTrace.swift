@@ -17,6 +17,8 @@ public struct ClientTrace: Sendable, Hashable {
     public var counting: CountingRules
     /// The impression token that the request is about: impressions are duplicates per person and token, clicks per person and cell.
     var token: String?
+    /// Where the cell was shown that the request is about.
+    var showing: Showing?
 
     public init(
         viewer: String? = nil, address: String? = nil, addressHash: String? = nil, formerAddressHash: String? = nil,
@@ -39,7 +41,7 @@ public struct ClientTrace: Sendable, Hashable {
     func event(_ kind: LedgerEvent.Kind, cell: String, at now: Int64) -> LedgerEvent {
         var event = LedgerEvent(
             at: now, kind: kind, cell: cell, viewer: tracedViewer, address: leavesTrace ? address : nil, userAgent: userAgent,
-            verdict: verdict)
+            verdict: verdict, showing: showing)
         guard verdict == .counted else { return event }
         counting.apply(to: &event, identities: identities, token: token)
         return event

@@ -45,7 +45,7 @@ package struct ClickthroughCommand: Command {
     package func action(for subject: CommandSubject) -> Action? {
         guard subject.destination != nil else { return nil }
         let context = subject.context
-        return .link(href: context.links.click(token: context.tokens.click(cell: subject.cell, slot: context.slot, now: context.now)))
+        return .link(href: context.links.click(token: context.clickToken(of: subject.cell)))
     }
 
     package func perform(in context: inout CommandContext) throws {
@@ -103,8 +103,7 @@ public struct RequestCommand: Command {
     }
 
     private func impression(of subject: CommandSubject) -> ActionValue {
-        let context = subject.context
-        let token = context.tokens.impression(cell: subject.cell, slot: context.slot, page: context.page, now: context.now)
+        let token = subject.context.impressionToken(of: subject.cell)
         return .list([
             .object([
                 .init("type", .text("impression")), .init("cell", .text(subject.cell)), .init("token", .text(token)),

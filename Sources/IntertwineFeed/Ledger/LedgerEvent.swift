@@ -35,10 +35,13 @@ public struct LedgerEvent: Sendable, Hashable {
     public var deduplication: Deduplication?
     /// How many counted events there may be under a key.
     public var rates: [RateLimit]
+    /// Where the cell was shown; nil where no token of a page tells.
+    public var showing: Showing?
 
     public init(
         at: Int64, kind: Kind, cell: String, viewer: String? = nil, address: String? = nil, userAgent: String? = nil,
-        verdict: Verdict = .counted, deduplication: Deduplication? = nil, rates: [RateLimit] = []
+        verdict: Verdict = .counted, deduplication: Deduplication? = nil, rates: [RateLimit] = [],
+        showing: Showing? = nil
     ) {
         self.at = at
         self.kind = kind
@@ -49,6 +52,7 @@ public struct LedgerEvent: Sendable, Hashable {
         self.verdict = verdict
         self.deduplication = deduplication
         self.rates = rates
+        self.showing = showing
     }
 
     /// What makes an event a repetition.

@@ -39,13 +39,16 @@ public final class CellTokens: Sendable {
         (Int64(bucket(of: now)) + 1) * hour
     }
 
-    public func click(cell: String, slot: Int, now: Int64) -> String {
-        clicks.sign(CellToken(cell: cell, slot: slot, hour: Self.bucket(of: now)).bytes)
+    /// - Parameters:
+    ///   - page: tells the page from others; 0 where there is none.
+    ///   - showing: where on it the cell stands.
+    public func click(cell: String, slot: Int, page: UInt32 = 0, showing: Showing? = nil, now: Int64) -> String {
+        clicks.sign(CellToken(cell: cell, slot: slot, hour: Self.bucket(of: now), page: page, showing: showing).bytes)
     }
 
     /// - Parameter page: tells the page from others: the same cell on two pages is two impressions.
-    public func impression(cell: String, slot: Int, page: UInt32 = 0, now: Int64) -> String {
-        impressions.sign(CellToken(cell: cell, slot: slot, hour: Self.bucket(of: now), page: page).bytes)
+    public func impression(cell: String, slot: Int, page: UInt32 = 0, showing: Showing? = nil, now: Int64) -> String {
+        impressions.sign(CellToken(cell: cell, slot: slot, hour: Self.bucket(of: now), page: page, showing: showing).bytes)
     }
 
     package func verifyClick(_ text: some StringProtocol, now: Int64) -> Outcome {
@@ -73,8 +76,8 @@ public final class CellTokens: Sendable {
 ///
 /// Bound to an hour and not to a moment, so that a page made twice within the hour has the same bytes and can be cached.
 package struct CellToken: Sendable, Hashable {
-    /// Without a page, and with one.
-    private static let formats: (short: UInt8, long: UInt8) = (1, 2)
+    /// Without a page, with one, and with where on it the cell stands.
+    private static let formats: (short: UInt8, long: UInt8, shown: UInt8) = (1, 2, 3)
 
     package var cell: String
     /// The index within the page's advertisements; 0 for content.
@@ -83,31 +86,40 @@ package struct CellToken: Sendable, Hashable {
     package var hour: UInt32
     /// Tells the page from the others of the hour, by where its content begins; 0 where there is none.
     package var page: UInt32
+    /// Where on the page the cell stands; nil where that is not known.
+    package var showing: Showing?
 
-    package init(cell: String, slot: Int, hour: UInt32, page: UInt32 = 0) {
+    package init(cell: String, slot: Int, hour: UInt32, page: UInt32 = 0, showing: Showing? = nil) {
         self.cell = cell
         self.slot = slot
         self.hour = hour
         self.page = page
+        self.showing = showing
     }
 
     var bytes: [UInt8] {
-        var writer = ByteWriter(capacity: 11 + cell.utf8.count)
-        writer.write(page == 0 ? Self.formats.short : Self.formats.long)
+        var writer = ByteWriter(capacity: 32 + cell.utf8.count)
+        let format = showing != nil ? Self.formats.shown : page == 0 ? Self.formats.short : Self.formats.long
+        writer.write(format)
         writer.write(hour)
         writer.write(UInt16(clamping: slot))
-        if page != 0 { writer.write(page) }
+        if format != Self.formats.short { writer.write(page) }
+        showing?.write(to: &writer)
         writer.write(cell.utf8)
         return writer.bytes
     }
 
     init?(bytes: [UInt8]) {
         var reader = ByteReader(bytes)
-        let format = reader.readByte()
-        guard format == Self.formats.short || format == Self.formats.long, let hour = reader.readUInt32(), let slot = reader.readUInt16(),
-            let page = format == Self.formats.long ? reader.readUInt32() : 0,
-            let cell = String(validating: reader.remaining, as: UTF8.self), !cell.isEmpty
+        guard let format = reader.readByte(), (Self.formats.short...Self.formats.shown).contains(format), let hour = reader.readUInt32(),
+            let slot = reader.readUInt16(), let page = format == Self.formats.short ? 0 : reader.readUInt32()
         else { return nil }
-        self.init(cell: cell, slot: Int(slot), hour: hour, page: page)
+        var showing: Showing?
+        if format == Self.formats.shown {
+            guard let read = Showing(&reader) else { return nil }
+            showing = read
+        }
+        guard let cell = String(validating: reader.remaining, as: UTF8.self), !cell.isEmpty else { return nil }
+        self.init(cell: cell, slot: Int(slot), hour: hour, page: page, showing: showing)
     }
 }

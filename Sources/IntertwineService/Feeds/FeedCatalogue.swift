@@ -10,18 +10,21 @@ struct FeedCatalogue: Sendable {
     private let feeds: [String: FeedAssembler]
     private let sections: [String: [String: FeedAssembler]]
 
-    /// - Parameter assembler: makes an assembler of a name for cursors, a path and what it shows.
-    init(_ sources: [String: any DataSource], assembler: (_ name: String, _ path: String, any DataSource) -> FeedAssembler) {
-        main = assembler("feed", "/feed", sources[DeclaredFeeds.mainName] ?? FlatDataSource())
+    /// - Parameter assembler: makes an assembler of a name for cursors, the feed's own name, a path and what it shows.
+    init(
+        _ sources: [String: any DataSource],
+        assembler: (_ name: String, _ feed: String, _ path: String, any DataSource) -> FeedAssembler
+    ) {
+        main = assembler("feed", DeclaredFeeds.mainName, "/feed", sources[DeclaredFeeds.mainName] ?? FlatDataSource())
         var feeds: [String: FeedAssembler] = [:]
         var sections: [String: [String: FeedAssembler]] = [:]
         for (name, source) in sources {
             // The same feed at both of its paths: cursors hold for either.
             let id = name == DeclaredFeeds.mainName ? "feed" : "feeds/\(name)"
-            feeds[name] = assembler(id, "/feeds/\(name)", source)
+            feeds[name] = assembler(id, name, "/feeds/\(name)", source)
             for section in (source as? SectionedDataSource)?.sections ?? [] {
                 sections[name, default: [:]][section.name] = assembler(
-                    "\(id)/sections/\(section.name)", "/feeds/\(name)/sections/\(section.name)", SectionedDataSource([section]))
+                    "\(id)/sections/\(section.name)", name, "/feeds/\(name)/sections/\(section.name)", SectionedDataSource([section]))
             }
         }
         self.feeds = feeds

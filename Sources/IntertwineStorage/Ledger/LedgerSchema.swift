@@ -7,7 +7,7 @@ import GRDB
 enum LedgerSchema {
     /// "INTL".
     static let applicationID: Int32 = 0x494E_544C
-    static let version: Int32 = 6
+    static let version: Int32 = 7
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -20,6 +20,7 @@ enum LedgerSchema {
         migrator.registerMigration("4: allowances are swept in their order") { try $0.execute(sql: "DROP INDEX allowance_until") }
         migrator.registerMigration("5: removals from lists") { try $0.execute(sql: removals) }
         migrator.registerMigration("6: time that has passed") { try $0.execute(sql: time) }
+        migrator.registerMigration("7: campaigns") { try $0.execute(sql: campaigns) }
         return migrator
     }
 
@@ -108,6 +109,33 @@ enum LedgerSchema {
         CREATE TABLE passed_time (
             only INTEGER PRIMARY KEY CHECK (only = 1), reached INTEGER NOT NULL, clock INTEGER NOT NULL, doubted INTEGER
         );
+        """
+
+    private static let campaigns = """
+        -- Where the cell was shown, as its page's token tells. Without a layout, no token told.
+        ALTER TABLE event ADD COLUMN campaign TEXT;
+        ALTER TABLE event ADD COLUMN feed TEXT;
+        ALTER TABLE event ADD COLUMN section TEXT;
+        ALTER TABLE event ADD COLUMN position INTEGER;  -- the index among the page's cells
+        ALTER TABLE event ADD COLUMN layout TEXT;       -- collection, table
+        -- What campaigns have delivered, of what counts.
+        CREATE TABLE delivery (
+            campaign TEXT NOT NULL, kind TEXT NOT NULL,
+            span INTEGER NOT NULL,      -- quarters of an hour since 1970-01-01 UTC, of which days of any zone are made; -1 for all in all
+            count INTEGER NOT NULL,
+            PRIMARY KEY (campaign, kind, span)
+        ) WITHOUT ROWID;
+        -- When viewers saw campaigns that have caps.
+        CREATE TABLE exposure (
+            viewer TEXT NOT NULL, campaign TEXT NOT NULL, at INTEGER NOT NULL, count INTEGER NOT NULL, until INTEGER NOT NULL,
+            PRIMARY KEY (viewer, campaign, at)
+        ) WITHOUT ROWID;
+        CREATE INDEX exposure_until ON exposure (until);
+        -- Places that a process has given to campaigns and that nobody has seen yet. Each process writes its own rows.
+        CREATE TABLE reservation (
+            process TEXT NOT NULL, campaign TEXT NOT NULL, count INTEGER NOT NULL, until INTEGER NOT NULL,
+            PRIMARY KEY (process, campaign)
+        ) WITHOUT ROWID;
         """
 
     /// To be run before events are removed, in the same transaction.

@@ -57,6 +57,10 @@ struct LedgerSweeper {
                     ORDER BY mark DESC LIMIT 1)
                 ORDER BY until LIMIT ?2)
             """,
+            """
+            DELETE FROM exposure WHERE (viewer, campaign, at) IN (
+                SELECT viewer, campaign, at FROM exposure WHERE until <= ?1 ORDER BY until LIMIT ?2)
+            """,
             "DELETE FROM idempotency WHERE (scope, key) IN (SELECT scope, key FROM idempotency WHERE expires <= ?1 ORDER BY expires LIMIT ?2)",
         ] {
             removed += try Self.remove(sql, database, until: now, batch: batch)

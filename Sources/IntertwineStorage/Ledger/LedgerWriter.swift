@@ -7,6 +7,7 @@ import IntertwineFeed
 private final class LedgerWriter {
     let database: Database
     private let insertEvent: SQLStatement
+    private let insertExposure: SQLStatement
     private let goOnFromMarker: SQLStatement
     private let insertSelection: SQLStatement
     private let insertStep: SQLStatement
@@ -22,7 +23,17 @@ private final class LedgerWriter {
     init(_ database: Database) throws {
         self.database = database
         insertEvent = try SQLStatement(
-            database, "INSERT INTO event (at, kind, cell, viewer, address, user_agent, verdict) VALUES (?, ?, ?, ?, ?, ?, ?)")
+            database,
+            """
+            INSERT INTO event (at, kind, cell, viewer, address, user_agent, verdict, campaign, feed, section, position, layout)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """)
+        insertExposure = try SQLStatement(
+            database,
+            """
+            INSERT INTO exposure (viewer, campaign, at, count, until) VALUES (?1, ?2, ?3, 1, ?4)
+            ON CONFLICT (viewer, campaign, at) DO UPDATE SET count = count + 1, until = max(until, ?4)
+            """)
         goOnFromMarker = try SQLStatement(database, LedgerSchema.goOnFromMarker)
         insertSelection = try SQLStatement(
             database, "INSERT INTO selection (id, cell, viewer, expires, undone_at) VALUES (?, ?, ?, ?, NULL)")
@@ -50,6 +61,7 @@ private final class LedgerWriter {
             verdicts.append(verdict)
             guard verdict == .counted || uncounted.takes(event, as: verdict) else { continue }
             try append(event, as: verdict)
+            if verdict == .counted { try remember(event) }
         }
         if let (key, answer) = entry.idempotency, let kept = answer(verdicts) { try insert(key, answer: kept) }
         return LedgerReceipt(outcome: .committed, verdicts: verdicts)
@@ -135,9 +147,28 @@ private final class LedgerWriter {
         try insertEvent.bind(5, event.address)
         try insertEvent.bind(6, event.userAgent)
         try insertEvent.bind(7, verdict.rawValue)
+        try insertEvent.bind(8, event.showing?.campaign)
+        try insertEvent.bind(9, event.showing?.feed)
+        try insertEvent.bind(10, event.showing?.section)
+        try insertEvent.bind(11, (event.showing?.position).map(Int64.init))
+        try insertEvent.bind(12, event.showing?.layout.rawValue)
         try insertEvent.run()
         // No event was left.
         if database.lastInsertedRowID == 1 { try goOnFromMarker.run() }
+    }
+
+    /// Notes that a viewer saw a campaign, for as long as its caps ask for that.
+    private func remember(_ event: LedgerEvent) throws {
+        guard event.kind == .impression, let showing = event.showing, let campaign = showing.campaign, showing.remembered > 0,
+            let viewer = event.viewer
+        else { return }
+        try insertExposure.bind(1, viewer)
+        try insertExposure.bind(2, campaign)
+        try insertExposure.bind(3, event.at)
+        try insertExposure.bind(
+            4, AllowanceTable.latestEnd(at: event.at, window: Int64(showing.remembered).multipliedReportingOverflow(by: 1_000).partialValue)
+        )
+        try insertExposure.run()
     }
 }
 

@@ -1,7 +1,7 @@
 import GRDB
 import IntertwineFeed
 
-/// Counts by day, cell, kind and verdict: gathered over a group of units and written once before it is committed. What counts, and whatever has a
+/// Counts by day, cell, kind and verdict, and what campaigns have delivered by quarters of an hour: gathered over a group of units and written once before it is committed. What counts, and whatever has a
 /// row, is so counted in the transaction of its row; repetitions that have none are counted within a second.
 struct Rollups {
     private struct Key: Hashable {
@@ -12,10 +12,22 @@ struct Rollups {
         var verdict: Verdict
     }
 
+    private struct Delivered: Hashable {
+        var campaign: ExactText
+        var kind: LedgerEvent.Kind
+        var span: Int64
+    }
+
+    /// In the column for it: all in all.
+    private static let everySpan: Int64 = -1
+
     /// Those of the group that is being written.
     private var counts: [Key: Int64] = [:]
     /// Those of earlier groups that had nothing else to write. See ``postpone()``.
     private var waiting: [Key: Int64] = [:]
+    /// What counts always has a row, so this never waits for another group.
+    private var delivered: [Delivered: Int64] = [:]
+    private let addToDelivery: SQLStatement
     private let addToCell: SQLStatement
     private let addToDay: SQLStatement
 
@@ -25,6 +37,12 @@ struct Rollups {
             """
             INSERT INTO rollup_cell (day, kind, verdict, count, cell) VALUES (?1, ?2, ?3, ?4, ?5)
             ON CONFLICT (day, verdict, cell, kind) DO UPDATE SET count = count + ?4
+            """)
+        addToDelivery = try SQLStatement(
+            database,
+            """
+            INSERT INTO delivery (campaign, kind, span, count) VALUES (?1, ?2, ?3, ?4)
+            ON CONFLICT (campaign, kind, span) DO UPDATE SET count = count + ?4
             """)
         addToDay = try SQLStatement(
             database,
@@ -36,6 +54,10 @@ struct Rollups {
 
     mutating func count(_ event: LedgerEvent, as verdict: Verdict) {
         counts[Key(day: Self.day(of: event.at), cell: ExactText(event.cell), kind: event.kind, verdict: verdict), default: 0] += 1
+        guard verdict == .counted, let campaign = event.showing?.campaign else { return }
+        for span in [Self.everySpan, Self.span(of: event.at)] {
+            delivered[Delivered(campaign: ExactText(campaign), kind: event.kind, span: span), default: 0] += 1
+        }
     }
 
     /// Whether there is something to write.
@@ -50,10 +72,18 @@ struct Rollups {
             days[Key(day: key.day, cell: "", kind: key.kind, verdict: key.verdict), default: 0] += count
         }
         for (key, count) in days { try Self.add(count, under: key, by: addToDay) }
+        for (key, count) in delivered {
+            try addToDelivery.bind(1, key.campaign.text)
+            try addToDelivery.bind(2, key.kind.rawValue)
+            try addToDelivery.bind(3, key.span)
+            try addToDelivery.bind(4, count)
+            try addToDelivery.run()
+        }
     }
 
     mutating func hasCommitted() {
         counts.removeAll(keepingCapacity: true)
+        delivered.removeAll(keepingCapacity: true)
         waiting.removeAll(keepingCapacity: true)
     }
 
@@ -66,6 +96,7 @@ struct Rollups {
     /// The group was rolled back.
     mutating func discard() {
         counts.removeAll(keepingCapacity: true)
+        delivered.removeAll(keepingCapacity: true)
     }
 
     private static func add(_ count: Int64, under key: Key, by statement: SQLStatement) throws {
@@ -75,6 +106,9 @@ struct Rollups {
         try statement.bind(4, count)
         try statement.run()
     }
+
+    /// Quarters of an hour since 1970-01-01 UTC; times before it are in none of those that are asked for.
+    static func span(of moment: Int64) -> Int64 { max(0, moment / 900_000) }
 
     /// Days since 1970-01-01 UTC; times before it are on negative days.
     static func day(of moment: Int64) -> Int64 {

@@ -65,12 +65,21 @@ extension SQLiteLedger: LedgerArchive {
     package func events(after marker: Int64, limit: Int) async throws -> [RecordedEvent] {
         try await read(for: .background) { database in
             let statement = try SQLStatement(
-                database, "SELECT id, at, kind, cell, viewer, address, user_agent, verdict FROM event WHERE id > ? ORDER BY id LIMIT ?")
+                database,
+                """
+                SELECT id, at, kind, cell, viewer, address, user_agent, verdict, campaign, feed, section, position, layout
+                FROM event WHERE id > ? ORDER BY id LIMIT ?
+                """)
             defer { statement.reset() }
             try statement.bind(1, marker)
             try statement.bind(2, Int64(max(limit, 0)))
             var events: [RecordedEvent] = []
             while try statement.step() {
+                let showing = statement.optionalText(12).flatMap(CellLayout.init).map { layout in
+                    Showing(
+                        campaign: statement.optionalText(8), feed: statement.text(9), section: statement.optionalText(10),
+                        position: Int(clamping: statement.integer(11)), layout: layout)
+                }
                 events.append(
                     RecordedEvent(
                         marker: statement.integer(0),
@@ -78,7 +87,7 @@ extension SQLiteLedger: LedgerArchive {
                             at: statement.integer(1), kind: LedgerEvent.Kind(rawValue: statement.text(2)), cell: statement.text(3),
                             viewer: statement.optionalText(4),
                             address: statement.optionalText(5), userAgent: statement.optionalText(6),
-                            verdict: Verdict(rawValue: statement.text(7)) ?? .unknown)))
+                            verdict: Verdict(rawValue: statement.text(7)) ?? .unknown, showing: showing)))
             }
             return events
         }

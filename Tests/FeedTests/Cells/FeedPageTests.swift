@@ -12,12 +12,13 @@ struct FeedPageTests {
         fixture.store.put(Fixture.user("tt", at: 1, variant: "featured", name: "Tongue Twister"))
         fixture.store.put(Fixture.user("gl", at: 2, name: "Glasses", background: "https://img.example/bg.png"))
         let page = try await fixture.page()
-        let click = fixture.tokens.click(cell: "ad:0", slot: 0, now: Fixture.now)
         let seen = try #require(text(page).firstMatch(of: /"cell":"ad:0","token":"([^"]+)"/)).1
         guard case .valid(let token) = fixture.tokens.verifyImpression(seen, now: Fixture.now) else {
             throw ActionError.unknownCell("ad:0")
         }
         #expect(token.cell == "ad:0" && token.slot == 0 && token.page != 0)
+        #expect(token.showing == Showing(feed: "main", position: 1))
+        let click = fixture.tokens.click(cell: "ad:0", slot: 0, page: token.page, showing: token.showing, now: Fixture.now)
         let cancellation = #""cancellation":{"type":"request","method":"DELETE","href":"/images/requests/{request}","templated":true}"#
         let expected =
             #"{"items":[{"id":"user:tt","identifier":"CircularUserCollectionViewCell","size":{"width":300,"height":190},"actions":{"#

@@ -2,8 +2,8 @@ internal import Crypto
 
 /// A cell as clients get it: the bytes of its JSON, made once for as long as its item, the hour and what it was made under stay the same.
 ///
-/// Of all that a cell tells, only the token of its impression differs from page to page. Where it stands is noted, so that the same bytes
-/// serve every page that shows the cell.
+/// Of all that a cell tells, only the tokens of its impression and of its link differ from page to page. Where they stand is noted, so that
+/// the same bytes serve every page that shows the cell.
 package final class FinishedCell: Sendable {
     /// What the bytes depend on besides the item, the configuration and the hour.
     struct Circumstances: Sendable, Equatable {
@@ -34,19 +34,34 @@ package final class FinishedCell: Sendable {
     struct Digest: Sendable {
         let halves: (UInt64, UInt64)
 
-        fileprivate init(_ bytes: [UInt8], gaps: [Int], of length: Int) {
+        fileprivate init(_ bytes: [UInt8], gaps: [Gap]) {
             var hash = SHA256()
             var start = 0
             for gap in gaps {
-                hash.update(data: bytes[start..<gap])
-                withUnsafeBytes(of: UInt64(gap).littleEndian) { hash.update(bufferPointer: $0) }
-                start = gap + length
+                hash.update(data: bytes[start..<gap.start])
+                let mark = UInt64(gap.start) << 1 | (gap.isOfClick ? 1 : 0)
+                withUnsafeBytes(of: mark.littleEndian) { hash.update(bufferPointer: $0) }
+                start = gap.end
             }
             hash.update(data: bytes[start...])
             halves = hash.finalize().withUnsafeBytes {
                 ($0.loadUnaligned(as: UInt64.self), $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
             }
         }
+    }
+
+    /// Where a token stands that differs from page to page.
+    fileprivate struct Gap: Sendable {
+        var start: Int
+        var end: Int
+        /// Whether it is the token of the link, and not that of the impression.
+        var isOfClick: Bool
+    }
+
+    /// What fills a cell's gaps on one page.
+    struct Tokens: Sendable {
+        fileprivate(set) var impression: [UInt8] = []
+        fileprivate(set) var click: [UInt8] = []
     }
 
     /// What the cell was made of. Its place is the one that it had then.
@@ -58,8 +73,7 @@ package final class FinishedCell: Sendable {
     let circumstances: Circumstances
     let hour: UInt32
     private let bytes: [UInt8]
-    /// Where the impression's token stands.
-    private let gaps: [Int]
+    private let gaps: [Gap]
     /// The only page that the bytes are right for; nil where it is any.
     private let page: UInt32?
     let digest: Digest
@@ -71,7 +85,7 @@ package final class FinishedCell: Sendable {
         guard context.page != 0 else {
             self.item = item
             (id, identifier, bytes, gaps, page) = (first.id, first.identifier, first.json, [], nil)
-            digest = Digest(bytes, gaps: [], of: 0)
+            digest = Digest(bytes, gaps: [])
             self.companions = companions.map { FinishedCell($0, hour: context) }
             circumstances = Circumstances(context)
             hour = CellTokens.bucket(of: context.now)
@@ -87,7 +101,7 @@ package final class FinishedCell: Sendable {
         let found = Self.gaps(first, twin)
         self.companions = zip(companions, twins).map { FinishedCell($0, hour: context, gaps: Self.gaps($0, $1)) }
         gaps = found ?? []
-        digest = Digest(bytes, gaps: gaps, of: gaps.isEmpty ? 0 : first.impressionToken.count)
+        digest = Digest(bytes, gaps: gaps)
         page = found == nil || companions.count != twins.count || self.companions.contains { $0.page != nil } ? context.page : nil
         circumstances = Circumstances(context)
         hour = CellTokens.bucket(of: context.now)
@@ -98,35 +112,42 @@ package final class FinishedCell: Sendable {
         self.init(viewModel, hour: viewModel.subject.context)
     }
 
-    private init(_ viewModel: CellViewModel, hour context: CellContext, gaps: [Int]? = []) {
+    private init(_ viewModel: CellViewModel, hour context: CellContext, gaps: [Gap]? = []) {
         item = viewModel.subject.item
         id = viewModel.id
         identifier = viewModel.identifier
         companions = []
         bytes = viewModel.json
         self.gaps = gaps ?? []
-        digest = Digest(bytes, gaps: self.gaps, of: self.gaps.isEmpty ? 0 : viewModel.impressionToken.count)
+        digest = Digest(bytes, gaps: self.gaps)
         page = gaps == nil ? context.page : nil
         circumstances = Circumstances(context)
         hour = CellTokens.bucket(of: context.now)
     }
 
-    /// Where the token of the impression stands in the cell's JSON; nil where something else differs from page to page too.
-    private static func gaps(_ one: CellViewModel, _ other: CellViewModel) -> [Int]? {
+    /// Where the tokens of impression and link stand in the cell's JSON; nil where something else differs from page to page too.
+    private static func gaps(_ one: CellViewModel, _ other: CellViewModel) -> [Gap]? {
         let (bytes, others) = (one.json, other.json)
-        let (token, otherToken) = (one.impressionToken, other.impressionToken)
-        guard bytes.count == others.count, token.count == otherToken.count, let head = token.first else { return nil }
-        var gaps: [Int] = []
+        let tokens = zip(one.tokens, other.tokens).map { (token: $0.text, other: $1.text, isOfClick: $0.isOfClick) }
+        guard bytes.count == others.count, tokens.allSatisfy({ $0.token.count == $0.other.count }) else { return nil }
+        // All tokens begin with the name of the key.
+        guard let head = tokens.first?.token.first else { return nil }
+        var gaps: [Gap] = []
         var filled = bytes
         var index = bytes.startIndex
-        while index + token.count <= bytes.count {
-            guard bytes[index] == head, bytes[index..<index + token.count].elementsEqual(token) else {
+        while index < bytes.count {
+            let found =
+                bytes[index] == head
+                ? tokens.first { index + $0.token.count <= bytes.count && bytes[index..<index + $0.token.count].elementsEqual($0.token) }
+                : nil
+            guard let found else {
                 index += 1
                 continue
             }
-            gaps.append(index)
-            filled.replaceSubrange(index..<index + token.count, with: otherToken)
-            index += token.count
+            let end = index + found.token.count
+            gaps.append(Gap(start: index, end: end, isOfClick: found.isOfClick))
+            filled.replaceSubrange(index..<end, with: found.other)
+            index = end
         }
         return filled == others ? gaps : nil
     }
@@ -136,19 +157,26 @@ package final class FinishedCell: Sendable {
         self.hour == hour && (self.page == nil || self.page == page) && self.circumstances == circumstances && row.isSame(as: item)
     }
 
-    /// What stands in the gaps on a page; empty where there are none.
-    func token(in context: CellContext) -> [UInt8] {
-        guard !gaps.isEmpty else { return [] }
-        return Array(context.tokens.impression(cell: id, slot: circumstances.slot, page: context.page, now: context.now).utf8)
+    /// What stands in the gaps on a page.
+    ///
+    /// - Parameter showing: where on it the cell stands; asked for where there are gaps.
+    func tokens(in context: CellContext, showing: () -> Showing?) -> Tokens {
+        var tokens = Tokens()
+        guard !gaps.isEmpty else { return tokens }
+        var context = context
+        context.slot = circumstances.slot
+        context.showing = showing()
+        if gaps.contains(where: { !$0.isOfClick }) { tokens.impression = Array(context.impressionToken(of: id).utf8) }
+        if gaps.contains(where: \.isOfClick) { tokens.click = Array(context.clickToken(of: id).utf8) }
+        return tokens
     }
 
-    func write(to writer: inout JSONWriter, token: [UInt8]) {
-        guard !token.isEmpty else { return writer.append(bytes[...]) }
+    func write(to writer: inout JSONWriter, tokens: Tokens) {
         var start = 0
         for gap in gaps {
-            writer.append(bytes[start..<gap])
-            writer.append(token[...])
-            start = gap + token.count
+            writer.append(bytes[start..<gap.start])
+            writer.append(gap.isOfClick ? tokens.click[...] : tokens.impression[...])
+            start = gap.end
         }
         writer.append(bytes[start...])
     }
@@ -158,7 +186,7 @@ package final class FinishedCell: Sendable {
 
     /// Bytes of memory that it takes, about, with its companions.
     var size: Int {
-        companions.reduce(320 + bytes.count + 8 * gaps.count + 2 * id.utf8.count + item.body.count) { $0 + $1.size }
+        companions.reduce(320 + bytes.count + 24 * gaps.count + 2 * id.utf8.count + item.body.count) { $0 + $1.size }
     }
 }
 
@@ -170,8 +198,9 @@ extension CellViewModel {
         return writer.bytes.withUnsafeBufferPointer { Array($0) }
     }
 
-    fileprivate var impressionToken: [UInt8] {
+    /// Those that may differ from page to page.
+    fileprivate var tokens: [(text: [UInt8], isOfClick: Bool)] {
         let context = subject.context
-        return Array(context.tokens.impression(cell: id, slot: context.slot, page: context.page, now: context.now).utf8)
+        return [(Array(context.impressionToken(of: id).utf8), false), (Array(context.clickToken(of: id).utf8), true)]
     }
 }
