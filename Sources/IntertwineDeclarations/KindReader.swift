@@ -169,17 +169,73 @@ extension KindReader {
     /// `title: {text: "{{first}} {{last}}"}`: a part of the cell, how it is filled, and from which field.
     func bindings(_ place: YAMLPlace) throws(ConfigurationError) -> [BindingDeclaration] {
         let forms = BindingDeclaration.Form.allCases.map(\.rawValue)
+        let shown = ["size", "fit", "focus"]
         var faults = FaultCollector()
         let bindings = try place.members("the parts of the cell").compactMap { part, place in
             faults.collect { () throws(ConfigurationError) in
-                let members = try place.members(of: "the binding of '\(ItemFault.shown(part))'", among: forms)
-                guard members.count == 1, let (name, source) = members.first, let form = BindingDeclaration.Form(rawValue: name) else {
+                let members = try place.members(of: "the binding of '\(ItemFault.shown(part))'", among: forms + shown)
+                let named = members.filter { !shown.contains($0.key) }
+                guard named.count == 1, let (name, source) = named.first, let form = BindingDeclaration.Form(rawValue: name) else {
                     throw place.fault("'\(ItemFault.shown(part))' is filled in one way; allowed: one of \(forms.joined(separator: ", "))")
                 }
-                return BindingDeclaration(part, form, try source.text("a field, or a template"))
+                if form != .image, let stray = shown.compactMap({ members[$0] }).first {
+                    throw stray.fault("\(shown.joined(separator: ", ")) say how a picture is shown, and stand beside image alone")
+                }
+                return BindingDeclaration(
+                    part, form, try source.text("a field, or a template"),
+                    picture: try picture(size: members["size"], fit: members["fit"], focus: members["focus"]))
             }
         }
         try faults.finish()
         return bindings
+    }
+}
+
+/// How large a part shows its picture.
+extension KindReader {
+    private static let pictureSizes = "cell, 150x100 in points, 100%x50% of the cell's width and height, or 60% of its height for a square"
+
+    /// - Parameter size: nil for the original.
+    private func picture(size: YAMLPlace?, fit: YAMLPlace?, focus: YAMLPlace?) throws(ConfigurationError) -> PictureDeclaration? {
+        guard let size else {
+            if let stray = fit ?? focus {
+                throw stray.fault("without a size the original is shown as it is; give one: \(Self.pictureSizes)")
+            }
+            return nil
+        }
+        let rule = try self.rule(size)
+        let way = try fit.map { (place) throws(ConfigurationError) in (try place.text("fill or fit"), place) } ?? ("fill", size)
+        guard ["fill", "fit"].contains(way.0) else { throw way.1.notAllowed(way.0, "fill, fit") }
+        if way.0 == "fit" {
+            if let focus { throw focus.fault("nothing is cut off a picture that fits, so it has no focus") }
+            return PictureDeclaration(rule, .fit)
+        }
+        guard let focus else { return PictureDeclaration(rule) }
+        let words = try focus.texts("centre, attention, or two number fields")
+        switch words {
+        case ["centre"]: return PictureDeclaration(rule)
+        case ["attention"]: return PictureDeclaration(rule, .attention)
+        case let fields where fields.count == 2: return PictureDeclaration(rule, .fields(x: fields[0], y: fields[1]))
+        default: throw focus.notAllowed(words.joined(separator: ", "), "centre, attention, or two number fields such as [face-x, face-y]")
+        }
+    }
+
+    private func rule(_ place: YAMLPlace) throws(ConfigurationError) -> PictureRule {
+        let text = try place.text(Self.pictureSizes)
+        if text == "cell" { return .cell }
+        // One length is a square's.
+        if !text.contains("x"), let side = Self.length(text[...], PictureRule.Length.ofHeight) {
+            return PictureRule(width: side, height: side)
+        }
+        let sides = text.split(separator: "x", omittingEmptySubsequences: false)
+        guard sides.count == 2, let width = Self.length(sides[0], PictureRule.Length.ofWidth),
+            let height = Self.length(sides[1], PictureRule.Length.ofHeight)
+        else { throw place.notAllowed(text, Self.pictureSizes) }
+        return PictureRule(width: width, height: height)
+    }
+
+    /// `150`, or `50%`.
+    private static func length(_ text: Substring, _ share: (Double) -> PictureRule.Length) -> PictureRule.Length? {
+        text.hasSuffix("%") ? Double(text.dropLast()).map { share($0 / 100) } : Double(text).map { .points($0) }
     }
 }

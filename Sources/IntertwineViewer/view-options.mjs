@@ -42,6 +42,8 @@ export class ViewOptions {
     const query = new URLSearchParams();
     if (this.isTable) query.set("layout", "table");
     if (this.told(screen) !== null) query.set("width", String(this.told(screen)));
+    const scale = Math.min(3, Math.ceil(globalThis.devicePixelRatio ?? 1));
+    if (scale > 1) query.set("scale", String(scale));
     if (this.list === "feed") query.set("changes", "true");
     return query.size > 0 ? `${path}?${query}` : path;
   }

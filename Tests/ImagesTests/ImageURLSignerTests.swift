@@ -94,6 +94,37 @@ struct ImageURLSignerTests {
         #expect(fault(path, try signer(key), at: now) == .forged)
     }
 
+    @Test(
+        "A variant's signature is good for the scales that it is offered at, and for no other size",
+        arguments: ["150x150", "300x144-attention", "220x220-fit", "64x64-250-1000", "2000x100"])
+    func variants(_ text: String) throws {
+        let signer = try signer(key)
+        let url = try FetchURL("http://example.com/a.png")
+        let variant = try #require(PictureVariant(text: text))
+        #expect(variant.text == text)
+        let path = signer.path(for: url, variant, now: now)
+        #expect(path.hasSuffix("/" + text))
+        for scale in variant.scales {
+            let verified = try signer.verify(path + PictureSizing.suffix(scale), now: now)
+            #expect(verified.source == url.text && verified.sizing == PictureSizing(variant, scale: scale))
+        }
+        for suffix in ["@1x", "@4x", "@", "@2x@2x", "-fit", "0"] where PictureVariant(text: text + suffix) == nil {
+            #expect(fault(path + suffix, signer, at: now) == .malformed)
+        }
+        if variant.width == 2_000 { #expect(variant.scales == [1, 2] && fault(path + "@3x", signer, at: now) == .malformed) }
+        #expect(fault(path.replacing(text, with: "151x150"), signer, at: now) == .forged)
+        #expect(fault(String(path.dropLast(text.utf8.count + 1)), signer, at: now) == .forged)
+        let original = signer.path(for: url, now: now)
+        #expect(fault(original + "/" + text, signer, at: now) == .forged)
+    }
+
+    @Test(
+        "There is one way to write a variant",
+        arguments: ["0x1", "1x", "01x1", "+1x1", "4097x1", "1x1-500-500-1", "1x1-centre", "1x1-01-2", "1x1-1001-0"])
+    func wrongVariants(_ text: String) {
+        #expect(PictureVariant(text: text) == nil)
+    }
+
     @Test("Ten thousand random mutations are never accepted and never a trap")
     func mutations() throws {
         var generator = SeededRandom(seed: 11)

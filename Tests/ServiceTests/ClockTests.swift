@@ -137,8 +137,8 @@ final class ClockTests {
         case .pictureLink:
             let signer = try #require(ImageURLSigner(keys: [Array(repeating: 7, count: 32)]))
             let (links, picture) = (PictureLinks(signer: signer), "http://example.com/a.png")
-            let first = links.href(picture, now: made)
-            return { links.href(picture, now: $0) == first }
+            let first = links.link(picture, nil, now: made)
+            return { links.link(picture, nil, now: $0) == first }
         }
     }
 }

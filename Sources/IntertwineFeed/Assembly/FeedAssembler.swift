@@ -238,14 +238,15 @@ package final class FeedAssembler: Sendable {
 
     func context(of request: FeedRequest) -> CellContext {
         CellContext(
-            links: links, tokens: tokens, now: request.now, hasViewer: request.hasViewer, layout: request.layout, width: request.width)
+            links: links, tokens: tokens, now: request.now, hasViewer: request.hasViewer, layout: request.layout, width: request.width,
+            scale: request.scale)
     }
 
     private func href(_ cursor: PageCursor?, for request: FeedRequest) -> String? {
         cursor.map {
             links.page(
                 path: path, cursor: text($0), limit: request.limit, layout: request.layout, width: request.width,
-                followsChanges: request.followsChanges)
+                scale: request.scale, followsChanges: request.followsChanges)
         }
     }
 }

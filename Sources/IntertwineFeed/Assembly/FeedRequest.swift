@@ -3,6 +3,8 @@ package struct FeedRequest: Sendable {
     /// How many content items a page may hold; advertisements come on top.
     package static let limits = 1...100
     package static let defaultLimit = 20
+    /// Pixels per point that a client may ask its pictures with.
+    package static let scales = 1...3
 
     /// The cursor as the client sent it; nil for the first page.
     package var cursor: String?
@@ -16,6 +18,8 @@ package struct FeedRequest: Sendable {
     package var layout: CellLayout
     /// The client's width in points; nil where it does not tell.
     package var width: Int?
+    /// Pixels per point of its screen.
+    package var scale: Int
     /// With which advertisement a walk begins; the first one where nil. Pages further on have it in their cursor.
     package var rotation: RotationStart?
     /// Whether the page tells what its changes are asked for with.
@@ -23,7 +27,7 @@ package struct FeedRequest: Sendable {
 
     package init(
         cursor: String? = nil, limit: Int = FeedRequest.defaultLimit, now: Int64, hasViewer: Bool = false, hidden: (any HiddenCells)? = nil,
-        layout: CellLayout = .collection, width: Int? = nil, rotation: RotationStart? = nil, followsChanges: Bool = false
+        layout: CellLayout = .collection, width: Int? = nil, scale: Int = 1, rotation: RotationStart? = nil, followsChanges: Bool = false
     ) {
         self.cursor = cursor
         self.limit = limit
@@ -32,6 +36,7 @@ package struct FeedRequest: Sendable {
         self.hidden = hidden
         self.layout = layout
         self.width = width
+        self.scale = scale
         self.rotation = rotation
         self.followsChanges = followsChanges
     }

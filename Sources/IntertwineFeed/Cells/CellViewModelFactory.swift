@@ -50,10 +50,12 @@ public struct CellContext: Sendable {
     public var layout: CellLayout
     /// The client's width in points; nil where it is not known, and sizes are the contract's.
     public var width: Int?
+    /// Pixels per point that the client shows pictures with.
+    public var scale: Int
 
     public init(
         links: Links, tokens: CellTokens, now: Int64, hasViewer: Bool = false, slot: Int = 0, page: UInt32 = 0,
-        layout: CellLayout = .collection, width: Int? = nil, showing: Showing? = nil
+        layout: CellLayout = .collection, width: Int? = nil, scale: Int = 1, showing: Showing? = nil
     ) {
         self.links = links
         self.tokens = tokens
@@ -64,6 +66,7 @@ public struct CellContext: Sendable {
         self.showing = showing
         self.layout = layout
         self.width = width
+        self.scale = scale
     }
 }
 

@@ -6,8 +6,20 @@ internal import IntertwinePrimitives
 public final class Links: Sendable {
     /// Turns a picture's source URL into the href that clients load it from.
     ///
-    /// - Parameters: the source URL, and the time in milliseconds since 1970-01-01 UTC; the href must stay the same within an hour of it.
-    public typealias ImageHref = @Sendable (_ source: String, _ now: Int64) -> String
+    /// - Parameters: the source URL, the box that it is shown in, nil for the original, and the time in milliseconds since 1970-01-01 UTC;
+    ///   the href must stay the same within an hour of it.
+    public typealias ImageHref = @Sendable (_ source: String, _ shape: PictureShape?, _ now: Int64) -> ImageLink
+
+    /// An href, and the scales at which it can be had: none where it is the original's whatever is asked for.
+    public struct ImageLink: Sendable, Hashable {
+        public var href: String
+        public var scales: [Int]
+
+        public init(_ href: String, scales: [Int] = []) {
+            self.href = href
+            self.scales = scales
+        }
+    }
 
     private let base: String
     private let imageHref: ImageHref
@@ -19,13 +31,27 @@ public final class Links: Sendable {
         var base = base ?? ""
         while base.hasSuffix("/") { base.removeLast() }
         self.base = base
-        imageHref = image ?? { source, _ in source }
+        imageHref = image ?? { source, _, _ in ImageLink(source) }
     }
 
-    /// The href of a picture. What the minting gives is taken as it is where it is absolute, and put below the base where it begins with a slash.
-    public func image(_ source: String, now: Int64) -> String {
-        let href = imageHref(source, now)
-        return base.isEmpty || href.utf8.first != UInt8(ascii: "/") ? href : base + href
+    /// The href of a picture as it is. What the minting gives is taken as it is where it is absolute, and put below the base where it begins
+    /// with a slash.
+    public func image(_ source: String, now: Int64) -> String { below(imageHref(source, nil, now).href) }
+
+    /// A picture for a part of a cell.
+    ///
+    /// - Parameters:
+    ///   - shape: how it is shown; nil for the original.
+    ///   - scale: pixels per point that the client wishes for; where there are none so many, it gets the most there are.
+    public func picture(_ source: String, _ shape: PictureShape? = nil, scale: Int = 1, now: Int64) -> BoundPicture {
+        let link = imageHref(source, shape, now)
+        var href = below(link.href)
+        if let best = link.scales.last(where: { $0 <= scale }), best > 1 { href += "@\(best)x" }
+        return BoundPicture(href, box: shape?.box, scales: link.scales)
+    }
+
+    private func below(_ href: String) -> String {
+        base.isEmpty || href.utf8.first != UInt8(ascii: "/") ? href : base + href
     }
 
     /// The template of the href that cancels a picture's request; `{request}` stands for the request's id.
@@ -46,9 +72,10 @@ public final class Links: Sendable {
         base + "/selections/" + PercentCoding.encode(id, keeping: .segment)
     }
 
-    /// A page of a feed. The cursor is of base64url characters alone; layout and width stand there where they are not the usual ones.
+    /// A page of a feed. The cursor is of base64url characters alone; layout, width and scale stand there where they are not the usual ones.
     public func page(
-        path: String, cursor: String, limit: Int, layout: CellLayout = .collection, width: Int? = nil, followsChanges: Bool = false
+        path: String, cursor: String, limit: Int, layout: CellLayout = .collection, width: Int? = nil, scale: Int = 1,
+        followsChanges: Bool = false
     ) -> String {
         var href = ""
         href.reserveCapacity(base.utf8.count + path.utf8.count + cursor.utf8.count + 64)
@@ -60,6 +87,7 @@ public final class Links: Sendable {
         href += String(limit)
         if layout != .collection { href += "&layout=" + layout.rawValue }
         if let width { href += "&width=" + String(width) }
+        if scale != 1 { href += "&scale=" + String(scale) }
         if followsChanges { href += "&changes=true" }
         return href
     }

@@ -78,28 +78,34 @@ public enum UserCell: String, Sendable, Hashable, CaseIterable {
 /// Shows a user with background, avatar and name.
 package struct UserSnapshotCellFactory: CellViewModelFactory {
     private let cell: StandardCell
+    private let avatar: PictureRule
+    private let background: PictureRule
     package var identifier: String { cell.identifier }
 
     /// - Parameter plan: what the cell's slots do, besides configuration.
     package init(plan: CommandPlan, layout: CellLayout = .collection) {
+        avatar = layout == .collection ? .square(0.25) : .square(0.6)
         cell = StandardCell(
             layout, plan: plan, collection: UserCell.snapshot.rawValue,
             SizeRule(CellSize(width: 300, height: 200), fraction: 0.8, aspectRatio: 1.5, minimum: 150, maximum: 600),
             table: "UserTableViewCell", height: 100)
+        background = layout == .collection ? PictureRule(width: .ofWidth(1), height: .ofHeight(0.72)) : .cell
     }
 
     package func makeViewModel(for item: FeedItem, cell id: String, in context: CellContext) throws -> CellViewModel {
-        try cell.makeViewModel(forUser: item, cell: id, in: context, showingBackground: true)
+        try cell.makeViewModel(forUser: item, cell: id, in: context, avatar: avatar, background: background)
     }
 }
 
 /// Shows a user with a round avatar and name.
 package struct CircularUserCellFactory: CellViewModelFactory {
     private let cell: StandardCell
+    private let avatar: PictureRule
     package var identifier: String { cell.identifier }
 
     /// - Parameter plan: what the cell's slots do, besides configuration.
     package init(plan: CommandPlan, layout: CellLayout = .collection) {
+        avatar = layout == .collection ? .square(0.63) : .square(0.7)
         cell = StandardCell(
             layout, plan: plan, collection: UserCell.circular.rawValue,
             SizeRule(CellSize(width: 300, height: 190), fraction: 0.8, aspectRatio: 300.0 / 190, minimum: 150, maximum: 600),
@@ -107,7 +113,7 @@ package struct CircularUserCellFactory: CellViewModelFactory {
     }
 
     package func makeViewModel(for item: FeedItem, cell id: String, in context: CellContext) throws -> CellViewModel {
-        try cell.makeViewModel(forUser: item, cell: id, in: context, showingBackground: false)
+        try cell.makeViewModel(forUser: item, cell: id, in: context, avatar: avatar, background: nil)
     }
 }
 
@@ -127,7 +133,7 @@ package struct AdvertisementCellFactory: CellViewModelFactory {
     package func makeViewModel(for item: FeedItem, cell id: String, in context: CellContext) throws -> CellViewModel {
         let advertisement = try Advertisement(item: item)
         return cell.makeViewModel(
-            filledWith: [Binding("content", .image(context.links.image(advertisement.contentURL, now: context.now)))],
+            filledWith: [Binding("content", .image(cell.picture(advertisement.contentURL, .cell, .fit, in: context)))],
             subject: CommandSubject(cell: id, item: item, destination: advertisement.clickthroughURL, context: context))
     }
 }
@@ -151,18 +157,29 @@ private struct StandardCell: Sendable {
             commands: plan.commands(configuration: BindCommand(bindings)), subject: subject)
     }
 
+    /// - Parameters:
+    ///   - avatar: what is most to be seen of it stays, as it is a face.
+    ///   - background: nil where the cell shows none.
     func makeViewModel(
-        forUser item: FeedItem, cell: String, in context: CellContext, showingBackground: Bool
+        forUser item: FeedItem, cell: String, in context: CellContext, avatar: PictureRule, background: PictureRule?
     ) throws -> CellViewModel {
         let user = try User(item: item)
-        let avatar = context.links.image(user.avatarURL, now: context.now)
-        var bindings = [Binding("username", .text(user.username)), Binding("avatar", .image(avatar))]
-        if showingBackground, let background = user.backgroundURL {
-            bindings.append(Binding("background", .image(context.links.image(background, now: context.now))))
+        var bindings = [
+            Binding("username", .text(user.username)),
+            Binding("avatar", .image(picture(user.avatarURL, avatar, .fill(.attention), in: context))),
+        ]
+        if let background, let url = user.backgroundURL {
+            bindings.append(Binding("background", .image(picture(url, background, .fill(.centre), in: context))))
         }
+        let original = context.links.image(user.avatarURL, now: context.now)
         return makeViewModel(
             filledWith: bindings,
             subject: CommandSubject(
-                cell: cell, item: item, presentation: .imageZoom(username: user.username, image: avatar), context: context))
+                cell: cell, item: item, presentation: .imageZoom(username: user.username, image: original), context: context))
+    }
+
+    func picture(_ source: String, _ rule: PictureRule, _ fit: PictureShape.Fit, in context: CellContext) -> BoundPicture {
+        let shape = rule.shape(in: size.size(width: context.width), fit)
+        return context.links.picture(source, shape, scale: context.scale, now: context.now)
     }
 }

@@ -63,6 +63,7 @@ extension FeedAssembler {
             request.limit = page.limit
             request.layout = page.layout
             request.width = page.width
+            request.scale = page.scale
             // As it was when the client's walk began: its advertisements do not change with the hour.
             if page.hour > 0 { request.rotation?.hour = page.hour }
             request.followsChanges = true
@@ -88,7 +89,7 @@ extension FeedAssembler {
     ) -> String? {
         HeldPage(
             feed: digest, cursor: cursor.map(text), limit: request.limit, layout: request.layout, width: request.width,
-            hour: request.rotation?.hour ?? 0,
+            scale: request.scale, hour: request.rotation?.hour ?? 0,
             edges: HeldPage.Edges(before: previous?.place.digest ?? 0, after: next?.place.digest ?? 0),
             cells: entries.map(HeldCell.init)
         ).text

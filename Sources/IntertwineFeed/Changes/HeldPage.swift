@@ -23,6 +23,8 @@ struct HeldPage: Hashable {
     var limit: Int
     var layout: CellLayout
     var width: Int?
+    /// Pixels per point.
+    var scale: Int
     /// Of the rotation of the advertisements when the walk began; 0 for none.
     var hour: UInt32
     var edges: Edges
@@ -34,7 +36,7 @@ struct HeldPage: Hashable {
         writer.write(Self.format)
         writer.write(feed)
         writer.write(UInt8(clamping: limit))
-        writer.write(UInt8(CellLayout.allCases.firstIndex(of: layout) ?? 0))
+        writer.write(UInt8(CellLayout.allCases.firstIndex(of: layout) ?? 0) | UInt8(clamping: scale - 1) << 4)
         writer.write(varying: width ?? 0)
         writer.write(hour)
         writer.write(edges.before, count: HeldCell.digestLength)
@@ -59,11 +61,12 @@ struct HeldPage: Hashable {
         guard text.utf8.count <= Self.textLimit, let bytes = Base64URL.decode(text.utf8) else { return nil }
         var reader = ByteReader(bytes)
         guard reader.readByte() == Self.format, let feed = reader.readUInt64(), let limit = reader.readByte(),
-            let layout = reader.readByte(),
+            let form = reader.readByte(),
             let width = reader.readVarying(), let hour = reader.readUInt32(), let before = reader.readNumber(HeldCell.digestLength),
             let after = reader.readNumber(HeldCell.digestLength),
             let cursor = reader.readCounted(),
-            FeedRequest.limits.contains(Int(limit)), CellLayout.allCases.indices.contains(Int(layout)),
+            FeedRequest.limits.contains(Int(limit)), CellLayout.allCases.indices.contains(Int(form & 0x0f)),
+            FeedRequest.scales.contains(Int(form >> 4) + 1),
             width == 0 || SizeRule.widths.contains(width)
         else { return nil }
         var cells: [HeldCell] = []
@@ -79,7 +82,8 @@ struct HeldPage: Hashable {
         self.feed = feed
         self.cursor = cursor.isEmpty ? nil : Base64URL.encode(cursor)
         self.limit = Int(limit)
-        self.layout = CellLayout.allCases[Int(layout)]
+        layout = CellLayout.allCases[Int(form & 0x0f)]
+        scale = Int(form >> 4) + 1
         self.width = width == 0 ? nil : width
         self.hour = hour
         edges = Edges(before: before, after: after)
@@ -87,7 +91,8 @@ struct HeldPage: Hashable {
     }
 
     init(
-        feed: UInt64, cursor: String?, limit: Int, layout: CellLayout, width: Int?, hour: UInt32 = 0, edges: Edges = Edges(),
+        feed: UInt64, cursor: String?, limit: Int, layout: CellLayout, width: Int?, scale: Int = 1, hour: UInt32 = 0,
+        edges: Edges = Edges(),
         cells: [HeldCell]
     ) {
         self.feed = feed
@@ -95,6 +100,7 @@ struct HeldPage: Hashable {
         self.limit = limit
         self.layout = layout
         self.width = width
+        self.scale = scale
         self.hour = hour
         self.edges = edges
         self.cells = cells

@@ -15,10 +15,12 @@ public enum Action: Sendable, Hashable {
 public struct Binding: Sendable, Hashable {
     public enum Value: Sendable, Hashable {
         case text(String)
-        /// The href of a picture.
-        case image(String)
+        case image(BoundPicture)
         /// A value of a type that a configured kind brings, such as `date`.
         case custom(type: String, ActionValue)
+
+        /// A picture of which nothing is known but its href.
+        public static func image(_ href: String) -> Value { .image(BoundPicture(href)) }
     }
 
     /// The part's name, such as `avatar`.

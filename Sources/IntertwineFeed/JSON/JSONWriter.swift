@@ -144,13 +144,41 @@ extension JSONWriter {
         case .text(let text):
             raw(#""text":"#)
             write(text)
-        case .image(let href):
-            raw(#""image":"#)
-            write(href)
+        case .image(let picture): write(picture)
         case .custom(let type, let value):
             write(type)
             raw(":")
             write(value)
+        }
+    }
+
+    private mutating func write(_ picture: BoundPicture) {
+        raw(#""image":"#)
+        write(picture.href)
+        if let box = picture.box {
+            raw(#","width":"#)
+            write(Int64(box.width))
+            raw(#","height":"#)
+            write(Int64(box.height))
+        }
+        if !picture.scales.isEmpty {
+            raw(#","scales":"#)
+            write(.list(picture.scales.map { .integer(Int64($0)) }))
+        }
+        if let looks = picture.looks {
+            raw(#","placeholder":"#)
+            write(looks.placeholder)
+            raw(#","color":"#)
+            write(looks.color)
+            raw(#","original":{"width":"#)
+            write(Int64(looks.width))
+            raw(#","height":"#)
+            write(Int64(looks.height))
+            raw("}")
+        }
+        if let alternative = picture.alternative {
+            raw(#","alt":"#)
+            write(alternative)
         }
     }
 

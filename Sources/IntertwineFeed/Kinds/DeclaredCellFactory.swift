@@ -40,15 +40,15 @@ private struct DeclaredCellFactory: CellViewModelFactory {
         guard let cell else { return nil }
         var bindings: [Binding] = []
         bindings.reserveCapacity(cell.bindings.count)
+        let size = cell.size.size(width: context.width)
         for (part, source) in cell.bindings {
-            if let value = try source.value(of: &values, in: context) { bindings.append(Binding(part, value)) }
+            if let value = try source.value(of: &values, in: size, context) { bindings.append(Binding(part, value)) }
         }
         let subject = CommandSubject(
             cell: id, item: item, presentation: try screen?.presentation(of: &values, in: context),
             destination: try destination.flatMap { try values.text($0) }, context: context)
         return CellViewModel(
-            identifier: cell.identifier, size: cell.size.size(width: context.width),
-            commands: plan.commands(configuration: BindCommand(bindings)), subject: subject)
+            identifier: cell.identifier, size: size, commands: plan.commands(configuration: BindCommand(bindings)), subject: subject)
     }
 }
 

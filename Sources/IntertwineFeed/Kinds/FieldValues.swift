@@ -30,6 +30,22 @@ struct FieldValues {
         images.append((field.name, href))
         return href
     }
+
+    /// A picture as a cell of a size shows it.
+    func picture(
+        _ reference: FieldReference, _ shown: ShownPicture, in cell: CellSize, _ context: CellContext
+    ) throws(ItemFault) -> BoundPicture? {
+        guard let source = try text(reference) else { return nil }
+        let fit: PictureShape.Fit
+        switch shown.fit {
+        case .fit: fit = .fit
+        case .fill(let focus): fit = .fill(focus)
+        case .fields(let x, let y):
+            let point = (try text(x).flatMap { Double($0) }, try text(y).flatMap { Double($0) })
+            if let x = point.0, let y = point.1 { fit = .fill(.point(x: x, y: y)) } else { fit = .fill(.attention) }
+        }
+        return context.links.picture(source, shown.rule.shape(in: cell, fit), scale: context.scale, now: context.now)
+    }
 }
 
 /// What a declaration can name: a field of its kind, or the id or the type that every item has.
@@ -55,11 +71,23 @@ enum FieldReference: Sendable, Hashable {
     }
 }
 
+/// How a part shows a picture, with the fields found that the declaration names.
+struct ShownPicture: Sendable {
+    enum Fit: Sendable {
+        case fit
+        case fill(PictureShape.Focus)
+        case fields(x: FieldReference, y: FieldReference)
+    }
+
+    let rule: PictureRule
+    let fit: Fit
+}
+
 /// Where a part of a cell gets its value from.
 enum BindingSource: Sendable {
     case text(FieldReference)
     case template(TextTemplate)
-    case image(FieldReference)
+    case image(FieldReference, ShownPicture?)
     case date(FieldReference)
     case number(FieldReference)
     case link(FieldReference)
@@ -68,7 +96,10 @@ enum BindingSource: Sendable {
     /// What the part is filled with; nil where the item has nothing for it.
     ///
     /// - Throws: ``ItemFault`` where a field is not what the kind declares.
-    func value(of values: inout FieldValues, in context: CellContext) throws(ItemFault) -> Binding.Value? {
+    func value(of values: inout FieldValues, in cell: CellSize, _ context: CellContext) throws(ItemFault) -> Binding.Value? {
+        if case .image(let reference, let shown?) = self {
+            return try values.picture(reference, shown, in: cell, context).map { .image($0) }
+        }
         guard let text = try text(of: &values, in: context) else { return nil }
         switch self {
         case .text, .template: return .text(text)
@@ -85,7 +116,7 @@ enum BindingSource: Sendable {
     func text(of values: inout FieldValues, in context: CellContext) throws(ItemFault) -> String? {
         switch self {
         case .text(let reference), .date(let reference), .number(let reference), .link(let reference): return try values.text(reference)
-        case .image(let reference): return try values.image(reference, in: context)
+        case .image(let reference, _): return try values.image(reference, in: context)
         case .template(let template):
             let text = try template.text(of: values)
             return text.isEmpty ? nil : text

@@ -203,13 +203,35 @@ extension KindCompiler {
             case .text where isTemplate: return .template(try TextTemplate(binding.source, for: .text, reading: references))
             case .link where isTemplate: return .linkTemplate(try LinkTemplate(binding.source, reading: references))
             case .text: return .text(try reference(binding.source, [.text, .number, .date, .url, .boolean], at: []))
-            case .image: return .image(try reference(binding.source, [.image], at: []))
+            case .image: return .image(try reference(binding.source, [.image], at: []), try binding.picture.map(shown))
             case .date: return .date(try reference(binding.source, [.date], at: []))
             case .number: return .number(try reference(binding.source, [.number], at: []))
             case .link: return .link(try reference(binding.source, [.url], at: []))
             }
         } catch {
             throw KindFault(path, error.reason)
+        }
+    }
+}
+
+extension KindCompiler {
+    /// - Throws: ``KindFault`` without a path.
+    private func shown(_ picture: PictureDeclaration) throws(KindFault) -> ShownPicture {
+        for length in [picture.rule.width, picture.rule.height] {
+            switch length {
+            case .points(let points):
+                guard (1...10_000).contains(points) else { throw KindFault([], "a picture's lengths are 1 to 10000 points") }
+            case .ofWidth(let share), .ofHeight(let share):
+                guard (0.01...1).contains(share) else { throw KindFault([], "a picture takes 1% to 100% of its cell") }
+            }
+        }
+        switch picture.fit {
+        case .fit: return ShownPicture(rule: picture.rule, fit: .fit)
+        case .centre: return ShownPicture(rule: picture.rule, fit: .fill(.centre))
+        case .attention: return ShownPicture(rule: picture.rule, fit: .fill(.attention))
+        case .fields(let x, let y):
+            let (x, y) = (try reference(x, [.number], at: []), try reference(y, [.number], at: []))
+            return ShownPicture(rule: picture.rule, fit: .fields(x: x, y: y))
         }
     }
 }

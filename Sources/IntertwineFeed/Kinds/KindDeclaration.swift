@@ -91,11 +91,33 @@ package struct BindingDeclaration: Sendable, Hashable {
     package var form: Form
     /// A field's name; or, for texts and links, a mustache template that combines fields.
     package var source: String
+    /// How large a picture is shown; nil for the original, and for everything else.
+    package var picture: PictureDeclaration?
 
-    package init(_ part: String, _ form: Form, _ source: String) {
+    package init(_ part: String, _ form: Form, _ source: String, picture: PictureDeclaration? = nil) {
         self.part = part
         self.form = form
         self.source = source
+        self.picture = picture
+    }
+}
+
+/// How a part of a cell shows a picture.
+package struct PictureDeclaration: Sendable, Hashable {
+    package enum Fit: Sendable, Hashable {
+        case fit
+        case centre
+        case attention
+        /// Two number fields from 0 to 1: from the left, and from the top. Where an item lacks one, attention decides.
+        case fields(x: String, y: String)
+    }
+
+    package var rule: PictureRule
+    package var fit: Fit
+
+    package init(_ rule: PictureRule, _ fit: Fit = .centre) {
+        self.rule = rule
+        self.fit = fit
     }
 }
 

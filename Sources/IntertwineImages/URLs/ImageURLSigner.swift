@@ -2,10 +2,12 @@ internal import Crypto
 public import IntertwineFetch
 internal import IntertwinePrimitives
 
-/// Mints and verifies the paths under which pictures are served: `/images/{signature}/{source}`.
+/// Mints and verifies the paths under which pictures are served: `/images/{signature}/{source}`, and sized ones at
+/// `/images/{signature}/{source}/{variant}`.
 ///
 /// The source is the picture's URL in base64url. The signature is base64url too: a version, the key's name, the hour in which
-/// the path expires, and 128 bits of HMAC-SHA256 over all of that and the source. Expiry moves in steps of the rotation, so a picture has
+/// the path expires, and 128 bits of HMAC-SHA256 over all of that, the source, and the ``PictureVariant`` without its scale: one signature
+/// is good for all scales that the variant is offered at, and for no other size. Expiry moves in steps of the rotation, so a picture has
 /// one path for that long, and whoever caches by path profits; the path before is valid beside the new one for the whole horizon. Each
 /// picture's steps begin at an hour of its own: never do all caches have to fetch everything at once. The path is no part of our own
 /// cache's key.
@@ -60,26 +62,31 @@ public struct ImageURLSigner: Sendable {
     }
 
     /// The path of a picture.
-    /// - Parameter now: seconds since 1970.
-    public func mint(_ source: FetchURL, now: Int64) -> Minted {
-        mint(source.text, change: change(of: source.text, after: Int64(Self.hour(now))))
+    /// - Parameters:
+    ///   - variant: nil for the original.
+    ///   - now: seconds since 1970.
+    public func mint(_ source: FetchURL, _ variant: PictureVariant? = nil, now: Int64) -> Minted {
+        mint(source.text, variant, change: change(of: source.text, after: Int64(Self.hour(now))))
     }
 
     /// The path of a picture whose source is known to be in libcurl's canonical form, as every one is that `FetchURL.isPlain` says so of.
-    public func path(forPlain source: String, now: Int64) -> String {
-        mint(source, change: change(of: source, after: Int64(Self.hour(now)))).path
+    public func path(forPlain source: String, _ variant: PictureVariant? = nil, now: Int64) -> String {
+        mint(source, variant, change: change(of: source, after: Int64(Self.hour(now)))).path
     }
 
-    private func mint(_ source: String, change: Int64) -> Minted {
+    private func mint(_ source: String, _ variant: PictureVariant?, change: Int64) -> Minted {
         let expiry = UInt32(clamping: change + horizonHours)
-        let text = Base64URL.encode(source.utf8)
+        var text = Base64URL.encode(source.utf8)
+        if let variant { text += "/" + variant.text }
         let head = [Self.version] + keys[0].name + expiry.bigEndianBytes
         let signature = head + keys[0].tag(head, text.utf8)
         return Minted(path: Self.prefix + Base64URL.encode(signature) + "/" + text, changes: change * 3_600)
     }
 
     /// The path alone.
-    public func path(for source: FetchURL, now: Int64) -> String { mint(source, now: now).path }
+    public func path(for source: FetchURL, _ variant: PictureVariant? = nil, now: Int64) -> String {
+        mint(source, variant, now: now).path
+    }
 
     /// The next hour in which the picture gets another path.
     private func change(of source: String, after hour: Int64) -> Int64 {
@@ -93,6 +100,8 @@ public struct ImageURLSigner: Sendable {
     /// What a path was minted for.
     public struct Verified: Sendable, Hashable {
         public var source: String
+        /// Nil for the original.
+        public var sizing: PictureSizing?
         /// Seconds since 1970 from which on the path is valid no more.
         public var expires: Int64
     }
@@ -104,21 +113,28 @@ public struct ImageURLSigner: Sendable {
     public func verify(_ path: String, now: Int64) throws(ImageURLFault) -> Verified {
         guard path.utf8.starts(with: Self.prefix.utf8) else { throw .malformed }
         let parts = path.utf8.dropFirst(Self.prefix.utf8.count).split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty, parts[1].count <= FetchURL.longest * 4 / 3 + 4 else {
+        guard (2...3).contains(parts.count), !parts[0].isEmpty, !parts[1].isEmpty, parts[1].count <= FetchURL.longest * 4 / 3 + 4 else {
             throw .malformed
+        }
+        var sizing: PictureSizing?
+        var signed = Array(parts[1])
+        if parts.count == 3 {
+            sizing = PictureSizing(String(decoding: parts[2].prefix(PictureVariant.longest + 1), as: UTF8.self))
+            guard let sizing else { throw .malformed }
+            signed += [UInt8(ascii: "/")] + sizing.variant.text.utf8
         }
         guard let signature = Base64URL.decode(parts[0]), signature.count == Self.signatureLength, signature[0] == Self.version else {
             throw .forged
         }
         let head = Array(signature.prefix(7))
         let isGenuine = keys.contains { key in
-            key.name == Array(head[1..<3]) && Self.isEqual(key.tag(head, parts[1]), signature.dropFirst(7))
+            key.name == Array(head[1..<3]) && Self.isEqual(key.tag(head, signed), signature.dropFirst(7))
         }
         guard isGenuine else { throw .forged }
         let expiry = UInt32(bigEndianBytes: head[3...])
         guard isValid(until: Int64(expiry) * 3_600, now: now) else { throw .expired }
         guard let source = Base64URL.decode(parts[1]).flatMap({ String(validating: $0, as: UTF8.self) }) else { throw .malformed }
-        return Verified(source: source, expires: Int64(expiry) * 3_600)
+        return Verified(source: source, sizing: sizing, expires: Int64(expiry) * 3_600)
     }
 
     /// Whether a path that ends at a moment is valid. One that ends later than any that is minted now was minted by a clock that was ahead,

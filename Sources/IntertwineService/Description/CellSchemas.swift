@@ -126,14 +126,37 @@ extension Schema {
     ]).described("Fill the named parts of the cell.").named("BindAction")
     static let binding = Schema.object([
         .optional("text", .string, "A text, shown as it is."),
-        .optional("image", .href, "The href of a picture, below the image proxy."),
+        .optional(
+            "image", .href,
+            """
+            The href of a picture, below the image proxy: of the size that the part shows, at the page's `scale`, where `width` stands beside \
+            it; else of the original.
+            """),
+        .optional("width", .integer(minimum: 1), "Points: the box that the picture is shown in. Beside `image`, with `height`."),
+        .optional("height", .integer(minimum: 1), "Points."),
+        .optional(
+            "scales", .list(of: .integer(minimum: 1, maximum: 3)),
+            """
+            The scales at which the picture can be had. The href ends with `@2x` or `@3x` for those, and with neither for the first; a client puts \
+            the one it wants there in place of what stands there, and needs no other signature.
+            """),
+        .optional(
+            "placeholder", .string(pattern: "^[A-Za-z0-9+/]+={0,2}$"),
+            "What the picture looks like from afar: a ThumbHash in base64, of at most 40 bytes. Known once the picture was fetched."),
+        .optional("color", .string(pattern: "^#[0-9a-f]{6}$"), "The colour that most of the picture has. Known once it was fetched."),
+        .optional(
+            "original", .object([.required("width", .integer(minimum: 1)), .required("height", .integer(minimum: 1))]),
+            "Pixels of the original. Known once it was fetched."),
+        .optional("alt", .string, "What is said in place of the picture to those who do not see it."),
         .optional(
             "date", .string(pattern: Timestamp.pattern),
             "A date, or a date with time and offset (RFC 3339), shown as the person's language and place want it."),
         .optional("number", .number, "A number, shown as the person's language wants it."),
         .optional("link", .href, "Where a part of the cell leads: an absolute URL."),
     ]).described("A value under the name of its type. The list of types is open.").examples(
-        #"{"text": "Tongue Twister"}"#, #"{"image": "/images/…"}"#, #"{"date": "2026-05-01T19:00:00Z"}"#, #"{"number": 12.5}"#,
+        #"{"text": "Tongue Twister"}"#,
+        #"{"image": "/images/…/150x150@2x", "width": 150, "height": 150, "scales": [1, 2, 3]}"#, #"{"date": "2026-05-01T19:00:00Z"}"#,
+        #"{"number": 12.5}"#,
         #"{"link": "https://sign.example.com/1"}"#
     ).with("minProperties", .integer(1)).named("Binding")
     static let requestAction = Schema.object([

@@ -17,6 +17,7 @@ final class FinishedPages: Sendable {
         var limit: Int
         var layout: CellLayout
         var width: Int?
+        var scale: Int
         var followsChanges: Bool
 
         init(_ request: FeedRequest, of feed: String) {
@@ -25,6 +26,7 @@ final class FinishedPages: Sendable {
             limit = request.limit
             layout = request.layout
             width = request.width
+            scale = request.scale
             followsChanges = request.followsChanges
         }
     }

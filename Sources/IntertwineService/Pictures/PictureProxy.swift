@@ -64,11 +64,27 @@ struct PictureLinks: Sendable {
 
     /// The href of a picture; the source itself, which no proxy of ours will fetch, where it is no URL that could be signed.
     ///
-    /// - Parameter now: milliseconds since 1970-01-01 UTC.
-    func href(_ source: String, now: Int64) -> String {
-        if FetchURL.isPlain(source) { return signer.path(forPlain: source, now: now / 1_000) }
-        guard let url = try? FetchURL(source) else { return source }
-        return signer.path(for: url, now: now / 1_000)
+    /// - Parameters:
+    ///   - shape: nil for the original, which is also what a box gets that is too large for any picture.
+    ///   - now: milliseconds since 1970-01-01 UTC.
+    func link(_ source: String, _ shape: PictureShape?, now: Int64) -> Links.ImageLink {
+        let variant = shape.flatMap { PictureVariant(width: $0.box.width, height: $0.box.height, fit: PictureRecipe.Fit($0.fit)) }
+        let scales = variant?.scales ?? []
+        if FetchURL.isPlain(source) { return Links.ImageLink(signer.path(forPlain: source, variant, now: now / 1_000), scales: scales) }
+        guard let url = try? FetchURL(source) else { return Links.ImageLink(source) }
+        return Links.ImageLink(signer.path(for: url, variant, now: now / 1_000), scales: scales)
+    }
+}
+
+extension PictureRecipe.Fit {
+    fileprivate init(_ fit: PictureShape.Fit) {
+        self =
+            switch fit {
+            case .fit: .fit
+            case .fill(.centre): .fill(.centre)
+            case .fill(.attention): .fill(.attention)
+            case .fill(.point(let x, let y)): .fill(.point(x: x, y: y))
+            }
     }
 }
 

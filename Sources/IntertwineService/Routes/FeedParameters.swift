@@ -30,6 +30,13 @@ enum FeedParameters {
         "width", in: SizeRule.widths,
         "The client's width in points, from which sizes are computed by each cell's rule; without it they are fixed.", example: 390)
 
+    static let scale = Parameter.integer(
+        "scale", in: FeedRequest.scales, default: 1,
+        """
+        Pixels per point of the client's screen: the hrefs of sized pictures are those of pictures with so many. The wish is handed on to \
+        `page.next` and `page.previous`.
+        """, example: 2)
+
     static let changes = Parameter.flag(
         "changes",
         """

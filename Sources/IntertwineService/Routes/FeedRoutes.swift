@@ -98,7 +98,7 @@ struct FeedRoutes: Sendable {
         typealias P = FeedParameters
         let pages = APIOperation(
             way.pages.id, tag: "Feed", way.pages.summary, way.pages.text,
-            parameters: way.parameters + [P.limit, P.cursor, P.layout, P.width, P.changes, P.viewer, P.ifNoneMatch],
+            parameters: way.parameters + [P.limit, P.cursor, P.layout, P.width, P.scale, P.changes, P.viewer, P.ifNoneMatch],
             answers: way.missing + Answer.page("`limit` or `cursor` is wrong.", [.wrongLimit, .wrongCursor]))
         let wrongSince = Answer.Told(
             .invalidParameter, "since must be the page.since of each page that is held, with commas in between.")
@@ -167,7 +167,8 @@ struct FeedRoutes: Sendable {
         var feed = FeedRequest(
             cursor: try request[FeedParameters.cursor], limit: try request[FeedParameters.limit], now: request.now,
             layout: try request[FeedParameters.layout], width: try request[FeedParameters.width],
-            rotation: RotationStart(viewer: nil, now: request.now), followsChanges: try request[FeedParameters.changes])
+            scale: try request[FeedParameters.scale], rotation: RotationStart(viewer: nil, now: request.now),
+            followsChanges: try request[FeedParameters.changes])
         guard let viewer = try clients.viewer(of: request.head) else {
             let page = try await shared.page(
                 SharedPages.Wish(

@@ -59,6 +59,9 @@ struct ImageRoutes: Sendable {
             Route(
                 .get, "/images/{signature}/{source}", PictureDescription.operation, cancelsOnPeerClose: true, timeLimit: timeLimit
             ) { try await picture($0) },
+            Route(
+                .get, "/images/{signature}/{source}/{variant}", PictureDescription.sized, cancelsOnPeerClose: true, timeLimit: timeLimit
+            ) { try await picture($0) },
             Route(.delete, "/images/requests/{id}", cancelling) { try await cancel($0) },
             Route(.post, "/images/viewport", seeing, bodyLimit: Self.viewportBodyLimit) { try await viewport($0) },
         ]

@@ -11,63 +11,85 @@ enum PictureDescription {
         puts it behind what is looked at. `Cache-Control: only-if-cached` asks no origin: 504 where nothing is stored. Small pictures \
         that come quickly are answered whole the first time too, with their `ETag` and in parts.
         """,
+        parameters: [signature, source] + fields, answers: answers)
+
+    static let sized = APIOperation(
+        "getSizedImage", tag: "Images", "A picture of the size that it is shown at",
+        """
+        As `/images/{signature}/{source}`, made to fit its cell: upright, in sRGB, without anything that the camera noted, never larger than \
+        the original, in the best format that the client names (AVIF, WebP; else JPEG or PNG, and animations as WebP or GIF). All sizes and \
+        formats of a picture share one download, and those who wait for the same one share its making. It is as fresh as the original. \
+        A service without picture workers answers with the original.
+        """,
         parameters: [
+            signature, source,
             Parameter.segment(
-                "signature", FeedParameters.plain, "Version, key, expiry and code, in base64url.",
-                example: #""AXuJAAecoioHpRy2i46ncVRsnkNx24E""#),
-            Parameter.segment(
-                "source", FeedParameters.plain, "The picture's URL in base64url.",
-                example: #""aHR0cHM6Ly9waWN0dXJlcy5leGFtcGxlLmNvbS90dC5wbmc""#),
-            Parameter.field(
-                "X-Request-ID", .string,
+                "variant", .string(pattern: "^[1-9][0-9]*x[1-9][0-9]*(-fit|-attention|-[0-9]+-[0-9]+)?(@[23]x)?$"),
                 """
-                Names the request in the answer and in the log: 1 to 128 token characters of the client's choice. By a UUID it can be \
-                cancelled; any other name cancels nothing.
-                """, example: #""0e2b1b5a-6c0f-4b7e-8f6a-3a5d0c9f7e11""#),
-            Parameter<Void>.ifNoneMatch,
-            Parameter.field(
-                "Range", .string, "A single range of bytes (RFC 9110, section 14). Others are ignored.", example: #""bytes=0-99""#),
-            Parameter.field(
-                "Accept", .string, "The formats that the client takes; AVIF and WebP are asked for where they are named.",
-                example: #""image/avif,image/webp,*/*;q=0.8""#),
-        ],
-        answers: [
-            .json(.ok, "The picture.", .any, picture, type: "image/*"),
-            .json(.partialContent, "A part of the picture.", .any, picture + [contentRange], type: "image/*"),
-            .empty(.notModified, "What the client has is still right.", picture),
-            none(
-                .forbidden, "The URL was not made here, or its source must not be fetched.", ["address-denied", "upstream-403"],
-                or: [.init(.invalidImageURL, "This image URL was not made here.")]),
-            none(.notFound, "The origin has no such picture.", ["upstream-404"]),
-            none(
-                .gone, "The URL has expired, or its origin says that the picture is gone.", ["upstream-410"],
-                or: [.init(.expiredImageURL, "This image URL has expired; the feed has a new one.")]),
-            .preconditionFailed,
-            none(.notAcceptable, "There is a picture, in no format that the client takes.", ["not-acceptable"]),
-            none(
-                .unsupportedMediaType, "What the origin has is no picture that is passed on.",
-                ["type-denied", "type-mismatch", "encoded-body"], or: [.init(nil, "Request bodies must not be coded.", name: "blank")],
-                [
-                    .init(
-                        "Accept-Encoding", "The codings of request bodies that are taken, where the request's was not.", .word("identity"))
-                ]),
-            .problem(
-                .rangeNotSatisfiable, "The range lies beyond the end.", [.init(nil, "The range lies beyond the end.")], [contentRange]),
-            none(.init(code: 499), "The request was taken back. The connection ends with it.", ["cancelled"]),
-            none(
-                .internalServerError, "A fault of the service.", ["internal-error"],
-                or: [.init(nil, "Something went wrong here.", name: "blank")]),
-            none(.badGateway, "The origin does not answer as it should.", ["upstream-500", "connect-failed", "body-too-large"]),
-            none(
-                .serviceUnavailable, "Too much is under way, or the origin asks for patience.", ["overloaded", "host-resting"],
-                or: [.storeUnavailable, .init(nil, "The answer took too long.", name: "blank")]),
-            none(
-                .gatewayTimeout, "The origin is too slow, or only a stored picture was asked for and there is none.",
-                ["head-timeout", "total-timeout"]),
-            none(
-                .init(code: 508), "The request has come through this proxy before (`Via`): the origin leads back to it.",
-                ["loop-detected"]),
-        ])
+                Width and height in points, `-fit`, `-attention` or a point in thousandths where not the middle of the picture fills them, and \
+                `@2x` or `@3x`. The signature is good for all scales, and for nothing else.
+                """, example: #""150x150-attention@2x""#),
+        ] + fields, answers: answers)
+
+    private static let signature = Parameter.segment(
+        "signature", FeedParameters.plain, "Version, key, expiry and code, in base64url.",
+        example: #""AXuJAAecoioHpRy2i46ncVRsnkNx24E""#)
+    private static let source = Parameter.segment(
+        "source", FeedParameters.plain, "The picture's URL in base64url.",
+        example: #""aHR0cHM6Ly9waWN0dXJlcy5leGFtcGxlLmNvbS90dC5wbmc""#)
+
+    private static let fields: [any RequestParameter] = [
+        Parameter.field(
+            "X-Request-ID", .string,
+            """
+            Names the request in the answer and in the log: 1 to 128 token characters of the client's choice. By a UUID it can be \
+            cancelled; any other name cancels nothing.
+            """, example: #""0e2b1b5a-6c0f-4b7e-8f6a-3a5d0c9f7e11""#),
+        Parameter<Void>.ifNoneMatch,
+        Parameter.field(
+            "Range", .string, "A single range of bytes (RFC 9110, section 14). Others are ignored.", example: #""bytes=0-99""#),
+        Parameter.field(
+            "Accept", .string, "The formats that the client takes; AVIF and WebP are asked for where they are named.",
+            example: #""image/avif,image/webp,*/*;q=0.8""#),
+    ]
+
+    private static let answers: [Answer] = [
+        .json(.ok, "The picture.", .any, picture, type: "image/*"),
+        .json(.partialContent, "A part of the picture.", .any, picture + [contentRange], type: "image/*"),
+        .empty(.notModified, "What the client has is still right.", picture),
+        none(
+            .forbidden, "The URL was not made here, or its source must not be fetched.", ["address-denied", "upstream-403"],
+            or: [.init(.invalidImageURL, "This image URL was not made here.")]),
+        none(.notFound, "The origin has no such picture.", ["upstream-404"]),
+        none(
+            .gone, "The URL has expired, or its origin says that the picture is gone.", ["upstream-410"],
+            or: [.init(.expiredImageURL, "This image URL has expired; the feed has a new one.")]),
+        .preconditionFailed,
+        none(.notAcceptable, "There is a picture, in no format that the client takes.", ["not-acceptable"]),
+        none(
+            .unsupportedMediaType, "What the origin has is no picture that is passed on.",
+            ["type-denied", "type-mismatch", "encoded-body"], or: [.init(nil, "Request bodies must not be coded.", name: "blank")],
+            [
+                .init(
+                    "Accept-Encoding", "The codings of request bodies that are taken, where the request's was not.", .word("identity"))
+            ]),
+        .problem(
+            .rangeNotSatisfiable, "The range lies beyond the end.", [.init(nil, "The range lies beyond the end.")], [contentRange]),
+        none(.init(code: 499), "The request was taken back. The connection ends with it.", ["cancelled"]),
+        none(
+            .internalServerError, "A fault of the service.", ["internal-error"],
+            or: [.init(nil, "Something went wrong here.", name: "blank")]),
+        none(.badGateway, "The origin does not answer as it should.", ["upstream-500", "connect-failed", "body-too-large"]),
+        none(
+            .serviceUnavailable, "Too much is under way, or the origin asks for patience.", ["overloaded", "host-resting"],
+            or: [.storeUnavailable, .init(nil, "The answer took too long.", name: "blank")]),
+        none(
+            .gatewayTimeout, "The origin is too slow, or only a stored picture was asked for and there is none.",
+            ["head-timeout", "total-timeout"]),
+        none(
+            .init(code: 508), "The request has come through this proxy before (`Via`): the origin leads back to it.",
+            ["loop-detected"]),
+    ]
 
     /// Why there is no picture, by reasons of the proxy's own; and what else the status may say.
     private static func none(

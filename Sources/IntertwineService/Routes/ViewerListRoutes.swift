@@ -30,7 +30,7 @@ struct ViewerListRoutes: Sendable {
             : "The latest first. What stands here is on none of the viewer's pages, until it is restored or its dismissal is undone."
         return APIOperation(
             list == .saved ? "getSaved" : "getDismissed", tag: "Feed", "A page of what a viewer has \(list.rawValue)", text,
-            parameters: [P.limit, P.cursor, P.layout, P.width, P.requiredViewer, P.ifNoneMatch],
+            parameters: [P.limit, P.cursor, P.layout, P.width, P.scale, P.requiredViewer, P.ifNoneMatch],
             answers: Answer.page(
                 "`limit` or `cursor` is wrong, or no viewer is named.",
                 [.wrongLimit, .wrongCursor, .init(.viewerRequired, viewerRequired(list).detail)]))
@@ -44,7 +44,8 @@ struct ViewerListRoutes: Sendable {
         guard let viewer = try clients.viewer(of: request.head) else { throw Self.viewerRequired(list) }
         let page = try await assembler.page(
             of: viewer, cursor: try request[FeedParameters.cursor], limit: try request[FeedParameters.limit], now: request.now,
-            layout: try request[FeedParameters.layout], width: try request[FeedParameters.width])
+            layout: try request[FeedParameters.layout], width: try request[FeedParameters.width],
+            scale: try request[FeedParameters.scale])
         return format.response(page, to: request.head)
     }
 }

@@ -23,17 +23,18 @@ struct FeedPageTests {
         let expected =
             #"{"items":[{"id":"user:tt","identifier":"CircularUserCollectionViewCell","size":{"width":300,"height":190},"actions":{"#
             + #""configuration":{"type":"bind","bindings":{"username":{"text":"Tongue Twister"},"#
-            + #""avatar":{"image":"https://img.example/tt.png"}}},\#(cancellation),"#
+            + #""avatar":{"image":"https://img.example/tt.png","width":120,"height":120}}},\#(cancellation),"#
             + #""selection":{"type":"request","method":"POST","href":"/cells/user:tt/selection"},"#
             + #""deselection":{"type":"request","method":"DELETE","href":"/cells/user:tt/selection"}}},"#
             + #"{"id":"ad:0","identifier":"AdvertisementCollectionViewCell","size":{"width":220,"height":220},"actions":{"#
-            + #""configuration":{"type":"bind","bindings":{"content":{"image":"https://ads.example/0.png"}}},\#(cancellation),"#
+            + #""configuration":{"type":"bind","bindings":{"content":{"image":"https://ads.example/0.png","width":220,"height":220}}},\#(cancellation),"#
             + #""selection":{"type":"link","href":"/click/\#(click)"},"#
             + #""impression":{"type":"request","method":"POST","href":"/events","#
             + #""body":[{"type":"impression","cell":"ad:0","token":"\#(seen)"}]}}},"#
             + #"{"id":"user:gl","identifier":"UserSnapshotCollectionViewCell","size":{"width":300,"height":200},"actions":{"#
-            + #""configuration":{"type":"bind","bindings":{"username":{"text":"Glasses"},"avatar":{"image":"https://img.example/gl.png"},"#
-            + #""background":{"image":"https://img.example/bg.png"}}},\#(cancellation),"#
+            + #""configuration":{"type":"bind","bindings":{"username":{"text":"Glasses"},"avatar":{"image":"https://img.example/gl.png","#
+            + #""width":50,"height":50},"#
+            + #""background":{"image":"https://img.example/bg.png","width":300,"height":144}}},\#(cancellation),"#
             + #""selection":{"type":"request","method":"POST","href":"/cells/user:gl/selection"},"#
             + #""deselection":{"type":"request","method":"DELETE","href":"/cells/user:gl/selection"}}}],"#
             + #""page":{"limit":20,"next":null,"previous":null}}"#
@@ -93,7 +94,9 @@ struct FeedPageTests {
 
     @Test("hrefs are absolute below a public base URL, minted pictures included")
     func base() async throws {
-        let links = Links(base: "https://feed.example/", image: { source, now in "/images/sig-\(now)/\(source.utf8.count)" })
+        let links = Links(
+            base: "https://feed.example/",
+            image: { source, _, now in Links.ImageLink("/images/sig-\(now)/\(source.utf8.count)", scales: [1, 2]) })
         let fixture = try Fixture(users: 3, advertisements: 1, links: links)
         let page = try await fixture.page(limit: 2)
         let user = try fixture.viewModel(of: page.entries[0])
@@ -101,7 +104,12 @@ struct FeedPageTests {
         #expect(
             user.action(in: .configuration)
                 == .bind([
-                    Binding("username", .text("u0")), Binding("avatar", .image("https://feed.example/images/sig-\(Fixture.now)/26")),
+                    Binding("username", .text("u0")),
+                    Binding(
+                        "avatar",
+                        .image(
+                            BoundPicture(
+                                "https://feed.example/images/sig-\(Fixture.now)/26", box: .init(width: 50, height: 50), scales: [1, 2]))),
                 ]))
         #expect(page.next?.hasPrefix("https://feed.example/feed?cursor=") == true)
         let next = try await fixture.page(page.next.flatMap(Fixture.cursor), limit: 2)

@@ -12,7 +12,7 @@ struct DeclaredUserTests {
 
     @Test("give, but for the ids, byte-identical cells", arguments: CellLayout.allCases, [nil, 1, 100, 320, 375, 1024, 10_000])
     func identical(layout: CellLayout, width: Int?) async throws {
-        let links = Links(base: "https://feed.example", image: { source, now in "/images/\(now)/\(source.utf8.count)" })
+        let links = Links(base: "https://feed.example", image: { source, _, now in Links.ImageLink("/images/\(now)/\(source.utf8.count)") })
         var fixture = try Fixture(users: 0, links: links)
         let person = try DeclaredKind(KindFixture.person)
         try fixture.factories.register(person, commands: fixture.registry)

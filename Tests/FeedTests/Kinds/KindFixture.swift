@@ -17,24 +17,35 @@ enum KindFixture {
                     size: SizeRule(CellSize(width: 300, height: 200), fraction: 0.8, aspectRatio: 1.5, minimum: 150, maximum: 600),
                     conditions: [FieldCondition("type", .anyOf(["regular"]))],
                     bindings: [
-                        BindingDeclaration("username", .text, "username"), BindingDeclaration("avatar", .image, "avatarUrl"),
-                        BindingDeclaration("background", .image, "backgroundUrl"),
+                        BindingDeclaration("username", .text, "username"),
+                        BindingDeclaration("avatar", .image, "avatarUrl", picture: square(0.25)),
+                        BindingDeclaration(
+                            "background", .image, "backgroundUrl",
+                            picture: PictureDeclaration(PictureRule(width: .ofWidth(1), height: .ofHeight(0.72)))),
                     ]),
                 CellDeclaration(
                     "CircularUserCollectionViewCell",
                     size: SizeRule(CellSize(width: 300, height: 190), fraction: 0.8, aspectRatio: 300 / 190, minimum: 150, maximum: 600),
-                    bindings: [BindingDeclaration("username", .text, "username"), BindingDeclaration("avatar", .image, "avatarUrl")]),
+                    bindings: [
+                        BindingDeclaration("username", .text, "username"),
+                        BindingDeclaration("avatar", .image, "avatarUrl", picture: square(0.63)),
+                    ]),
             ],
             .table: [
                 CellDeclaration(
                     "UserTableViewCell", size: .row(height: 100), conditions: [FieldCondition("type", .anyOf(["regular"]))],
                     bindings: [
-                        BindingDeclaration("username", .text, "username"), BindingDeclaration("avatar", .image, "avatarUrl"),
-                        BindingDeclaration("background", .image, "backgroundUrl"),
+                        BindingDeclaration("username", .text, "username"),
+                        BindingDeclaration("avatar", .image, "avatarUrl", picture: square(0.6)),
+                        BindingDeclaration(
+                            "background", .image, "backgroundUrl", picture: PictureDeclaration(.cell)),
                     ]),
                 CellDeclaration(
                     "CircularUserTableViewCell", size: .row(height: 80),
-                    bindings: [BindingDeclaration("username", .text, "username"), BindingDeclaration("avatar", .image, "avatarUrl")]),
+                    bindings: [
+                        BindingDeclaration("username", .text, "username"),
+                        BindingDeclaration("avatar", .image, "avatarUrl", picture: square(0.7)),
+                    ]),
             ],
         ],
         presentation: PresentationDeclaration(
@@ -44,6 +55,11 @@ enum KindFixture {
             .cancellation: ["cancel-images"], .selection: ["analytics", "present"], .deselection: ["analytics"],
             .dismissal: ["analytics", "dismiss"],
         ])
+
+    /// As high as this share of the cell.
+    private static func square(_ share: Double) -> PictureDeclaration {
+        PictureDeclaration(PictureRule(width: .ofHeight(share), height: .ofHeight(share)), .attention)
+    }
 
     /// Something that happens, with a picture and a link to sign up.
     static let event = KindDeclaration(

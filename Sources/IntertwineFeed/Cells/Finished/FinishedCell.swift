@@ -9,6 +9,7 @@ package final class FinishedCell: Sendable {
     struct Circumstances: Sendable, Equatable {
         var layout: CellLayout
         var width: Int?
+        var scale: Int
         var hasViewer: Bool
         /// The index within the page's advertisements; 0 for content.
         var slot: Int
@@ -18,6 +19,7 @@ package final class FinishedCell: Sendable {
         init(_ context: CellContext) {
             layout = context.layout
             width = context.width
+            scale = context.scale
             hasViewer = context.hasViewer
             slot = context.slot
             isOfPage = context.page != 0
@@ -26,7 +28,8 @@ package final class FinishedCell: Sendable {
         /// All of it in one number, which others may share.
         var hash: UInt64 {
             let flags: UInt64 = (layout == .table ? 1 : 0) | (hasViewer ? 2 : 0) | (isOfPage ? 4 : 0)
-            return flags | UInt64(truncatingIfNeeded: width ?? -1) << 3 | UInt64(truncatingIfNeeded: slot) << 32
+            let screen = UInt64(truncatingIfNeeded: width ?? -1) << 3 ^ UInt64(truncatingIfNeeded: scale) << 24
+            return flags | screen | UInt64(truncatingIfNeeded: slot) << 32
         }
     }
 

@@ -1,0 +1,112 @@
+/// A picture that fills a part of a cell: where it is loaded from, and what is known of it before it is.
+public struct BoundPicture: Sendable, Hashable {
+    public var href: String
+    /// In points: the box that the part shows it in. Nil where the part says none, and the href is the original's.
+    public var box: Box?
+    /// The scales at which the href can be had: other ones than the first by `@2x` or `@3x` at its end.
+    public var scales: [Int]
+    /// What its origin's is like; nil until it was fetched once.
+    public var looks: PictureLooks?
+    /// What is said in its place to those who do not see it.
+    public var alternative: String?
+
+    public struct Box: Sendable, Hashable {
+        public var width: Int
+        public var height: Int
+
+        public init(width: Int, height: Int) {
+            (self.width, self.height) = (width, height)
+        }
+    }
+
+    public init(_ href: String, box: Box? = nil, scales: [Int] = [], looks: PictureLooks? = nil, alternative: String? = nil) {
+        self.href = href
+        self.box = box
+        self.scales = scales
+        self.looks = looks
+        self.alternative = alternative
+    }
+}
+
+/// What is known of a picture once it was fetched.
+public struct PictureLooks: Sendable, Hashable {
+    /// Of the original, in pixels.
+    public var width: Int
+    public var height: Int
+    /// The colour that most of it has, as `#rrggbb`.
+    public var color: String
+    /// A blurred likeness: a ThumbHash in base64.
+    public var placeholder: String
+
+    public init(width: Int, height: Int, color: String, placeholder: String) {
+        self.width = width
+        self.height = height
+        self.color = color
+        self.placeholder = placeholder
+    }
+}
+
+/// The box that a part of a cell shows a picture in, in points, and how the picture gets into it.
+public struct PictureShape: Sendable, Hashable {
+    public enum Fit: Sendable, Hashable {
+        /// All of the box is covered, and what hangs over is cut off.
+        case fill(Focus)
+        /// All of the picture is shown.
+        case fit
+    }
+
+    /// What stays of a picture of which something is cut off.
+    public enum Focus: Sendable, Hashable {
+        case centre
+        /// Where there is most to be seen, such as a face.
+        case attention
+        /// As much as possible on all sides of a point; 0 is left and top, 1 right and bottom.
+        case point(x: Double, y: Double)
+    }
+
+    public var box: BoundPicture.Box
+    public var fit: Fit
+
+    public init(_ box: BoundPicture.Box, _ fit: Fit = .fill(.centre)) {
+        self.box = box
+        self.fit = fit
+    }
+}
+
+/// How large a part of a cell shows its picture, whatever size the cell has.
+package struct PictureRule: Sendable, Hashable {
+    package enum Length: Sendable, Hashable {
+        case points(Double)
+        /// Shares of the cell's own width or height.
+        case ofWidth(Double)
+        case ofHeight(Double)
+
+        fileprivate func points(in cell: CellSize) -> Int {
+            let points =
+                switch self {
+                case .points(let points): points
+                case .ofWidth(let share): cell.width * share
+                case .ofHeight(let share): cell.height * share
+                }
+            return Int(min(max(points.rounded(), 1), 10_000))
+        }
+    }
+
+    package var width: Length
+    package var height: Length
+
+    package init(width: Length, height: Length) {
+        self.width = width
+        self.height = height
+    }
+
+    /// As large as the cell.
+    package static let cell = PictureRule(width: .ofWidth(1), height: .ofHeight(1))
+
+    /// A square, as high as this share of the cell.
+    static func square(_ share: Double) -> PictureRule { PictureRule(width: .ofHeight(share), height: .ofHeight(share)) }
+
+    func shape(in cell: CellSize, _ fit: PictureShape.Fit) -> PictureShape {
+        PictureShape(BoundPicture.Box(width: width.points(in: cell), height: height.points(in: cell)), fit)
+    }
+}

@@ -1,0 +1,89 @@
+/// A size that a picture is offered at, in points, and how it gets into it. It is served at several scales, of which each is one
+/// ``PictureSizing``.
+///
+/// Written as `150x150` where the picture fills the box around its middle, with `-attention` or `-250-500` (thousandths from the left and from
+/// the top) for what else is kept of it, and as `150x150-fit` where all of it is shown.
+public struct PictureVariant: Sendable, Hashable {
+    /// Pixels on one side, at any scale.
+    public static let largestSide = 4_096
+    /// Pixels per point that clients ask for.
+    public static let scales = 1...3
+    /// Bytes of a text, with its scale.
+    static let longest = 32
+
+    public let width: Int
+    public let height: Int
+    public let fit: PictureRecipe.Fit
+
+    /// Nil for a box that is empty, or larger than any picture is made.
+    public init?(width: Int, height: Int, fit: PictureRecipe.Fit = .fill(.centre)) {
+        guard (1...Self.largestSide).contains(width), (1...Self.largestSide).contains(height) else { return nil }
+        (self.width, self.height, self.fit) = (width, height, fit)
+    }
+
+    /// The scales that it is offered at.
+    public var scales: [Int] { Self.scales.filter { max(width, height) * $0 <= Self.largestSide } }
+
+    /// Two with the same text are the same, and there is no other way to write it.
+    public var text: String {
+        let box = "\(width)x\(height)"
+        return switch fit {
+        case .fit: box + "-fit"
+        case .fill(.centre): box
+        case .fill(.attention): box + "-attention"
+        case .fill(.point(let x, let y)): box + "-\(PictureRecipe.thousandths(x))-\(PictureRecipe.thousandths(y))"
+        }
+    }
+
+    /// Nil for what ``text`` cannot have made.
+    init?(text: some StringProtocol) {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        let sides = parts[0].split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
+        guard sides.count == 2, let width = sides[0], let height = sides[1] else { return nil }
+        let fit: PictureRecipe.Fit
+        switch parts.dropFirst() {
+        case []: fit = .fill(.centre)
+        case ["fit"]: fit = .fit
+        case ["attention"]: fit = .fill(.attention)
+        case let rest where rest.count == 2:
+            guard let x = Int(parts[1]), let y = Int(parts[2]), (0...1_000).contains(x), (0...1_000).contains(y) else { return nil }
+            fit = .fill(.point(x: Double(x) / 1_000, y: Double(y) / 1_000))
+        default: return nil
+        }
+        self.init(width: width, height: height, fit: fit)
+        guard self.text == text else { return nil }
+    }
+}
+
+/// A variant at one scale: `150x150`, or `150x150@2x`.
+public struct PictureSizing: Sendable, Hashable {
+    public let variant: PictureVariant
+    public let scale: Int
+
+    /// Nil for a scale that the variant is not offered at.
+    public init?(_ variant: PictureVariant, scale: Int = 1) {
+        guard scale == 1 || variant.scales.contains(scale) else { return nil }
+        (self.variant, self.scale) = (variant, scale)
+    }
+
+    public var text: String { variant.text + Self.suffix(scale) }
+
+    /// What an href ends with at a scale, in place of what stands there.
+    public static func suffix(_ scale: Int) -> String { scale == 1 ? "" : "@\(scale)x" }
+
+    init?(_ text: String) {
+        guard text.utf8.count <= PictureVariant.longest else { return nil }
+        let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+        guard parts.count <= 2, let variant = PictureVariant(text: parts[0]) else { return nil }
+        let scale = parts.count == 1 ? 1 : PictureVariant.scales.first { parts[1] == "\($0)x" }
+        guard let scale, parts.count == 1 || scale > 1 else { return nil }
+        self.init(variant, scale: scale)
+    }
+
+    /// What is made of a picture for it.
+    func recipe(_ format: MediaKind, quality: Int?, keepsAnimation: Bool) -> PictureRecipe {
+        PictureRecipe(
+            width: variant.width * scale, height: variant.height * scale, fit: variant.fit, format: format, quality: quality,
+            keepsAnimation: keepsAnimation)
+    }
+}
