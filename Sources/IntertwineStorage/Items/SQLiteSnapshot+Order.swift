@@ -1,4 +1,3 @@
-import GRDB
 import IntertwineFeed
 
 extension SQLiteSnapshot {

@@ -1,9 +1,8 @@
-import GRDB
 import IntertwineFeed
 
 /// The items of one read transaction.
 struct SQLiteSnapshot: FeedSnapshot {
-    let database: Database
+    let database: any SQLConnection
 
     static let columns = "kind, id, variant, position, body"
 
@@ -48,14 +47,27 @@ struct SQLiteSnapshot: FeedSnapshot {
     func visit(
         _ form: ItemForm, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
     ) throws {
-        guard let lane = try lane(of: form.kind) else { return }
-        let texts = lane == Lane.advertisements.rawValue ? Self.ofAdvertisements : Texts(form: lane)
-        let statement = try SQLStatement(database, texts[direction])
+        // All of a kind stand in one lane, and whose forms are asked for are advertisements, but for rare ones.
+        if try visit(form, Self.ofAdvertisements[direction], direction, of: position, limit: limit, body) { return }
+        guard let lane = try lane(of: form.kind), lane != Lane.advertisements.rawValue else { return }
+        _ = try visit(form, Texts(form: lane)[direction], direction, of: position, limit: limit, body)
+    }
+
+    /// Whether there was any.
+    private func visit(
+        _ form: ItemForm, _ text: String, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
+    ) throws -> Bool {
+        let statement = try SQLStatement(database, text)
         try statement.bind(1, form.kind)
         try statement.bind(2, form.variant)
         try statement.bind(3, position ?? direction.outermost)
         try statement.bind(4, Int64(max(limit, 0)))
-        try visit(statement, body)
+        var isAny = false
+        try visit(statement) {
+            isAny = true
+            try body($0)
+        }
+        return isAny
     }
 
     func items(in lane: Lane, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {

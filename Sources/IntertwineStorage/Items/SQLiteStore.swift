@@ -17,7 +17,7 @@ public final class SQLiteStore: FeedStore {
 
         init(_ path: String) throws(StoreError) {
             pool = try ItemSchema.file(path).open(SQLiteStore.configuration)
-            connections = ReadConnections(path, SQLiteStore.configuration)
+            connections = ReadConnections(path, patience: SQLiteStore.patience, pragmas: SQLiteStore.pragmas)
             do {
                 try pool.syncCommits()
                 // Reading both ends of both lanes shows a file that was cut off.
@@ -111,14 +111,16 @@ public final class SQLiteStore: FeedStore {
         _ = try await read { try $0.items(in: .content, .forward, of: nil, limit: 1).count }
     }
 
+    /// Seconds to wait while another process keeps the file locked.
+    private static let patience = 5.0
+    /// 4 MiB for each connection; no memory map, whose pages would count as the process's own.
+    private static let pragmas = "PRAGMA page_size = \(ItemSchema.pageSize); PRAGMA cache_size = -4096; PRAGMA mmap_size = 0"
+
     private static var configuration: Configuration {
         var configuration = Configuration()
-        configuration.busyMode = .timeout(5)
+        configuration.busyMode = .timeout(patience)
         configuration.label = "intertwine.items"
-        configuration.prepareDatabase { database in
-            // 4 MiB for each connection; no memory map, whose pages would count as the process's own.
-            try database.execute(sql: "PRAGMA page_size = \(ItemSchema.pageSize); PRAGMA cache_size = -4096; PRAGMA mmap_size = 0")
-        }
+        configuration.prepareDatabase { try $0.execute(sql: pragmas) }
         return configuration
     }
 
@@ -157,7 +159,7 @@ public final class SQLiteStore: FeedStore {
 
     /// The same for what no snapshot tells.
     func reading<Value: Sendable>(
-        for purpose: ReadPurpose, _ body: @escaping @Sendable (Database) throws -> Value
+        for purpose: ReadPurpose, _ body: @escaping @Sendable (any SQLConnection) throws -> Value
     ) async throws -> Value {
         let connections = connections
         return try await StoreError.wrapping { try await threads.run(for: purpose) { try connections.read(body) } }

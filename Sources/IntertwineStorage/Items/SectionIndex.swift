@@ -35,10 +35,13 @@ struct SectionIndex: Hashable {
         return "printf('%012d', \(local) + \(sign) * \(offset) + 62167305600) || \(fraction)"
     }
 
-    static func names(in database: Database) throws -> Set<String> {
-        try Set(
-            String.fetchAll(
-                database, sql: "SELECT name FROM sqlite_schema WHERE type = 'index' AND substr(name, 1, \(prefix.count)) = '\(prefix)'"))
+    static func names(in database: any SQLConnection) throws -> Set<String> {
+        let statement = try SQLStatement(
+            database, "SELECT name FROM sqlite_schema WHERE type = 'index' AND substr(name, 1, \(prefix.count)) = '\(prefix)'")
+        defer { statement.reset() }
+        var names: Set<String> = []
+        while try statement.step() { names.insert(statement.text(0)) }
+        return names
     }
 
     func make(in database: Database) throws {

@@ -14,7 +14,7 @@ struct SectionTable: Equatable {
     /// By kind. A kind that is not here stands in the lane of its own.
     var kinds: [String: Lane] = [:]
 
-    init(_ database: Database) throws {
+    init(_ database: any SQLConnection) throws {
         let sections = try SQLStatement(database, "SELECT name, number FROM section")
         defer { sections.reset() }
         while try sections.step() { lanes[sections.text(0)] = Lane(rawValue: sections.integer(1)) }
@@ -34,7 +34,7 @@ struct SectionTable: Equatable {
     }
 
     /// Whether ``lay(_:in:)`` would change anything.
-    func isLaid(_ sections: [SectionPlan], in database: Database) throws -> Bool {
+    func isLaid(_ sections: [SectionPlan], in database: any SQLConnection) throws -> Bool {
         try isArranged(sections) && Set(indices(sections).map(\.name)) == SectionIndex.names(in: database)
     }
 
@@ -112,7 +112,7 @@ struct SectionTable: Equatable {
             .integer(new.rawValue), .integer(step), .text(kind), .integer(old.rawValue))
     }
 
-    private static func outermost(_ end: String, of lane: Lane, in database: Database) throws -> Int64? {
+    private static func outermost(_ end: String, of lane: Lane, in database: any SQLConnection) throws -> Int64? {
         try SQLStatement.integer(database, "SELECT \(end)(position) FROM item WHERE lane = ?", .integer(lane.rawValue))
     }
 }
@@ -122,7 +122,7 @@ struct SectionKinds: Equatable {
     /// By kind. A kind that is not here stands in the lane of its own.
     var lanes: [String: Lane] = [:]
 
-    init(_ database: Database) throws {
+    init(_ database: any SQLConnection) throws {
         let statement = try SQLStatement(database, "SELECT kind, section FROM section_kind")
         defer { statement.reset() }
         while try statement.step() { lanes[statement.text(0)] = Lane(rawValue: statement.integer(1)) }

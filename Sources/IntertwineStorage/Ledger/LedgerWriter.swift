@@ -221,7 +221,7 @@ final class LedgerTransaction {
 struct KeptAnswers {
     private let find: SQLStatement
 
-    init(_ database: Database) throws {
+    init(_ database: any SQLConnection) throws {
         find = try SQLStatement(
             database, "SELECT fingerprint, answer FROM idempotency WHERE scope IN (?1, ?2) AND key = ?3 AND expires > ?4 AND expires <= ?5")
     }

@@ -109,7 +109,7 @@ extension SQLiteLedger: LedgerArchive {
         }
     }
 
-    private static func passedTime(_ database: Database) throws -> PassedTime? {
+    private static func passedTime(_ database: any SQLConnection) throws -> PassedTime? {
         let statement = try SQLStatement(database, "SELECT reached, clock, doubted FROM passed_time WHERE only = 1")
         defer { statement.reset() }
         guard try statement.step() else { return nil }
@@ -118,7 +118,7 @@ extension SQLiteLedger: LedgerArchive {
     }
 
     /// When it happened, in milliseconds since 1970-01-01 UTC.
-    private static func lastEvent(_ database: Database) throws -> Int64? {
+    private static func lastEvent(_ database: any SQLConnection) throws -> Int64? {
         try SQLStatement.integer(database, "SELECT at FROM event WHERE id = (SELECT max(id) FROM event)")
     }
 

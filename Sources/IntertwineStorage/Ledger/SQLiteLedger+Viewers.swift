@@ -73,7 +73,7 @@ private struct Listing: CellSet {
     /// With the viewer and the list in it already. Nil where the list is empty, as most are.
     private let statement: SQLStatement?
 
-    init(_ database: Database, _ list: ViewerList, _ viewer: String) throws {
+    init(_ database: any SQLConnection, _ list: ViewerList, _ viewer: String) throws {
         let any = try SQLStatement(
             database, "SELECT 1 FROM listing INDEXED BY listing_place WHERE viewer = ?1 AND list = ?2 AND leads = 1 LIMIT 1")
         try any.bind(2, list.rawValue)

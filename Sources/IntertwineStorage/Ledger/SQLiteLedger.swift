@@ -50,13 +50,13 @@ public final class SQLiteLedger: Ledger {
 
     private static func open(_ path: String, _ lockTimeout: Double) throws(StoreError) -> (DatabasePool, ReadConnections, OpenedFile) {
         let pool = try LedgerSchema.file(path).open(configuration(lockTimeout))
-        let connections = ReadConnections(path, configuration(lockTimeout))
+        let connections = ReadConnections(path, patience: lockTimeout, pragmas: pragmas)
         do {
             try pool.syncCommits()
             // The WAL is copied back in the commit that fills it: every 16 MiB, so that fewer than one commit in a hundred waits for that.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 4000") }
             // The files beside it are there once it was read.
-            _ = try connections.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_schema") }
+            _ = try connections.read { try SQLStatement.integer($0, "SELECT count(*) FROM sqlite_schema") }
         } catch {
             throw (error as? DatabaseError).map(StoreError.init) ?? .unusable("\(path): \(error)")
         }
@@ -90,15 +90,15 @@ public final class SQLiteLedger: Ledger {
     /// The system's clock.
     public static let systemTime: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
 
+    private static let pragmas = "PRAGMA cache_size = -8192; PRAGMA mmap_size = 0"
+
     private static func configuration(_ lockTimeout: Double) -> Configuration {
         var configuration = Configuration()
         configuration.busyMode = .timeout(lockTimeout)
         configuration.label = "intertwine.ledger"
         // A transaction that a failing disk leaves open is ended by the next one, rather than by a trap of GRDB's.
         configuration.allowsUnsafeTransactions = true
-        configuration.prepareDatabase { database in
-            try database.execute(sql: "PRAGMA cache_size = -8192; PRAGMA mmap_size = 0")
-        }
+        configuration.prepareDatabase { try $0.execute(sql: pragmas) }
         return configuration
     }
 
@@ -129,7 +129,7 @@ public final class SQLiteLedger: Ledger {
     }
 
     func read<Value: Sendable>(
-        for purpose: ReadPurpose = .request, _ body: @escaping @Sendable (Database) throws -> Value
+        for purpose: ReadPurpose = .request, _ body: @escaping @Sendable (any SQLConnection) throws -> Value
     ) async throws -> Value {
         let connections = connections
         return try await StoreError.wrapping { try await threads.run(for: purpose) { try connections.read(body) } }

@@ -4,33 +4,33 @@ import Synchronization
 
 /// A prepared statement, bound and stepped by SQLite's own functions.
 ///
-/// GRDB opens connections, prepares statements and keeps them; its bindings box each value, which import and clicks would pay for
-/// millions of times. Confined to the connection's queue, like everything of GRDB's.
+/// GRDB's bindings box each value, which import and clicks would pay for millions of times. Confined to whoever has the connection.
 struct SQLStatement {
-    private let statement: Statement
+    private let pointer: OpaquePointer
+    private let keeper: AnyObject
 
     #if DEBUG
         /// Told of each statement where it is prepared, so that tests can look at all plans and none is forgotten.
-        static let observer = Mutex<(@Sendable (Database, String) -> Void)?>(nil)
+        static let observer = Mutex<(@Sendable (any SQLConnection, String) -> Void)?>(nil)
     #endif
 
     /// Prepared once for each connection and text. All statements on our tables go through here, but for those that make them.
-    init(_ database: Database, _ sql: String) throws {
+    init(_ database: some SQLConnection, _ sql: String) throws {
         #if DEBUG
             if let observe = Self.observer.withLock({ $0 }) { observe(database, sql) }
         #endif
-        statement = try database.cachedStatement(sql: sql)
+        (pointer, keeper) = try database.prepared(sql)
     }
 
     /// One run with values for its parameters in their order.
-    static func run(_ database: Database, _ sql: String, _ values: Value...) throws {
+    static func run(_ database: some SQLConnection, _ sql: String, _ values: Value...) throws {
         let statement = try SQLStatement(database, sql)
         try statement.bind(values)
         try statement.run()
     }
 
     /// The first column of the first row; nil where there is none, and for NULL.
-    static func integer(_ database: Database, _ sql: String, _ values: Value...) throws -> Int64? {
+    static func integer(_ database: some SQLConnection, _ sql: String, _ values: Value...) throws -> Int64? {
         let statement = try SQLStatement(database, sql)
         try statement.bind(values)
         defer { statement.reset() }
@@ -50,8 +50,6 @@ struct SQLStatement {
             }
         }
     }
-
-    private var pointer: SQLiteStatement { statement.sqliteStatement }
 
     /// SQLITE_TRANSIENT: SQLite copies the value before the call returns.
     private static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
@@ -151,6 +149,9 @@ struct SQLStatement {
         defer { reset() }
         _ = try step()
     }
+
+    /// Rows that the last run on its connection changed.
+    var changes: Int { Int(sqlite3_changes(sqlite3_db_handle(pointer))) }
 
     func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(pointer, column) }
 

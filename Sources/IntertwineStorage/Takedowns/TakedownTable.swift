@@ -5,7 +5,7 @@ import IntertwineFeed
 ///
 /// What is taken down is not in the store: whatever puts such an item there by an operator's word ends the takedown.
 struct TakedownTable {
-    private let database: Database
+    private let database: any SQLConnection
     private let find: SQLStatement
     private let insert: SQLStatement
     private let delete: SQLStatement
@@ -28,7 +28,7 @@ struct TakedownTable {
     }
 
     /// To be made within the transaction that it is used in.
-    init(_ database: Database) throws {
+    init(_ database: any SQLConnection) throws {
         self.database = database
         find = try SQLStatement(database, "SELECT at, reason FROM takedown WHERE kind = ? AND id = ?")
         insert = try SQLStatement(
@@ -83,6 +83,6 @@ struct TakedownTable {
         try delete.bind(1, key.kind)
         try delete.bind(2, key.id)
         try delete.run()
-        return database.changesCount > 0
+        return delete.changes > 0
     }
 }
