@@ -53,6 +53,14 @@ struct CellReader {
         return try item.withRow { try cell(of: $0, in: section) }
     }
 
+    /// Whether the item has a cell that is shown. What keeps it away is not noted.
+    func shows(_ row: ItemRow, in section: Int) throws -> Bool {
+        var peek = self
+        peek.found = 0
+        defer { peek.countFound() }
+        return try peek.cell(of: row, in: section) != nil
+    }
+
     private mutating func countFound() {
         if found > 0 { kept.countHits(found) }
         found = 0
@@ -64,7 +72,7 @@ struct CellReader {
         var reader = self
         reader.context.slot = slot
         reader.circumstances.slot = slot
-        let moved = cell.finished.item.withRow { row in
+        let moved = cell.finished.withRow { row in
             let known = kept.cell(of: row, in: reader.circumstances, hour: hour, page: context.page)
             if known != nil { kept.countHits(1) }
             return known ?? reader.make(row)

@@ -14,9 +14,12 @@ struct PageContent {
     /// Reads one cell more than the page holds: it tells whether the page is the last one, and clients never have to guess that.
     init(source: any DataSource, snapshot: any FeedSnapshot, cursor: PageCursor?, limit: Int, reader: CellReader) throws {
         let direction = cursor?.direction ?? .forward
-        let walk = SectionWalk(source: source, snapshot: snapshot)
+        var walk = SectionWalk(source: source, snapshot: snapshot)
         var reading = reader
+        // The cell that a walk forward comes from is met again: mostly it is there, and tells that there is a page before.
+        if direction == .forward { walk.edge = cursor?.place }
         var found = try walk.cells(limit + 1, direction, of: cursor?.place, reader: &reading)
+        walk.edge = nil
         let extra = found.count > limit ? found.removeLast() : nil
         omissions = reading.omissions
         if extra != nil, let last = found.last {
@@ -37,7 +40,7 @@ struct PageContent {
             continuesSection = false
             if let cursor {
                 let edge = found.first?.place ?? source.beside(cursor.place, towards: .backward)
-                hasBefore = try isFollowed(.backward, of: edge)
+                hasBefore = try walk.isEdgeShown || isFollowed(.backward, of: edge)
                 continuesSection = found.first?.place.section == cursor.place.section
             }
         case .backward:
@@ -71,11 +74,20 @@ struct PageContent {
 private struct SectionWalk {
     let source: any DataSource
     let snapshot: any FeedSnapshot
+    /// Where a walk forward may begin, to look at the item that stands there on the way.
+    var edge: FeedPlace?
+    /// Whether that has a cell that is shown.
+    private(set) var isEdgeShown = false
+
+    init(source: any DataSource, snapshot: any FeedSnapshot) {
+        self.source = source
+        self.snapshot = snapshot
+    }
 
     /// As many cells as asked for, fewer only where the feed ends.
     ///
     /// - Parameter place: beside which they begin; nil for the feed's start or, going `backward`, its end.
-    func cells(
+    mutating func cells(
         _ count: Int, _ direction: PageDirection, of place: FeedPlace?, reader: inout CellReader
     ) throws -> [CellReader.Cell] {
         let end = source.sectionCount
@@ -83,8 +95,23 @@ private struct SectionWalk {
         var start = place?.item
         var cells: [CellReader.Cell] = []
         while cells.count < count, section >= 0, section < end {
-            let found = try reader.cells(count - cells.count, in: section, from: start) {
-                try source.visit(section, direction, of: $0, limit: $1, from: snapshot, $2)
+            let peek = edge == nil ? nil : reader
+            let found = try reader.cells(count - cells.count, in: section, from: start) { place, limit, body in
+                guard let edge, cells.isEmpty, section == edge.section, place == edge.item else {
+                    return try source.visit(section, direction, of: place, limit: limit, from: snapshot, body)
+                }
+                var (visited, rest, last) = (0, limit, place)
+                try source.visit(section, direction, of: source.beside(edge, towards: direction).item, limit: limit + 1, from: snapshot) {
+                    visited += 1
+                    if $0.place == edge.item {
+                        isEdgeShown = try peek?.shows($0, in: section) ?? false
+                    } else if rest > 0 {
+                        (rest, last) = (rest - 1, $0.place)
+                        try body($0)
+                    }
+                }
+                // A source of somebody else's may have several items in one place.
+                if rest > 0, visited > limit { try source.visit(section, direction, of: last, limit: rest, from: snapshot, body) }
             }
             if cells.isEmpty { cells = found } else { cells += found }
             start = nil

@@ -32,10 +32,47 @@ public struct ItemRow {
             variant: String(decoding: variant, as: UTF8.self), position: position, sortKey: sortKey, body: Array(body))
     }
 
-    /// Whether an item has the same bytes; it may stand somewhere else.
-    func isSame(as item: FeedItem) -> Bool {
-        item.id.hasBytes(id) && item.kind.hasBytes(kind) && item.variant.hasBytes(variant)
-            && item.body.withUnsafeBytes { $0.isSame(as: body) }
+    /// Whether it has the same bytes as another; they may stand in different places.
+    func isSame(as other: ItemRow) -> Bool {
+        id.isSame(as: other.id) && kind.isSame(as: other.kind) && variant.isSame(as: other.variant) && body.isSame(as: other.body)
+    }
+}
+
+/// The bytes of an item, one part after another, in memory that holds something else behind them.
+struct PackedItem: Sendable {
+    private let place: ItemPlace
+    /// Where each part ends.
+    private let (kind, id, variant): (Int, Int, Int)
+    /// Where the last part ends, and the rest begins.
+    let end: Int
+
+    /// - Returns: the item, and the memory with the rest behind it, as large as it is: it may be kept for long.
+    static func pack(_ item: FeedItem, with rest: [UInt8]) -> (item: PackedItem, memory: [UInt8]) {
+        let packed = PackedItem(item)
+        var memory: [UInt8] = []
+        memory.reserveCapacity(packed.end + rest.count)
+        memory += item.kind.utf8
+        memory += item.id.utf8
+        memory += item.variant.utf8
+        memory += item.body
+        memory += rest
+        return (packed, memory)
+    }
+
+    private init(_ item: FeedItem) {
+        place = item.place
+        kind = item.kind.utf8.count
+        id = kind + item.id.utf8.count
+        variant = id + item.variant.utf8.count
+        end = variant + item.body.count
+    }
+
+    /// The item as a row, for as long as the memory is there.
+    func row(in memory: UnsafeRawBufferPointer) -> ItemRow {
+        func part(_ range: Range<Int>) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: memory[range]) }
+        return ItemRow(
+            kind: part(0..<kind), id: part(kind..<id), variant: part(id..<variant), position: place.position, sortKey: place.key,
+            body: part(variant..<end))
     }
 }
 
@@ -62,11 +99,5 @@ extension UnsafeRawBufferPointer {
     fileprivate func isSame(as other: UnsafeRawBufferPointer) -> Bool {
         guard count == other.count, let one = baseAddress, let two = other.baseAddress else { return isEmpty && other.isEmpty }
         return memcmp(one, two, count) == 0
-    }
-}
-
-extension String {
-    fileprivate func hasBytes(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        utf8.withContiguousStorageIfAvailable { UnsafeRawBufferPointer($0).isSame(as: bytes) } ?? utf8.elementsEqual(bytes)
     }
 }

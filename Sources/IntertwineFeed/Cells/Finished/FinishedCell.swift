@@ -67,27 +67,30 @@ package final class FinishedCell: Sendable {
         fileprivate(set) var click: [UInt8] = []
     }
 
-    /// What the cell was made of. Its place is the one that it had then.
-    public let item: FeedItem
-    public let id: String
-    public let identifier: String
-    /// They stand behind it.
-    let companions: [FinishedCell]
+    /// What the cell was made of, and behind it its JSON. One stretch of memory, as each page reads both: most of what a finished cell costs
+    /// is that its bytes lie in no cache.
+    private let memory: [UInt8]
+    private let packed: PackedItem
     let circumstances: Circumstances
     let hour: UInt32
-    private let bytes: [UInt8]
-    private let gaps: [Gap]
     /// The only page that the bytes are right for; nil where it is any.
     private let page: UInt32?
+    /// In the JSON.
+    private let gaps: [Gap]
     let digest: Digest
+    /// They stand behind it.
+    let companions: [FinishedCell]
+    public let id: String
+    public let identifier: String
 
     /// - Throws: what the factories throw.
     init(of item: FeedItem, by factories: CellFactories, in context: CellContext) throws {
         let first = try factories.makeViewModel(for: item, in: context)
         let companions = try factories.makeCompanions(for: item, in: context)
         guard context.page != 0 else {
-            self.item = item
-            (id, identifier, bytes, gaps, page) = (first.id, first.identifier, first.json, [], nil)
+            let bytes = first.json
+            (packed, memory) = PackedItem.pack(item, with: bytes)
+            (id, identifier, gaps, page) = (first.id, first.identifier, [], nil)
             digest = Digest(bytes, gaps: [])
             self.companions = companions.map { FinishedCell($0, hour: context) }
             circumstances = Circumstances(context)
@@ -99,8 +102,9 @@ package final class FinishedCell: Sendable {
         other.page = context.page == .max ? 1 : context.page + 1
         let twin = try factories.makeViewModel(for: item, in: other)
         let twins = try factories.makeCompanions(for: item, in: other)
-        self.item = item
-        (id, identifier, bytes) = (first.id, first.identifier, first.json)
+        let bytes = first.json
+        (packed, memory) = PackedItem.pack(item, with: bytes)
+        (id, identifier) = (first.id, first.identifier)
         let found = Self.gaps(first, twin)
         self.companions = zip(companions, twins).map { FinishedCell($0, hour: context, gaps: Self.gaps($0, $1)) }
         gaps = found ?? []
@@ -116,11 +120,11 @@ package final class FinishedCell: Sendable {
     }
 
     private init(_ viewModel: CellViewModel, hour context: CellContext, gaps: [Gap]? = []) {
-        item = viewModel.subject.item
+        let bytes = viewModel.json
+        (packed, memory) = PackedItem.pack(viewModel.subject.item, with: bytes)
         id = viewModel.id
         identifier = viewModel.identifier
         companions = []
-        bytes = viewModel.json
         self.gaps = gaps ?? []
         digest = Digest(bytes, gaps: self.gaps)
         page = gaps == nil ? context.page : nil
@@ -157,7 +161,16 @@ package final class FinishedCell: Sendable {
 
     /// Whether it is what a row makes now.
     func isGood(for row: ItemRow, in circumstances: Circumstances, hour: UInt32, page: UInt32) -> Bool {
-        self.hour == hour && (self.page == nil || self.page == page) && self.circumstances == circumstances && row.isSame(as: item)
+        self.hour == hour && (self.page == nil || self.page == page) && self.circumstances == circumstances
+            && withRow { row.isSame(as: $0) }
+    }
+
+    /// What the cell was made of, copied. Its place is the one that it had then.
+    public var item: FeedItem { withRow(\.item) }
+
+    /// The same where it lies, for as long as the call lasts.
+    func withRow<Value>(_ body: (ItemRow) -> Value) -> Value {
+        memory.withUnsafeBytes { body(packed.row(in: $0)) }
     }
 
     /// What stands in the gaps on a page.
@@ -175,21 +188,21 @@ package final class FinishedCell: Sendable {
     }
 
     func write(to writer: inout JSONWriter, tokens: Tokens) {
-        var start = 0
+        var start = packed.end
         for gap in gaps {
-            writer.append(bytes[start..<gap.start])
+            writer.append(memory[start..<packed.end + gap.start])
             writer.append(gap.isOfClick ? tokens.click[...] : tokens.impression[...])
-            start = gap.end
+            start = packed.end + gap.end
         }
-        writer.append(bytes[start...])
+        writer.append(memory[start...])
     }
 
     /// Bytes of its JSON.
-    var count: Int { bytes.count }
+    var count: Int { memory.count - packed.end }
 
     /// Bytes of memory that it takes, about, with its companions.
     var size: Int {
-        companions.reduce(320 + bytes.count + 24 * gaps.count + 2 * id.utf8.count + item.body.count) { $0 + $1.size }
+        companions.reduce(320 + memory.count + 24 * gaps.count + id.utf8.count) { $0 + $1.size }
     }
 }
 
@@ -197,8 +210,7 @@ extension CellViewModel {
     fileprivate var json: [UInt8] {
         var writer = JSONWriter(capacity: 1_024)
         writer.write(self)
-        // As large as it is: it may be kept for long.
-        return writer.bytes.withUnsafeBufferPointer { Array($0) }
+        return writer.bytes
     }
 
     /// Those that may differ from page to page.

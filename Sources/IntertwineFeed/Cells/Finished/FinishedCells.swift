@@ -41,20 +41,23 @@ package final class FinishedCells: Sendable {
         let state = Mutex(State())
     }
 
+    /// A place of a shelf: what a look-up reads stands together.
     fileprivate struct Place {
-        var key: UInt64
-        var cell: FinishedCell
-        var size: Int
+        /// 0 where the place is empty.
+        var key: UInt64 = 0
+        var cell: FinishedCell?
+        var size: UInt32 = 0
         var isWanted = false
     }
 
+    /// Found by keys that are spread evenly as they are: open addressing, never more than half full.
     fileprivate struct State {
-        var table = PlaceTable()
-        /// In the order of the rounds that make room.
-        var places: [Place?] = []
-        var free: [Int] = []
-        var hand = 0
-        var size = 0
+        private var places = [Place](repeating: Place(), count: 64)
+        private(set) var count = 0
+        /// Bytes of the cells.
+        private(set) var size = 0
+        /// Where the round stands that makes room.
+        private var hand = 0
     }
 
     private let shelves: [Shelf]
@@ -76,7 +79,7 @@ package final class FinishedCells: Sendable {
     /// Cells that are kept, and their bytes.
     public var contents: (cells: Int, bytes: Int) {
         shelves.reduce((0, 0)) { sum, shelf in
-            shelf.state.withLock { (sum.0 + $0.table.count, sum.1 + $0.size) }
+            shelf.state.withLock { (sum.0 + $0.count, sum.1 + $0.size) }
         }
     }
 
@@ -88,11 +91,7 @@ package final class FinishedCells: Sendable {
             return nil
         }
         let key = Self.key(row, circumstances)
-        let found = shelf(key).state.withLock { state -> FinishedCell? in
-            guard let index = state.table.index(of: key, in: state.places), let place = state.places[index] else { return nil }
-            if !place.isWanted { state.places[index]?.isWanted = true }
-            return place.cell
-        }
+        let found = shelf(key).state.withLock { $0.cell(of: key) }
         guard let found, found.isGood(for: row, in: circumstances, hour: hour, page: page) else {
             counters.countMiss()
             return nil
@@ -106,9 +105,9 @@ package final class FinishedCells: Sendable {
     func keep(_ cell: FinishedCell) {
         let size = cell.size
         guard size <= capacity / 2 else { return }
-        let key = cell.item.withRow { Self.key($0, cell.circumstances) }
+        let key = cell.withRow { Self.key($0, cell.circumstances) }
         let evicted = shelf(key).state.withLock { state in
-            state.put(Place(key: key, cell: cell, size: size))
+            state.put(Place(key: key, cell: cell, size: UInt32(clamping: size)))
             return state.makeRoom(capacity)
         }
         if evicted > 0 { counters.countEvictions(evicted) }
@@ -116,9 +115,9 @@ package final class FinishedCells: Sendable {
 
     private func shelf(_ key: UInt64) -> Shelf { shelves[Int(key >> shift)] }
 
-    /// Two cells with one key take turns; the loser is made anew.
+    /// Never 0. Two cells with one key take turns; the loser is made anew.
     private static func key(_ row: ItemRow, _ circumstances: FinishedCell.Circumstances) -> UInt64 {
-        mix(mix(mix(seed, circumstances.hash), row.kind), row.id)
+        max(1, mix(mix(mix(seed, circumstances.hash), row.kind), row.id))
     }
 
     /// Another one in each process, so that nobody knows which items' cells would take turns.
@@ -148,89 +147,76 @@ package final class FinishedCells: Sendable {
 }
 
 extension FinishedCells.State {
+    fileprivate mutating func cell(of key: UInt64) -> FinishedCell? {
+        let slot = slot(of: key)
+        guard places[slot].key != 0 else { return nil }
+        if !places[slot].isWanted { places[slot].isWanted = true }
+        return places[slot].cell
+    }
+
     fileprivate mutating func put(_ place: FinishedCells.Place) {
-        size += place.size
-        if let index = table.index(of: place.key, in: places) {
-            size -= places[index]?.size ?? 0
-            places[index] = place
-            return
+        var slot = slot(of: place.key)
+        if places[slot].key == 0 {
+            count += 1
+            if 2 * count > places.count {
+                grow()
+                slot = self.slot(of: place.key)
+            }
+        } else {
+            size -= Int(places[slot].size)
         }
-        let index = free.popLast() ?? places.count
-        if index == places.count { places.append(place) } else { places[index] = place }
-        table.insert(index, of: place.key, in: places)
+        size += Int(place.size)
+        places[slot] = place
     }
 
     /// Second chance: what was asked for since the hand last passed stays for another round.
     ///
     /// - Returns: how many went.
     fileprivate mutating func makeRoom(_ capacity: Int) -> Int {
-        var count = 0
-        while size > capacity, table.count > 0 {
-            hand = hand + 1 < places.count ? hand + 1 : 0
-            guard let place = places[hand] else { continue }
-            if place.isWanted {
-                places[hand]?.isWanted = false
+        var removed = 0
+        while size > capacity, count > 0 {
+            hand = (hand + 1) & mask
+            guard places[hand].key != 0 else { continue }
+            if places[hand].isWanted {
+                places[hand].isWanted = false
             } else {
-                table.remove(place.key, in: places)
-                places[hand] = nil
-                free.append(hand)
-                size -= place.size
-                count += 1
+                remove(at: hand)
+                removed += 1
             }
         }
-        return count
-    }
-}
-
-/// Finds places by their keys, which are spread evenly as they are: open addressing, never more than half full.
-private struct PlaceTable {
-    /// Each one more than an index among the places; 0 where there is none.
-    private var slots = [UInt32](repeating: 0, count: 64)
-    private(set) var count = 0
-
-    func index(of key: UInt64, in places: [FinishedCells.Place?]) -> Int? {
-        let found = slots[slot(of: key, in: places)]
-        return found == 0 ? nil : Int(found) - 1
+        return removed
     }
 
-    /// - Parameter places: have the new one already.
-    mutating func insert(_ index: Int, of key: UInt64, in places: [FinishedCells.Place?]) {
-        if 2 * (count + 1) > slots.count {
-            let old = slots
-            slots = [UInt32](repeating: 0, count: 2 * old.count)
-            for entry in old where entry != 0 {
-                if let place = places[Int(entry) - 1] { slots[slot(of: place.key, in: places)] = entry }
-            }
-        }
-        slots[slot(of: key, in: places)] = UInt32(truncatingIfNeeded: index + 1)
-        count += 1
+    private mutating func grow() {
+        let old = places
+        places = [FinishedCells.Place](repeating: FinishedCells.Place(), count: 2 * old.count)
+        for place in old where place.key != 0 { places[slot(of: place.key)] = place }
     }
 
-    /// - Parameter places: still have the one that goes.
-    mutating func remove(_ key: UInt64, in places: [FinishedCells.Place?]) {
-        var hole = slot(of: key, in: places)
-        guard slots[hole] != 0 else { return }
+    private mutating func remove(at slot: Int) {
         count -= 1
+        size -= Int(places[slot].size)
         // What stands behind it, and was pushed on by it, moves up.
+        var hole = slot
         var next = (hole + 1) & mask
-        while slots[next] != 0 {
-            if let place = places[Int(slots[next]) - 1], (next - home(of: place.key)) & mask >= (next - hole) & mask {
-                slots[hole] = slots[next]
+        while places[next].key != 0 {
+            if (next - home(of: places[next].key)) & mask >= (next - hole) & mask {
+                places.swapAt(hole, next)
                 hole = next
             }
             next = (next + 1) & mask
         }
-        slots[hole] = 0
+        places[hole] = FinishedCells.Place()
     }
 
-    private var mask: Int { slots.count - 1 }
+    private var mask: Int { places.count - 1 }
 
     private func home(of key: UInt64) -> Int { Int(truncatingIfNeeded: key) & mask }
 
     /// Where the key stands, or would.
-    private func slot(of key: UInt64, in places: [FinishedCells.Place?]) -> Int {
+    private func slot(of key: UInt64) -> Int {
         var slot = home(of: key)
-        while slots[slot] != 0, places[Int(slots[slot]) - 1]?.key != key { slot = (slot + 1) & mask }
+        while places[slot].key != 0, places[slot].key != key { slot = (slot + 1) & mask }
         return slot
     }
 }
