@@ -10,6 +10,8 @@ RUN mkdir -p Sources/Dependencies && touch Sources/Dependencies/Empty.swift \
     && INTERTWINE_DEPENDENCIES_ALONE=1 swift build --configuration release --static-swift-stdlib \
     && rm -r Sources
 COPY Sources Sources
+# The viewer is built on it, by a link from among its files.
+COPY Clients/JavaScript/source Clients/JavaScript/source
 COPY Config/sample Config/sample
 RUN swift build --configuration release --product intertwine --static-swift-stdlib \
     && install -D --strip "$(swift build --configuration release --show-bin-path)/intertwine" /out/usr/local/bin/intertwine

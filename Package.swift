@@ -4,13 +4,20 @@ import PackageDescription
 
 // The files of the page at `GET /`.
 let viewer = [
-    "actions-performer.mjs", "advertisement-cell.mjs", "background-fetch-worker.mjs", "background-fetch.mjs", "batch-update.mjs",
-    "bindings.mjs", "cell-menu.mjs", "cell-registry.mjs", "cell-view.mjs", "cells.css", "circular-user-cell.mjs", "client.mjs",
-    "collection-layout.mjs", "collection-view.mjs", "connection-banner.mjs", "connection.mjs", "elements.mjs", "feed-changes.mjs",
-    "feed-filler.mjs", "feed-list.mjs", "feed-pages.mjs", "generic-cell.mjs", "icon.svg", "image-requests.mjs", "image-zoom.mjs",
-    "impressions.mjs", "index.html", "inspector.mjs", "interactions.mjs", "journal.mjs", "keyboard.mjs", "main.mjs", "overlays.css",
-    "page.css", "picture-store.mjs", "placeholder-cell.mjs", "position.mjs", "reuse-queue.mjs", "section-header-cell.mjs",
-    "table-cells.mjs", "toast.mjs", "undo-stack.mjs", "user-snapshot-cell.mjs", "view-options.mjs", "view-panel.mjs", "viewer-identity.mjs",
+    "advertisement-cell.mjs", "background-fetch-worker.mjs", "background-fetch.mjs", "binding-elements.mjs", "cell-kinds.mjs",
+    "cell-menu.mjs", "cell-view.mjs", "cells.css", "circular-user-cell.mjs", "collection-layout.mjs", "collection-view.mjs",
+    "connection-banner.mjs", "elements.mjs", "feed-filler.mjs", "foreshadowed-picture.mjs", "generic-cell.mjs", "icon.svg",
+    "image-zoom.mjs", "index.html", "inspector.mjs", "interactions.mjs", "journal.mjs", "keyboard.mjs", "main.mjs", "overlays.css",
+    "page.css", "placeholder-cell.mjs", "position.mjs", "section-header-cell.mjs", "seen-cells.mjs", "table-cells.mjs", "toast.mjs",
+    "undo-stack.mjs", "user-snapshot-cell.mjs", "view-options.mjs", "view-panel.mjs", "viewer-identity.mjs",
+]
+
+// The client package that the page is built on: a link leads to it from among the page's files.
+let viewerClient = [
+    "actions.mjs", "answers.mjs", "backoff.mjs", "batch-update.mjs", "bindings.mjs", "cell-registry.mjs", "connection.mjs",
+    "decoded-image.mjs", "event-stream.mjs", "feed-client.mjs", "feed-list.mjs", "feed-pages.mjs", "feed-updates.mjs",
+    "image-loader.mjs", "impressions.mjs", "index.mjs", "limit.mjs", "outbox.mjs", "page.mjs", "picture-store.mjs", "placeholder.mjs",
+    "told.mjs", "uuid.mjs", "viewport-watch.mjs",
 ]
 
 // The pictures of the sample feed.
@@ -132,7 +139,7 @@ let package = Package(
         .target(
             name: "IntertwineViewer",
             dependencies: ["IntertwineHTTPServer", "IntertwineRouting", .product(name: "HTTPTypes", package: "swift-http-types")],
-            resources: viewer.map { .embedInCode($0) }),
+            resources: (viewer + viewerClient.map { "client/" + $0 }).map { .embedInCode($0) }),
         .target(
             name: "IntertwineImages",
             dependencies: [

@@ -2,9 +2,10 @@ internal import HTTPTypes
 internal import IntertwineHTTPServer
 package import IntertwineRouting
 
-/// `GET /` and `GET /viewer/{file}`: the page that shows the feed in a browser.
+/// `GET /`, `GET /viewer/{file}` and `GET /viewer/client/{file}`: the page that shows the feed in a browser, and the client package below it.
 package struct ViewerRoutes: Sendable {
     private static let pattern = "/viewer/{file}"
+    private static let clientPattern = "/viewer/client/{file}"
     private static let file = Parameter.segment("file", .string, "The file's name.", example: #""main.mjs""#)
 
     /// By their paths. Finished once, both codings, for as long as the service runs.
@@ -13,7 +14,8 @@ package struct ViewerRoutes: Sendable {
     /// - Parameter viewerHeader: the request field that names the viewer.
     package init(viewerHeader: String) {
         let files = ViewerResource.all(viewerHeader: viewerHeader).map { resource in
-            let route = resource.path == "/" ? resource.path : Self.pattern
+            let pattern = resource.path.hasPrefix("/viewer/client/") ? Self.clientPattern : Self.pattern
+            let route = resource.path == "/" ? resource.path : pattern
             return (resource.path, FinishedResponse(Self.response(resource), compressionLevel: 6, route: route))
         }
         self.files = Dictionary(files, uniquingKeysWith: { first, _ in first })
@@ -23,6 +25,7 @@ package struct ViewerRoutes: Sendable {
         [
             Route(.get, "/") { _ in try file("/") },
             Route(.get, Self.pattern) { try file("/viewer/" + $0[Self.file]) },
+            Route(.get, Self.clientPattern) { try file("/viewer/client/" + $0[Self.file]) },
         ]
     }
 

@@ -1,7 +1,9 @@
 // A view for cells of one identifier, used for one after the other: sized as the feed says, filled by a renderer, bound by the
 // configuration action.
-import { fill } from "./bindings.mjs";
+import { fill } from "./binding-elements.mjs";
 import { element, hue, icon, initials, resolve } from "./elements.mjs";
+import { forget, foreshadow } from "./foreshadowed-picture.mjs";
+import { placeholder } from "./placeholder-cell.mjs";
 
 let made = 0;
 
@@ -16,10 +18,14 @@ export class CellView {
   #isNear = false;
   #label;
 
-  constructor({ identifier, registry, requests, performer, removal }) {
-    Object.assign(this, { identifier, requests, performer, removal });
+  /**
+   * `images` loads pictures, `actions` performs slots, `distance(entry)` says how far from sight an entry is, `removal` what takes a
+   * cell off its list.
+   */
+  constructor({ identifier, renderer, images, actions, distance, removal }) {
+    Object.assign(this, { identifier, images, actions, distance, removal });
     this.content = element("div.cell-content");
-    this.rendering = registry.render(identifier, this.content);
+    this.rendering = rendered(renderer, identifier, this.content);
     this.#label = this.rendering.label;
     this.#label.id = `cell-${++made}-label`;
     this.element = element("article.cell", { tabindex: "-1", "aria-labelledby": this.#label.id });
@@ -44,7 +50,7 @@ export class CellView {
     this.#offer(cell.actions ?? {});
     this.place(frame);
     this.#outlets = this.rendering.outletsFor?.(cell) ?? this.rendering.outlets;
-    this.performer.perform("configuration", entry, { view: this });
+    this.actions.perform("configuration", entry, { view: this });
     entry.name = this.#label.textContent || String(cell.id ?? this.identifier);
   }
 
@@ -78,6 +84,7 @@ export class CellView {
       outlet.removeAttribute("title");
       delete outlet.dataset.state;
       delete outlet.dataset.initials;
+      forget(outlet);
     }
   }
 
@@ -90,7 +97,10 @@ export class CellView {
       if (typeof value.text === "string") {
         for (const avatar of this.content.querySelectorAll(".avatar")) avatar.dataset.initials = initials(value.text);
       }
-      if (typeof value.image === "string") this.#pictures.push({ href: value.image, outlet, isShown: false, request: null });
+      if (typeof value.image === "string") {
+        foreshadow(outlet, value);
+        this.#pictures.push({ binding: value, outlet, isShown: false, request: null });
+      }
     }
   }
 
@@ -115,26 +125,20 @@ export class CellView {
       if (request === null) continue;
       picture.request = null;
       delete picture.outlet.dataset.state;
-      if (!request.isSent) {
-        request.abort();
-        continue;
-      }
-      // The server stops the request by its name first, and may break off an answer that has begun; closing the connection is for
-      // servers that did not.
-      request.isGivenUp = true;
-      const stop = () => request.abort();
-      this.performer.perform("cancellation", this.entry, { values: { request: request.id } }).then(stop, stop);
+      this.images.cancel(request);
     }
   }
 
   async #load(picture) {
     if (picture.isShown || picture.request !== null) return;
-    const request = this.requests.request(picture.href, this.entry);
+    const { entry } = this;
+    const request = this.images.request(picture.binding, { owner: entry, priority: () => this.distance(entry) });
     picture.request = request;
     picture.outlet.dataset.state = "waiting";
     try {
       const image = await request.answer;
       if (picture.request !== request) return;
+      if (typeof picture.binding.alt === "string") image.alt = picture.binding.alt;
       picture.outlet.replaceChildren(image);
       picture.outlet.dataset.state = "shown";
       picture.isShown = true;
@@ -182,5 +186,16 @@ export class CellView {
       this.dismissTool,
       tool("more", "More", { "aria-haspopup": "menu" }, "M6 12v.1", "M12 12v.1", "M18 12v.1"),
     ];
+  }
+}
+
+/** What a renderer makes; a placeholder where it fails. */
+function rendered(renderer, identifier, content) {
+  try {
+    return renderer(content, identifier);
+  } catch (error) {
+    console.warn(`The renderer of ${identifier} failed.`, error);
+    content.replaceChildren();
+    return placeholder(content, identifier);
   }
 }

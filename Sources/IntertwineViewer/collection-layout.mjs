@@ -1,14 +1,8 @@
 // Where cells stand: in rows of columns, or one below the other as in a table, each at the size that the feed gives. Only numbers.
 
-const usual = 300;
-const fallback = { width: 300, height: 200 };
-const largest = 4096;
+import { shownSize } from "./client/index.mjs";
 
-/** A cell's size in points as it is shown: what is no size is 300 by 200. */
-export function shownSize(size) {
-  const points = (value, otherwise) => (Number.isFinite(value) && value > 0 ? Math.min(value, largest) : otherwise);
-  return { width: points(size?.width, fallback.width), height: points(size?.height, fallback.height) };
-}
+const usual = 300;
 
 /** How wide the columns for these cells are: as wide as most of them. */
 export function columnWidth(sizes) {

@@ -1,6 +1,6 @@
 // The collection view: a few views for many cells. What comes near the viewport is dequeued, sized and bound; what leaves it goes back
-// into the queue of its identifier. Its list says what there is, its layout where it stands.
-import { ReuseQueue } from "./reuse-queue.mjs";
+// to the registry. Its list says what there is, its layout where it stands.
+import { isHeader } from "./client/index.mjs";
 
 /** How far around the viewport cells are in the page, from where on they are taken out, and how far around it pictures are; in points. */
 const around = 2200;
@@ -16,18 +16,19 @@ const glide = { duration: 240, easing: "cubic-bezier(.2, .7, .2, 1)" };
 export class CollectionView extends EventTarget {
   #views = new Map();
   #byElement = new WeakMap();
-  #queue = new ReuseQueue();
   #pinned = new Set();
   #frame = null;
   #layout;
+  /** The indices of what is in sight, as it was last rendered. */
+  #seen = { first: 0, end: 0 };
 
   /**
-   * `makeLayout(width, entries)` answers an empty layout for these entries; `makeView(identifier)` a view with `show(entry, frame)`, `place(frame)`, `number(count)`,
-   * `appear()`, `disappear()` and `prepareForReuse()`; `isHeader(cell)` whether a cell has a row to itself.
+   * `makeLayout(width, entries)` answers an empty layout for these entries. The views of `registry` are bound with an entry and its frame, and have `show(entry, frame)`,
+   * `place(frame)`, `number(count)`, `appear()`, `disappear()` and `prepareForReuse()`.
    */
-  constructor({ element, list, makeLayout, makeView, isHeader }) {
+  constructor({ element, list, makeLayout, registry }) {
     super();
-    Object.assign(this, { element, list, makeLayout, makeView, isHeader });
+    Object.assign(this, { element, list, makeLayout, registry });
     this.motion = matchMedia("(prefers-reduced-motion: reduce)");
     this.#layOut();
     list.addEventListener("changed", ({ detail }) => this.#changed(detail));
@@ -58,6 +59,11 @@ export class CollectionView extends EventTarget {
   /** The view of the cell that an element stands in. */
   view(target) {
     return this.#byElement.get(target?.closest?.(".cell"));
+  }
+
+  /** How many cells an entry is away from what is in sight. */
+  distance({ index }) {
+    return Math.max(this.#seen.first - index, index - this.#seen.end + 1, 0);
   }
 
   viewOf(entry) {
@@ -140,7 +146,7 @@ export class CollectionView extends EventTarget {
 
   #layOut() {
     this.#layout = this.makeLayout(this.element.clientWidth, this.entries);
-    for (const { cell } of this.entries) this.#layout.add(cell.size, { isHeader: this.isHeader(cell) });
+    for (const { cell } of this.entries) this.#layout.add(this.registry.size(cell), { isHeader: isHeader(cell) });
     this.#laidOut();
   }
 
@@ -152,7 +158,7 @@ export class CollectionView extends EventTarget {
   #changed({ appended, keepsPlace = false }) {
     if (appended !== undefined && appended < this.entries.length) {
       for (const { cell } of this.entries.slice(this.entries.length - appended)) {
-        this.#layout.add(cell.size, { isHeader: this.isHeader(cell) });
+        this.#layout.add(this.registry.size(cell), { isHeader: isHeader(cell) });
       }
       this.#laidOut();
       if (this.list.isAtEnd) for (const view of this.#views.values()) view.number(this.entries.length);
@@ -209,6 +215,7 @@ export class CollectionView extends EventTarget {
     this.#frame = null;
     const top = -this.element.getBoundingClientRect().top;
     const bottom = top + innerHeight;
+    this.#seen = this.#layout.range(top, bottom);
     this.#takeOut(this.#layout.range(top - beyond, bottom + beyond));
     const seen = this.#layout.range(top - near, bottom + near);
     const wanted = this.#layout.range(top - around, bottom + around);
@@ -246,14 +253,10 @@ export class CollectionView extends EventTarget {
   #show(index, isArriving = false) {
     const entry = this.entries[index];
     if (this.#views.has(entry)) return;
-    const identifier = entry.cell.identifier;
-    let view = this.#queue.dequeue(identifier);
-    if (view === undefined) {
-      view = this.makeView(identifier);
-      this.#byElement.set(view.element, view);
-    }
+    const view = this.registry.dequeue(entry.cell);
+    this.#byElement.set(view.element, view);
     this.#views.set(entry, view);
-    view.show(entry, this.#layout.frames[index]);
+    this.registry.bind(view, entry.cell, entry, this.#layout.frames[index]);
     view.number(this.#count);
     if (isArriving && !this.motion.matches) view.element.animate([{ opacity: 0 }, { opacity: 1 }], glide);
     this.dispatchEvent(new CustomEvent("entered", { detail: view }));
@@ -262,9 +265,8 @@ export class CollectionView extends EventTarget {
   #recycle(entry, view) {
     this.#views.delete(entry);
     this.dispatchEvent(new CustomEvent("left", { detail: view }));
-    view.prepareForReuse();
     view.element.remove();
-    this.#queue.enqueue(view.identifier, view);
+    this.registry.enqueue(view.identifier, view);
   }
 
   /** Puts the elements into the order in which they are read: whoever walks by tab or ear meets cells as they stand. */

@@ -44,15 +44,6 @@ export function hue(text) {
   return ((hash ^ (hash >>> 15)) >>> 0) % 360;
 }
 
-/** A version 4 UUID (RFC 9562); `crypto.randomUUID` is missing on plain http away from loopback. */
-export function uuid() {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  bytes[6] = (bytes[6] & 0x0f) | 0x40;
-  bytes[8] = (bytes[8] & 0x3f) | 0x80;
-  const digits = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
-}
-
 /** An href of the feed as an absolute URL, or null where it is not one of http or https. */
 export function resolve(href) {
   try {
@@ -61,15 +52,4 @@ export function resolve(href) {
   } catch {
     return null;
   }
-}
-
-/**
- * An href of the service as the page may ask for it: the service may call itself by another name than the page was opened under, and
- * the page asks nobody but its own origin.
- */
-export function resolveHere(href) {
-  const url = resolve(href);
-  if (url === null) return null;
-  const { pathname, search } = new URL(url);
-  return `${location.origin}${pathname}${search}`;
 }

@@ -1,7 +1,6 @@
 // Asks for more cells as they are wanted, and says in a sentence where there are none and what to do then.
-import { Unavailable } from "./client.mjs";
+import { Refusal, Unavailable } from "./client/index.mjs";
 import { element } from "./elements.mjs";
-import { FeedRefusal } from "./feed-pages.mjs";
 
 export class FeedFiller {
   #isFilling = false;
@@ -29,7 +28,7 @@ export class FeedFiller {
       await load();
     } catch (error) {
       // Where the server is gone, the connection says when to go on.
-      if (error instanceof FeedRefusal) this.#refused(error);
+      if (error instanceof Refusal) this.#refused(error);
       else if (!(error instanceof Unavailable)) throw error;
     } finally {
       this.#isFilling = false;

@@ -1,6 +1,6 @@
 // Cells of kinds that this viewer was not made for: whatever they bind, laid out by the size that the feed gives. Wider than twice
 // its height, a cell is a row: the picture beside the words. Otherwise the picture stands above them.
-import { bindingType } from "./bindings.mjs";
+import { bindingsOf } from "./client/index.mjs";
 import { element } from "./elements.mjs";
 import { placeholder } from "./placeholder-cell.mjs";
 
@@ -12,9 +12,8 @@ export function genericCell(content, identifier) {
 }
 
 /** Puts an element for each part that the cell binds, and answers them by their names. */
-function laidOut(content, identifier, label, { size, actions }) {
-  const bindings = Object.entries(actions?.configuration?.bindings ?? {}).map(([part, value]) => [part, bindingType(value)]);
-  const known = bindings.filter(([, type]) => type !== null);
+function laidOut(content, identifier, label, cell) {
+  const known = bindingsOf(cell).map(([part, { type }]) => [part, type]);
   const isEmpty = known.length === 0;
   content.className = "cell-content";
   content.replaceChildren();
@@ -28,7 +27,7 @@ function laidOut(content, identifier, label, { size, actions }) {
     return {};
   }
   label.className = "generic-title";
-  content.classList.add("generic", size?.width / size?.height > row ? "is-row" : "is-stack");
+  content.classList.add("generic", cell.size?.width / cell.size?.height > row ? "is-row" : "is-stack");
   const words = element("div.generic-words");
   const outlets = {};
   // The first text is the title; without one, the kind of cell is.

@@ -7,7 +7,7 @@ const step = 1.25;
 const stride = 60;
 
 /** `show(arguments, entry)` opens the dialog; its promise settles once it is closed. */
-export function imageZoom(requests) {
+export function imageZoom(images) {
   return ({ username = "", image }, entry) =>
     new Promise((closed) => {
       const stage = element("div.zoom-stage", { tabindex: "0", role: "group", "aria-label": "Picture" });
@@ -22,7 +22,7 @@ export function imageZoom(requests) {
       const lens = new Lens(stage, (factor) => {
         scale.textContent = `${Math.round(factor * 100)} %`;
       });
-      const request = show(image, username, stage, requests, entry);
+      const request = show(image, username, stage, images, entry);
       smaller.addEventListener("click", () => lens.zoom(lens.factor / step));
       larger.addEventListener("click", () => lens.zoom(lens.factor * step));
       close.addEventListener("click", () => dialog.close());
@@ -122,10 +122,10 @@ class Lens {
 }
 
 /** Puts the picture onto the stage once it is there; until then, and if it never comes, the initials stand there. */
-function show(href, username, stage, requests, entry) {
+function show(href, username, stage, images, entry) {
   stage.append(element("span.zoom-initials", { "aria-hidden": "true" }, initials(username)));
   if (typeof href !== "string") return null;
-  const request = requests.request(href, entry);
+  const request = images.request(href, { owner: entry });
   request.answer.then((picture) => {
     picture.className = "zoom-picture";
     picture.alt = `Picture of ${username}`;

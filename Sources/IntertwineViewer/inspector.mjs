@@ -1,5 +1,5 @@
 // Beside a cell, on demand: its descriptor, and what each request made for it answered.
-import { shownSize } from "./collection-layout.mjs";
+import { shownSize } from "./client/index.mjs";
 import { element } from "./elements.mjs";
 
 export class Inspector {

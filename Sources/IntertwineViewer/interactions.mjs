@@ -1,13 +1,12 @@
 // What a person does to a cell: select it, leave its screen, dismiss it, think again.
-import { problem, Unavailable } from "./client.mjs";
-import { uuid } from "./elements.mjs";
+import { Unavailable, uuid } from "./client/index.mjs";
 
 export class Interactions {
   #screens = new Map();
   #busy = new WeakSet();
 
-  constructor({ performer, feed, toast, undo, announce }) {
-    Object.assign(this, { performer, feed, toast, undo, announce });
+  constructor({ actions, feed, toast, undo, announce }) {
+    Object.assign(this, { actions, feed, toast, undo, announce });
   }
 
   /** Registers a screen that presentations name. `show(arguments, entry)` answers a promise that settles when it closes. */
@@ -18,53 +17,37 @@ export class Interactions {
 
   async select(entry, key = uuid()) {
     await this.#alone(entry, "could not be opened", () => this.select(entry, key), async () => {
-      const answer = await this.performer.perform("selection", entry, { key });
-      if (answer === null) return;
-      if (!answer.ok) throw new Error(problem(answer));
-      await this.#present(answer.value?.presentation, entry);
+      const performance = await this.actions.perform("selection", entry, { key });
+      await this.#present(performance?.value?.presentation, entry);
     });
   }
 
   async dismiss(entry, key = uuid()) {
     if (!entry.cell.actions?.dismissal) return;
     await this.#alone(entry, "could not be dismissed", () => this.dismiss(entry, key), async () => {
-      const takeBack = this.feed.list.hide(entry);
-      let answer;
-      try {
-        answer = await this.performer.perform("dismissal", entry, { key });
-        if (!answer.ok) throw new Error(problem(answer));
-      } catch (error) {
-        takeBack();
-        throw error;
-      }
-      const action = answer.value?.undo;
-      if (action) this.undo.push({ name: entry.name, expires: action.expires, run: () => this.#takeBack(action, entry, takeBack) });
+      const optimistic = () => this.feed.list.hide(entry);
+      const performance = await this.actions.perform("dismissal", entry, { key, optimistic, waits: true });
+      if (performance === null) return;
+      const { undo, isWaiting } = performance;
+      if (undo) this.undo.push({ name: entry.name, expires: undo.expires, run: () => this.#takeBack(performance, entry) });
       else this.toast.show(`${entry.name} dismissed.`, { seconds: 4 });
+      if (isWaiting) this.announce("The server is told once it is back.");
     });
   }
 
   /** Takes a cell off one of the viewer's lists, such as `saved`. `done` is what is said then. */
   async takeOff(entry, list, done) {
     await this.#alone(entry, "could not be taken off the list", () => this.takeOff(entry, list, done), async () => {
-      const takeBack = this.feed.list.hide(entry);
-      try {
-        const answer = await this.performer.run(
-          { type: "request", method: "DELETE", href: `${list}/${encodeURIComponent(entry.cell.id)}` }, "removal", entry);
-        if (!answer.ok) throw new Error(problem(answer));
-      } catch (error) {
-        takeBack();
-        throw error;
-      }
+      const action = { type: "request", method: "DELETE", href: `${list}/${encodeURIComponent(entry.cell.id)}` };
+      await this.actions.run(action, "removal", entry, { optimistic: () => this.feed.list.hide(entry) });
       this.feed.list.remove(entry);
       this.toast.show(`${entry.name} ${done}`, { seconds: 4 });
     });
   }
 
-  async #takeBack(action, entry, takeBack) {
-    await this.#alone(entry, "could not be brought back", () => this.#takeBack(action, entry, takeBack), async () => {
-      const answer = await this.performer.run(action, "undo", entry);
-      if (answer === null || !answer.ok) throw new Error(answer ? problem(answer) : "There is no way to undo this.");
-      takeBack();
+  async #takeBack({ undo }, entry) {
+    await this.#alone(entry, "could not be brought back", () => this.#takeBack({ undo }, entry), async () => {
+      await undo.run();
       this.feed.focus(entry);
       this.announce(`${entry.name} is back.`);
     });
@@ -79,8 +62,7 @@ export class Interactions {
     }
     await show(presentation.arguments ?? {}, entry);
     this.feed.focus(entry);
-    const answer = await this.performer.perform("deselection", entry);
-    if (answer !== null && !answer.ok) throw new Error(problem(answer));
+    await this.actions.perform("deselection", entry);
   }
 
   /** One gesture at a time for each cell; a failure is told, with another try where the server was just not there. */

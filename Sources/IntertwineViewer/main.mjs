@@ -1,38 +1,27 @@
 // Composes the viewer by hand: who knows whom is all said here.
-import { ActionsPerformer, bind, link, request } from "./actions-performer.mjs";
-import { advertisementCell } from "./advertisement-cell.mjs";
+import {
+  Actions, Connection, decodedImage, FeedClient, FeedList, FeedUpdates, ImageLoader, Impressions, Outbox,
+} from "./client/index.mjs";
 import { backgroundFetch } from "./background-fetch.mjs";
+import { cellKinds } from "./cell-kinds.mjs";
 import { cellMenu } from "./cell-menu.mjs";
-import { CellRegistry } from "./cell-registry.mjs";
-import { CellView } from "./cell-view.mjs";
-import { circularUserCell } from "./circular-user-cell.mjs";
-import { Client } from "./client.mjs";
 import { CollectionLayout, columnWidth } from "./collection-layout.mjs";
 import { CollectionView } from "./collection-view.mjs";
 import { connectionBanner } from "./connection-banner.mjs";
-import { Connection } from "./connection.mjs";
 import { element } from "./elements.mjs";
-import { FeedChanges } from "./feed-changes.mjs";
 import { FeedFiller } from "./feed-filler.mjs";
-import { FeedList } from "./feed-list.mjs";
-import { FeedPages } from "./feed-pages.mjs";
-import { ImageRequests } from "./image-requests.mjs";
 import { imageZoom } from "./image-zoom.mjs";
-import { Impressions } from "./impressions.mjs";
 import { Inspector } from "./inspector.mjs";
 import { Interactions } from "./interactions.mjs";
 import { Journal } from "./journal.mjs";
 import { Keyboard } from "./keyboard.mjs";
-import { PictureStore } from "./picture-store.mjs";
 import { Position } from "./position.mjs";
-import { sectionHeaderCell } from "./section-header-cell.mjs";
-import { advertisementRow, userRow } from "./table-cells.mjs";
+import { watchSeenCells } from "./seen-cells.mjs";
 import { Toast } from "./toast.mjs";
 import { UndoStack } from "./undo-stack.mjs";
-import { userSnapshotCell } from "./user-snapshot-cell.mjs";
 import { ViewOptions } from "./view-options.mjs";
 import { viewPanel } from "./view-panel.mjs";
-import { viewerIdentity } from "./viewer-identity.mjs";
+import { rememberedStorage, viewerIdentity } from "./viewer-identity.mjs";
 
 const find = (id) => document.getElementById(id);
 const code = (text) => element("code", {}, text);
@@ -40,30 +29,25 @@ const announce = (text) => {
   find("live").textContent = text;
 };
 
-const registry = new CellRegistry()
-  .register("UserSnapshotCollectionViewCell", userSnapshotCell)
-  .register("CircularUserCollectionViewCell", circularUserCell)
-  .register("AdvertisementCollectionViewCell", advertisementCell)
-  .register("SectionHeaderCollectionReusableView", sectionHeaderCell)
-  .register("UserTableViewCell", userRow)
-  .register("CircularUserTableViewCell", userRow)
-  .register("AdvertisementTableViewCell", advertisementRow)
-  .register("SectionHeaderTableViewHeaderFooterView", sectionHeaderCell);
-
 const options = new ViewOptions(location.search);
 const journal = new Journal();
-const connection = new Connection(new URL("readyz", document.baseURI).href);
-const client = new Client({ identity: viewerIdentity(options.viewer), journal, connection });
-const requests = new ImageRequests({ journal, connection, store: new PictureStore() });
-const performer = new ActionsPerformer()
-  .register("bind", bind)
-  .register("request", request(client, backgroundFetch))
-  .register("link", link(journal));
+const connection = new Connection(new URL("readyz", document.baseURI).href, { fetch: backgroundFetch });
+const { header, viewer } = viewerIdentity(options.viewer);
+// The page says that the service is away and goes on once it is back, instead of asking again for each request.
+const client = new FeedClient({ base: document.baseURI, viewer, viewerHeader: header, attempts: 1, connection, journal });
+const actions = new Actions({
+  client,
+  outbox: new Outbox({ client, storage: rememberedStorage }),
+  bind: (bindings, { view }) => view.bind(bindings),
+  // The cell's face is the link, and the browser follows it; what is left to do is to note it.
+  open: (href, owner, slot) => journal.note(owner, { slot, method: "GET", href, state: "opened in a tab" }),
+});
+const images = new ImageLoader({ client, actions, fetch: backgroundFetch, decode: decodedImage });
 
 const { clientWidth } = document.documentElement;
 find("feed").classList.toggle("is-table", options.isTable);
 find("feed").style.maxWidth = `${options.room(clientWidth)}px`;
-const list = new FeedList(new FeedPages(client, options.href(clientWidth)));
+const list = new FeedList(client, options.href(clientWidth));
 // The first page says how wide the columns are: later ones are laid into them.
 let column;
 const layout = (width, entries) => {
@@ -79,14 +63,18 @@ const lists = {
     done: "is back in the feed." },
 };
 const { empty, removal, done } = lists[options.list];
+const registry = cellKinds({ images, actions, removal, distance: (entry) => feed.distance(entry) });
+client.headers = options.headers(registry.acceptCells);
 const feed = new CollectionView({
   element: find("feed"),
   list,
   makeLayout: layout,
-  makeView: (identifier) => new CellView({ identifier, registry, requests, performer, removal }),
-  isHeader: ({ identifier }) => /^SectionHeader/.test(identifier),
+  registry,
 });
-if (options.list === "feed") new FeedChanges({ list, connection, shown: () => feed.shown });
+if (options.list === "feed") {
+  const updates = new FeedUpdates({ list, shown: () => feed.shown });
+  feed.addEventListener("rendered", () => updates.moved());
+}
 const aligned = () => document.documentElement.style.setProperty("--content-width", `${feed.layout.contentWidth}px`);
 feed.addEventListener("laid-out", aligned);
 aligned();
@@ -96,15 +84,15 @@ connection.addEventListener("restored", () => feed.views.forEach((view) => view.
 const toast = new Toast(find("toasts"));
 // What operators can do something about, each reason once: what is missing for one cell is missing for many.
 const reasons = new Set();
-requests.addEventListener("refused", ({ detail: { type, detail } }) => {
+images.addEventListener("refused", ({ detail: { type, detail } }) => {
   if (!type.endsWith("-denied") || reasons.has(type)) return;
   reasons.add(type);
   toast.show(`Some pictures are missing. ${detail ?? ""}`, { seconds: 15 });
 });
 const undo = new UndoStack(toast);
-const interactions = new Interactions({ performer, feed, toast, undo, announce }).registerScreen("ImageZoom", imageZoom(requests));
+const interactions = new Interactions({ actions, feed, toast, undo, announce }).registerScreen("ImageZoom", imageZoom(images));
 const inspector = new Inspector({ panel: find("inspector"), journal, feed });
-new Impressions({ client, connection, feed, bar: document.querySelector(".bar"), panel: find("inspector") });
+watchSeenCells({ impressions: new Impressions({ client }), feed, bar: document.querySelector(".bar"), panel: find("inspector") });
 connectionBanner({ connection, banner: find("banner"), toast });
 
 const inspect = (entry) => inspector.toggle(entry);
@@ -122,7 +110,7 @@ feed.element.addEventListener("click", ({ target }) => {
   if (tool?.dataset.tool === "inspect") inspect(view.entry);
   else if (tool?.dataset.tool === "dismiss") dismiss(view.entry);
   else if (tool?.dataset.tool === "more") openMenu(tool, view.entry);
-  else if (target.matches("a.cell-face")) performer.perform("selection", view.entry);
+  else if (target.matches("a.cell-face")) actions.perform("selection", view.entry);
   else if (target.matches("button.cell-face")) interactions.select(view.entry);
 });
 
@@ -134,7 +122,9 @@ list.addEventListener("changed", () => {
   find("end").textContent = `That is all: ${cells}.`;
 });
 
-const openView = viewPanel({ dialog: find("view"), options, sections: () => list.pages.sections });
+const openView = viewPanel({
+  dialog: find("view"), options, sections: () => list.pages.sections, feeds: () => client.feeds({ fetch: backgroundFetch }).catch(() => []),
+});
 find("view-button").addEventListener("click", openView);
 find("help-button").addEventListener("click", () => find("help").showModal());
 document.addEventListener("keydown", (event) => {

@@ -11,9 +11,9 @@ export class UndoStack {
     this.toast = toast;
   }
 
-  /** Offers to take something back. `run` does that; `expires` is when the server will not do it any more. */
+  /** Offers to take something back. `run` does that; `expires` is the date at which the service will not do it any more, or null. */
   push({ name, expires, run }) {
-    this.#steps.push({ name, expires: Date.parse(expires), run });
+    this.#steps.push({ name, expires: expires?.getTime() ?? NaN, run });
     this.#tell();
   }
 

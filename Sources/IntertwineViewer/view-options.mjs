@@ -15,6 +15,14 @@ export class ViewOptions {
     this.layout = given.get("layout") === "table" ? "table" : "collection";
     this.width = Number.isInteger(width) && width >= 1 && width <= widest ? width : null;
     this.viewer = given.get("viewer") || null;
+    this.language = told(given.get("language"));
+    this.cells = told(given.get("cells"));
+  }
+
+  /** What every request says of the client: its languages, and which cells it knows (`own`: those that the viewer was made for). */
+  headers(acceptCells) {
+    const cells = this.cells === "own" ? acceptCells : this.cells;
+    return { ...(this.language && { "Accept-Language": this.language }), ...(cells && { "Accept-Cells": cells }) };
   }
 
   get isTable() {
@@ -50,7 +58,7 @@ export class ViewOptions {
 
   /** The search of the page's URL with some options changed; what is as usual is left out. */
   search(changed) {
-    const { list, feed, section, layout, width, viewer } = { ...this, ...changed };
+    const { list, feed, section, layout, width, viewer, language, cells } = { ...this, ...changed };
     const query = new URLSearchParams();
     if (list !== "feed") query.set("list", list);
     if (feed) query.set("feed", feed);
@@ -58,6 +66,13 @@ export class ViewOptions {
     if (layout === "table") query.set("layout", layout);
     if (width) query.set("width", String(width));
     if (viewer) query.set("viewer", viewer);
+    if (language) query.set("language", language);
+    if (cells) query.set("cells", cells);
     return query.size > 0 ? `?${query}` : "";
   }
+}
+
+/** What a request's field can say, or null. */
+function told(text) {
+  return /^[\x21-\x7e][\x20-\x7e]{0,999}$/.test(text ?? "") ? text : null;
 }

@@ -8,23 +8,28 @@ const fields = [
   { name: "layout", label: "Layout", choices: [["collection", "Collection"], ["table", "Table"]] },
   { name: "width", label: "Width", hint: "the window’s", type: "number" },
   { name: "viewer", label: "Viewer", hint: "this browser’s" },
+  { name: "language", label: "Language", hint: "the browser’s, or de, en;q=0.5" },
+  { name: "cells", label: "Cells", hint: "all, own, or A, B;v=2, *;q=0" },
 ];
 
-/** Answers what opens the dialog. `sections` are the names that pages have told so far. */
-export function viewPanel({ dialog, options, sections }) {
-  const names = element("datalist", { id: "section-names" });
+/**
+ * Answers what opens the dialog. `sections()` are the names that pages have told so far, `feeds()` is a promise of what feeds there are,
+ * none where the service does not tell.
+ */
+export function viewPanel({ dialog, options, sections, feeds }) {
+  const known = { section: element("datalist", { id: "section-names" }), feed: element("datalist", { id: "feed-names" }) };
   const inputs = fields.map(({ name, label, choices, hint, type = "text" }) => {
     const id = `view-${name}`;
     const input = choices
       ? element("select", { id, name }, ...choices.map(([value, text]) => element("option", { value }, text)))
       : element("input", { id, name, type, placeholder: hint, min: type === "number" ? 1 : null, max: type === "number" ? 10_000 : null,
-        autocomplete: "off", spellcheck: "false", list: name === "section" ? names.id : null });
+        autocomplete: "off", spellcheck: "false", list: known[name]?.id });
     input.value = options[name] ?? "";
     return element("div.view-field", {}, element("label", { for: id }, label), input);
   });
   const apply = element("button.button", { type: "submit" }, "Show");
   const cancel = element("button.button.is-quiet", { type: "button" }, "Cancel");
-  const form = element("form", {}, ...inputs, names, element("div.view-buttons", {}, cancel, apply));
+  const form = element("form", {}, ...inputs, ...Object.values(known), element("div.view-buttons", {}, cancel, apply));
   dialog.append(form);
   cancel.addEventListener("click", () => dialog.close());
   form.addEventListener("submit", (event) => {
@@ -32,8 +37,13 @@ export function viewPanel({ dialog, options, sections }) {
     const given = Object.fromEntries(new FormData(form));
     location.assign(`${location.pathname}${options.search({ ...given, width: Number(given.width) || null })}`);
   });
-  return () => {
-    names.replaceChildren(...Array.from(sections(), (value) => element("option", { value })));
+  const offer = (list, values) => list.replaceChildren(...Array.from(values, (value) => element("option", { value })));
+  return async () => {
+    offer(known.section, sections());
     dialog.showModal();
+    const told = await feeds();
+    offer(known.feed, told.map(({ name }) => name));
+    const shown = told.find(({ name }) => name === (options.feed ?? "main"))?.sections ?? [];
+    offer(known.section, new Set([...shown.map(({ name }) => name), ...sections()]));
   };
 }

@@ -1,5 +1,5 @@
 // Who looks. In production whatever authenticates in front of the service says so; here a random name in this browser does.
-import { uuid } from "./elements.mjs";
+import { uuid } from "./client/index.mjs";
 
 const key = "intertwine.viewer";
 
@@ -8,6 +8,15 @@ export function viewerIdentity(viewer) {
   const header = document.querySelector('meta[name="viewer-header"]')?.content || "X-Viewer-ID";
   return { header, viewer: viewer ?? remembered() };
 }
+
+/** Where the viewer's gestures wait for a service that is away; null where nothing can be stored. */
+export const rememberedStorage = (() => {
+  try {
+    return localStorage;
+  } catch {
+    return null;
+  }
+})();
 
 function remembered() {
   try {

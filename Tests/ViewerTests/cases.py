@@ -1,5 +1,6 @@
 """What the page has to do, one function for each; a case gets a browser, a relay before the service, and the service."""
 import json
+import posixpath
 import re
 import time
 import urllib.request
@@ -33,7 +34,9 @@ def it_preloads_the_modules_that_it_needs(browser, relay, service):
 
     needed, unread = set(), ["main.mjs"]
     while unread:
-        imported = set(re.findall(r'^import [^"]*from "\./([^"]+)"', read("/viewer/" + unread.pop()), re.MULTILINE)) - needed
+        name = unread.pop()
+        beside = re.findall(r'^(?:import|export|\}) [^"]*from "\./([^"]+)"', read("/viewer/" + name), re.MULTILINE)
+        imported = {posixpath.join(posixpath.dirname(name), other) for other in beside} - needed
         needed |= imported
         unread += imported
     preloaded = re.findall(r'<link rel="modulepreload" href="viewer/([^"]+)">', read("/"))
@@ -113,7 +116,7 @@ def it_shows_a_placeholder_for_an_unknown_identifier(browser, relay, service):
     assert unknown.size == {"width": 260, "height": 150} and "PollCollectionViewCell" in unknown.text
     assert browser.find('.cell[data-id="poll:2"]').size == {"width": 300, "height": 200}
     to_the_end(browser)
-    assert [name for name, *_ in walked(browser)].count("poll:1") == len([e for e in relay.passed("GET", "/feed?") if e.status])
+    assert [name for name, *_ in walked(browser)].count("poll:1") == len({e.path for e in relay.passed("GET", "/feed?") if e.status})
     assert browser.console() == [], browser.console()
 
 

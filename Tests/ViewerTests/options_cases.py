@@ -4,7 +4,7 @@ import subprocess
 import urllib.request
 from pathlib import Path
 
-from page import ids
+from page import ids, loaded
 from relay import Relay
 from service import Service
 
@@ -105,3 +105,49 @@ def it_restores_what_was_dismissed(browser, relay, service):
     dismissed[:] = []
     browser.driver.refresh()
     browser.wait(lambda: "Nothing is dismissed." in browser.text("#state"), "the sentence")
+
+
+def it_tells_the_service_its_languages_and_the_cells_that_it_knows(browser, relay, service):
+    browser.open(f"{relay.url}?language=de,en;q=0.5&cells=own", cells=3)
+    asked = relay.passed("GET", "/feed")[0].headers
+    assert asked["Accept-Language"] == "de,en;q=0.5", asked["Accept-Language"]
+    known = asked["Accept-Cells"].split(", ")
+    assert "UserSnapshotCollectionViewCell" in known and known[-1] == "*;q=0", known
+    browser.press("v")
+    browser.wait(lambda: browser.find("#view[open]"), "the dialog")
+    assert browser.script("return document.querySelector('#view-cells').value") == "own"
+    browser.script("document.querySelector('#view-cells').value = 'UserSnapshotCollectionViewCell, *;q=0'")
+    browser.click("#view [type=submit]")
+    browser.wait(lambda: "cells=User" in browser.driver.current_url and browser.count() > 3, "the other cells")
+    assert "language=de" in browser.driver.current_url
+    assert relay.passed("GET", "/feed")[-1].headers["Accept-Cells"] == "UserSnapshotCollectionViewCell, *;q=0"
+
+
+def it_shows_what_pictures_look_like_before_they_come(browser, relay, service):
+    def alter(page):
+        for cell in page["items"]:
+            for binding in cell["actions"]["configuration"]["bindings"].values():
+                if "image" in binding:
+                    binding |= {"color": "#123456", "placeholder": "3OcRJYB4d3h/iIeHeEh3eIhw+j2w", "alt": "A likeness"}
+
+    relay.alter_feed(alter)
+    relay.hold = lambda exchange: exchange.path.startswith("/images/")
+    browser.open(relay.url, cells=20)
+    seen = "const picture = document.querySelector('.cell .picture'); return [getComputedStyle(picture).backgroundColor, picture.querySelector('canvas')?.width > 8]"
+    assert browser.script(seen) == ["rgb(18, 52, 86)", True], browser.script(seen)
+    relay.hold = None
+    browser.wait(lambda: loaded(browser), "the pictures in sight")
+    left = browser.script("const picture = document.querySelector('.cell .picture'); return [picture.querySelector('img').alt, picture.querySelector('canvas')]")
+    assert left == ["A likeness", None], left
+
+
+def it_can_be_built_by_others_from_the_same_package(browser, relay, service):
+    browser.driver.get(f"{relay.url}openapi.json")
+    walked = browser.driver.execute_async_script("""
+        const [done] = arguments;
+        import("/viewer/client/index.mjs").then(async ({ FeedClient, FeedList }) => {
+          const list = new FeedList(new FeedClient({ base: location.href, viewer: "other" }), "/feed?limit=3");
+          await list.loadNext();
+          done(list.sections.flatMap(({ entries }) => entries.map(({ cell }) => cell.id)));
+        }).catch((error) => done(String(error)));""")
+    assert len(walked) == 4 and set(walked) <= {cell["id"] for cell in service.cells()}, walked

@@ -10,7 +10,8 @@ def it_cancels_the_pictures_of_cells_that_leave(browser, relay, service):
     if service.origin:
         # A service of its own, whose cache knows no picture yet.
         with Service() as fresh, Relay(fresh.base_url) as before:
-            fresh.origin.delay = 8
+            # Longer than it takes to leave, shorter than the service waits.
+            fresh.origin.delay = 4
             cancels(browser, before, fresh)
     else:
         relay.hold = lambda exchange: exchange.method == "GET" and exchange.path.startswith("/images/")
@@ -54,7 +55,9 @@ def it_takes_no_cancelled_picture_for_a_lost_server(browser, relay, service):
             time.sleep(0.5)
         assert browser.script("return lost") == [], "taken for lost"
         assert "cannot be reached" not in browser.text("#live")
-        # The inspector shows what became of the first cell's pictures, last of all those that it asked for at first.
+        # The inspector shows what became of the first cell's pictures, which were asked for at first.
+        browser.script("scrollTo({top: 0, behavior: 'instant'})")
+        browser.wait(lambda: browser.script("return document.querySelector('.cell').ariaPosInSet") == "1", "the first cell")
         browser.click(".cell [data-tool=inspect]")
         requests = browser.wait(lambda: browser.text(".requests"), "the requests")
         assert "cancelled" in requests and "no answer" not in requests, requests

@@ -126,6 +126,8 @@ class RelayHandler(BaseHTTPRequestHandler):
             headers = {name: value for name, value in self.headers.items() if name.lower() not in HOP_BY_HOP}
             upstream.request(self.command, self.path, body=body or None, headers=headers)
             answer = upstream.getresponse()
+            if (answer.getheader("Content-Type") or "").startswith("text/event-stream"):
+                return self.stream(exchange, answer)
             content = answer.read()
         except (OSError, http.client.HTTPException):
             exchange.left = True
@@ -148,6 +150,20 @@ class RelayHandler(BaseHTTPRequestHandler):
         else:
             content = b""
         self.wfile.write("\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + content)
+
+    def stream(self, exchange, answer):
+        """Passes on what never ends, as it comes."""
+        exchange.status = answer.status
+        self.close_connection = True
+        lines = [f"{name}: {value}" for name, value in answer.getheaders() if name.lower() not in HOP_BY_HOP]
+        self.wfile.write("\r\n".join([f"HTTP/1.1 {answer.status} {answer.reason}", *lines, "Connection: close"]).encode("latin-1") + b"\r\n\r\n")
+        try:
+            while content := answer.read1(65536):
+                exchange.answer = (exchange.answer or b"") + content
+                self.wfile.write(content)
+                self.wfile.flush()
+        except (OSError, http.client.HTTPException, ValueError):
+            exchange.left = True
 
     do_GET = do_POST = do_DELETE = do_HEAD = do_PUT = relay
 

@@ -1,8 +1,6 @@
-// Whether the server can be reached. Once it cannot, this asks again, ever more rarely, until it can.
-import { backgroundFetch } from "./background-fetch.mjs";
+// Whether the service can be reached. Once it cannot, this asks again, ever more rarely, until it can.
+import { Backoff } from "./backoff.mjs";
 
-const first = 500;
-const longest = 30_000;
 const patience = 5_000;
 
 /** Dispatches `lost`, `waiting` before and behind each pause, and `restored`. */
@@ -10,15 +8,17 @@ export class Connection extends EventTarget {
   isLost = false;
   /** Whether whoever was asked last answered at all, if only that it cannot serve. */
   isAnswering = false;
-  /** When the server is asked next, on the clock of `performance.now()`; null while it is being asked. */
+  /** When the service is asked next, on the clock of `performance.now()`; null while it is being asked. */
   nextAttempt = null;
-  #attempts = 0;
+  #backoff;
   #timer;
 
-  constructor(probe) {
+  /** `probe` is the URL that is asked, such as that of `/readyz`; `fetch` sends it. */
+  constructor(probe, { fetch = globalThis.fetch, backoff = new Backoff() } = {}) {
     super();
-    this.probe = probe;
-    addEventListener("online", () => this.attempt());
+    Object.assign(this, { probe, fetch });
+    this.#backoff = backoff;
+    globalThis.addEventListener?.("online", () => this.attempt());
   }
 
   /** A request found nobody, or one who cannot serve (`answered`); `pause` is how many seconds the server asked for. */
@@ -27,12 +27,12 @@ export class Connection extends EventTarget {
     this.isLost = true;
     this.isAnswering = answered;
     this.dispatchEvent(new Event("lost"));
-    this.#wait(pause * 1000);
+    this.#wait(pause);
   }
 
   /** A request was answered: the next loss begins with a short pause again. */
   confirmed() {
-    this.#attempts = 0;
+    this.#backoff.reset();
   }
 
   /** Asks now instead of at the end of the pause. */
@@ -42,6 +42,7 @@ export class Connection extends EventTarget {
     this.nextAttempt = null;
     this.dispatchEvent(new Event("waiting"));
     const status = await this.#status();
+    if (!this.isLost) return;
     if (status !== null && status < 500) {
       this.isLost = false;
       this.dispatchEvent(new Event("restored"));
@@ -51,11 +52,14 @@ export class Connection extends EventTarget {
     }
   }
 
+  /** Asks no more. */
+  close() {
+    clearTimeout(this.#timer);
+    this.isLost = false;
+  }
+
   #wait(atLeast) {
-    // Jitter, so that the clients of one server do not come back all at once.
-    const backoff = Math.min(longest, first * 2 ** Math.min(this.#attempts, 16)) * (0.75 + Math.random() / 2);
-    const pause = Math.max(atLeast, backoff);
-    this.#attempts += 1;
+    const pause = this.#backoff.next(atLeast);
     this.nextAttempt = performance.now() + pause;
     this.#timer = setTimeout(() => this.attempt(), pause);
     this.dispatchEvent(new Event("waiting"));
@@ -64,7 +68,8 @@ export class Connection extends EventTarget {
   /** What the probe answers, or null where there is no answer. */
   async #status() {
     try {
-      return (await backgroundFetch(this.probe, { cache: "no-store", signal: AbortSignal.timeout(patience) })).status;
+      const { fetch } = this;
+      return (await fetch(this.probe, { cache: "no-store", signal: AbortSignal.timeout(patience) })).status;
     } catch {
       return null;
     }

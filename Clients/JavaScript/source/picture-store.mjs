@@ -1,12 +1,15 @@
 // Pictures that have come lately: a cell that comes back into sight shows its own at once, without a request.
 
-const most = 64 * 1024 * 1024;
-
 export class PictureStore {
   #bytes = new Map();
   #total = 0;
 
-  /** The bytes of a picture, or undefined. */
+  /** `most`: of so many bytes at most. */
+  constructor({ most = 64 * 1024 * 1024 } = {}) {
+    this.most = most;
+  }
+
+  /** The picture at an href as a `Blob`, or undefined. */
   get(href) {
     const bytes = this.#bytes.get(href);
     if (bytes !== undefined) this.#bytes.delete(href), this.#bytes.set(href, bytes);
@@ -19,7 +22,7 @@ export class PictureStore {
     this.#bytes.set(href, bytes);
     this.#total += bytes.size;
     for (const [oldest, { size }] of this.#bytes) {
-      if (this.#total <= most) break;
+      if (this.#total <= this.most) break;
       this.#bytes.delete(oldest);
       this.#total -= size;
     }

@@ -1,0 +1,22 @@
+// Everything that an app needs to show a feed: see README.md.
+export { Actions, planned } from "./actions.mjs";
+export { Refusal, Unavailable } from "./answers.mjs";
+export { Backoff, retryAfter } from "./backoff.mjs";
+export { applied, difference } from "./batch-update.mjs";
+export { bindingsOf, bindingValue } from "./bindings.mjs";
+export { CellRegistry } from "./cell-registry.mjs";
+export { Connection } from "./connection.mjs";
+export { decodedImage } from "./decoded-image.mjs";
+export { EventStreamParser } from "./event-stream.mjs";
+export { FeedClient } from "./feed-client.mjs";
+export { FeedList } from "./feed-list.mjs";
+export { FeedPages } from "./feed-pages.mjs";
+export { FeedUpdates } from "./feed-updates.mjs";
+export { ImageFailure, ImageLoader, pictureHref } from "./image-loader.mjs";
+export { Impressions, viewability } from "./impressions.mjs";
+export { Outbox } from "./outbox.mjs";
+export { isHeader, Page, shownSize } from "./page.mjs";
+export { PictureStore } from "./picture-store.mjs";
+export { placeholderPixels } from "./placeholder.mjs";
+export { uuid } from "./uuid.mjs";
+export { ViewportWatch } from "./viewport-watch.mjs";

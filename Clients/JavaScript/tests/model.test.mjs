@@ -1,0 +1,131 @@
+// A thousand random operations on a real service: the list, and a collection view that takes nothing but its batch updates, show what a
+// fresh walk finds. SEED=… repeats a run.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { Actions, FeedClient, FeedList } from "../source/index.mjs";
+import { ad, event, kinds, Service, user } from "./service.mjs";
+
+const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
+let service;
+before(async () => {
+  const items = [...Array.from({ length: 20 }, (_, n) => event(n)), ...Array.from({ length: 40 }, (_, n) => user(`u${n}`)), ...[1, 2, 3].map(ad)];
+  service = await Service.start({ items, settings: [`feed.kinds=${kinds}`, "ads.rotation=listed"] });
+});
+after(() => service.stop());
+
+/** Numbers below `count`, the same ones for a seed (mulberry32). */
+function randomNumbers(state) {
+  return (count) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % count;
+  };
+}
+
+/** A collection view: it knows sections and items, and changes by batch updates alone, as `performBatchUpdates` applies them. */
+class Collection {
+  sections = [{ header: null, items: [] }];
+
+  apply({ sectionsRemoved, sectionsInserted, sectionsReconfigured, removed, inserted, moved, reconfigured }, list) {
+    const { sections } = list;
+    const old = this.sections.map(({ items }) => items);
+    const leaving = [...removed, ...moved.map(({ from }) => from)].sort((a, b) => b[0] - a[0] || b[1] - a[1]);
+    const carried = new Map(moved.map(({ from, to }) => [to, old[from[0]][from[1]]]));
+    for (const [section, item] of leaving) this.sections[section].items.splice(item, 1);
+    for (const section of sectionsRemoved) this.sections.splice(section, 1);
+    for (const section of sectionsInserted) {
+      const { header, entries } = sections[section];
+      this.sections.splice(section, 0, { header: header && shown(header.cell), items: entries.map(({ cell }) => shown(cell)) });
+    }
+    const fresh = ([section, item]) => shown(sections[section].entries[item].cell);
+    const arriving = [...inserted.map((path) => [path, fresh(path)]), ...carried].sort(([a], [b]) => a[0] - b[0] || a[1] - b[1]);
+    for (const [[section, item], one] of arriving) {
+      assert.ok(item <= this.sections[section].items.length, "an insertion leaves no hole");
+      this.sections[section].items.splice(item, 0, one);
+    }
+    for (const [section, item] of reconfigured) this.sections[section].items[item] = fresh([section, item]);
+    for (const section of sectionsReconfigured) this.sections[section].header = shown(sections[section].header.cell);
+  }
+
+  get flat() {
+    return this.sections.flatMap(({ header, items }) => (header === null ? items : [header, ...items]));
+  }
+}
+
+/** What somebody sees of a cell: a token of an impression names its page. */
+function shown({ id, actions, ...rest }) {
+  return JSON.stringify({ id, ...rest, bindings: actions.configuration.bindings });
+}
+
+let users = Array.from({ length: 40 }, (_, n) => `u${n}`);
+
+for (const [limit, operations] of [[7, 1000], [100, 300]]) {
+  test(`${operations} operations, pages of ${limit} (SEED=${seed})`, { timeout: 60_000 }, async () => {
+    const random = randomNumbers(seed + limit);
+    const pick = (list) => list[random(list.length)];
+    const client = new FeedClient({ base: service.url, viewer: `model-${limit}` });
+    const actions = new Actions({ client });
+    const href = `feed?limit=${limit}&changes=true`;
+    const list = new FeedList(client, href);
+    const collection = new Collection();
+    list.addEventListener("changed", ({ detail }) => collection.apply(detail.update, list));
+    let [reloads, made, count] = [0, 0, 0];
+    list.addEventListener("reloading", () => (reloads += 1));
+    for (let page = 0; page < 4; page += 1) await list.loadNext();
+    let undos = [];
+
+    while (count < operations) {
+      const batch = [];
+      const touched = new Set();
+      for (let number = random(12) + 1; number > 0; number -= 1) {
+        const [one, other] = [pick(users), pick(users)];
+        if (touched.has(one) || touched.has(other) || one === other) continue;
+        const kind = random(5);
+        if (kind === 0 && users.length > 20) {
+          batch.push({ remove: `user:${one}` });
+          users = users.filter((id) => id !== one);
+          touched.add(one);
+        } else if (kind === 1) {
+          batch.push({ move: `user:${one}`, [pick(["before", "after"])]: `user:${other}` });
+        } else if (kind === 2) {
+          batch.push({ update: user(one, { username: `Name ${random(1000)}`, type: pick(["regular", "featured"]) }) });
+        } else {
+          const id = `n${limit}-${(made += 1)}`;
+          batch.push({ insert: user(id), [pick(["before", "after"])]: `user:${other}` });
+          users.push(id);
+          touched.add(id);
+        }
+        touched.add(other);
+      }
+      if (batch.length > 0) await service.operate(...batch);
+      count += batch.length;
+      if (random(3) === 0) {
+        const entry = pick(list.entries.filter(({ cell }) => cell.actions.dismissal));
+        const gesture = entry && actions.perform("dismissal", entry, { optimistic: () => list.hide(entry) }).catch(() => null);
+        const performance = await gesture;
+        if (performance?.undo) undos.push(performance.undo);
+        count += 1;
+      }
+      if (random(6) === 0 && undos.length > 0) {
+        await undos.splice(random(undos.length), 1)[0].run().catch(() => {});
+        count += 1;
+      }
+      // The service is asked about 16 pages at once.
+      if (random(8) === 0 && list.pages.held.length < 16) await list.loadNext();
+      await list.follow({ first: 0, last: list.entries.length - 1 });
+
+      const walked = [];
+      for await (const { cells } of new FeedClient({ base: service.url, viewer: client.viewer }).pages(href)) {
+        walked.push(...cells);
+        if (walked.length >= list.entries.length) break;
+      }
+      const expected = walked.slice(0, list.entries.length).map(shown);
+      assert.deepEqual(list.entries.map(({ cell }) => shown(cell)), expected, `the list after ${count} operations`);
+      assert.deepEqual(collection.flat, expected, `the collection view after ${count} operations`);
+      assert.ok(!list.isAtEnd || walked.length === list.entries.length, "the end");
+      undos = undos.slice(-20);
+    }
+    console.log(`${count} operations, ${list.entries.length} cells, ${list.pages.held.length} pages, ${reloads} reloads`);
+  });
+}
