@@ -6,6 +6,8 @@
 # make package          a Debian package and a tarball, in .build/package
 # make container-check  perform the Dockerfile without Docker, install, upgrade and remove the package, and try what comes out
 # make docs             documentation of the library modules, in .build/documentation
+# make site             the documentation as a site with search, in .build/site/html
+# make screenshots      the pictures of README and site, from the running viewer
 # make manual           man page and shell completions, in .build/manual
 # make format           bring every Swift file into the project's form
 # Each target installs the Debian packages it needs, as root or through sudo, and says so.
@@ -13,7 +15,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run test test-threads test-memory test-clients bench fuzz format manual docs package container-check install-build install-test install-bench
+.PHONY: help run test test-threads test-memory test-clients bench fuzz format manual docs site screenshots package container-check install-build install-test install-bench
 
 BUILD := swift build --explicit-target-dependency-import-check error
 RELEASE := $(BUILD) -c release
@@ -106,5 +108,15 @@ docs: install-build
 	$(BUILD) --product intertwine
 	@Config/docs
 
+site: install-build
+	@Config/install python3-venv
+	$(RELEASE) --product intertwine
+	@Config/site/make
+
+screenshots: install-test
+	$(RELEASE) --product intertwine
+	Tests/ViewerTests/screenshots --binary .build/release/intertwine Documentation/pictures
+
 format:
-	swift format --in-place --recursive Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources
+	swift format --in-place --recursive Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources \
+		Clients/Swift/{Package.swift,Sources,Examples,Tests}

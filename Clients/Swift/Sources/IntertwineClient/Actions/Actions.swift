@@ -1,0 +1,160 @@
+import Foundation
+
+/// Performs what stands in the slots of cells, whatever it is. Each gesture has a key, so that the server does it once however often it is
+/// sent; what is done while the server is away waits, in its order, and is sent once it is back.
+public actor Actions {
+    /// A gesture that waited and came to nothing, as its app may want to tell.
+    public struct Refusal: Sendable {
+        public let id: String
+        public let href: String
+        /// Nil where it had waited for too long.
+        public let problem: Problem?
+    }
+
+    private let client: FeedClient
+    private let now: @Sendable () -> Date
+    private let refused: @Sendable (Refusal) async -> Void
+    private var queue: ActionQueue
+    private var changes: [String: OptimisticChange] = [:]
+    /// Sent from the queue at the moment.
+    private var underWay: String?
+    private var sending: Task<Bool, Never>?
+
+    /// - Parameters:
+    ///   - file: where what waits survives the app; without one it goes with this actor.
+    ///   - refused: told of what waited and came to nothing, when its optimistic change has been taken back.
+    public init(
+        client: FeedClient, file: URL? = nil, now: @escaping @Sendable () -> Date = { Date() },
+        refused: @escaping @Sendable (Refusal) async -> Void = { _ in }
+    ) {
+        self.client = client
+        self.now = now
+        self.refused = refused
+        queue = ActionQueue(file: file)
+    }
+
+    /// How many gestures wait for the server.
+    public var waiting: Int { queue.entries.count }
+
+    /// Performs a slot of a cell.
+    ///
+    /// - Parameters:
+    ///   - input: what the slot takes, as its action's `input` describes.
+    ///   - key: names the gesture. Whoever performs it again under the same key gets the same answer.
+    ///   - change: shown at once, taken back where the server refuses.
+    /// - Throws: `FeedClientError.refused`; `ActionError.queueIsFull`.
+    public func perform(
+        _ slot: String, of cell: FeedCell, input: JSONValue? = nil, values: [String: String] = [:], key: String = UUID().uuidString,
+        showing change: OptimisticChange? = nil
+    ) async throws -> Performance {
+        guard let action = cell.actions[slot] else { return .nothing }
+        switch action.kind {
+        case .bind, .other:
+            return .nothing
+        case .link(let href):
+            return .link(try client.url(href))
+        case .request(let method, _, let body):
+            guard let href = action.href(values) else { return .nothing }
+            await change?.apply()
+            let entry = ActionQueue.Entry(
+                key: key, method: method, href: href, body: input ?? body, viewer: client.viewer, begun: now())
+            do {
+                // What waits goes first: a gesture may build on the one before.
+                if !queue.entries.isEmpty, await !sendWaiting() { return try enqueue(entry, change) }
+                return .answered(try await send(entry, change))
+            } catch let error as FeedClientError where error.isPassing {
+                do {
+                    return try enqueue(entry, change)
+                } catch {
+                    await change?.takeBack()
+                    throw error
+                }
+            } catch {
+                await change?.takeBack()
+                throw error
+            }
+        }
+    }
+
+    /// Takes back what was performed, and what was shown of it.
+    ///
+    /// - Throws: `ActionError.undoExpired`, `ActionError.cannotBeUndone`, `FeedClientError`.
+    public func undo(_ undo: Performance.Undo) async throws {
+        switch undo.way {
+        case .queued(let key):
+            // What is on its way just now has to arrive before it can be taken back.
+            if underWay == key { _ = await sending?.value }
+            guard queue.remove(key) else { throw ActionError.cannotBeUndone }
+            changes[key] = nil
+        case .request(let method, let href):
+            if let expires = undo.expires, expires <= now() { throw ActionError.undoExpired }
+            do {
+                _ = try await client.submit(method, href, body: nil, key: undo.id)
+            } catch FeedClientError.refused(let problem) where problem.status == 410 {
+                throw ActionError.undoExpired
+            } catch FeedClientError.refused(let problem) where problem.status == 409 {
+                throw ActionError.cannotBeUndone
+            }
+        }
+        await undo.change?.takeBack()
+    }
+
+    /// Sends what waits, in order, for as long as the server answers. Call it when the network is back. True where nothing waits any more.
+    @discardableResult
+    public func sendWaiting() async -> Bool {
+        if let sending { return await sending.value }
+        let task = Task { await self.sendAll() }
+        sending = task
+        defer { sending = nil }
+        return await task.value
+    }
+
+    private func sendAll() async -> Bool {
+        for entry in queue.removeExpired(now: now()) { await giveUp(entry, nil) }
+        while let entry = queue.entries.first(where: { $0.viewer == client.viewer }) {
+            underWay = entry.key
+            defer { underWay = nil }
+            do {
+                _ = try await client.submit(entry.method, entry.href, body: entry.body, key: Self.hasKey(entry.method) ? entry.key : nil)
+                _ = queue.remove(entry.key)
+                changes[entry.key] = nil
+            } catch FeedClientError.refused(let problem) {
+                _ = queue.remove(entry.key)
+                await giveUp(entry, problem)
+            } catch FeedClientError.noLink {
+                _ = queue.remove(entry.key)
+                await giveUp(entry, nil)
+            } catch {
+                return false
+            }
+        }
+        return true
+    }
+
+    private func giveUp(_ entry: ActionQueue.Entry, _ problem: Problem?) async {
+        await changes.removeValue(forKey: entry.key)?.takeBack()
+        await refused(Refusal(id: entry.key, href: entry.href, problem: problem))
+    }
+
+    private func send(_ entry: ActionQueue.Entry, _ change: OptimisticChange?) async throws -> Performance.Answer {
+        let key = Self.hasKey(entry.method) ? entry.key : nil
+        let (answer, value) = try await client.submit(entry.method, entry.href, body: entry.body, key: key)
+        let undo = value?["undo"].flatMap(Action.init).flatMap { action -> Performance.Undo? in
+            guard case .request(let method, let href, _) = action.kind else { return nil }
+            return Performance.Undo(
+                id: UUID().uuidString, expires: action.expires, way: .request(method: method, href: href), change: change)
+        }
+        return Performance.Answer(
+            selection: value?["selection"]?.text, presentation: value?["presentation"], undo: undo,
+            location: try answer.fields["location"].map(client.url), value: value)
+    }
+
+    /// What deletes or replaces can be done twice as well as once.
+    static func hasKey(_ method: String) -> Bool { method == "POST" || method == "PATCH" }
+
+    private func enqueue(_ entry: ActionQueue.Entry, _ change: OptimisticChange?) throws -> Performance {
+        try queue.append(entry)
+        changes[entry.key] = change
+        return .queued(Performance.Undo(id: entry.key, expires: nil, way: .queued(key: entry.key), change: change))
+    }
+}

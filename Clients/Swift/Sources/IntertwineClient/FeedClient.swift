@@ -1,0 +1,184 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Asks a server for pages and sends what people do. Copies share what they remember of answers.
+public struct FeedClient: Sendable {
+    /// Where the server is.
+    public let base: URL
+    /// Who looks at the feed, and the field that says so. It goes to the server at `base` and to no other.
+    public var viewer: String?
+    public var viewerField = "X-Viewer-ID"
+    /// The cells that the app can show, as `CellRegistry.capabilities` has them; without, the server gives all it has.
+    public var capabilities: String?
+    /// What people read, the most wanted first.
+    public var languages: [String] = []
+    public var retry: RetryPolicy
+    /// Of an answer that is not a picture.
+    public var longestAnswer = 16 << 20
+    public let transport: any Transport
+    var now: @Sendable () -> Date = { Date() }
+    private let memory = AnswerMemory()
+
+    public init(base: URL, viewer: String? = nil, retry: RetryPolicy = RetryPolicy(), transport: any Transport = URLSessionTransport()) {
+        self.base = base
+        self.viewer = viewer
+        self.retry = retry
+        self.transport = transport
+    }
+
+    /// The href of a feed's first page, whose changes can be asked for.
+    ///
+    /// - Parameters:
+    ///   - feed: its name; without, the feed `main`.
+    ///   - layout: `collection` or `table`.
+    ///   - width: of the view, in points.
+    public static func href(feed: String? = nil, section: String? = nil, limit: Int = 20, layout: String? = nil, width: Int? = nil)
+        -> String
+    {
+        var path = feed.map { "/feeds/\(escaped($0))" } ?? (section == nil ? "/feed" : "/feeds/main")
+        if let section { path += "/sections/\(escaped(section))" }
+        var query = ["limit=\(limit)", "changes=true"]
+        if let layout { query.append("layout=\(escaped(layout))") }
+        if let width { query.append("width=\(width)") }
+        return path + "?" + query.joined(separator: "&")
+    }
+
+    /// The page at an href: of `href(feed:)`, or `next` or `previous` of another page.
+    public func page(_ href: String) async throws -> FeedPage {
+        let value = try await get(href).value
+        guard let page = FeedPage(value) else { throw FeedClientError.unreadable(reason: "no page") }
+        return page
+    }
+
+    public func next(after page: FeedPage) async throws -> FeedPage? {
+        guard let href = page.next else { return nil }
+        return try await self.page(href)
+    }
+
+    public func previous(before page: FeedPage) async throws -> FeedPage? {
+        guard let href = page.previous else { return nil }
+        return try await self.page(href)
+    }
+
+    /// One cell by its id, as for a link from elsewhere.
+    public func cell(_ id: String) async throws -> FeedCell {
+        guard let cell = FeedCell(try await get("/cells/\(Self.escaped(id))").value) else {
+            throw FeedClientError.unreadable(reason: "no cell")
+        }
+        return cell
+    }
+
+    /// Reads JSON; with `If-None-Match` where an answer of that href is remembered. `isFresh` is false where it still holds.
+    func get(_ href: String) async throws -> (value: JSONValue, isFresh: Bool) {
+        var request = try request("GET", href)
+        request.setValue("application/json", forHTTPHeaderField: "Accept")
+        let key = [viewer ?? "", capabilities ?? "", languages.joined(separator: ","), href].joined(separator: "\n")
+        let known = memory.answer(for: key)
+        if let known { request.setValue(known.tag, forHTTPHeaderField: "If-None-Match") }
+        let (answer, value) = try await exchange(request, isRepeatable: true)
+        if answer.status == 304, let known { return (known.value, false) }
+        guard answer.status == 200, let value else { throw FeedClientError.refused(Problem(answer)) }
+        if let tag = answer.fields["etag"] { memory.keep(value, tag: tag, bytes: answer.body.count, for: key) }
+        return (value, true)
+    }
+
+    /// Reads by a POST, for questions that do not fit a URL: it changes nothing, and may be asked again.
+    func read(by body: JSONValue, at href: String) async throws -> JSONValue {
+        var request = try request("POST", href)
+        request.setValue("application/json", forHTTPHeaderField: "Accept")
+        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+        request.httpBody = try body.encoded()
+        let (answer, value) = try await exchange(request, isRepeatable: true)
+        guard answer.status == 200, let value else { throw FeedClientError.refused(Problem(answer)) }
+        return value
+    }
+
+    /// Sends what an action or a list needs sent. Answers whatever is no failure of server or way; refusals are thrown.
+    ///
+    /// - Parameter key: names the gesture: whatever is sent again under it is done once.
+    func submit(_ method: String, _ href: String, body: JSONValue?, key: String?) async throws -> (answer: HTTPAnswer, value: JSONValue?) {
+        var request = try request(method, href)
+        request.setValue("application/json", forHTTPHeaderField: "Accept")
+        if let body {
+            request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+            request.httpBody = try body.encoded()
+        }
+        if let key { request.setValue(key, forHTTPHeaderField: "Idempotency-Key") }
+        let isSafe = ["GET", "HEAD", "PUT", "DELETE"].contains(method.uppercased())
+        let (answer, value) = try await exchange(request, isRepeatable: isSafe || key != nil)
+        guard answer.status < 400 else { throw FeedClientError.refused(Problem(answer)) }
+        return (answer, value)
+    }
+
+    /// Where an href leads.
+    public func url(_ href: String) throws -> URL {
+        guard let url = URL(string: href, relativeTo: base)?.absoluteURL, ["http", "https"].contains(url.scheme?.lowercased()),
+            url.host != nil
+        else { throw FeedClientError.noLink(href) }
+        return url
+    }
+
+    /// A request that says who asks and what they can show, to the server at `base`; to any other, it says nothing of them.
+    func request(_ method: String, _ href: String) throws -> URLRequest {
+        let url = try url(href)
+        var request = URLRequest(url: url)
+        request.httpMethod = method
+        if url.scheme == base.scheme, url.host == base.host, url.port == base.port {
+            if let viewer { request.setValue(viewer, forHTTPHeaderField: viewerField) }
+            if let capabilities { request.setValue(capabilities, forHTTPHeaderField: "Accept-Cells") }
+            if !languages.isEmpty { request.setValue(Self.acceptLanguage(languages), forHTTPHeaderField: "Accept-Language") }
+        }
+        return request
+    }
+
+    /// Sends what is answered with JSON, if with anything.
+    func exchange(_ request: URLRequest, isRepeatable: Bool) async throws -> (answer: HTTPAnswer, value: JSONValue?) {
+        try await send(request, isRepeatable: isRepeatable, limit: longestAnswer) { answer in
+            guard (200..<300).contains(answer.status), answer.status != 204 else { return (answer, nil) }
+            do { return (answer, try JSONValue(parsing: answer.body)) } catch { throw FeedClientError.unreadable(reason: "no JSON") }
+        }
+    }
+
+    /// Sends, again where that may help and may be done. Throws `unreachable`, `unavailable`, and what `read` makes of other answers.
+    func send<Read>(
+        _ request: URLRequest, isRepeatable: Bool, limit: Int, read: (HTTPAnswer) throws -> Read
+    ) async throws -> Read {
+        var attempt = 1
+        while true {
+            let failure: FeedClientError
+            var asked: Double?
+            do {
+                let answer = try await transport.send(request, limit: limit)
+                guard [429, 502, 503, 504].contains(answer.status) else { return try read(answer) }
+                asked = answer.retryAfter(now: now())
+                failure = .unavailable(Problem(answer), retryAfter: asked)
+            } catch let error as CancellationError {
+                throw error
+            } catch is BodyTooLong {
+                throw FeedClientError.unreadable(reason: "the answer is too long")
+            } catch let error as FeedClientError {
+                guard error.isPassing else { throw error }
+                failure = error
+            } catch {
+                try Task.checkCancellation()
+                failure = .unreachable(reason: (error as? URLError).map { "\($0.code)" } ?? "\(error)")
+            }
+            guard isRepeatable, let pause = retry.pause(after: attempt, asked: asked) else { throw failure }
+            try await retry.sleep(pause)
+            attempt += 1
+        }
+    }
+
+    static func escaped(_ text: String) -> String {
+        text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? text
+    }
+
+    private static let unreserved = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
+
+    private static func acceptLanguage(_ languages: [String]) -> String {
+        languages.prefix(9).enumerated().map { $0 == 0 ? $1 : "\($1);q=0.\(10 - $0)" }.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,144 @@
+import Foundation
+
+/// Tells the server which cells were seen, each served impression once, in batches.
+///
+/// Say at each scroll and layout how much of which cells is in sight; say that nothing is where a dialog lies above the list, or the app is left.
+public actor Impressions {
+    public struct Sight: Sendable {
+        public let cell: FeedCell
+        /// Of 0 to 1: how much of the cell is in sight.
+        public let share: Double
+
+        public init(_ cell: FeedCell, share: Double) {
+            self.cell = cell
+            self.share = share
+        }
+    }
+
+    /// Of one request; the server takes 500.
+    private static let batch = 100
+    /// That wait for a server that is away. Beyond, the oldest are forgotten.
+    private static let most = 1000
+    /// Impressions that were told, so that they are not told again.
+    private static let mostTold = 10_000
+
+    private struct Batch {
+        let key = UUID().uuidString
+        let href: String
+        var events: [JSONValue]
+        var isSent = false
+    }
+
+    private let client: FeedClient
+    private let pause: Double
+    private let now: @Sendable () -> Double
+    private let sleep: @Sendable (Double) async throws -> Void
+    private var meter = ViewabilityMeter()
+    private var inSight: [String: Action] = [:]
+    private var told: Set<String> = []
+    private var toldBefore: Set<String> = []
+    private var batches: [Batch] = []
+    private var ripening: Task<Void, Never>?
+    private var flushing: Task<Void, Never>?
+    private var sending: Task<Void, Never>?
+
+    /// - Parameters:
+    ///   - pause: seconds that what was seen waits for more of it.
+    ///   - now: seconds of a clock that only goes forward.
+    public init(
+        client: FeedClient, pause: Double = 2, now: @escaping @Sendable () -> Double = { ProcessInfo.processInfo.systemUptime },
+        sleep: @escaping @Sendable (Double) async throws -> Void = { try await Task.sleep(for: .seconds($0)) }
+    ) {
+        self.client = client
+        self.pause = pause
+        self.now = now
+        self.sleep = sleep
+    }
+
+    /// Says what is in sight from now on; what is not named is not.
+    public func see(_ sights: [Sight]) {
+        // What has ripened since the clock was looked at last has been seen, though it is out of sight by now.
+        takeRipe()
+        var shares: [String: (share: Double, needs: Viewability)] = [:]
+        inSight = [:]
+        for sight in sights {
+            guard let action = sight.cell.actions["impression"], case .request(_, let href, let body?) = action.kind,
+                let data = try? body.encoded()
+            else { continue }
+            // An ad that stands on the list twice bears two tokens.
+            let key = href + "\n" + String(decoding: data, as: UTF8.self)
+            guard !told.contains(key), !toldBefore.contains(key) else { continue }
+            shares[key] = (max(sight.share, shares[key]?.share ?? 0), Viewability(action))
+            inSight[key] = action
+        }
+        meter.see(shares, at: now())
+        takeRipe()
+        waitForNext()
+    }
+
+    /// Sends what waits, as when the app is left.
+    public func flush() async {
+        flushing?.cancel()
+        flushing = nil
+        if let sending { return await sending.value }
+        let task = Task { await self.sendAll() }
+        sending = task
+        await task.value
+        sending = nil
+    }
+
+    /// How many wait to be sent.
+    public var waiting: Int { batches.reduce(0) { $0 + $1.events.count } }
+
+    private func waitForNext() {
+        ripening?.cancel()
+        guard let next = meter.nextRipe else { return }
+        let left = max(0, next - now())
+        ripening = Task {
+            guard (try? await sleep(left)) != nil, !Task.isCancelled else { return }
+            takeRipe()
+            waitForNext()
+        }
+    }
+
+    private func takeRipe() {
+        for key in meter.takeRipe(at: now()) {
+            guard case .request(_, let href, let body?) = inSight[key]?.kind else { continue }
+            told.insert(key)
+            if told.count >= Self.mostTold / 2 { (toldBefore, told) = (told, []) }
+            keep(body.array ?? [body], href)
+        }
+    }
+
+    private func keep(_ events: [JSONValue], _ href: String) {
+        if let last = batches.indices.last(where: { batches[$0].href == href && !batches[$0].isSent }),
+            batches[last].events.count + events.count <= Self.batch
+        {
+            batches[last].events += events
+        } else {
+            batches.append(Batch(href: href, events: events))
+        }
+        while waiting > Self.most, batches.count > 1 { batches.removeFirst() }
+        flushing =
+            flushing
+            ?? Task {
+                guard (try? await sleep(pause)) != nil, !Task.isCancelled else { return }
+                await flush()
+            }
+    }
+
+    /// A batch that was sent and not answered keeps its events and its key, so that the server counts it once.
+    private func sendAll() async {
+        while let batch = batches.first {
+            batches[0].isSent = true
+            do {
+                _ = try await client.submit("POST", batch.href, body: .array(batch.events), key: batch.key)
+            } catch let error as FeedClientError where !error.isPassing {
+                // What the server refuses it would refuse again.
+            } catch {
+                return
+            }
+            if batches.first?.key == batch.key { batches.removeFirst() }
+        }
+    }
+}

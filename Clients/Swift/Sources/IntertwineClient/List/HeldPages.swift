@@ -1,0 +1,128 @@
+import Foundation
+
+/// The cells of the pages that a list holds, and what becomes of them. Pure: nothing is asked here.
+struct HeldPages: Sendable {
+    struct Page: Sendable {
+        var count: Int
+        /// What its changes are asked for with.
+        var since: String?
+        /// The page behind it.
+        var next: String?
+    }
+    /// What a question about changes was about.
+    struct Window: Sendable, Equatable {
+        /// Which pages.
+        let pages: Range<Int>
+        /// Which entries they have.
+        let entries: Range<Int>
+        let since: [String]
+    }
+    enum Outcome: Equatable {
+        case applied
+        /// The answer is not about this list, or says so: take the pages anew.
+        case reload
+    }
+
+    /// So many pages can be asked about at once.
+    static let most = 16
+
+    private(set) var entries: [ListEntry] = []
+    private(set) var pages: [Page] = []
+    /// The page behind all of these; nil at the end.
+    private(set) var next: String?
+    private var keys = 0
+
+    init(first href: String) {
+        next = href
+    }
+
+    mutating func append(_ page: FeedPage) {
+        entries += page.cells.map { entry($0) }
+        pages.append(Page(count: page.cells.count, since: page.since, next: page.next))
+        next = page.next
+    }
+
+    /// Applies what the server told about a window of pages; indices that cannot be are a reload, and change nothing.
+    mutating func apply(_ changes: FeedChanges, to window: Window) -> Outcome {
+        guard !changes.isReload, window.pages.upperBound <= pages.count, window.entries.upperBound <= entries.count, !window.pages.isEmpty
+        else { return .reload }
+        var held = Array(entries[window.entries])
+        let leaves = changes.removed.map { ($0.index, $0.id) } + changes.moved.map { ($0.from, $0.id) }
+        let leaving = Set(leaves.map(\.0))
+        guard leaving.count == leaves.count, leaves.allSatisfy({ held.indices.contains($0.0) && held[$0.0].cell.id == $0.1 }) else {
+            return .reload
+        }
+        let moving = changes.moved.map { (to: $0.to, entry: held[$0.from]) }
+        held = held.indices.filter { !leaving.contains($0) }.map { held[$0] }
+        let arriving = moving + changes.inserted.map { (to: $0.index, entry: entry($0.cell)) }
+        for (to, entry) in arriving.sorted(by: { $0.to < $1.to }) {
+            guard to <= held.count else { return .reload }
+            held.insert(entry, at: to)
+        }
+        for placed in changes.reconfigured {
+            guard held.indices.contains(placed.index), held[placed.index].cell.id == placed.cell.id else { return .reload }
+            held[placed.index].cell = placed.cell
+        }
+        guard changes.pages.reduce(0, { $0 + $1.count }) == held.count else { return .reload }
+
+        // Where the last page ends elsewhere than before, those behind it do not follow it any more.
+        let follows = pages[window.pages.upperBound - 1].next == changes.next
+        var fresh = changes.pages.map { Page(count: $0.count, since: $0.since, next: nil) }
+        if !fresh.isEmpty { fresh[fresh.count - 1].next = changes.next }
+        entries.replaceSubrange(follows ? window.entries : window.entries.lowerBound..<entries.count, with: held)
+        pages.replaceSubrange(follows ? window.pages : window.pages.lowerBound..<pages.count, with: fresh)
+        if !follows || pages.isEmpty { next = changes.next }
+        return .applied
+    }
+
+    /// Takes fresh pages in place of all; cells that are there again stay what they were.
+    mutating func replace(with fresh: [FeedPage], next: String?) {
+        var known = Dictionary(grouping: entries, by: \.cell.id)
+        for id in known.keys { known[id]?.reverse() }
+        entries = fresh.flatMap(\.cells).map { cell in
+            guard let old = known[cell.id]?.popLast() else { return entry(cell) }
+            return ListEntry(key: old.key, cell: cell)
+        }
+        pages = fresh.map { Page(count: $0.cells.count, since: $0.since, next: $0.next) }
+        self.next = next
+    }
+
+    mutating func turn(_ id: String, isHidden: Bool) {
+        for index in entries.indices where entries[index].cell.id == id { entries[index].isHidden = isHidden }
+    }
+
+    /// As many pages around the entries that are seen as can be asked about within so many characters; nil where they cannot be.
+    func window(around seen: Range<Int>, room: Int) -> Window? {
+        var ends: [Int] = []
+        for page in pages { ends.append((ends.last ?? 0) + page.count) }
+        guard let last = ends.indices.last else { return nil }
+        let first = ends.firstIndex { seen.lowerBound < $0 } ?? last
+        var (from, to) = (first, min(first + 1, pages.count))
+        var left = room
+        func fits(_ page: Page) -> Bool {
+            guard let since = page.since, since.utf8.count + 1 <= left else { return false }
+            left -= since.utf8.count + 1
+            return true
+        }
+        guard fits(pages[from]) else { return nil }
+        while to < pages.count, to - from < Self.most, ends[to - 1] < seen.upperBound {
+            guard fits(pages[to]) else { break }
+            to += 1
+        }
+        // More of them, before and behind in turn, for as long as there is room.
+        var grew = true
+        while grew, to - from < Self.most {
+            grew = false
+            if to < pages.count, fits(pages[to]) { (to, grew) = (to + 1, true) }
+            if from > 0, to - from < Self.most, fits(pages[from - 1]) { (from, grew) = (from - 1, true) }
+        }
+        return Window(
+            pages: from..<to, entries: (from == 0 ? 0 : ends[from - 1])..<ends[to - 1],
+            since: pages[from..<to].compactMap(\.since))
+    }
+
+    private mutating func entry(_ cell: FeedCell) -> ListEntry {
+        keys += 1
+        return ListEntry(key: keys, cell: cell)
+    }
+}

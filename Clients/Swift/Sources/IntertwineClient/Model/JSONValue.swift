@@ -1,0 +1,67 @@
+import Foundation
+
+/// Any JSON. What a later server adds to its answers is kept in it, so that an app can use it before this package knows it.
+public enum JSONValue: Hashable, Sendable {
+    case null
+    case boolean(Bool)
+    case number(Double)
+    case text(String)
+    case array([JSONValue])
+    case object([String: JSONValue])
+
+    public var text: String? { if case .text(let text) = self { text } else { nil } }
+    public var number: Double? { if case .number(let number) = self { number } else { nil } }
+    public var boolean: Bool? { if case .boolean(let boolean) = self { boolean } else { nil } }
+    public var array: [JSONValue]? { if case .array(let array) = self { array } else { nil } }
+    public var object: [String: JSONValue]? { if case .object(let object) = self { object } else { nil } }
+
+    /// The member of an object; nil where there is none, or where this is no object.
+    public subscript(_ name: String) -> JSONValue? { object?[name] }
+
+    /// A whole number that is none too large for an index.
+    var index: Int? { number.flatMap { Int(exactly: $0) }.flatMap { $0 >= 0 ? $0 : nil } }
+
+    /// Reads a document. Throws where it is no JSON.
+    public init(parsing data: Data) throws {
+        self = try JSONDecoder().decode(JSONValue.self, from: data)
+    }
+
+    /// The document, its members sorted.
+    public func encoded() throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return try encoder.encode(self)
+    }
+}
+
+extension JSONValue: Codable {
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self = .null
+        } else if let boolean = try? container.decode(Bool.self) {
+            self = .boolean(boolean)
+        } else if let number = try? container.decode(Double.self) {
+            self = .number(number)
+        } else if let text = try? container.decode(String.self) {
+            self = .text(text)
+        } else if let array = try? container.decode([JSONValue].self) {
+            self = .array(array)
+        } else {
+            self = .object(try container.decode([String: JSONValue].self))
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .null: try container.encodeNil()
+        case .boolean(let boolean): try container.encode(boolean)
+        case .number(let number):
+            if let whole = Int64(exactly: number) { try container.encode(whole) } else { try container.encode(number) }
+        case .text(let text): try container.encode(text)
+        case .array(let array): try container.encode(array)
+        case .object(let object): try container.encode(object)
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// A whole answer. Names of fields are lower-case.
+public struct HTTPAnswer: Sendable {
+    public let status: Int
+    public let fields: [String: String]
+    public let body: Data
+
+    public init(status: Int, fields: [String: String] = [:], body: Data = Data()) {
+        self.status = status
+        self.fields = Dictionary(fields.map { ($0.lowercased(), $1) }, uniquingKeysWith: { first, _ in first })
+        self.body = body
+    }
+
+    /// How many seconds the server asks to wait: a number of them, or a date (RFC 9110, section 10.2.3).
+    func retryAfter(now: Date) -> Double? {
+        guard let field = fields["retry-after"]?.trimmingCharacters(in: .whitespaces) else { return nil }
+        if let seconds = Double(field), seconds.isFinite { return max(0, seconds) }
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(identifier: "GMT")
+        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss zzz"
+        return formatter.date(from: field).map { max(0, $0.timeIntervalSince(now)) }
+    }
+}
+
+/// An answer whose body is still coming.
+public struct HTTPStream: Sendable {
+    public let status: Int
+    public let fields: [String: String]
+    public let chunks: AsyncThrowingStream<Data, any Error>
+
+    public init(status: Int, fields: [String: String], chunks: AsyncThrowingStream<Data, any Error>) {
+        self.status = status
+        self.fields = fields
+        self.chunks = chunks
+    }
+}
+
+/// What sends requests. Redirects are answers, and not followed. A task that is cancelled closes the connection of its request.
+public protocol Transport: Sendable {
+    /// - Parameter limit: how many bytes the body may have; a longer one is an error.
+    func send(_ request: URLRequest, limit: Int) async throws -> HTTPAnswer
+    func stream(_ request: URLRequest) async throws -> HTTPStream
+}

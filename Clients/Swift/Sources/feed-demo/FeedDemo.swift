@@ -1,0 +1,111 @@
+import Foundation
+import IntertwineClient
+
+/// Shows a feed in a terminal: `feed-demo [URL] [--pages N] [--viewer NAME] [--follow]`.
+@main
+struct FeedDemo {
+    static func main() async {
+        do {
+            let options = try Options(CommandLine.arguments.dropFirst())
+            try await show(options)
+        } catch {
+            FileHandle.standardError.write(Data("feed-demo: \(error)\n".utf8))
+            exit(1)
+        }
+    }
+
+    private static func show(_ options: Options) async throws {
+        let registry = textCells()
+        var client = FeedClient(base: options.base, viewer: options.viewer)
+        client.capabilities = registry.capabilities
+        let list = FeedList(client: client, href: FeedClient.href(feed: options.feed))
+        for _ in 0..<options.pages {
+            guard try await list.loadNext() else { break }
+        }
+        let following = options.follows ? Task { await list.follow(every: 2) } : nil
+        for await update in list.updates {
+            print(lines(of: update, registry).joined(separator: "\n"))
+            if !options.follows { break }
+        }
+        following?.cancel()
+    }
+
+    private static func lines(of update: FeedUpdate, _ registry: CellRegistry<TextView>) -> [String] {
+        var lines = [
+            "— \(update.inserted.count) inserted, \(update.removed.count) removed, \(update.moved.count) moved, "
+                + "\(update.reconfigured.count) reconfigured —"
+        ]
+        for section in update.sections {
+            for cell in [section.header].compactMap({ $0 }) + section.cells {
+                let size = registry.size(of: cell, within: 640)
+                guard let view = registry.dequeue(cell) else { continue }
+                registry.bind(cell, to: view)
+                lines.append("\(Int(size.width))x\(Int(size.height))  ".padding(toLength: 10, withPad: " ", startingAt: 0) + view.text)
+                registry.recycle(view, of: cell)
+            }
+        }
+        return lines
+    }
+}
+
+/// What shows a cell in a terminal.
+final class TextView {
+    var text = ""
+}
+
+/// The views of the sample feed's cells, and one for every other.
+func textCells() -> CellRegistry<TextView> {
+    let registry = CellRegistry<TextView>()
+    registry.register("CircularUserCollectionViewCell", make: TextView.init) { view, cell in
+        view.text = "(\(cell.bindings["username"]?.text ?? "?"))"
+    }
+    registry.register("UserSnapshotCollectionViewCell", make: TextView.init) { view, cell in
+        view.text = "[\(cell.bindings["username"]?.text ?? "?")]"
+    }
+    registry.register("AdvertisementCollectionViewCell", make: TextView.init) { view, cell in
+        view.text = "ad  \(cell.id)"
+    }
+    registry.registerFallback(make: TextView.init) { view, cell in
+        let parts = cell.bindings.sorted { $0.key < $1.key }.compactMap { $1.text ?? $1.date ?? $1.number.map { "\($0)" } ?? $1.link }
+        view.text = "\(cell.isSectionHeader ? "#" : "·") \(parts.isEmpty ? cell.id : parts.joined(separator: ", "))"
+    }
+    return registry
+}
+
+private struct Options {
+    struct Wrong: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    var base = URL(fileURLWithPath: "/")
+    var feed: String?
+    var viewer: String?
+    var pages = 1
+    var follows = false
+
+    init(_ arguments: some Sequence<String>) throws {
+        var address = "http://127.0.0.1:8080"
+        var rest = Array(arguments)[...]
+        func value(_ name: String) throws -> String {
+            guard let value = rest.popFirst() else { throw Wrong(description: "\(name) needs a value") }
+            return value
+        }
+        while let argument = rest.popFirst() {
+            switch argument {
+            case "--follow": follows = true
+            case "--feed": feed = try value(argument)
+            case "--viewer": viewer = try value(argument)
+            case "--pages":
+                guard let number = Int(try value(argument)), number > 0 else { throw Wrong(description: "--pages takes a number from 1") }
+                pages = number
+            default:
+                guard !argument.hasPrefix("-") else { throw Wrong(description: "unknown option \(argument)") }
+                address = argument
+            }
+        }
+        guard let url = URL(string: address), ["http", "https"].contains(url.scheme) else {
+            throw Wrong(description: "\(address) is no http or https address")
+        }
+        base = url
+    }
+}

@@ -1,0 +1,149 @@
+import Foundation
+import Testing
+
+@testable import IntertwineClient
+
+/// What every client makes of the same answers: `Documentation/fixtures/conformance`.
+@Suite struct ConformanceTests {
+    @Test func everyFileIsRead() {
+        for file in ["cells", "actions", "bindings", "changes", "problems", "event-stream"] {
+            #expect(!Conformance.cases(file).isEmpty, "\(file)")
+        }
+    }
+
+    @Test(arguments: Conformance.cases("cells")) func cells(_ entry: Conformance) throws {
+        let registry = CellRegistry<String>()
+        for identifier in entry.given["registered"]?.array?.compactMap(\.text) ?? [] {
+            registry.register(identifier, make: { identifier }, bind: { _, _ in })
+        }
+        registry.registerFallback(make: { "" }, bind: { _, _ in })
+        let page = try #require(entry.given["page"].flatMap(FeedPage.init))
+        var section: JSONValue = .null
+        let cells = page.cells.map { cell -> JSONValue in
+            if cell.isSectionHeader { section = .text(String(cell.id.dropFirst("section:".count))) }
+            return .object([
+                "id": .text(cell.id), "identifier": cell.identifier.map(JSONValue.text) ?? .null,
+                "shownAs": registry.identifier(for: cell).map(JSONValue.text) ?? .null,
+                "size": .object(["width": .number(cell.size.width), "height": .number(cell.size.height)]), "section": section,
+            ])
+        }
+        #expect(JSONValue.array(cells) == entry.expect["cells"])
+        #expect(page.next == entry.expect["next"]?.text)
+        #expect(.boolean(page.since != nil) == entry.expect["isFollowed"])
+    }
+
+    @Test(arguments: Conformance.cases("actions")) func actions(_ entry: Conformance) throws {
+        let cell = try #require(entry.given["cell"].flatMap(FeedCell.init))
+        let slot = try #require(entry.given["slot"]?.text)
+        let action = cell.actions[slot]
+        let values = entry.given["values"]?.object?.compactMapValues(\.text) ?? [:]
+        let made: JSONValue
+        switch action?.kind {
+        case .bind(let bindings): made = .object(["bind": .object(bindings.mapValues { .object($0.members) })])
+        case .link(let href): made = .object(["link": .object(["href": .text(href)])])
+        case .request(let method, _, let body):
+            var request: [String: JSONValue] = [
+                "method": .text(method), "href": .text(action?.href(values) ?? ""), "hasKey": .boolean(Actions.hasKey(method)),
+            ]
+            request["body"] = body
+            made = .object(["request": .object(request)])
+        case .other, nil: made = .null
+        }
+        #expect(made == entry.expect)
+    }
+
+    @Test(arguments: Conformance.cases("bindings")) func bindings(_ entry: Conformance) throws {
+        let value = entry.given["binding"]?.object.map(Binding.init)?.value
+        let made: JSONValue
+        switch value {
+        case .text(let text): made = .object(["type": .text("text"), "value": .text(text)])
+        case .image(let href): made = .object(["type": .text("image"), "value": .text(href)])
+        case .date(let date): made = .object(["type": .text("date"), "value": .text(date)])
+        case .number(let number): made = .object(["type": .text("number"), "value": .number(number)])
+        case .link(let href): made = .object(["type": .text("link"), "value": .text(href)])
+        case nil: made = .null
+        }
+        #expect(made == entry.expect)
+    }
+
+    @Test(arguments: Conformance.cases("changes")) func changes(_ entry: Conformance) throws {
+        var pages = HeldPages(first: "/feed")
+        let ids = (entry.given["list"]?.array ?? []).compactMap(\.text)
+        let items = ids.map { JSONValue.object(["id": .text($0)]) }
+        let page = FeedPage(.object(["items": .array(items), "page": .object(["since": .text("A")])]))
+        pages.append(try #require(page))
+        let before = FeedSection.sections(of: pages.entries)
+        let changes = try #require(entry.given["answer"].flatMap(FeedChanges.init))
+        let window = try #require(pages.window(around: 0..<1, room: 100))
+        guard pages.apply(changes, to: window) == .applied else {
+            #expect(entry.expect["reload"] == .boolean(true))
+            #expect(pages.entries.map(\.cell.id) == ids, "what asks for a reload changes nothing")
+            return
+        }
+        let list = pages.entries.map { JSONValue.text($0.cell.id) }
+        #expect(.array(list) == entry.expect["list"])
+        let update = FeedUpdate(from: before, to: FeedSection.sections(of: pages.entries))
+        #expect(Self.described(update) == entry.expect["update"])
+    }
+
+    @Test(arguments: Conformance.cases("problems")) func problems(_ entry: Conformance) async throws {
+        let method = try #require(entry.given["request"]?["method"]?.text)
+        let hasKey = entry.given["request"]?["hasKey"]?.boolean ?? false
+        let now = entry.given["now"]?.text.flatMap(Timestamps.date)
+        let answer = entry.given["answer"].flatMap { given in
+            given["status"]?.number.map {
+                HTTPAnswer(
+                    status: Int($0), fields: (given["headers"]?.object ?? [:]).compactMapValues(\.text),
+                    body: Data((given["body"]?.text ?? "").utf8))
+            }
+        }
+        let transport = OneAnswer(answer)
+        let base = try #require(URL(string: "http://example.com"))
+        let pauses = Pauses()
+        var client = FeedClient(
+            base: base, retry: pauses.policy(attempts: 2), transport: transport)
+        if let now { client.now = { now } }
+        var made: [String: JSONValue]
+        do {
+            let answer = try await client.submit(method, "/x", body: nil, key: hasKey ? "k" : nil).answer
+            made = ["outcome": .text("ok"), "status": .number(Double(answer.status))]
+        } catch FeedClientError.refused(let problem) {
+            made = [
+                "outcome": .text("refused"), "status": .number(Double(problem.status)), "type": problem.type.map(JSONValue.text) ?? .null,
+                "title": .text(problem.title), "detail": problem.detail.map(JSONValue.text) ?? .null,
+            ]
+        } catch let error as FeedClientError where error.isPassing {
+            var asked: JSONValue = .null
+            if case .unavailable(_, let seconds?) = error { asked = .number(seconds) }
+            made = ["outcome": .text("unavailable"), "isRetried": .boolean(transport.count == 2), "retryAfter": asked]
+        }
+        #expect(JSONValue.object(made) == entry.expect)
+    }
+
+    @Test(arguments: Conformance.cases("event-stream")) func eventStream(_ entry: Conformance) throws {
+        var stream = EventStream()
+        var events: [JSONValue] = []
+        for chunk in entry.given["chunks"]?.array?.compactMap(\.text) ?? [] {
+            for event in try stream.receive(Data(chunk.utf8)) {
+                events.append(.object(["id": .text(event.id), "event": .text(event.name), "data": .text(event.data)]))
+            }
+        }
+        #expect(.array(events) == entry.expect["events"])
+        #expect(.text(stream.lastID) == entry.expect["lastEventId"])
+        #expect((stream.retry.map { .number($0 * 1000) } ?? .null) == entry.expect["retry"])
+    }
+
+    private static func described(_ update: FeedUpdate) -> JSONValue {
+        func path(_ path: IndexPath) -> JSONValue { .array(path.map { .number(Double($0)) }) }
+        func set(_ set: IndexSet, descending: Bool = false) -> JSONValue {
+            .array((descending ? set.reversed() : Array(set)).map { .number(Double($0)) })
+        }
+        return .object([
+            "sectionsRemoved": set(update.removedSections, descending: true), "sectionsInserted": set(update.insertedSections),
+            "sectionsReconfigured": set(update.reconfiguredSections), "removed": .array(update.removed.map(path)),
+            "inserted": .array(update.inserted.map(path)),
+            "moved": .array(update.moved.map { .object(["from": path($0.from), "to": path($0.to)]) }),
+            "reconfigured": .array(update.reconfigured.map(path)),
+        ])
+    }
+}

@@ -1,0 +1,150 @@
+import Foundation
+import Testing
+
+@testable import IntertwineClient
+
+/// A page of one cell, with a next one.
+private let page = #"{"items": [{"id": "user:a", "identifier": "X"}], "page": {"next": "/feed?cursor=b", "previous": null, "since": "A"}}"#
+
+/// The client before a server that fails in every way.
+@Suite struct FeedClientTests {
+    private let pauses = Pauses()
+
+    /// Not among them where URLSession is FoundationNetworking's: a head that is cut short, which ends the process there
+    /// ("Transfer completed, but there's no response").
+    private static let failures: [(String, [FaultyServer.Step])] = {
+        var failures: [(String, [FaultyServer.Step])] = [
+            ("dropped", []), ("half a body", [.send("HTTP/1.1 200 OK\r\nContent-Length: 200\r\n\r\n{\"items\": [")]),
+            ("half a chunk", [.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n20\r\n{\"items\": [")]),
+            ("wrong JSON", FaultyServer.answer(200, "{\"items\": [")), ("no JSON", FaultyServer.answer(200, "<h1>Welcome</h1>")),
+            ("502", FaultyServer.answer(502)), ("503", FaultyServer.answer(503)), ("504", FaultyServer.answer(504)),
+            ("too many", FaultyServer.answer(429)),
+        ]
+        #if !canImport(FoundationNetworking)
+            failures += [("a head cut short", [.send("HTTP/1.1 200 OK\r\nContent-Le")]), ("no HTTP", [.send("\0\0\0\0\r\n\r\n")])]
+        #endif
+        return failures
+    }()
+
+    @Test(arguments: failures)
+    func asksAgainAfterAFailureThatPasses(_ name: String, _ failure: [FaultyServer.Step]) async throws {
+        let server = FaultyServer { _, number in number < 2 ? failure : FaultyServer.answer(200, page) }
+        defer { server.stop() }
+        let answer = try await FeedClient(base: server.base, retry: pauses.policy()).page("/feed")
+        #expect(answer.cells.map(\.id) == ["user:a"], "\(name)")
+        #expect(server.requests.count == 3, "\(name)")
+        #expect(pauses.all == [0.5, 1], "\(name)")
+    }
+
+    @Test func waitsForAsLongAsTheServerAsks() async throws {
+        let server = FaultyServer { _, number in
+            number == 0 ? FaultyServer.answer(503, fields: ["Retry-After: 7"]) : FaultyServer.answer(200, page)
+        }
+        defer { server.stop() }
+        _ = try await FeedClient(base: server.base, retry: pauses.policy()).page("/feed")
+        #expect(pauses.all == [7])
+    }
+
+    @Test func tellsWhereTheServerAsksForTooLong() async throws {
+        let server = FaultyServer { _, _ in FaultyServer.answer(503, fields: ["Retry-After: 3600"]) }
+        defer { server.stop() }
+        let client = FeedClient(base: server.base, retry: pauses.policy())
+        let problem = Problem(title: "The server answered 503", status: 503)
+        await #expect(throws: FeedClientError.unavailable(problem, retryAfter: 3600)) { try await client.page("/feed") }
+        #expect(pauses.all.isEmpty)
+    }
+
+    @Test func givesUpAfterAllAttempts() async throws {
+        let server = FaultyServer { _, _ in [] }
+        defer { server.stop() }
+        let client = FeedClient(base: server.base, retry: pauses.policy())
+        await #expect { try await client.page("/feed") } throws: { ($0 as? FeedClientError)?.isPassing == true }
+        #expect(server.requests.count == 4)
+    }
+
+    @Test func sendsWhatMayHaveBeenPerformedOnlyUnderItsKeyAgain() async throws {
+        let server = FaultyServer { _, _ in [] }
+        defer { server.stop() }
+        let client = FeedClient(base: server.base, retry: pauses.policy())
+        _ = try? await client.submit("POST", "/x", body: nil, key: nil)
+        #expect(server.requests.count == 1)
+        _ = try? await client.submit("POST", "/x", body: .array([]), key: "k")
+        #expect(server.requests.count == 5)
+        #expect(server.requests.dropFirst().allSatisfy { $0.fields["idempotency-key"] == "k" && $0.body == Data("[]".utf8) })
+    }
+
+    @Test func refusalsAreNotAskedAgain() async throws {
+        let server = FaultyServer { _, _ in
+            FaultyServer.answer(400, #"{"type": "urn:x", "title": "Invalid", "status": 400, "detail": "limit"}"#)
+        }
+        defer { server.stop() }
+        let client = FeedClient(base: server.base, retry: pauses.policy())
+        let problem = Problem(type: "urn:x", title: "Invalid", status: 400, detail: "limit")
+        await #expect(throws: FeedClientError.refused(problem)) { try await client.page("/feed") }
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func asksWithTheTagOfWhatItKnows() async throws {
+        let server = FaultyServer { request, _ in
+            request.fields["if-none-match"] == "\"1\"" ? FaultyServer.answer(304) : FaultyServer.answer(200, page, fields: ["ETag: \"1\""])
+        }
+        defer { server.stop() }
+        let client = FeedClient(base: server.base, retry: .never)
+        let first = try await client.page("/feed")
+        let second = try await client.page("/feed")
+        #expect(first == second)
+        #expect(server.requests.map { $0.fields["if-none-match"] } == [nil, "\"1\""])
+        var other = client
+        other.viewer = "somebody"
+        _ = try await other.page("/feed")
+        #expect(server.requests.last?.fields["if-none-match"] == nil, "what one viewer got is not another one's")
+    }
+
+    @Test func namesTheViewerToItsOwnServerAlone() async throws {
+        let elsewhere = FaultyServer { _, _ in FaultyServer.answer(200, page) }
+        let server = FaultyServer { _, _ in FaultyServer.answer(200, page) }
+        defer {
+            elsewhere.stop()
+            server.stop()
+        }
+        var client = FeedClient(base: server.base, viewer: "me", retry: .never)
+        client.languages = ["de", "en"]
+        client.capabilities = "X, *;q=0"
+        _ = try await client.page("/feed")
+        _ = try await client.page(elsewhere.base.absoluteString + "/feed")
+        #expect(server.requests.first?.fields["x-viewer-id"] == "me")
+        #expect(server.requests.first?.fields["accept-language"] == "de, en;q=0.9")
+        #expect(server.requests.first?.fields["accept-cells"] == "X, *;q=0")
+        #expect(elsewhere.requests.first?.fields["x-viewer-id"] == nil)
+        #expect(throws: FeedClientError.noLink("file:///etc/passwd")) { try client.url("file:///etc/passwd") }
+    }
+
+    @Test func cancellingClosesTheConnection() async throws {
+        let server = FaultyServer { _, _ in [.send("HTTP/1.1 200 OK\r\nContent-Length: 200\r\n\r\n{"), .awaitClose] }
+        defer { server.stop() }
+        let client = FeedClient(base: server.base, retry: .never)
+        let task = Task { try await client.page("/feed") }
+        await server.events.first { if case .request = $0 { true } else { false } }
+        task.cancel()
+        await server.events.first { if case .closed = $0 { true } else { false } }
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test func redirectsAreAnswers() async throws {
+        let server = FaultyServer { _, _ in FaultyServer.answer(303, fields: ["Location: https://shop.example.com/1"]) }
+        defer { server.stop() }
+        let client = FeedClient(base: server.base, retry: .never)
+        let answer = try await client.submit("POST", "/cells/ad:1/selection", body: nil, key: "k").answer
+        #expect(answer.status == 303)
+        #expect(answer.fields["location"] == "https://shop.example.com/1")
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func anAnswerIsBounded() async throws {
+        let server = FaultyServer { _, _ in FaultyServer.answer(200, String(repeating: " ", count: 100_000) + "{}") }
+        defer { server.stop() }
+        var client = FeedClient(base: server.base, retry: .never)
+        client.longestAnswer = 10_000
+        await #expect(throws: FeedClientError.unreadable(reason: "the answer is too long")) { try await client.page("/feed") }
+    }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import Testing
+
+@testable import IntertwineClient
+
+@Suite struct FeedListTests {
+    private static func page(_ ids: [String], next: String?, since: String) -> String {
+        let items = ids.map { "{\"id\": \"\($0)\", \"identifier\": \"X\"}" }.joined(separator: ", ")
+        return
+            "{\"items\": [\(items)], \"page\": {\"next\": \(next.map { "\"\($0)\"" } ?? "null"), \"previous\": null, \"since\": \"\(since)\"}}"
+    }
+
+    private static func change(removed: (Int, String), count: Int, since: String) -> String {
+        """
+        {"reload": false, "removed": [{"index": \(removed.0), "id": "\(removed.1)"}], "inserted": [], "moved": [], "reconfigured": [], \
+        "pages": [{"count": \(count), "since": "\(since)"}], "page": {"next": null, "previous": null}}
+        """
+    }
+
+    @Test func hiddenCellsComeBackToTheirPlace() async throws {
+        let server = FaultyServer { _, _ in FaultyServer.answer(200, Self.page(["a", "b", "c"], next: nil, since: "A")) }
+        defer { server.stop() }
+        let list = FeedList(client: FeedClient(base: server.base, retry: .never))
+        try await list.loadNext()
+        var updates = list.updates.makeAsyncIterator()
+        #expect(await updates.next()?.insertedSections == [0])
+        await list.hide("b")
+        #expect(await updates.next()?.removed == [IndexPath(indexes: [0, 1])])
+        await list.unhide("b")
+        #expect(await updates.next()?.inserted == [IndexPath(indexes: [0, 1])])
+    }
+
+    @Test func whoeverIsSlowGetsOneUpdateForAll() async throws {
+        let server = FaultyServer { request, _ in
+            FaultyServer.answer(200, Self.page([request.target], next: "/\(request.target.count)" + request.target, since: "A"))
+        }
+        defer { server.stop() }
+        let list = FeedList(client: FeedClient(base: server.base, retry: .never), href: "/feed")
+        var updates = list.updates.makeAsyncIterator()
+        try await list.loadNext()
+        #expect(await updates.next()?.insertedSections == [0])
+        for _ in 0..<4 { try await list.loadNext() }
+        #expect(await updates.next()?.inserted.count == 4)
+    }
+
+    @Test func oneRequestAtATimeWhoeverAsks() async throws {
+        let server = FaultyServer { _, _ in [.hold] + FaultyServer.answer(200, Self.page(["a"], next: nil, since: "A")) }
+        defer { server.stop() }
+        let list = FeedList(client: FeedClient(base: server.base, retry: .never))
+        async let first = list.loadNext()
+        async let second = list.loadNext()
+        await server.events.first { _ in true }
+        server.release()
+        _ = try await (first, second)
+        #expect(await list.sections.first?.cells.count == 1)
+    }
+
+    @Test func followsBySpeechAndListensAgainWhereItBrokeOff() async throws {
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+        let server = FaultyServer { request, number in
+            switch number {
+            case 0: FaultyServer.answer(200, Self.page(["a", "b", "c"], next: nil, since: "A"))
+            case 1:
+                // A heartbeat, an event in two pieces, and the end.
+                [.send(head + ": \n\ndata: "), .send(Self.change(removed: (0, "a"), count: 2, since: "B") + "\n\n")]
+            case 2: [.send(head + "data: " + Self.change(removed: (1, "c"), count: 1, since: "C") + "\n\n"), .awaitClose]
+            default: []
+            }
+        }
+        defer { server.stop() }
+        let list = FeedList(client: FeedClient(base: server.base, retry: Pauses().policy()))
+        try await list.loadNext()
+        let following = Task { await list.follow(.live) }
+        for await update in list.updates where update.sections.first?.cells.map(\.id) == ["b"] { break }
+        #expect(server.requests[1].fields["accept"]?.hasPrefix("text/event-stream") == true)
+        #expect(server.requests[2].target.hasSuffix("since=B"), "it goes on where it was")
+        following.cancel()
+        await server.events.first { if case .closed = $0 { true } else { false } }
+        await following.value
+    }
+
+    @Test func asksNowAndThenWhereTheServerDoesNotSpeak() async throws {
+        let server = FaultyServer { request, number in
+            switch number {
+            case 0: FaultyServer.answer(200, Self.page(["a", "b"], next: nil, since: "A"))
+            // The answer to a question by event stream, from a server that has none.
+            case 1:
+                FaultyServer.answer(200, Self.change(removed: (0, "a"), count: 1, since: "B"), fields: ["Content-Type: application/json"])
+            case 2:
+                FaultyServer.answer(200, Self.change(removed: (0, "a"), count: 1, since: "B"), fields: ["Content-Type: application/json"])
+            default: [.awaitClose]
+            }
+        }
+        defer { server.stop() }
+        let list = FeedList(client: FeedClient(base: server.base, retry: Pauses().policy()))
+        try await list.loadNext()
+        let following = Task { await list.follow(.live) }
+        for await update in list.updates where update.sections.first?.cells.map(\.id) == ["b"] { break }
+        following.cancel()
+        await following.value
+    }
+
+    @Test(arguments: [true, false]) func whatDoesNotFitAURLIsAskedInABodyWhereTheServerTakesIt(_ takesBodies: Bool) async throws {
+        let long = String(repeating: "A", count: 5000)
+        let server = FaultyServer { request, number in
+            switch (request.method, number) {
+            case (_, 0): FaultyServer.answer(200, Self.page(["a"], next: "/feed?cursor=b", since: long))
+            case (_, 1): FaultyServer.answer(200, Self.page(["b"], next: nil, since: long))
+            case ("POST", _):
+                takesBodies ? FaultyServer.answer(200, Self.change(removed: (0, "a"), count: 1, since: "B")) : FaultyServer.answer(405)
+            default: FaultyServer.answer(200, Self.change(removed: (0, "a"), count: 0, since: "B"))
+            }
+        }
+        defer { server.stop() }
+        let list = FeedList(client: FeedClient(base: server.base, retry: .never))
+        for _ in 0..<2 { try await list.loadNext() }
+        try await list.refresh()
+        #expect(server.requests[2].body == Data("{\"since\":[\"\(long)\",\"\(long)\"]}".utf8))
+        #expect(server.requests.count == (takesBodies ? 3 : 4))
+        #expect(server.requests.last?.target == (takesBodies ? "/feed/changes" : "/feed/changes?since=\(long)"))
+    }
+
+    @Test func aPageThatCannotBeFollowedIsTakenAnewAndKeepsItsCells() async throws {
+        let server = FaultyServer { request, number in
+            switch number {
+            case 0: FaultyServer.answer(200, Self.page(["a", "b"], next: nil, since: "A"))
+            case 1: FaultyServer.answer(200, #"{"reload": true}"#)
+            default: FaultyServer.answer(200, Self.page(["b", "c"], next: nil, since: "B"))
+            }
+        }
+        defer { server.stop() }
+        let list = FeedList(client: FeedClient(base: server.base, retry: .never))
+        try await list.loadNext()
+        var updates = list.updates.makeAsyncIterator()
+        _ = await updates.next()
+        try await list.refresh()
+        let update = await updates.next()
+        #expect(update?.removed == [IndexPath(indexes: [0, 0])])
+        #expect(update?.inserted == [IndexPath(indexes: [0, 1])])
+        #expect(update?.reconfigured == [])
+    }
+}

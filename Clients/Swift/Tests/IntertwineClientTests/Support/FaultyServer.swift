@@ -1,0 +1,169 @@
+import Foundation
+
+@testable import IntertwineClient
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A server on a socket that does as a test says, however wrong: one thread a connection, one request each.
+// Unchecked, and safe: what changes is in `Locked`, and the rest is set before anybody else sees it.
+final class FaultyServer: @unchecked Sendable {
+    struct Request: Sendable {
+        let method: String
+        let target: String
+        let fields: [String: String]
+        let body: Data
+    }
+    enum Step: Sendable {
+        case send(String)
+        /// Goes on when the test calls `release`.
+        case hold
+        /// Until the client closes the connection.
+        case awaitClose
+    }
+    enum Event: Sendable {
+        case request(Request)
+        case closed(String)
+    }
+
+    let events: AsyncStream<Event>
+    private let tell: AsyncStream<Event>.Continuation
+    private let answer: @Sendable (Request, _ number: Int) -> [Step]
+    private let listener: Int32
+    private let state = Locked<[Request]>([])
+    private let held = DispatchSemaphore(value: 0)
+    let port: UInt16
+
+    /// - Parameter answer: what is done with each request, counted from 0.
+    init(_ answer: @escaping @Sendable (Request, _ number: Int) -> [Step]) {
+        self.answer = answer
+        (events, tell) = AsyncStream.makeStream()
+        #if canImport(Glibc)
+            let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #else
+            let listener = socket(AF_INET, SOCK_STREAM, 0)
+        #endif
+        self.listener = listener
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        _ = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, length) + listen(listener, 64) + getsockname(listener, $0, &length)
+            }
+        }
+        port = UInt16(bigEndian: address.sin_port)
+        Thread.detachNewThread { [self] in accept() }
+    }
+
+    var base: URL {
+        guard let url = URL(string: "http://127.0.0.1:\(port)") else { fatalError("no address") }
+        return url
+    }
+
+    var requests: [Request] { state.withLock { $0 } }
+
+    /// Lets one connection go on that holds.
+    func release() { held.signal() }
+
+    /// Takes no more connections: whoever asks is refused by the system.
+    func stop() {
+        shutdown(listener, Int32(SHUT_RDWR))
+        close(listener)
+    }
+
+    /// An answer with its length.
+    static func answer(_ status: Int, _ body: String = "", fields: [String] = []) -> [Step] {
+        let head = ["HTTP/1.1 \(status) X", "Content-Length: \(body.utf8.count)", "Connection: close"] + fields
+        return [.send((head + ["", body]).joined(separator: "\r\n"))]
+    }
+
+    private func accept() {
+        while true {
+            #if canImport(Glibc)
+                let client = Glibc.accept(listener, nil, nil)
+            #else
+                let client = Darwin.accept(listener, nil, nil)
+            #endif
+            guard client >= 0 else { return }
+            Thread.detachNewThread { [self] in serve(client) }
+        }
+    }
+
+    private func serve(_ client: Int32) {
+        defer { close(client) }
+        guard let request = read(client) else { return }
+        let number = state.withLock { requests in
+            requests.append(request)
+            return requests.count - 1
+        }
+        tell.yield(.request(request))
+        for step in answer(request, number) {
+            switch step {
+            case .send(let text):
+                let bytes = Array(text.utf8)
+                var sent = 0
+                while sent < bytes.count {
+                    let count = bytes[sent...].withUnsafeBytes { send(client, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+                    guard count > 0 else { return }
+                    sent += count
+                }
+            case .hold: held.wait()
+            case .awaitClose:
+                var byte: UInt8 = 0
+                while recv(client, &byte, 1, 0) > 0 {}
+                tell.yield(.closed(request.target))
+            }
+        }
+    }
+
+    private func read(_ client: Int32) -> Request? {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        var head: (end: Int, fields: [String: String], line: [Substring])?
+        while true {
+            if head == nil, let end = Self.find(Array("\r\n\r\n".utf8), in: bytes) {
+                let lines = String(decoding: bytes[..<end], as: UTF8.self).components(separatedBy: "\r\n")
+                var fields: [String: String] = [:]
+                for line in lines.dropFirst() {
+                    let parts = line.split(separator: ":", maxSplits: 1)
+                    if parts.count == 2 { fields[parts[0].lowercased()] = parts[1].trimmingCharacters(in: .whitespaces) }
+                }
+                head = (end + 4, fields, lines[0].split(separator: " "))
+            }
+            if let head, bytes.count >= head.end + (Int(head.fields["content-length"] ?? "") ?? 0) {
+                return Request(
+                    method: String(head.line[0]), target: String(head.line[1]), fields: head.fields, body: Data(bytes[head.end...]))
+            }
+            let count = recv(client, &buffer, buffer.count, 0)
+            guard count > 0 else { return nil }
+            bytes += buffer[..<count]
+        }
+    }
+
+    private static func find(_ wanted: [UInt8], in bytes: [UInt8]) -> Int? {
+        guard bytes.count >= wanted.count else { return nil }
+        return (0...bytes.count - wanted.count).first { Array(bytes[$0..<$0 + wanted.count]) == wanted }
+    }
+}
+
+extension AsyncStream where Element == FaultyServer.Event {
+    /// The first event that is wanted.
+    func first(_ isWanted: (FaultyServer.Event) -> Bool) async {
+        for await event in self where isWanted(event) { return }
+    }
+}
+
+/// Retries that wait for nothing, and note for how long they would have.
+final class Pauses: Sendable {
+    private let noted = Locked<[Double]>([])
+    var all: [Double] { noted.withLock { $0 } }
+
+    func policy(attempts: Int = 4) -> RetryPolicy {
+        RetryPolicy(attempts: attempts, draw: { 1 }, sleep: { seconds in self.noted.withLock { $0.append(seconds) } })
+    }
+}
