@@ -8,6 +8,8 @@ package struct DeclaredFeeds: Sendable {
     package var sections: [DeclaredSection] = []
     /// The names of each feed's sections, in order.
     package var feeds: [String: [String]] = [:]
+    /// What feeds are called for people; those that are missing have no title.
+    package var titles: [String: String] = [:]
 
     package init() {}
 
@@ -67,7 +69,12 @@ struct FeedsReader {
         for (name, place) in try feeds?.members("each feed's name with a list of its sections") ?? [] {
             declared.feeds[name] = faults.collect { () throws(ConfigurationError) in
                 try check(name, of: "feed", at: place)
-                return try self.sections(of: place, among: names)
+                // A list of sections, or a title with one.
+                guard place.isMapping else { return try self.sections(of: place, among: names) }
+                let members = try place.members(of: "feed '\(name)'", among: ["title", "sections"])
+                declared.titles[name] = try members["title"].map { title throws(ConfigurationError) in try self.title(title) }
+                guard let list = members["sections"] else { throw place.fault("sections is missing: a list of the feed's sections") }
+                return try self.sections(of: list, among: names)
             }
         }
         try faults.finish()
@@ -97,13 +104,7 @@ struct FeedsReader {
         try check(name, of: "section", at: place)
         var section = DeclaredSection(name: name)
         let members = try place.members(of: "section '\(name)'", among: ["title", "kinds", "order", "ads"])
-        if let title = members["title"] {
-            let text = try title.text("the text of the section's header")
-            guard text.utf8.count <= SectionHeader.titleLimit else {
-                throw title.fault("title is longer than \(SectionHeader.titleLimit) bytes")
-            }
-            section.title = text
-        }
+        section.title = try members["title"].map { place throws(ConfigurationError) in try title(place) }
         if let ads = members["ads"] {
             let text = try ads.text("a whole number from 0 to 20")
             guard let number = Int(text), (0...20).contains(number) else { throw ads.notAllowed(text, "a whole number from 0 to 20") }
@@ -118,6 +119,14 @@ struct FeedsReader {
         guard let list = members["kinds"] else { throw place.fault("kinds is missing: the kinds of item that stand in the section") }
         section.kinds = try kinds(list, taken: others)
         return section
+    }
+
+    private func title(_ place: YAMLPlace) throws(ConfigurationError) -> String {
+        let text = try place.text("a text for people")
+        guard text.utf8.count <= SectionHeader.titleLimit else {
+            throw place.fault("title is longer than \(SectionHeader.titleLimit) bytes")
+        }
+        return text
     }
 
     private func kinds(_ place: YAMLPlace, taken: [DeclaredSection]) throws(ConfigurationError) -> [String] {

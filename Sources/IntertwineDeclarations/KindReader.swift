@@ -166,10 +166,11 @@ extension KindReader {
         return conditions
     }
 
-    /// `title: {text: "{{first}} {{last}}"}`: a part of the cell, how it is filled, and from which field.
+    /// `title: {text: "{{first}} {{last}}"}`, or `photo: {image: photo, alt: title}`: a part of the cell, how it is filled, and from which
+    /// field.
     func bindings(_ place: YAMLPlace) throws(ConfigurationError) -> [BindingDeclaration] {
         let forms = BindingDeclaration.Form.allCases.map(\.rawValue)
-        let shown = ["size", "fit", "focus"]
+        let shown = ["size", "fit", "focus", "alt"]
         var faults = FaultCollector()
         let bindings = try place.members("the parts of the cell").compactMap { part, place in
             faults.collect { () throws(ConfigurationError) in
@@ -183,7 +184,8 @@ extension KindReader {
                 }
                 return BindingDeclaration(
                     part, form, try source.text("a field, or a template"),
-                    picture: try picture(size: members["size"], fit: members["fit"], focus: members["focus"]))
+                    picture: try picture(size: members["size"], fit: members["fit"], focus: members["focus"]),
+                    alternative: try members["alt"]?.text("a field, or a template"))
             }
         }
         try faults.finish()

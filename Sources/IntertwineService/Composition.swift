@@ -71,6 +71,9 @@ extension FeedService {
         let pageMetrics = PageMetrics(registry: telemetry.registry)
         let cellCounters = FinishedCells.Counters()
 
+        let listeners = LiveFeeds(
+            limit: configuration.server.limits.listenersAtOnce, store: store, ledger: ledger, clock: clock, logger: logger)
+
         // What follows from the configuration and can be made anew while requests go on: the feed, what its cells do, and the clients' routes.
         let live = try LiveComposition(configuration, control: telemetry.control, logger: logger) { configuration in
             let factories = try configuration.cellFactories(
@@ -101,7 +104,10 @@ extension FeedService {
                 variesByOrigin: !configuration.crossOrigin.origins.isEmpty)
             let feed = FeedRoutes(
                 feeds: feeds, store: store, ledger: ledger, clients: clients, pages: pages,
-                shared: SharedPages(store: store, pages: pages, format: format, metrics: pageMetrics), format: format, metrics: pageMetrics)
+                shared: SharedPages(store: store, pages: pages, format: format, metrics: pageMetrics), format: format, metrics: pageMetrics,
+                listed: Route.finished(
+                    "/feeds", type: "application/json",
+                    feeds.listed(titles: declaredFeeds.titles, layouts: factories.layouts, links: links)), live: listeners)
             let lists = ViewerListRoutes(clients: clients, format: format) { list, path in
                 ViewerListAssembler(
                     list: list, path: path, store: store, ledger: ledger, factories: factories, keys: keys, links: links, tokens: tokens)
@@ -109,7 +115,9 @@ extension FeedService {
             let clicks = ClickRoutes(performer: performer, clients: clients, redirects: FinishedRedirects(verdicts: verdicts))
             let api =
                 feed.routes + lists.routes
-                + CellRoutes(performer: performer, clients: clients, keys: idempotency, verdicts: verdicts).routes
+                + CellRoutes(
+                    performer: performer, clients: clients, keys: idempotency, verdicts: verdicts, note: { listeners.note($0) }
+                ).routes
                 + clicks.routes + EventRoutes(performer: performer, clients: clients, keys: idempotency).routes + pictures.routes
                 + HealthRoutes(store: store, ledger: ledger, state: state, tag: "Operations").routes
             let description = APIDescription(
@@ -123,6 +131,7 @@ extension FeedService {
             } deferred: { head, peer, now in
                 clicks.deferred(for: head, from: peer, now: now) ?? deferredPages(head, peer, now)
             }
+            listeners.serve(feeds)
             return Composition(routes: routes, table: table, feeds: feeds, pages: pages, cells: cells)
         }
 
@@ -132,7 +141,7 @@ extension FeedService {
             kept: AddressPrivacy(mode: configuration.events.address, keys: keys).kept(of:now:))
         let samples = ServiceSamples(
             live: live, cellCounters: cellCounters, store: ownStore, ledger: ownLedger, polling: polling, pictures: pictures.manager,
-            accessLog: accessLog, sink: telemetry.sink, clock: clock)
+            accessLog: accessLog, sink: telemetry.sink, listeners: listeners, clock: clock)
         let administration =
             HealthRoutes(store: store, ledger: ledger, state: state, tag: "Health").routes
             + MetricsRoutes(registry: telemetry.registry, samples: samples.read).routes
@@ -185,7 +194,7 @@ extension FeedService {
         var looks: [@Sendable () -> FileNews?] = []
         if let ownStore { looks.append { ownStore.look() } }
         if let ownLedger { looks.append { ownLedger.look() } }
-        var background: [any ServiceLifecycle.Service] = [DatabaseWatch(looks, prepare: prepare, logger: logger)]
+        var background: [any ServiceLifecycle.Service] = [DatabaseWatch(looks, prepare: prepare, logger: logger), listeners]
         if let archive {
             background.append(
                 LedgerRetention(archive: archive, retention: { live.configuration.ledger.retention }, now: clock, logger: logger))

@@ -15,10 +15,11 @@ struct ServiceSamples: Sendable {
     let pictures: ImageNetworkManager
     let accessLog: AccessLog
     let sink: LogSink
+    let listeners: LiveFeeds
     let clock: @Sendable () -> Int64
 
     func read() async -> [MetricSample] {
-        ProcessSamples.read() + [Self.build] + pages + cells + reads + commits + logs
+        ProcessSamples.read() + [Self.build] + pages + cells + heard + reads + commits + logs
             + (polling.map { SourceSamples.read($0, now: clock()) } ?? []) + Self.images(await pictures.metrics())
     }
 
@@ -41,6 +42,14 @@ struct ServiceSamples: Sendable {
             .counter("intertwine_feed_cell_cache_evictions_total", "Cells that went to make room for others.", counters.evictions),
             .gauge("intertwine_feed_cell_cache_entries", "Cells that lie ready.", contents.cells),
             .gauge("intertwine_feed_cell_cache_bytes", "Bytes of the cells that lie ready.", contents.bytes),
+        ]
+    }
+
+    private var heard: [MetricSample] {
+        let contents = listeners.contents
+        return [
+            .gauge("intertwine_feed_listeners", "Clients that are told of changes as they happen.", contents.listeners),
+            .counter("intertwine_feed_events_total", "Events that were sent to one of them.", contents.events),
         ]
     }
 

@@ -62,7 +62,7 @@ struct SectionsTests {
                 #expect(response.status == 404 && response["content-type"] == "application/problem+json", "\(path)")
                 #expect(try JSON(response.text)["type"]?.text == "urn:intertwine:problem:\(type)")
             }
-            for path in ["/feeds", "/feeds/", "/feeds/people/sections", "/feeds/people/stars"] {
+            for path in ["/feeds/", "/feeds/people/sections", "/feeds/people/stars"] {
                 #expect(try service.get(path).status == 404, "\(path)")
             }
         }

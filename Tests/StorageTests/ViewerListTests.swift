@@ -110,7 +110,7 @@ struct ViewerListTests {
                         }
                     }
                     #expect(try await cells(list, of: viewer, limit: 2) == expected.reversed())
-                    let found = try ledger.withCells(on: list, of: viewer) { cells in try known.filter { try cells.contains($0) } }
+                    let found = try ledger.withCells(on: [list], of: viewer) { sets in try known.filter { try sets[0].contains($0) } }
                     #expect(found == known.filter(expected.contains))
                     #expect(try await ledger.holds(known[0], on: list, of: viewer) == expected.contains(known[0]))
                 }
@@ -205,12 +205,12 @@ struct ViewerListTests {
             LedgerEntry(changes: cells.map { .add(list: .dismissed, viewer: "v", cell: $0, performance: $0, at: 0) }))
         let strangers = ["user:6000", "", "user:e", "user:\u{E9}\u{301}"]
         for (list, viewer, found) in [(ViewerList.dismissed, "v", cells), (.saved, "v", []), (.dismissed, "w", []), (.dismissed, "", [])] {
-            let told = try ledger.withCells(on: list, of: viewer) { set in try (cells + strangers).filter { try set.contains($0) } }
+            let told = try ledger.withCells(on: [list], of: viewer) { sets in try (cells + strangers).filter { try sets[0].contains($0) } }
             #expect(told == found)
         }
         _ = try await ledger.commit(
             LedgerEntry(changes: [.add(list: .dismissed, viewer: "x", cell: cells[6_000], performance: "1", at: 0)]))
-        let held = try ledger.withCells(on: .dismissed, of: "x") { set in try cells[5_999...].map { try set.contains($0) } }
+        let held = try ledger.withCells(on: [.dismissed], of: "x") { sets in try cells[5_999...].map { try sets[0].contains($0) } }
         #expect(held == [false, true, false])
     }
 

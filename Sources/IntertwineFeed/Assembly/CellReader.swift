@@ -18,17 +18,17 @@ struct CellReader {
     private var context: CellContext
     private var circumstances: FinishedCell.Circumstances
     private let hour: UInt32
-    private let hidden: (any CellSet)?
+    private let marks: ViewerMarks?
     private(set) var omissions: [FeedPage.Omission] = []
     /// Cells that lay ready, and are not counted yet.
     private var found = 0
 
-    /// - Parameter hidden: the cells that are to be left out.
-    init(factories: CellFactories, kept: FinishedCells, context: CellContext, hidden: (any CellSet)?) {
+    /// - Parameter marks: say which cells are to be left out.
+    init(factories: CellFactories, kept: FinishedCells, context: CellContext, marks: ViewerMarks?) {
         self.factories = factories
         self.kept = kept
         self.context = context
-        self.hidden = hidden
+        self.marks = marks
         circumstances = FinishedCell.Circumstances(context)
         hour = CellTokens.bucket(of: context.now)
     }
@@ -39,10 +39,10 @@ struct CellReader {
     mutating func cell(of row: ItemRow, in section: Int = 0) throws -> Cell? {
         let known = kept.cell(of: row, in: circumstances, hour: hour, page: context.page)
         if known != nil { found += 1 }
-        if let hidden, let id = known?.id ?? shownID(of: row), try hidden.contains(id) { return nil }
+        if let marks, let id = known?.id ?? shownID(of: row), try marks.hides(id) { return nil }
         guard let finished = known ?? make(row) else { return nil }
         var companions = finished.companions
-        if let hidden, !companions.isEmpty { companions = try companions.filter { try !hidden.contains($0.id) } }
+        if let marks, !companions.isEmpty { companions = try companions.filter { try !marks.hides($0.id) } }
         return Cell(
             place: FeedPlace(section: section, item: row.place), omissionsBefore: omissions.count, finished: finished,
             companions: companions)

@@ -96,7 +96,7 @@ package final class FeedAssembler: Sendable {
         let cursor = try cursor(of: request)
         let version = store.version
         return { [self] snapshot in
-            try read(request, snapshot) { try self.assemble(request, cursor: cursor, version: version, snapshot: $0, hidden: $1) }
+            try read(request, snapshot) { try self.assemble(request, cursor: cursor, version: version, snapshot: $0, marks: $1) }
         }
     }
 
@@ -109,19 +109,19 @@ package final class FeedAssembler: Sendable {
         }
     }
 
-    /// Reads the store, and beside it what is hidden from the viewer.
+    /// Reads the store, and beside it what the viewer did with cells.
     func read<Value: Sendable>(
         _ request: FeedRequest, for purpose: ReadPurpose = .request,
-        _ body: @escaping @Sendable (any FeedSnapshot, (any CellSet)?) throws -> Value
+        _ body: @escaping @Sendable (any FeedSnapshot, ViewerMarks?) throws -> Value
     ) async throws -> Value {
         try await store.read(for: purpose) { [self] snapshot in try read(request, snapshot, body) }
     }
 
     private func read<Value>(
-        _ request: FeedRequest, _ snapshot: any FeedSnapshot, _ body: (any FeedSnapshot, (any CellSet)?) throws -> Value
+        _ request: FeedRequest, _ snapshot: any FeedSnapshot, _ body: (any FeedSnapshot, ViewerMarks?) throws -> Value
     ) throws -> Value {
-        guard let hidden = request.hidden else { return try body(snapshot, nil) }
-        return try hidden.read { try body(snapshot, $0) }
+        guard let marks = request.marks else { return try body(snapshot, nil) }
+        return try marks.read { try body(snapshot, $0) }
     }
 
     /// Checks a cursor without reading anything.
@@ -145,15 +145,15 @@ package final class FeedAssembler: Sendable {
     }
 
     func assemble(
-        _ request: FeedRequest, cursor: PageCursor?, version: StoreVersion, snapshot: any FeedSnapshot, hidden: (any CellSet)?
+        _ request: FeedRequest, cursor: PageCursor?, version: StoreVersion, snapshot: any FeedSnapshot, marks: ViewerMarks?
     ) throws -> FeedPage {
         var context = context(of: request)
-        let reader = CellReader(factories: factories, kept: cells, context: context, hidden: hidden)
+        let reader = CellReader(factories: factories, kept: cells, context: context, marks: marks)
         let content = try PageContent(source: source, snapshot: snapshot, cursor: cursor, limit: request.limit, reader: reader)
         context.page = PageCursor.identity(of: content.cells.first?.place, inFeed: digest)
         let advertisements = AdvertisementReader(
             snapshot: snapshot, forms: factories.advertisementForms(in: request.layout),
-            reader: CellReader(factories: factories, kept: cells, context: context, hidden: hidden))
+            reader: CellReader(factories: factories, kept: cells, context: context, marks: marks))
         var blocks = AdBlocks(of: content, in: source, placement: placement)
         func start() throws -> Int64? {
             guard let rotation = request.rotation else { return nil }
@@ -166,7 +166,7 @@ package final class FeedAssembler: Sendable {
             try blocks.put(at: midpoint, among: content, cursor: cursor, advertisements: advertisements)
         }
         var headers = reader
-        let entries = try entries(content, blocks, context, headers: &headers)
+        let entries = try entries(content, blocks, context, marks, headers: &headers)
         let next = blocks.next(content, after: cursor)
         let previous = blocks.previous(content, before: cursor)
         return FeedPage(
@@ -193,38 +193,39 @@ package final class FeedAssembler: Sendable {
     }
 
     private func entries(
-        _ content: PageContent, _ blocks: AdBlocks, _ context: CellContext, headers: inout CellReader
+        _ content: PageContent, _ blocks: AdBlocks, _ context: CellContext, _ marks: ViewerMarks?, headers: inout CellReader
     ) throws -> [FeedPage.Entry] {
         var entries: [FeedPage.Entry] = []
         entries.reserveCapacity(content.cells.count + blocks.blocks.reduce(0) { $0 + $1.cells.count + 1 })
         var slot = 0
         for (number, block) in blocks.blocks.enumerated() {
             let section = block.section.flatMap(source.name(of:))
-            func append(_ finished: FinishedCell, of cell: CellReader.Cell, adSlot: Int?) {
+            func append(_ finished: FinishedCell, of cell: CellReader.Cell, adSlot: Int?) throws {
                 let place = entries.count
                 entries.append(
                     FeedPage.Entry(
-                        finished, adSlot: adSlot, position: cell.place.item.position, in: context,
+                        finished, state: try marks?.state(of: finished.id) ?? [], adSlot: adSlot, position: cell.place.item.position,
+                        in: context,
                         showing: Showing(feed: title, section: section, position: place, layout: context.layout)))
             }
             /// A cell and its companions.
-            func append(_ cell: CellReader.Cell, adSlot: Int?) {
-                append(cell.finished, of: cell, adSlot: adSlot)
-                for companion in cell.companions { append(companion, of: cell, adSlot: adSlot) }
+            func append(_ cell: CellReader.Cell, adSlot: Int?) throws {
+                try append(cell.finished, of: cell, adSlot: adSlot)
+                for companion in cell.companions { try append(companion, of: cell, adSlot: adSlot) }
             }
             if let section = block.section, number > 0 || !content.continuesSection, let header = try header(of: section, from: &headers) {
-                append(header, adSlot: nil)
+                try append(header, adSlot: nil)
             }
             var places = zip(block.indices(for: block.cells.count), block.cells).makeIterator()
             var next = places.next()
             for index in 0...block.content.count {
                 while let (place, cell) = next, place <= index {
-                    append(cell, adSlot: slot)
+                    try append(cell, adSlot: slot)
                     slot += 1
                     next = places.next()
                 }
                 if index < block.content.count {
-                    append(content.cells[block.content.lowerBound + index], adSlot: nil)
+                    try append(content.cells[block.content.lowerBound + index], adSlot: nil)
                 }
             }
         }
@@ -247,6 +248,24 @@ package final class FeedAssembler: Sendable {
             links.page(
                 path: path, cursor: text($0), limit: request.limit, layout: request.layout, width: request.width,
                 scale: request.scale, followsChanges: request.followsChanges)
+        }
+    }
+}
+
+extension FeedAssembler {
+    /// One cell by its id, as pages show it, whatever the viewer has dismissed. Nil where there is none in the request's layout.
+    ///
+    /// - Parameter request: its cursor and limit mean nothing here.
+    /// - Throws: ``StoreError``.
+    package func cell(_ id: String, _ request: FeedRequest) async throws -> FeedPage.Entry? {
+        guard let name = factories.item(ofCell: id) else { return nil }
+        return try await read(request) { [self] snapshot, marks in
+            guard let item = try snapshot.item(kind: name.kind, id: name.id) else { return nil }
+            let context = context(of: request)
+            var reader = CellReader(factories: factories, kept: cells, context: context, marks: nil)
+            guard let cell = try reader.cell(of: item) else { return nil }
+            let found = ([cell.finished] + cell.companions).first { $0.id.utf8.elementsEqual(id.utf8) }
+            return try found.map { FeedPage.Entry($0, state: try marks?.state(of: id) ?? [], position: item.position, in: context) }
         }
     }
 }

@@ -67,9 +67,9 @@ extension FeedAssembler {
         let context = context(of: request)
         let version = store.version
         let cursor = try request.cursor.map(cursor)
-        let (found, number) = try await read(request, for: .background) { [self] snapshot, hidden in
-            let walk = try Walk(of: self, request, for: cursor, at: version, in: snapshot, hidden, pages: Self.walkLimit)
-            var reader = CellReader(factories: factories, kept: cells, context: context, hidden: hidden)
+        let (found, number) = try await read(request, for: .background) { [self] snapshot, marks in
+            let walk = try Walk(of: self, request, for: cursor, at: version, in: snapshot, marks, pages: Self.walkLimit)
+            var reader = CellReader(factories: factories, kept: cells, context: context, marks: marks)
             var rank = 0
             let found = try snapshot.items(in: .advertisements, .forward, of: nil, limit: advertisements).map { item in
                 let omitted = reader.omissions.count
@@ -109,7 +109,7 @@ private struct Walk {
 
     init(
         of feed: FeedAssembler, _ request: FeedRequest, for cursor: PageCursor?, at version: StoreVersion, in snapshot: any FeedSnapshot,
-        _ hidden: (any CellSet)?, pages limit: Int
+        _ marks: ViewerMarks?, pages limit: Int
     ) throws {
         var request = request
         request.followsChanges = false
@@ -117,7 +117,7 @@ private struct Walk {
         var shown = 0
         for page in 1...limit {
             if next == cursor { number = page }
-            let made = try feed.assemble(request, cursor: next, version: version, snapshot: snapshot, hidden: hidden)
+            let made = try feed.assemble(request, cursor: next, version: version, snapshot: snapshot, marks: marks)
             for entry in made.entries {
                 guard let slot = entry.adSlot else { continue }
                 shown += 1

@@ -3,6 +3,8 @@ package struct FeedPage: Sendable {
     /// A cell, and why it stands where it does.
     public struct Entry: Sendable {
         public let cell: FinishedCell
+        /// How it stands with the viewer.
+        let state: CellState
         /// The index within the page's advertisements; nil for content.
         public let adSlot: Int?
         /// Where the item stands in the order of its lane.
@@ -14,9 +16,11 @@ package struct FeedPage: Sendable {
         ///   - context: that of the page.
         ///   - showing: where on it the cell stands.
         init(
-            _ cell: FinishedCell, adSlot: Int? = nil, position: Int64, in context: CellContext, showing: @autoclosure () -> Showing? = nil
+            _ cell: FinishedCell, state: CellState = [], adSlot: Int? = nil, position: Int64, in context: CellContext,
+            showing: @autoclosure () -> Showing? = nil
         ) {
             self.cell = cell
+            self.state = state
             self.adSlot = adSlot
             self.position = position
             tokens = cell.tokens(in: context, showing: showing)
@@ -30,7 +34,7 @@ package struct FeedPage: Sendable {
         }
 
         func write(to writer: inout JSONWriter) {
-            cell.write(to: &writer, tokens: tokens)
+            cell.write(to: &writer, tokens: tokens, state)
         }
 
         /// What tells its JSON from any other.
@@ -38,6 +42,7 @@ package struct FeedPage: Sendable {
             withUnsafeBytes(of: cell.digest.halves) { bytes.append(contentsOf: $0) }
             bytes.append(contentsOf: tokens.impression)
             bytes.append(contentsOf: tokens.click)
+            bytes.append(state.rawValue)
         }
     }
 

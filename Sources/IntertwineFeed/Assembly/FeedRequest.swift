@@ -13,8 +13,8 @@ package struct FeedRequest: Sendable {
     package var now: Int64
     /// Whether the request has a viewer, so that viewer-bound commands are offered.
     package var hasViewer: Bool
-    /// The cells that the viewer has dismissed; nil for none.
-    package var hidden: (any HiddenCells)?
+    /// What the viewer did with cells: those that were dismissed are left out. Nil where nobody is named.
+    package var marks: (any ViewerCells)?
     package var layout: CellLayout
     /// The client's width in points; nil where it does not tell.
     package var width: Int?
@@ -26,14 +26,14 @@ package struct FeedRequest: Sendable {
     package var followsChanges: Bool
 
     package init(
-        cursor: String? = nil, limit: Int = FeedRequest.defaultLimit, now: Int64, hasViewer: Bool = false, hidden: (any HiddenCells)? = nil,
+        cursor: String? = nil, limit: Int = FeedRequest.defaultLimit, now: Int64, hasViewer: Bool = false, marks: (any ViewerCells)? = nil,
         layout: CellLayout = .collection, width: Int? = nil, scale: Int = 1, rotation: RotationStart? = nil, followsChanges: Bool = false
     ) {
         self.cursor = cursor
         self.limit = limit
         self.now = now
         self.hasViewer = hasViewer
-        self.hidden = hidden
+        self.marks = marks
         self.layout = layout
         self.width = width
         self.scale = scale
@@ -47,34 +47,4 @@ package enum FeedError: Error, Sendable, Hashable {
     /// The limit is not within ``FeedRequest/limits``.
     case limitOutOfRange(Int)
     case cursor(CursorError)
-}
-
-/// A set of cells that can be asked of one cell after another, as it is at one moment; valid only inside the call that is given it.
-public protocol CellSet {
-    func contains(_ cell: String) throws -> Bool
-}
-
-/// The cells that a viewer does not want to see. However many there are, a page asks of those alone that could stand on it.
-package protocol HiddenCells: Sendable {
-    /// Blocks while `body` runs, which happens on a thread that reads the store.
-    ///
-    /// - Throws: ``StoreError/unavailable(_:)``, or what `body` throws.
-    func read<Value>(_ body: (any CellSet) throws -> Value) throws -> Value
-}
-
-/// What a viewer has on a list.
-package struct ListedCells: HiddenCells {
-    private let list: ViewerList
-    private let viewer: String
-    private let ledger: any Ledger
-
-    package init(on list: ViewerList, of viewer: String, in ledger: any Ledger) {
-        self.list = list
-        self.viewer = viewer
-        self.ledger = ledger
-    }
-
-    package func read<Value>(_ body: (any CellSet) throws -> Value) throws -> Value {
-        try ledger.withCells(on: list, of: viewer, body)
-    }
 }

@@ -53,7 +53,8 @@ package struct ViewerListAssembler: Sendable {
         }
         return FeedPage(
             entries: stretch.cells.map {
-                FeedPage.Entry(FinishedCell($0.viewModel), position: $0.viewModel.subject.item.position, in: context)
+                FeedPage.Entry(
+                    FinishedCell($0.viewModel), state: $0.state, position: $0.viewModel.subject.item.position, in: context)
             }, limit: limit,
             next: href(.forward, of: stretch.next), previous: href(.backward, of: stretch.previous), sections: nil,
             validUntil: CellTokens.endOfBucket(of: now), omissions: [])
@@ -66,6 +67,7 @@ private struct ListReader {
     struct Cell {
         var mark: Int64
         var viewModel: CellViewModel
+        var state: CellState
     }
 
     let list: ViewerList
@@ -83,12 +85,17 @@ private struct ListReader {
         var mark = mark
         while cells.count < count {
             let listed = try await listed(count, direction, of: mark)
-            let viewModels = try await store.read { [factories, context] snapshot in
-                try factories.viewModels(of: listed.map { ExactText($0.cell) }, in: snapshot, context: context)
+            let found = try await store.read { [self] snapshot in
+                let viewModels = try factories.viewModels(of: listed.map { ExactText($0.cell) }, in: snapshot, context: context)
+                return try ListedCells(of: viewer, in: ledger).read { marks in
+                    try listed.compactMap { listed in
+                        try viewModels[ExactText(listed.cell)].map {
+                            Cell(mark: listed.mark, viewModel: $0, state: try marks.state(of: listed.cell))
+                        }
+                    }
+                }
             }
-            for listed in listed where cells.count < count {
-                if let viewModel = viewModels[ExactText(listed.cell)] { cells.append(Cell(mark: listed.mark, viewModel: viewModel)) }
-            }
+            cells += found.prefix(count - cells.count)
             guard listed.count == count, let last = listed.last else { break }
             mark = last.mark
         }

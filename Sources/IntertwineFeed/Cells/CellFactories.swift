@@ -57,6 +57,11 @@ public struct CellFactories: Sendable {
         }
     }
 
+    /// The layouts that something has cells for, besides the headers of sections.
+    package var layouts: [CellLayout] {
+        [(CellLayout.collection, collection), (.table, table)].filter { $1.keys.contains { $0.kind != SectionHeader.kind } }.map(\.0)
+    }
+
     /// The forms of advertisements that a layout can show.
     public func advertisementForms(in layout: CellLayout) -> [ItemForm] {
         advertisements[layout] ?? []

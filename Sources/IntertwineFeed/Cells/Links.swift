@@ -57,6 +57,9 @@ public final class Links: Sendable {
     /// The template of the href that cancels a picture's request; `{request}` stands for the request's id.
     public var imageRequest: String { base + "/images/requests/{request}" }
 
+    /// A path of this service, below the base.
+    public func href(_ path: String) -> String { base + path }
+
     public var events: String { base + "/events" }
 
     public func click(token: String) -> String {

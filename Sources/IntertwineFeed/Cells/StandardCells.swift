@@ -133,7 +133,13 @@ package struct AdvertisementCellFactory: CellViewModelFactory {
     package func makeViewModel(for item: FeedItem, cell id: String, in context: CellContext) throws -> CellViewModel {
         let advertisement = try Advertisement(item: item)
         return cell.makeViewModel(
-            filledWith: [Binding("content", .image(cell.picture(advertisement.contentURL, .cell, .fit, in: context)))],
+            filledWith: [
+                Binding(
+                    "content",
+                    .image(
+                        cell.picture(advertisement.contentURL, .cell, .fit, in: context, told: advertisement.alternative ?? "Advertisement")
+                    ))
+            ],
             subject: CommandSubject(cell: id, item: item, destination: advertisement.clickthroughURL, context: context))
     }
 }
@@ -166,10 +172,14 @@ private struct StandardCell: Sendable {
         let user = try User(item: item)
         var bindings = [
             Binding("username", .text(user.username)),
-            Binding("avatar", .image(picture(user.avatarURL, avatar, .fill(.attention), in: context))),
+            Binding(
+                "avatar",
+                .image(picture(user.avatarURL, avatar, .fill(.attention), in: context, told: user.avatarAlternative ?? user.username))),
         ]
         if let background, let url = user.backgroundURL {
-            bindings.append(Binding("background", .image(picture(url, background, .fill(.centre), in: context))))
+            // It only adorns, where nothing else is said.
+            let told = user.backgroundAlternative ?? ""
+            bindings.append(Binding("background", .image(picture(url, background, .fill(.centre), in: context, told: told))))
         }
         let original = context.links.image(user.avatarURL, now: context.now)
         return makeViewModel(
@@ -178,8 +188,13 @@ private struct StandardCell: Sendable {
                 cell: cell, item: item, presentation: .imageZoom(username: user.username, image: original), context: context))
     }
 
-    func picture(_ source: String, _ rule: PictureRule, _ fit: PictureShape.Fit, in context: CellContext) -> BoundPicture {
+    /// - Parameter told: to those who do not see it.
+    func picture(
+        _ source: String, _ rule: PictureRule, _ fit: PictureShape.Fit, in context: CellContext, told: String
+    ) -> BoundPicture {
         let shape = rule.shape(in: size.size(width: context.width), fit)
-        return context.links.picture(source, shape, scale: context.scale, now: context.now)
+        var picture = context.links.picture(source, shape, scale: context.scale, now: context.now)
+        picture.alternative = told
+        return picture
     }
 }

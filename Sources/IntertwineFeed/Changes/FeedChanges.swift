@@ -14,6 +14,12 @@ package struct ChangedPages: Sendable {
     /// From ``held`` to the entries of ``pages``.
     package var changes: ListChanges
 
+    /// What the next changes are asked for with; nil where they cannot be.
+    package var since: String? {
+        let texts = pages.compactMap(\.since)
+        return texts.count == pages.count ? texts.joined(separator: ",") : nil
+    }
+
     init(held: [HeldCell], pages: [FeedPage]) {
         self.held = held
         self.pages = pages
@@ -70,11 +76,11 @@ extension FeedAssembler {
             return request
         }
         let version = store.version
-        return try await read(request) { [self] snapshot, hidden in
+        return try await read(request) { [self] snapshot, marks in
             var pages: [FeedPage] = []
             var cursor = start
             for request in requests {
-                let page = try assemble(request, cursor: cursor, version: version, snapshot: snapshot, hidden: hidden)
+                let page = try assemble(request, cursor: cursor, version: version, snapshot: snapshot, marks: marks)
                 pages.append(page)
                 guard let following = page.following else { break }
                 cursor = following

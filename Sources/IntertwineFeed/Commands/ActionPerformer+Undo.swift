@@ -65,6 +65,7 @@ extension ActionPerformer {
             }
             context.noteUndone(command)
         }
+        context.takeSelectionBack(id)
         let done = context.steps
         let receipt = try await ledger.commit(
             LedgerEntry(

@@ -76,10 +76,11 @@ package final class ActionPerformer: Sendable {
     ) async throws -> Outcome {
         let viewModel = try await viewModel(of: cell, slot: 0, client: client, now: now)
         let input = try input(of: slot, of: viewModel, for: client, in: body)
-        let context = await perform(
+        var context = await perform(
             slot, of: viewModel,
             in: CommandContext(
                 cell: viewModel.id, subject: viewModel.subject, occurrence: slot.occurrence, client: client, now: now, input: input))
+        context.noteSelection(by: slot)
         return try await commit(context, idempotency: idempotency, answer: answer)
     }
 

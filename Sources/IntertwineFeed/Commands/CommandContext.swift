@@ -118,6 +118,23 @@ public struct CommandContext: Sendable {
         changes.append(.takeBack(list: list, viewer: viewer, cell: cell, performance: String(decoding: record, as: UTF8.self)))
     }
 
+    /// Notes that the viewer has selected the cell, or no longer has, where that is what was performed. Of whoever wants to leave no trace,
+    /// nothing is noted.
+    mutating func noteSelection(by slot: CommandKey) {
+        guard let viewer = client.tracedViewer, steps.contains(where: { $0.outcome == .performed }) else { return }
+        switch slot {
+        case .selection: changes.append(.add(list: .selected, viewer: viewer, cell: cell, performance: performance, at: now))
+        case .deselection: changes.append(.remove(list: .selected, viewer: viewer, cell: cell, performance: performance, at: now))
+        default: break
+        }
+    }
+
+    /// Takes back what ``noteSelection(by:)`` noted of a performance, if anything.
+    mutating func takeSelectionBack(_ performance: String) {
+        guard let viewer = client.viewer else { return }
+        changes.append(.takeBack(list: .selected, viewer: viewer, cell: cell, performance: performance))
+    }
+
     /// The step's number keeps two commands of one performance apart that change the same list.
     private func listing(for command: some UndoableCommand) throws -> (viewer: String, performance: String) {
         guard let viewer = client.viewer else { throw CommandError.missing(.viewer, command: command.name) }

@@ -42,6 +42,20 @@ public struct ItemFields: Sendable {
         return text
     }
 
+    /// Bytes of a text that stands for a picture.
+    static let alternativeLimit = 2_000
+
+    /// What is told of a picture to those who do not see it, or nil where the field is missing or null. It may be empty: the picture only
+    /// adorns.
+    func optionalAlternative(_ field: String) throws(ItemFault) -> ArraySlice<UInt8>? {
+        if let token = try token(field), token.kind == .string, object.characters(of: token).isEmpty { return [] }
+        return try optionalText(field, limit: Self.alternativeLimit)
+    }
+
+    func alternative(_ field: String) throws(ItemFault) -> String? {
+        try optionalAlternative(field).map { String(decoding: $0, as: UTF8.self) }
+    }
+
     /// An absolute http or https URL, or nil where the field is missing or null.
     public func optionalURL(_ field: String) throws(ItemFault) -> ArraySlice<UInt8>? {
         guard let url = try optionalText(field, limit: ItemURL.limit) else { return nil }

@@ -9,12 +9,15 @@ package struct Advertisement: Sendable, Hashable {
     package var contentURL: String
     package var clickthroughURL: String
     package var variant: Variant
+    /// What is told of the picture to those who do not see it.
+    package var alternative: String?
 
-    package init(id: String, contentURL: String, clickthroughURL: String, variant: Variant) {
+    package init(id: String, contentURL: String, clickthroughURL: String, variant: Variant, alternative: String? = nil) {
         self.id = id
         self.contentURL = contentURL
         self.clickthroughURL = clickthroughURL
         self.variant = variant
+        self.alternative = alternative
     }
 }
 
@@ -29,7 +32,7 @@ extension Advertisement {
             id: item.id,
             contentURL: String(decoding: try fields.url("contentUrl"), as: UTF8.self),
             clickthroughURL: String(decoding: try fields.url("clickthroughUrl"), as: UTF8.self),
-            variant: variant)
+            variant: variant, alternative: try fields.alternative("alt"))
     }
 }
 
@@ -51,6 +54,7 @@ package struct AdvertisementKind: ItemKind {
             },
             ItemField("contentUrl", isRequired: true) { fields throws(ItemFault) in _ = try fields.url("contentUrl") },
             ItemField("clickthroughUrl", isRequired: true) { fields throws(ItemFault) in _ = try fields.url("clickthroughUrl") },
+            ItemField("alt") { fields throws(ItemFault) in _ = try fields.alternative("alt") },
         ]
     }
 
@@ -60,6 +64,7 @@ package struct AdvertisementKind: ItemKind {
         var body = ItemBody()
         body.append("contentUrl", try fields.url("contentUrl"))
         body.append("clickthroughUrl", try fields.url("clickthroughUrl"))
+        body.append("alt", try fields.optionalAlternative("alt"))
         return ValidItem(
             kind: name, lane: lane, id: String(decoding: id, as: UTF8.self), variant: variant.rawValue, body: body.finish())
     }
@@ -70,6 +75,7 @@ package struct AdvertisementKind: ItemKind {
         document.add("type", .choice(Advertisement.Variant.allCases.map(\.rawValue)), isRequired: true)
         document.add("contentUrl", .url, isRequired: true)
         document.add("clickthroughUrl", .url, isRequired: true)
+        document.add("alt", .alternative)
         return document.bytes
     }
 }

@@ -38,12 +38,8 @@ private struct DeclaredCellFactory: CellViewModelFactory {
         var values = try FieldValues(item)
         let cell = try cells[companion]?.first { try $0.conditions.allSatisfy { try $0.holds(for: values) } }
         guard let cell else { return nil }
-        var bindings: [Binding] = []
-        bindings.reserveCapacity(cell.bindings.count)
         let size = cell.size.size(width: context.width)
-        for (part, source) in cell.bindings {
-            if let value = try source.value(of: &values, in: size, context) { bindings.append(Binding(part, value)) }
-        }
+        let bindings = try cell.bindings(of: &values, in: size, context)
         let subject = CommandSubject(
             cell: id, item: item, presentation: try screen?.presentation(of: &values, in: context),
             destination: try destination.flatMap { try values.text($0) }, context: context)
@@ -57,9 +53,37 @@ struct DeclaredCell: Sendable {
     let identifier: String
     let size: SizeRule
     var conditions: [CellCondition]
-    let bindings: [(part: String, source: BindingSource)]
+    let bindings: [DeclaredBinding]
     /// Nil for the first cell of an item.
     let companion: String?
+
+    /// What fills the cell.
+    ///
+    /// - Throws: ``ItemFault`` where a field is not what the kind declares.
+    fileprivate func bindings(of values: inout FieldValues, in size: CellSize, _ context: CellContext) throws(ItemFault) -> [Binding] {
+        var filled: [Binding] = []
+        filled.reserveCapacity(bindings.count)
+        for binding in bindings {
+            guard var value = try binding.source.value(of: &values, in: size, context) else { continue }
+            if case .image(var picture) = value {
+                picture.alternative = binding.isDecorative ? "" : try binding.alternative?.text(of: &values, in: context)
+                value = .image(picture)
+            }
+            filled.append(Binding(binding.part, value))
+        }
+        var title: String?
+        for binding in filled {
+            guard title == nil, case .text(let text) = binding.value else { continue }
+            title = text
+        }
+        guard let title else { return filled }
+        for index in filled.indices {
+            guard case .image(var picture) = filled[index].value, picture.alternative == nil else { continue }
+            picture.alternative = title
+            filled[index].value = .image(picture)
+        }
+        return filled
+    }
 
     /// The cell as items of a type see it: without the conditions that ask for the type. Nil where one of them rules the type out.
     fileprivate func narrowed(to variant: String) -> DeclaredCell? {

@@ -71,6 +71,16 @@ enum FieldReference: Sendable, Hashable {
     }
 }
 
+/// A part of a cell, and where it gets its value from.
+struct DeclaredBinding: Sendable {
+    let part: String
+    let source: BindingSource
+    /// What is told of a picture to those who do not see it; nil for the first text of the cell.
+    let alternative: BindingSource?
+    /// Whether the picture only adorns, and nothing is to be told of it.
+    let isDecorative: Bool
+}
+
 /// How a part shows a picture, with the fields found that the declaration names.
 struct ShownPicture: Sendable {
     enum Fit: Sendable {

@@ -54,6 +54,12 @@ struct FieldSchema {
         ])
     }
 
+    /// What is told of a picture; empty for one that only adorns.
+    static let alternative = FieldSchema(members: [
+        .init("type", .text("string")), .init("maxLength", .integer(Int64(ItemFields.alternativeLimit))),
+        .init("pattern", .text("^[^\\u0000]*$")),
+    ])
+
     /// As ``ItemURL`` has it.
     static let url = FieldSchema(members: [
         .init("type", .text("string")), .init("format", .text("uri")), .init("maxLength", .integer(Int64(ItemURL.limit))),

@@ -185,13 +185,21 @@ extension KindCompiler {
 extension KindCompiler {
     private func sources(
         _ declared: [BindingDeclaration], at path: [String]
-    ) throws(KindFault) -> [(part: String, source: BindingSource)] {
-        var sources: [(part: String, source: BindingSource)] = []
+    ) throws(KindFault) -> [DeclaredBinding] {
+        var sources: [DeclaredBinding] = []
         for (index, binding) in declared.enumerated() {
             let path = path + [binding.part]
             guard !binding.part.isEmpty, binding.part.utf8.count <= 128 else { throw KindFault(path, "a part's name has 1 to 128 bytes") }
             guard !declared[..<index].contains(where: { $0.part == binding.part }) else { throw KindFault(path, "is bound twice") }
-            sources.append((binding.part, try source(binding, at: path)))
+            guard binding.alternative == nil || binding.form == .image else { throw KindFault(path, "alt is for pictures") }
+            var alternative: BindingSource?
+            if let text = binding.alternative, !text.isEmpty {
+                alternative = try source(BindingDeclaration("alt", .text, text), at: path + ["alt"])
+            }
+            sources.append(
+                DeclaredBinding(
+                    part: binding.part, source: try source(binding, at: path), alternative: alternative,
+                    isDecorative: binding.alternative?.isEmpty ?? false))
         }
         return sources
     }

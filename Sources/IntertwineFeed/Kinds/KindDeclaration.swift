@@ -93,12 +93,16 @@ package struct BindingDeclaration: Sendable, Hashable {
     package var source: String
     /// How large a picture is shown; nil for the original, and for everything else.
     package var picture: PictureDeclaration?
+    /// Of a picture: what is told of it to those who do not see it, a field's name or a template. Nil for the first text of the cell, empty for
+    /// one that only adorns.
+    package var alternative: String?
 
-    package init(_ part: String, _ form: Form, _ source: String, picture: PictureDeclaration? = nil) {
+    package init(_ part: String, _ form: Form, _ source: String, picture: PictureDeclaration? = nil, alternative: String? = nil) {
         self.part = part
         self.form = form
         self.source = source
         self.picture = picture
+        self.alternative = alternative
     }
 }
 

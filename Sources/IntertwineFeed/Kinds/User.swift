@@ -10,13 +10,21 @@ package struct User: Sendable, Hashable {
     package var avatarURL: String
     package var backgroundURL: String?
     package var variant: Variant
+    /// What is told of the pictures to those who do not see them.
+    package var avatarAlternative: String?
+    package var backgroundAlternative: String?
 
-    package init(id: String, username: String, avatarURL: String, backgroundURL: String?, variant: Variant) {
+    package init(
+        id: String, username: String, avatarURL: String, backgroundURL: String?, variant: Variant, avatarAlternative: String? = nil,
+        backgroundAlternative: String? = nil
+    ) {
         self.id = id
         self.username = username
         self.avatarURL = avatarURL
         self.backgroundURL = backgroundURL
         self.variant = variant
+        self.avatarAlternative = avatarAlternative
+        self.backgroundAlternative = backgroundAlternative
     }
 }
 
@@ -32,7 +40,8 @@ extension User {
             username: String(decoding: try fields.text("username", limit: UserKind.nameLimit), as: UTF8.self),
             avatarURL: String(decoding: try fields.url("avatarUrl"), as: UTF8.self),
             backgroundURL: try fields.optionalURL("backgroundUrl").map { String(decoding: $0, as: UTF8.self) },
-            variant: variant)
+            variant: variant, avatarAlternative: try fields.alternative("avatarAlt"),
+            backgroundAlternative: try fields.alternative("backgroundAlt"))
     }
 }
 
@@ -55,6 +64,8 @@ package struct UserKind: ItemKind {
             ItemField("username", isRequired: true) { fields throws(ItemFault) in _ = try fields.text("username", limit: Self.nameLimit) },
             ItemField("avatarUrl", isRequired: true) { fields throws(ItemFault) in _ = try fields.url("avatarUrl") },
             ItemField("backgroundUrl") { fields throws(ItemFault) in _ = try fields.optionalURL("backgroundUrl") },
+            ItemField("avatarAlt") { fields throws(ItemFault) in _ = try fields.alternative("avatarAlt") },
+            ItemField("backgroundAlt") { fields throws(ItemFault) in _ = try fields.alternative("backgroundAlt") },
         ]
     }
 
@@ -67,6 +78,7 @@ package struct UserKind: ItemKind {
         body.append("username", username)
         body.append("avatarUrl", try fields.url("avatarUrl"))
         body.append("backgroundUrl", try fields.optionalURL("backgroundUrl"))
+        for name in ["avatarAlt", "backgroundAlt"] { body.append(name, try fields.optionalAlternative(name)) }
         return ValidItem(
             kind: name, lane: lane, id: String(decoding: id, as: UTF8.self), variant: variant.rawValue, body: body.finish())
     }
@@ -78,6 +90,8 @@ package struct UserKind: ItemKind {
         document.add("username", .text(maximum: Self.nameLimit), isRequired: true)
         document.add("avatarUrl", .url, isRequired: true)
         document.add("backgroundUrl", .url)
+        document.add("avatarAlt", .alternative)
+        document.add("backgroundAlt", .alternative)
         document.addSubstitute(forIdentifier: "username")
         return document.bytes
     }

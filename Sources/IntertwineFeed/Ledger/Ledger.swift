@@ -29,12 +29,13 @@ public protocol Ledger: Sendable {
     /// Whether a cell is on one of a viewer's lists.
     func holds(_ cell: String, on list: ViewerList, of viewer: String) async throws -> Bool
 
-    /// Has one of a viewer's lists asked of one cell after another, all as of one moment. The cost depends on how many are asked of, not
-    /// on how long the list is.
+    /// Has some of a viewer's lists asked of one cell after another, all as of one moment. The cost depends on how many are asked of, not
+    /// on how long the lists are.
     ///
     /// It blocks, for as long as `body` runs: to be called on threads that may be blocked.
+    /// - Parameter body: is given a set for each of the lists, in their order.
     /// - Throws: ``StoreError/unavailable(_:)``, or what `body` throws.
-    func withCells<Value>(on list: ViewerList, of viewer: String, _ body: (any CellSet) throws -> Value) throws -> Value
+    func withCells<Value>(on lists: [ViewerList], of viewer: String, _ body: ([any CellSet]) throws -> Value) throws -> Value
 
     /// Whether a click can be written, as `/readyz` asks.
     ///

@@ -1,4 +1,4 @@
-/// A list that a viewer keeps: saved cells, dismissed cells, or one that a custom command brings.
+/// A list that a viewer keeps: saved cells, dismissed cells, those that are selected, or one that a custom command brings.
 public struct ViewerList: Sendable, Hashable, RawRepresentable {
     public var rawValue: String
 
@@ -8,6 +8,8 @@ public struct ViewerList: Sendable, Hashable, RawRepresentable {
 
     public static let dismissed = ViewerList(rawValue: "dismissed")
     public static let saved = ViewerList(rawValue: "saved")
+    /// A selection puts a cell on it, and a deselection takes it off.
+    public static let selected = ViewerList(rawValue: "selected")
 }
 
 /// A change of a viewer's list.

@@ -23,6 +23,8 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
     private var parser: HeadParser?
     /// The request that is answered later.
     private var exchange: Exchange?
+    /// The answer that goes on, behind which no other comes.
+    private var pushed: PushedStream?
 
     init(descriptor: Int32, peer: PeerAddress, worker: Worker) {
         self.worker = worker
@@ -259,6 +261,8 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
 
     private func noticePeerClose() {
         state.noticePeerClose()
+        // Nobody waits for more.
+        if pushed != nil { return close() }
         // What the client has lost interest in is given up.
         if let exchange, exchange.cancelsOnPeerClose, !exchange.cancel() { close() }
     }
@@ -453,6 +457,30 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
             RequestRecord(method: method, route: route, status: status, bytes: sent, nanoseconds: nanoseconds, peer: peer, trace: trace))
     }
 
+    // MARK: An answer that goes on
+
+    /// Whether this is the stream at hand.
+    func carries(_ stream: PushedStream) -> Bool { pushed === stream && state.phase == .responding }
+
+    /// Bytes that wait for the client to take them.
+    var waitingBytes: Int { socket.waiting ?? 0 }
+
+    /// The request at hand is answered by a stream: nothing of it is kept.
+    func beginPushing(_ stream: PushedStream) {
+        exchange.map { worker.giveBack($0.head.parser) }
+        exchange = nil
+        held = []
+        pushed = stream
+        settle()
+    }
+
+    /// What is staged ends the stream.
+    func endPushing() {
+        pushed?.end()
+        pushed = nil
+        beginClosing()
+    }
+
     // MARK: The end
 
     /// What is staged and waits is the last that this connection says.
@@ -481,6 +509,8 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
             worker.giveBack(exchange.head.parser)
             self.exchange = nil
         }
+        pushed?.end()
+        pushed = nil
         if let parser { worker.giveBack(parser) }
         parser = nil
         held = []
@@ -509,6 +539,7 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
     /// The server is stopping: closes what is idle, and lets the rest finish. Whose answer is out and whose body is only read to be dropped
     /// gets no chance of another request.
     func drain() {
+        if let pushed { return pushed.drain() }
         if exchange != nil, state.body.isDiscarding {
             beginClosing(lingering: true)
             settle()

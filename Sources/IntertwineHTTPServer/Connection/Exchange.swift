@@ -170,6 +170,7 @@ final class Exchange: @unchecked Sendable {
                 let finished = FinishedResponse(response, compressionLevel: wantsGzip ? 6 : nil, route: route)
                 self.worker.loop.execute { self.answer(finished, closes: closes) }
             case .stream(let length, let produce): await self.stream(response, length: length, produce)
+            case .pushed(let attach): self.worker.loop.execute { self.push(response, attach) }
             }
         }
     }
@@ -324,6 +325,30 @@ final class Exchange: @unchecked Sendable {
         }
         finishAnswer(closing: closesAfterStream)
         connection.goOn()
+    }
+
+    // MARK: A pushed answer
+
+    /// Sends the head, and leaves the rest to others: the connection keeps the stream, and nothing of this exchange.
+    private func push(_ response: ServerResponse, _ attach: @Sendable (PushedStream) -> Void) {
+        guard connection.serves(self), !isAnswered else { return }
+        task = nil
+        guard head.method != .head, !connection.peerIsClosing, !worker.isDraining else {
+            var empty = ServerResponse(status: response.status, fields: response.fields)
+            empty.closesConnection = true
+            return answer(finished(empty), closes: true)
+        }
+        status = response.status.code
+        let isChunked = !head.framing.announcesKeepAlive && head.parser.minor != 0
+        let encoder = HeadEncoder(response)
+        let encoded = isChunked ? encoder.chunked() : encoder.head(length: nil, entityTag: nil, coding: nil)
+        sent = withBytes { connection.beginStreaming(encoded, head, $0, closing: true) }
+        connection.flush()
+        guard connection.serves(self) else { return }
+        observe(status: status, sent)
+        let stream = PushedStream(on: connection, isChunked: isChunked)
+        connection.beginPushing(stream)
+        attach(stream)
     }
 
     // MARK: The end

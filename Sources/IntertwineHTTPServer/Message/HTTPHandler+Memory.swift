@@ -18,7 +18,7 @@ extension HTTPHandler {
         guard head.method != .head else { return (response, []) }
         switch response.body {
         case .bytes(let bytes): return (response, bytes)
-        case .finished: return (response, [])
+        case .finished, .pushed: return (response, [])
         case .stream(_, let produce):
             let collector = BodyCollector()
             try await produce(ResponseWriter(collector))

@@ -7,6 +7,7 @@ public struct ServerResponse: Sendable {
         case bytes([UInt8])
         case finished(FinishedResponse)
         case stream(length: Int?, produce: @Sendable (ResponseWriter) async throws -> Void)
+        case pushed(@Sendable (PushedStream) -> Void)
     }
 
     public var status: HTTPResponse.Status
@@ -49,6 +50,17 @@ public struct ServerResponse: Sendable {
         self.status = status
         self.fields = fields
         self.body = .stream(length: length, produce: produce)
+    }
+
+    /// An answer that goes on, and that others send the body of. In observations it ends where its body begins. Its connection carries no
+    /// other answer.
+    ///
+    /// - Parameter attach: is given the stream once its head is out, on the event loop: it must neither wait nor take long. Not called for
+    ///   HEAD.
+    public init(status: HTTPResponse.Status, fields: HTTPFields = [:], pushing attach: @escaping @Sendable (PushedStream) -> Void) {
+        self.status = status
+        self.fields = fields
+        self.body = .pushed(attach)
     }
 }
 

@@ -54,6 +54,10 @@ public struct LimitSettings: Sendable {
     public var connections = 10_000
     public var connectionsPerPeer = 256
     public var output: ByteCount = .kibibytes(256)
+    /// Clients that are told of changes as they happen.
+    public var listeners = 10_000
+    /// The same, with some connections left for everybody else.
+    var listenersAtOnce: Int { min(listeners, connections - connections / 50) }
 
     public init() {}
 
@@ -79,6 +83,7 @@ public struct LimitSettings: Sendable {
         reader.read("limits.connections", &connections, in: 1...1_000_000)
         reader.read("limits.connections-per-peer", &connectionsPerPeer, in: 1...1_000_000)
         reader.read("limits.output", &output, in: 1 << 10...1 << 30)
+        reader.read("limits.listeners", &listeners, in: 0...1_000_000)
     }
 }
 

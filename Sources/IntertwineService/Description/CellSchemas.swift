@@ -1,3 +1,4 @@
+internal import IntertwineFeed
 internal import IntertwinePrimitives
 internal import IntertwineRouting
 
@@ -54,6 +55,7 @@ extension Schema {
         .required("identifier", .identifier),
         .required("size", .size),
         .required("actions", .cellActions),
+        .optional("state", .cellState),
     ]).titled("Cell view model").described(
         """
         A cell view model: what is shown of one item, and what can be done with it. Members that are not described here may be added; clients \
@@ -78,6 +80,35 @@ extension Schema {
         "kWaFAAEAB5v5AABhZDoxhf68C_gOsrJndt62ynrVzA"}]}}}
         """#
     ).named("ViewModel")
+    static let cellState = Schema.object([
+        .optional("saved", .boolean, "Whether the viewer has saved it."),
+        .optional("selected", .boolean, "Whether the viewer has selected it, and not deselected it since."),
+    ]).described("How the cell stands with the viewer; missing where nothing was done with it, and for requests that name nobody.")
+        .examples(
+            #"{"saved": true}"#
+        ).named("CellState")
+    static let feeds = Schema.object([
+        .required(
+            "feeds",
+            .list(
+                of: .object([
+                    .required("name", .string(minLength: 1), "As in `/feeds/{name}`."),
+                    .required("path", .string(format: "uri-reference"), "Its path on this service."),
+                    .required("href", .href, "The href of its first page."),
+                    .required("title", .string.orNull, "A text for people; null where configuration has none."),
+                    .required(
+                        "layouts", .list(of: .words(CellLayout.self), isUnique: true), "The layouts that something in it has cells for."),
+                    .required(
+                        "sections",
+                        .list(
+                            of: .object([
+                                .required("name", .string(minLength: 1)),
+                                .required("title", .string.orNull, "The text of its header; null where it has none."),
+                                .required("path", .string(format: "uri-reference")),
+                                .required("href", .href, "The href of the first page of the section alone."),
+                            ])), "In order; none where the feed has no sections."),
+                ])))
+    ]).described("The feeds that there are.").named("Feeds")
     static let identifier = Schema.string(minLength: 1).described(
         """
         The reuse identifier under which a client registers a cell class. The list is open: for one that it does not know, a client shows a \
@@ -147,7 +178,9 @@ extension Schema {
         .optional(
             "original", .object([.required("width", .integer(minimum: 1)), .required("height", .integer(minimum: 1))]),
             "Pixels of the original. Known once it was fetched."),
-        .optional("alt", .string, "What is said in place of the picture to those who do not see it."),
+        .optional(
+            "alt", .string,
+            "Beside `image`: what is told of the picture to those who do not see it; empty for one that only adorns."),
         .optional(
             "date", .string(pattern: Timestamp.pattern),
             "A date, or a date with time and offset (RFC 3339), shown as the person's language and place want it."),

@@ -119,7 +119,10 @@ struct IdentifierSchemas: Sendable {
     private static func content(_ form: BindingDeclaration.Form) -> Schema {
         switch form {
         case .text: .object([.required("text", .string)])
-        case .image: .object([.required("image", .href), .optional("width", .integer), .optional("height", .integer)])
+        case .image:
+            .object([
+                .required("image", .href), .optional("width", .integer), .optional("height", .integer), .optional("alt", .string),
+            ])
         case .date: .object([.required("date", .string(pattern: Timestamp.pattern))])
         case .number: .object([.required("number", .number)])
         case .link: .object([.required("link", .href)])

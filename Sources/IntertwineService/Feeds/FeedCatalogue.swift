@@ -1,3 +1,4 @@
+internal import Foundation
 internal import HTTPTypes
 internal import IntertwineDeclarations
 internal import IntertwineFeed
@@ -35,6 +36,65 @@ struct FeedCatalogue: Sendable {
     func feed(_ name: String) throws(Problem) -> FeedAssembler {
         guard let feed = feeds[name] else { throw Problem(.notFound, .unknownFeed, "There is no such feed.") }
         return feed
+    }
+
+    /// The feeds with their sections, for whoever wants to know what there is: JSON.
+    ///
+    /// - Parameters:
+    ///   - titles: of feeds, by name.
+    ///   - layouts: those that there are cells for.
+    func listed(titles: [String: String], layouts: [CellLayout], links: Links) -> [UInt8] {
+        struct Listed: Encodable {
+            struct Part: Encodable {
+                var name: String
+                var title: String?
+                var path: String
+                var href: String
+
+                func encode(to encoder: any Encoder) throws {
+                    var container = encoder.container(keyedBy: CodingKeys.self)
+                    try container.encode(name, forKey: .name)
+                    try container.encode(title, forKey: .title)
+                    try container.encode(path, forKey: .path)
+                    try container.encode(href, forKey: .href)
+                }
+
+                enum CodingKeys: CodingKey { case name, title, path, href }
+            }
+
+            struct Feed: Encodable {
+                var part: Part
+                var layouts: [String]
+                var sections: [Part]
+
+                func encode(to encoder: any Encoder) throws {
+                    try part.encode(to: encoder)
+                    var container = encoder.container(keyedBy: CodingKeys.self)
+                    try container.encode(layouts, forKey: .layouts)
+                    try container.encode(sections, forKey: .sections)
+                }
+
+                enum CodingKeys: CodingKey { case layouts, sections }
+            }
+
+            var feeds: [Feed]
+        }
+        func part(_ name: String, _ title: String?, _ path: String) -> Listed.Part {
+            Listed.Part(name: name, title: title, path: path, href: links.href(path))
+        }
+        let names = feeds.keys.sorted { $1 != DeclaredFeeds.mainName && ($0 == DeclaredFeeds.mainName || $0 < $1) }
+        let listed = Listed(
+            feeds: names.compactMap { name -> Listed.Feed? in
+                guard let feed = feeds[name] else { return nil }
+                let sections = (feed.source as? SectionedDataSource)?.sections ?? []
+                return Listed.Feed(
+                    part: part(name, titles[name], name == DeclaredFeeds.mainName ? "/feed" : "/feeds/\(name)"),
+                    layouts: layouts.map(\.rawValue),
+                    sections: sections.map { part($0.name, $0.title, "/feeds/\(name)/sections/\($0.name)") })
+            })
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.withoutEscapingSlashes]
+        return (try? encoder.encode(listed)).map { Array($0) } ?? []
     }
 
     /// All feeds and sections by the paths that they are asked for at, with the patterns of their routes.

@@ -9,7 +9,8 @@ struct PageFormat: Sendable {
 
     /// Of pages that are the same for everyone, and of those that are a viewer's.
     private let heads: (shared: CommonHead, own: CommonHead)
-    /// Of whatever else is made for one.
+    /// Of whatever else is made for everyone, or for one.
+    private let sharedFields: HTTPFields
     private let ownFields: HTTPFields
 
     /// - Parameters:
@@ -29,8 +30,9 @@ struct PageFormat: Sendable {
             response.isCompressible = true
             return CommonHead(response)
         }
+        sharedFields = fields(maxAge > 0 ? "public, max-age=\(maxAge)" : "no-cache")
         ownFields = fields("private, no-cache")
-        heads = (head(fields(maxAge > 0 ? "public, max-age=\(maxAge)" : "no-cache")), head(ownFields))
+        heads = (head(sharedFields), head(ownFields))
     }
 
     /// - Parameters:
@@ -50,12 +52,28 @@ struct PageFormat: Sendable {
         ServerResponse(finished(page, isShared: false, gzip: request.headerFields[.acceptEncoding] != nil))
     }
 
+    /// One cell. Its bytes are its own validator.
+    func response(_ cell: FeedPage.Entry, isShared: Bool) -> ServerResponse {
+        let body = cell.json
+        var response = ServerResponse(status: .ok, fields: isShared ? sharedFields : ownFields, body: body)
+        response.entityTag = EntityTag.of(body)
+        response.isCompressible = true
+        return response
+    }
+
+    /// What became of pages, for whoever asked in a way that nothing is kept of.
+    func unkept(_ changes: FeedChanges) -> ServerResponse {
+        ServerResponse(status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"], body: changes.json())
+    }
+
     /// What became of pages. Whoever asks again with its tag is answered in a few bytes as long as nothing more happens.
     func response(_ changes: FeedChanges) -> ServerResponse {
         let body = changes.json()
         var response = ServerResponse(status: .ok, fields: ownFields, body: body)
         response.entityTag = EntityTag.of(body)
         response.isCompressible = true
+        // Whoever wants events gets those.
+        response.fields.append(HTTPField(name: .vary, value: "Accept"))
         return response
     }
 }

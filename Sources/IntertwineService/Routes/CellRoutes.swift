@@ -18,6 +18,8 @@ struct CellRoutes: Sendable {
     let clients: ClientReader
     let keys: IdempotencyKeys
     let verdicts: VerdictField
+    /// Told of the viewer behind whatever was performed or taken back.
+    let note: @Sendable (_ viewer: String?) -> Void
 
     private static let slot = Parameter.segment(
         "slot", .string(minLength: 1, maxLength: 64, pattern: "^[A-Za-z][A-Za-z0-9_-]*$"), "The slot, as the cell's `actions` name it.",
@@ -179,6 +181,7 @@ struct CellRoutes: Sendable {
         let cell = try request[FeedParameters.cell]
         let key = try keys.key(of: request, viewer: client.viewer)
         let body = request.request.body.bytes ?? []
+        defer { note(client.viewer) }
         if try request[FeedParameters.simulate] {
             let simulated = try await performer.simulate(slot, of: cell, for: client, now: request.now, body: body)
             return Self.answer(for: simulated).response
@@ -195,6 +198,7 @@ struct CellRoutes: Sendable {
         guard client.viewer != nil else { throw ViewerListRoutes.viewerRequired(list) }
         let cell = try request[Self.listed]
         let key = try keys.key(of: request, viewer: client.viewer)
+        defer { note(client.viewer) }
         if try request[FeedParameters.simulate] {
             return Self.answer(for: try await performer.simulate(command, of: cell, on: list, for: client)).response
         }
@@ -225,6 +229,7 @@ struct CellRoutes: Sendable {
         let client = try clients.trace(of: request.head, from: request.request.peer.address, now: request.now)
         let selection = try request[Self.selection]
         let key = try keys.key(of: request, viewer: client.viewer)
+        defer { note(client.viewer) }
         if try request[FeedParameters.simulate] {
             return Self.answer(for: try await performer.simulateUndo(selection: selection, for: client, now: request.now)).response
         }

@@ -51,14 +51,21 @@ enum FeedParameters {
         the `next` one of the page before. A client that holds more asks about those around what it shows, and drops those behind them.
         """, isRequired: true, example: #""AZ-OYdNyCY8QFAAAAAt1c2VyOmFuZHJlYQ""#
     ) { (query) throws(Problem) in
-        guard let since = try query.text("since"), !since.isEmpty, since.utf8.allSatisfy(isPlain) else {
-            throw Problem(.badRequest, .invalidParameter, "since must be the page.since of each page that is held, with commas in between.")
-        }
+        guard let since = try query.text("since") else { return nil }
+        guard !since.isEmpty, since.utf8.allSatisfy(isPlain) else { throw wrongSince }
         return since
     }
 
+    static let wrongSince = Problem(
+        .badRequest, .invalidParameter, "since must be the page.since of each page that is held, with commas in between.")
+
+    static let lastEvent = Parameter.field(
+        "Last-Event-ID", .string(pattern: "^[A-Za-z0-9_,-]+$"),
+        "The id of the last event that came, where a stream is taken up again: in place of `since`. Only with `Accept: text/event-stream`.",
+        example: #""AZ-OYdNyCY8QFAAAAAt1c2VyOmFuZHJlYQ""#)
+
     /// Characters of base64url, and the comma.
-    private static func isPlain(_ byte: UInt8) -> Bool {
+    static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
             UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: ","):
@@ -108,6 +115,11 @@ extension Answer {
         [.init(.storeUnavailable, "The store does not answer. Try again."), .init(nil, "The answer took too long.")],
         [.problemCaching, .retryAfter]
     ).named("ServiceUnavailable")
+
+    static let tooManyListeners = problem(
+        .serviceUnavailable, "The service stops or is overloaded, its store does not answer, or there are too many listeners.",
+        [.init(.storeUnavailable, "The store does not answer. Try again."), .init(nil, "There are too many listeners.")],
+        [.problemCaching, .retryAfter])
 
     /// A page of cells.
     ///

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import HTTPTypes
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
@@ -14,6 +15,9 @@ struct FeedRoutes: Sendable {
     let shared: SharedPages
     let format: PageFormat
     let metrics: PageMetrics
+    /// The answer of `GET /feeds`.
+    let listed: FinishedResponse
+    let live: LiveFeeds
 
     private static let name = Parameter.segment(
         "name", nameSchema, "The feed's name: `main`, or one that configuration declares.", example: #""main""#)
@@ -91,7 +95,49 @@ struct FeedRoutes: Sendable {
                 missing: [.problem(.notFound, "There is no such feed, or no such section in it.", [unknownFeed, unknownSection])]
             ) { try feeds.section($0[Self.section], of: $0[Self.name]) },
         ]
-        return ways.flatMap(routes)
+        return ways.flatMap(routes) + [
+            Route(.get, "/feeds", Self.listing) { _ in ServerResponse(listed) },
+            Route(.get, "/cells/{id}", Self.one) { try await cell($0) },
+        ]
+    }
+
+    private static let listing = APIOperation(
+        "getFeeds", tag: "Feed", "What feeds there are",
+        "Each feed with its sections and the layouts that it has cells for, so that a client can offer them.",
+        parameters: [FeedParameters.ifNoneMatch],
+        answers: Answer.negotiated + [
+            .json(
+                .ok, "The feeds, by name.", .feeds, [.pageCaching, .eTag, .vary, .contentEncoding],
+                example: """
+                    {"feeds": [{"name": "main", "path": "/feed", "href": "/feed", "title": null, "layouts": ["collection", "table"], \
+                    "sections": [{"name": "events", "title": "Events", "path": "/feeds/main/sections/events", \
+                    "href": "/feeds/main/sections/events"}]}]}
+                    """)
+        ])
+
+    private static let one = APIOperation(
+        "getCell", tag: "Feed", "One cell by its id",
+        """
+        As pages show it, for links into an app and for notifications. What the viewer dismissed is there too: whoever asks for it wants it.
+        """,
+        parameters: [
+            FeedParameters.cell, FeedParameters.layout, FeedParameters.width, FeedParameters.viewer, FeedParameters.ifNoneMatch,
+        ],
+        answers: Answer.negotiated + [
+            .json(.ok, "The cell.", .cell, [.pageCaching, .eTag, .vary, .contentEncoding]),
+            .badRequest("A parameter is wrong.", [.wrongViewer]),
+            .problem(
+                .notFound, "There is no such cell, or none in this layout.", [.init(.unknownCell, "There is no such cell.")]),
+        ])
+
+    private func cell(_ request: RouteRequest) async throws -> ServerResponse {
+        var feed = FeedRequest(now: request.now, layout: try request[FeedParameters.layout], width: try request[FeedParameters.width])
+        let viewer = try clients.viewer(of: request.head)
+        if let viewer { add(viewer, to: &feed) }
+        guard let cell = try await feeds.main.cell(try request[FeedParameters.cell], feed) else {
+            throw Problem(.notFound, .unknownCell, "There is no such cell.")
+        }
+        return format.response(cell, isShared: viewer == nil)
     }
 
     private func routes(_ way: Way) -> [Route] {
@@ -103,16 +149,67 @@ struct FeedRoutes: Sendable {
         let wrongSince = Answer.Told(
             .invalidParameter, "since must be the page.since of each page that is held, with commas in between.")
         let changes = APIOperation(
-            way.changes.id, tag: "Feed", way.changes.summary, way.changes.text,
-            parameters: way.parameters + [P.since, P.viewer, P.ifNoneMatch],
+            way.changes.id, tag: "Feed", way.changes.summary, way.changes.text + Self.liveText,
+            parameters: way.parameters + [P.since, P.lastEvent, P.viewer, P.ifNoneMatch],
             answers: way.missing + Answer.negotiated + [
                 .json(.ok, "The changes.", .changes, [.pageCaching, .eTag, .vary, .contentEncoding]),
-                .badRequest("`since` is missing, or holds characters that it never has.", [wrongSince]),
+                .badRequest("`since` is missing, or holds characters that it never has.", [wrongSince]), .tooManyListeners,
             ])
         return [
             Route(.get, way.pattern, pages) { try await page($0, of: try way.feed($0), route: way.pattern) },
-            Route(.get, "\(way.pattern)/changes", changes) { try await self.changes($0, of: try way.feed($0)) },
+            Route(.get, "\(way.pattern)/changes", changes) { request in
+                let since = try request[FeedParameters.since]
+                let feed = try way.feed(request)
+                if request.head.headerFields[.accept]?.contains("text/event-stream") == true {
+                    return try listen(request, since: request.head.headerFields[.lastEventID] ?? since, to: feed)
+                }
+                guard let since else { throw FeedParameters.wrongSince }
+                let held = since.split(separator: ",", omittingEmptySubsequences: false)
+                return format.response(try await self.changes(request, since: held, of: feed))
+            },
+            Route(.post, "\(way.pattern)/changes", posted(way), bodyLimit: Self.changesBodyLimit) { request in
+                let held = try Self.held(in: request.request.body.bytes ?? [])
+                return format.unkept(try await self.changes(request, since: held, of: try way.feed(request)))
+            },
         ]
+    }
+
+    private static let liveText = """
+         With `Accept: text/event-stream` the answer goes on: each change is an event `changes` whose data is what is answered here otherwise \
+        (`BatchUpdate`), and whose id is the next `since`; an event `reload` is the last.
+        """
+
+    /// 16 texts of the longest, and what JSON puts around them.
+    private static let changesBodyLimit = 128 << 10
+
+    private func posted(_ way: Way) -> APIOperation {
+        APIOperation(
+            way.changes.id.replacing("get", with: "post", maxReplacements: 1), tag: "Feed", way.changes.summary + ", asked in a body",
+            "The same answer within the same limits as `GET`, for pages whose `page.since` are too long together for a URL.",
+            parameters: way.parameters + [FeedParameters.viewer],
+            body: RequestBodyDescription(
+                .object([
+                    .required(
+                        "since",
+                        .list(
+                            of: .string(minLength: 1, maxLength: 6_144, pattern: "^[A-Za-z0-9_-]+$"), maximum: FeedAssembler.heldPageLimit),
+                        "The `page.since` of each page that the client holds, in the order of the feed.")
+                ]), text: "At most 16 pages.", example: #"{"since": ["AZ-OYdNyCY8QFAAAAAt1c2VyOmFuZHJlYQ"]}"#),
+            answers: way.missing + [
+                .json(.ok, "The changes.", .changes, [.noStore]),
+                .badRequest("The body is none of these.", [.init(.invalidBody, Self.changesShape)]),
+            ])
+    }
+
+    private static let changesShape = #"The body must be {"since": ["…"]}: the page.since of each page that is held."#
+
+    /// The texts in a body.
+    private static func held(in body: [UInt8]) throws(Problem) -> [String] {
+        struct Held: Decodable { var since: [String] }
+        guard let held = try? JSONDecoder().decode(Held.self, from: Data(body)), !held.since.isEmpty else {
+            throw Problem(.badRequest, .invalidBody, changesShape)
+        }
+        return held.since
     }
 
     /// Looks up finished pages, on the event loops.
@@ -182,17 +279,33 @@ struct FeedRoutes: Sendable {
         return format.response(page, to: request.head)
     }
 
-    private func changes(_ request: RouteRequest, of assembler: FeedAssembler) async throws -> ServerResponse {
-        let since = try request[FeedParameters.since] ?? ""
-        var feed = FeedRequest(now: request.now, rotation: RotationStart(viewer: nil, now: request.now))
-        if let viewer = try clients.viewer(of: request.head) { add(viewer, to: &feed) }
-        let changes = try await assembler.changes(since: since.split(separator: ",", omittingEmptySubsequences: false), feed)
-        return format.response(changes)
+    /// Has what becomes of pages told as it happens.
+    private func listen(_ request: RouteRequest, since: String?, to feed: FeedAssembler) throws -> ServerResponse {
+        guard let since, !since.isEmpty, since.utf8.count <= Self.changesBodyLimit, since.utf8.allSatisfy(FeedParameters.isPlain) else {
+            throw FeedParameters.wrongSince
+        }
+        return try live.listen(LiveFeeds.Key(path: feed.path, viewer: try clients.viewer(of: request.head), since: since))
+    }
+
+    private func changes(
+        _ request: RouteRequest, since held: [some StringProtocol], of assembler: FeedAssembler
+    ) async throws -> FeedChanges {
+        let viewer = try clients.viewer(of: request.head)
+        return try await assembler.changes(since: held, FeedRequest(of: viewer, in: ledger, now: request.now))
     }
 
     private func add(_ viewer: String, to feed: inout FeedRequest) {
         feed.hasViewer = true
         feed.rotation = RotationStart(viewer: viewer, now: feed.now)
-        feed.hidden = ListedCells(on: .dismissed, of: viewer, in: ledger)
+        feed.marks = ListedCells(of: viewer, in: ledger)
+    }
+}
+
+extension FeedRequest {
+    /// What a viewer, or somebody whom nobody names, asks for at the beginning of a feed.
+    init(of viewer: String?, in ledger: any Ledger, now: Int64) {
+        self.init(
+            now: now, hasViewer: viewer != nil, marks: viewer.map { ListedCells(of: $0, in: ledger) },
+            rotation: RotationStart(viewer: viewer, now: now))
     }
 }

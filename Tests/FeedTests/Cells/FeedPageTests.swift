@@ -23,18 +23,18 @@ struct FeedPageTests {
         let expected =
             #"{"items":[{"id":"user:tt","identifier":"CircularUserCollectionViewCell","size":{"width":300,"height":190},"actions":{"#
             + #""configuration":{"type":"bind","bindings":{"username":{"text":"Tongue Twister"},"#
-            + #""avatar":{"image":"https://img.example/tt.png","width":120,"height":120}}},\#(cancellation),"#
+            + #""avatar":{"image":"https://img.example/tt.png","width":120,"height":120,"alt":"Tongue Twister"}}},\#(cancellation),"#
             + #""selection":{"type":"request","method":"POST","href":"/cells/user:tt/selection"},"#
             + #""deselection":{"type":"request","method":"DELETE","href":"/cells/user:tt/selection"}}},"#
             + #"{"id":"ad:0","identifier":"AdvertisementCollectionViewCell","size":{"width":220,"height":220},"actions":{"#
-            + #""configuration":{"type":"bind","bindings":{"content":{"image":"https://ads.example/0.png","width":220,"height":220}}},\#(cancellation),"#
+            + #""configuration":{"type":"bind","bindings":{"content":{"image":"https://ads.example/0.png","width":220,"height":220,"alt":"Advertisement"}}},\#(cancellation),"#
             + #""selection":{"type":"link","href":"/click/\#(click)"},"#
             + #""impression":{"type":"request","method":"POST","href":"/events","#
             + #""body":[{"type":"impression","cell":"ad:0","token":"\#(seen)"}]}}},"#
             + #"{"id":"user:gl","identifier":"UserSnapshotCollectionViewCell","size":{"width":300,"height":200},"actions":{"#
             + #""configuration":{"type":"bind","bindings":{"username":{"text":"Glasses"},"avatar":{"image":"https://img.example/gl.png","#
-            + #""width":50,"height":50},"#
-            + #""background":{"image":"https://img.example/bg.png","width":300,"height":144}}},\#(cancellation),"#
+            + #""width":50,"height":50,"alt":"Glasses"},"#
+            + #""background":{"image":"https://img.example/bg.png","width":300,"height":144,"alt":""}}},\#(cancellation),"#
             + #""selection":{"type":"request","method":"POST","href":"/cells/user:gl/selection"},"#
             + #""deselection":{"type":"request","method":"DELETE","href":"/cells/user:gl/selection"}}}],"#
             + #""page":{"limit":20,"next":null,"previous":null}}"#
@@ -109,7 +109,8 @@ struct FeedPageTests {
                         "avatar",
                         .image(
                             BoundPicture(
-                                "https://feed.example/images/sig-\(Fixture.now)/26", box: .init(width: 50, height: 50), scales: [1, 2]))),
+                                "https://feed.example/images/sig-\(Fixture.now)/26", box: .init(width: 50, height: 50), scales: [1, 2],
+                                alternative: "u0"))),
                 ]))
         #expect(page.next?.hasPrefix("https://feed.example/feed?cursor=") == true)
         let next = try await fixture.page(page.next.flatMap(Fixture.cursor), limit: 2)

@@ -41,7 +41,7 @@ struct FinishedCellsTests {
                         repeat {
                             let (isSame, next) = try await pair.isSame(
                                 FeedRequest(
-                                    cursor: cursor, limit: 7, now: now, hasViewer: hasViewer, hidden: HiddenSet(["user:u3", "ad:1"]),
+                                    cursor: cursor, limit: 7, now: now, hasViewer: hasViewer, marks: HiddenSet(["user:u3", "ad:1"]),
                                     layout: layout, width: width, followsChanges: true))
                             #expect(isSame)
                             cursor = next

@@ -195,7 +195,7 @@ struct CompanionTests {
         let assembler = fixture.assembler()
         let page = try await assembler.page(FeedRequest(limit: 2, now: Fixture.now, followsChanges: true))
         func changes(_ cell: String) async throws -> [Int] {
-            let request = FeedRequest(now: Fixture.now, hasViewer: true, hidden: HiddenSet([ExactText(cell)]))
+            let request = FeedRequest(now: Fixture.now, hasViewer: true, marks: HiddenSet([ExactText(cell)]))
             guard case .changed(let changed) = try await assembler.changes(since: [try #require(page.since)], request) else {
                 throw TestFailure()
             }

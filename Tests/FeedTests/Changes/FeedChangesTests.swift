@@ -94,7 +94,7 @@ struct FeedChangesTests {
         let fixture = try Fixture(users: 8)
         let request = FeedRequest(limit: 4, now: Fixture.now, hasViewer: true, followsChanges: true)
         let since = try #require(try await fixture.assembler().page(request).since)
-        let hidden = FeedRequest(now: Fixture.now, hasViewer: true, hidden: HiddenSet(["user:u2"]))
+        let hidden = FeedRequest(now: Fixture.now, hasViewer: true, marks: HiddenSet(["user:u2"]))
         guard case .changed(let without) = try await fixture.assembler().changes(since: [since], hidden) else { throw CancellationError() }
         #expect(without.changes.removed == [2] && without.changes.inserted == [3])
         let next = try #require(without.pages.first?.since)

@@ -18,11 +18,11 @@ struct DeclaredCellTests {
         #expect(
             text.contains(
                 #""bindings":{"title":{"text":"Swing in São & <Paulo> (sold out)"},"starts":{"date":"2026-05-01T19:00:00+02:00"},"#
-                    + #""picture":{"image":"https://i.example/e.png"},"price":{"number":12.5},"signup":{"link":"https://sign.example/up?e=1"},"#
+                    + #""picture":{"image":"https://i.example/e.png","alt":"Swing in São & <Paulo> (sold out)"},"price":{"number":12.5},"signup":{"link":"https://sign.example/up?e=1"},"#
                     + #""map":{"link":"https://maps.example/1?q=S%C3%A3o%20%26%20%3CPaulo%3E"}}"#))
         #expect(
             text.contains(
-                #""bindings":{"title":{"text":"Jazz"},"starts":{"date":"2026-05-02"},"picture":{"image":"https://i.example/f.png"},"#
+                #""bindings":{"title":{"text":"Jazz"},"starts":{"date":"2026-05-02"},"picture":{"image":"https://i.example/f.png","alt":"Jazz"},"#
                     + #""signup":{"link":"https://sign.example/2"},"map":{"link":"https://maps.example/b%2F2?q="}}"#))
         #expect(page.ids == ["event:1", "event:b/2"])
     }

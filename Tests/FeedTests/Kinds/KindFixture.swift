@@ -21,7 +21,7 @@ enum KindFixture {
                         BindingDeclaration("avatar", .image, "avatarUrl", picture: square(0.25)),
                         BindingDeclaration(
                             "background", .image, "backgroundUrl",
-                            picture: PictureDeclaration(PictureRule(width: .ofWidth(1), height: .ofHeight(0.72)))),
+                            picture: PictureDeclaration(PictureRule(width: .ofWidth(1), height: .ofHeight(0.72))), alternative: ""),
                     ]),
                 CellDeclaration(
                     "CircularUserCollectionViewCell",
@@ -38,7 +38,7 @@ enum KindFixture {
                         BindingDeclaration("username", .text, "username"),
                         BindingDeclaration("avatar", .image, "avatarUrl", picture: square(0.6)),
                         BindingDeclaration(
-                            "background", .image, "backgroundUrl", picture: PictureDeclaration(.cell)),
+                            "background", .image, "backgroundUrl", picture: PictureDeclaration(.cell), alternative: ""),
                     ]),
                 CellDeclaration(
                     "CircularUserTableViewCell", size: .row(height: 80),

@@ -1,7 +1,7 @@
 import IntertwineFeed
 
 /// Cells that are hidden, as a set in memory.
-struct HiddenSet: HiddenCells, CellSet {
+struct HiddenSet: ViewerCells, CellSet {
     private let cells: Set<ExactText>
 
     init(_ cells: Set<ExactText>) {
@@ -10,5 +10,5 @@ struct HiddenSet: HiddenCells, CellSet {
 
     func contains(_ cell: String) -> Bool { cells.contains(ExactText(cell)) }
 
-    func read<Value>(_ body: (any CellSet) throws -> Value) throws -> Value { try body(self) }
+    func read<Value>(_ body: (ViewerMarks) throws -> Value) throws -> Value { try body(ViewerMarks(dismissed: self)) }
 }

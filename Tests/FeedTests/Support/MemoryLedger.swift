@@ -91,8 +91,8 @@ final class MemoryLedger: Ledger {
         listed(list, viewer).contains(cell)
     }
 
-    func withCells<Value>(on list: ViewerList, of viewer: String, _ body: (any CellSet) throws -> Value) throws -> Value {
-        try body(HiddenSet(Set(listed(list, viewer).map { ExactText($0) })))
+    func withCells<Value>(on lists: [ViewerList], of viewer: String, _ body: ([any CellSet]) throws -> Value) throws -> Value {
+        try body(lists.map { list in HiddenSet(Set(listed(list, viewer).map { ExactText($0) })) })
     }
 
     private func cells(on list: ViewerList, of viewer: String) -> [ListedCell] {

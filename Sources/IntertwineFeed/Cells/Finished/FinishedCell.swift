@@ -187,14 +187,18 @@ package final class FinishedCell: Sendable {
         return tokens
     }
 
-    func write(to writer: inout JSONWriter, tokens: Tokens) {
+    /// - Parameter state: stands behind all other members.
+    func write(to writer: inout JSONWriter, tokens: Tokens, _ state: CellState = []) {
         var start = packed.end
         for gap in gaps {
             writer.append(memory[start..<packed.end + gap.start])
             writer.append(gap.isOfClick ? tokens.click[...] : tokens.impression[...])
             start = packed.end + gap.end
         }
-        writer.append(memory[start...])
+        guard !state.isEmpty else { return writer.append(memory[start...]) }
+        writer.append(memory[start...].dropLast())
+        state.write(to: &writer)
+        writer.raw("}")
     }
 
     /// Bytes of its JSON.

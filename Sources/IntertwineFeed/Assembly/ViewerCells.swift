@@ -1,0 +1,71 @@
+/// A set of cells that can be asked of one cell after another, as it is at one moment; valid only inside the call that is given it.
+public protocol CellSet {
+    func contains(_ cell: String) throws -> Bool
+}
+
+/// How a cell stands with a viewer, as pages tell it.
+package struct CellState: OptionSet, Sendable, Hashable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    package static let saved = CellState(rawValue: 1 << 0)
+    package static let selected = CellState(rawValue: 1 << 1)
+
+    /// What stands behind the other members of a cell; nothing where nothing was done with it.
+    func write(to writer: inout JSONWriter) {
+        if isEmpty { return }
+        writer.raw(#","state":{"#)
+        if contains(.saved) { writer.raw(#""saved":true"#) }
+        if self == [.saved, .selected] { writer.raw(",") }
+        if contains(.selected) { writer.raw(#""selected":true"#) }
+        writer.raw("}")
+    }
+}
+
+/// What a viewer did with cells. However much that is, a page asks of those alone that could stand on it.
+package protocol ViewerCells: Sendable {
+    /// Blocks while `body` runs, which happens on a thread that reads the store.
+    ///
+    /// - Throws: ``StoreError/unavailable(_:)``, or what `body` throws.
+    func read<Value>(_ body: (ViewerMarks) throws -> Value) throws -> Value
+}
+
+/// The same as it is at one moment; valid only inside the call that is given it.
+package struct ViewerMarks {
+    private let dismissed: any CellSet
+    private let states: [(state: CellState, cells: any CellSet)]
+
+    package init(dismissed: any CellSet, saved: (any CellSet)? = nil, selected: (any CellSet)? = nil) {
+        self.dismissed = dismissed
+        states = [(CellState.saved, saved), (.selected, selected)].compactMap { state, cells in cells.map { (state, $0) } }
+    }
+
+    /// Whether the viewer does not want to see the cell.
+    func hides(_ cell: String) throws -> Bool { try dismissed.contains(cell) }
+
+    func state(of cell: String) throws -> CellState {
+        var state: CellState = []
+        for (mark, cells) in states where try cells.contains(cell) { state.insert(mark) }
+        return state
+    }
+}
+
+/// What the ledger has of a viewer.
+package struct ListedCells: ViewerCells {
+    private let viewer: String
+    private let ledger: any Ledger
+
+    package init(of viewer: String, in ledger: any Ledger) {
+        self.viewer = viewer
+        self.ledger = ledger
+    }
+
+    package func read<Value>(_ body: (ViewerMarks) throws -> Value) throws -> Value {
+        try ledger.withCells(on: [.dismissed, .saved, .selected], of: viewer) { sets in
+            try body(ViewerMarks(dismissed: sets[0], saved: sets[1], selected: sets[2]))
+        }
+    }
+}

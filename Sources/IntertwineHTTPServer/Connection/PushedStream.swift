@@ -1,0 +1,74 @@
+internal import IntertwineEventLoop
+internal import Synchronization
+
+/// The body of an answer that goes on for as long as client and service like, fed from outside: no task waits in it, no timer is its own, and
+/// while nothing is sent it costs its connection and this.
+///
+/// A client that does not take what it is sent is cut off: what waits for it is bounded, and so is the time.
+public final class PushedStream: @unchecked Sendable {
+    // Safety of @unchecked: the constants are Sendable, the atomic is one, and `connection` is touched on the worker's loop only.
+
+    /// Bytes that may still wait for a client when the next are sent.
+    private static let waitingLimit = 64 * 1024
+    /// So many streams are written to before a loop's other connections have their turn.
+    private static let streamsPerTurn = 256
+
+    private let worker: Worker
+    private let isChunked: Bool
+    private let isOver = Atomic(false)
+    private var connection: Connection?
+
+    init(on connection: Connection, isChunked: Bool) {
+        worker = connection.worker
+        self.connection = connection
+        self.isChunked = isChunked
+    }
+
+    /// Whether the client is still there, as far as is known.
+    public var isOpen: Bool { !isOver.load(ordering: .relaxed) }
+
+    /// Sends the same bytes to several clients. From any thread; those that are gone are passed over.
+    ///
+    /// - Parameter ending: whether they are the last.
+    public static func send(_ bytes: [UInt8], to streams: [PushedStream], ending: Bool = false) {
+        let message = Message(bytes, ending: ending)
+        for (_, streams) in Dictionary(grouping: streams, by: { ObjectIdentifier($0.worker) }) {
+            for start in stride(from: 0, to: streams.count, by: streamsPerTurn) {
+                let part = streams[start..<min(start + streamsPerTurn, streams.count)]
+                part.first?.worker.loop.execute { for stream in part { stream.write(message) } }
+            }
+        }
+    }
+
+    /// The same bytes as either framing has them.
+    private struct Message: Sendable {
+        let plain: [UInt8]
+        let chunked: [UInt8]
+        let ending: Bool
+
+        init(_ bytes: [UInt8], ending: Bool) {
+            plain = bytes
+            self.ending = ending
+            let chunk = bytes.isEmpty ? [] : Array("\(String(bytes.count, radix: 16))\r\n".utf8) + bytes + Array("\r\n".utf8)
+            chunked = chunk + (ending ? Array("0\r\n\r\n".utf8) : [])
+        }
+    }
+
+    private func write(_ message: Message) {
+        guard let connection, connection.carries(self) else { return }
+        guard connection.waitingBytes <= Self.waitingLimit else { return connection.reset() }
+        let bytes = isChunked ? message.chunked : message.plain
+        connection.append(bytes, bytes.indices)
+        if message.ending { connection.endPushing() }
+        connection.settle()
+    }
+
+    /// The connection is over, or has sent its last. On the loop.
+    func end() {
+        isOver.store(true, ordering: .relaxed)
+        connection = nil
+    }
+
+    /// The service stops. On the loop.
+    func drain() { write(Message([], ending: true)) }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Lists that are kept in step by events, from outside")
+struct LiveTests {
+    /// A client that reads events as they come.
+    private final class Listener {
+        let client: RawClient
+        private var text = ""
+
+        init(_ service: RunningService, _ path: String, fields: [String] = [], receiveBuffer: Int32? = nil) throws {
+            client = try RawClient(port: service.port, receiveBuffer: receiveBuffer)
+            let lines = (["Accept: text/event-stream"] + fields).map { "\($0)\r\n" }.joined()
+            try client.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\(lines)\r\n")
+        }
+
+        /// Reads on until the text holds something.
+        func text(until end: String) throws -> String {
+            let limit = ContinuousClock.now + .seconds(20)
+            while !text.contains(end), ContinuousClock.now < limit {
+                guard let bytes = try client.bytes(within: 1_000) else { break }
+                text += String(decoding: bytes, as: UTF8.self)
+            }
+            defer { text = "" }
+            return text
+        }
+
+        /// The next event that is one: its name, id and data.
+        func event() throws -> (name: String, id: String, data: JSON)? {
+            let text = try text(until: "\n\n\r\n")
+            func value(_ field: String) -> String? {
+                text.split(whereSeparator: \.isNewline).first { $0.hasPrefix("\(field): ") }.map { String($0.dropFirst(field.count + 2)) }
+            }
+            guard let name = value("event"), let data = value("data") else { return nil }
+            return (name, value("id") ?? "", try JSON(data))
+        }
+    }
+
+    private func since(_ service: RunningService, _ path: String = "/feed?changes=true", fields: [String] = []) throws -> String {
+        try #require(try JSON(try service.get(path, fields: fields).text)["page"]?["since"]?.text)
+    }
+
+    @Test("a change is told to whoever holds the page, and its id is where to go on")
+    func told() async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.users(3), settings: [RunningService.tokenSetting])
+            let since = try since(service)
+            let first = try Listener(service, "/feed/changes?since=\(since)")
+            let second = try Listener(service, "/feed/changes?since=gone", fields: ["Last-Event-ID: \(since)"])
+            for listener in [first, second] {
+                let head = try listener.text(until: "retry: ")
+                #expect(head.hasPrefix("HTTP/1.1 200") && head.contains("Content-Type: text/event-stream"))
+                _ = try? listener.text(until: "\n\n")
+            }
+            _ = try service.importItems(Items.user("u9"))
+            let event = try #require(try first.event())
+            #expect(event.name == "changes")
+            #expect(event.data["inserted"]?.list.compactMap { $0["cell"]?["id"]?.text } == ["user:u9"])
+            #expect(try second.event()?.id == event.id)
+            // Whoever comes late is told at once, and whoever is in step is not.
+            let late = try Listener(service, "/feed/changes?since=\(since)")
+            _ = try late.text(until: "retry: ")
+            #expect(try late.event()?.id == event.id)
+            #expect(try service.get("/feed/changes?since=\(event.id)").text.contains(#""inserted":[]"#))
+            #expect(try service.admin("GET", "/metrics").text.contains("\nintertwine_feed_listeners 3"))
+        }
+    }
+
+    @Test("a viewer's own acts are told to that viewer alone")
+    func acts() async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.users(3))
+            let (ann, bob) = (["X-Viewer-ID: ann"], ["X-Viewer-ID: bob"])
+            let listener = try Listener(service, "/feed/changes?since=\(try since(service, fields: ann))", fields: ann)
+            let other = try Listener(service, "/feed/changes?since=\(try since(service, fields: bob))", fields: bob)
+            for listener in [listener, other] { _ = try listener.text(until: "retry: ") }
+            #expect(try service.ask("POST", "/cells/user:u1/dismissal", fields: ann).status == 200)
+            #expect(try listener.event()?.data["removed"]?[0]?["id"]?.text == "user:u1")
+            #expect(try service.ask("POST", "/cells/user:u2/selection", fields: ann).status == 200)
+            let selected = try #require(try listener.event()?.data["reconfigured"]?[0]?["cell"])
+            #expect(selected["state"]?["selected"] != nil)
+            let rest = try other.client.bytes(within: 500)
+            #expect(rest.map { String(decoding: $0, as: UTF8.self).contains("event:") } == false)
+        }
+    }
+
+    @Test("what belongs together no more is to be taken anew, and ends the stream")
+    func reload() async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.users(3))
+            let listener = try Listener(service, "/feed/changes?since=AAAA")
+            let text = try listener.text(until: "0\r\n\r\n")
+            #expect(text.contains("event: reload\ndata: {\"reload\":true}\n\n"))
+            #expect(try listener.client.isClosedByServer())
+            #expect(try service.get("/feed/changes", fields: ["Accept: text/event-stream"]).status == 400)
+        }
+    }
+
+    @Test("beyond the limit, polling is what is left; a place that was left is another's")
+    func bounded() async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.users(3), settings: ["limits.listeners=2"])
+            let path = "/feed/changes?since=\(try since(service))"
+            let listeners = try (0..<2).map { _ in try Listener(service, path) }
+            for listener in listeners { _ = try listener.text(until: "retry: ") }
+            let refused = try service.get(path, fields: ["Accept: text/event-stream"])
+            #expect(refused.status == 503 && refused["retry-after"] != nil)
+            #expect(try service.get(path).status == 200)
+            listeners[0].client.reset()
+            let limit = ContinuousClock.now + .seconds(20)
+            var isIn = false
+            while !isIn, ContinuousClock.now < limit {
+                isIn = try Listener(service, path).text(until: "\r\n\r\n").hasPrefix("HTTP/1.1 200")
+            }
+            #expect(isIn)
+        }
+    }
+
+    @Test("a stop ends the streams as they should end")
+    func stop() async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.users(3))
+            let listener = try Listener(service, "/feed/changes?since=\(try since(service))")
+            _ = try listener.text(until: "retry: ")
+            service.process.signal(SIGTERM)
+            #expect(try listener.text(until: "0\r\n\r\n").hasSuffix("0\r\n\r\n"))
+            #expect(service.process.wait() == 0)
+        }
+    }
+}
