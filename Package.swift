@@ -7,9 +7,10 @@ let viewer = [
     "advertisement-cell.mjs", "background-fetch-worker.mjs", "background-fetch.mjs", "binding-elements.mjs", "cell-kinds.mjs",
     "cell-menu.mjs", "cell-view.mjs", "cells.css", "circular-user-cell.mjs", "collection-layout.mjs", "collection-view.mjs",
     "connection-banner.mjs", "elements.mjs", "feed-filler.mjs", "foreshadowed-picture.mjs", "generic-cell.mjs", "icon.svg",
-    "image-zoom.mjs", "index.html", "inspector.mjs", "interactions.mjs", "journal.mjs", "keyboard.mjs", "main.mjs", "overlays.css",
-    "page.css", "placeholder-cell.mjs", "position.mjs", "section-header-cell.mjs", "seen-cells.mjs", "table-cells.mjs", "toast.mjs",
-    "undo-stack.mjs", "user-snapshot-cell.mjs", "view-options.mjs", "view-panel.mjs", "viewer-identity.mjs",
+    "image-zoom.mjs", "index.html", "inspector.mjs", "interactions.mjs", "journal.mjs", "keyboard.mjs", "main.mjs", "media-cell.mjs",
+    "media-player.mjs", "overlays.css", "page.css", "placeholder-cell.mjs", "position.mjs", "section-header-cell.mjs", "seen-cells.mjs",
+    "table-cells.mjs", "toast.mjs", "undo-stack.mjs", "user-snapshot-cell.mjs", "view-options.mjs", "view-panel.mjs",
+    "viewer-identity.mjs",
 ]
 
 // The client package that the page is built on: a link leads to it from among the page's files.

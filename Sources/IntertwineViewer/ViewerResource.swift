@@ -9,7 +9,7 @@ struct ViewerResource: Sendable {
 
     /// The `Content-Security-Policy` of every file, the modules included: a worker is held to that of its own script.
     static let contentSecurityPolicy = """
-        default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; \
+        default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; media-src 'self' https: http:; connect-src 'self'; \
         base-uri 'none'; form-action 'none'; frame-ancestors 'none'
         """
 
@@ -58,6 +58,8 @@ struct ViewerResource: Sendable {
         module("journal.mjs", PackageResources.journal_mjs),
         module("keyboard.mjs", PackageResources.keyboard_mjs),
         module("main.mjs", PackageResources.main_mjs),
+        module("media-cell.mjs", PackageResources.media_cell_mjs),
+        module("media-player.mjs", PackageResources.media_player_mjs),
         module("placeholder-cell.mjs", PackageResources.placeholder_cell_mjs),
         module("position.mjs", PackageResources.position_mjs),
         module("section-header-cell.mjs", PackageResources.section_header_cell_mjs),

@@ -4,6 +4,7 @@ import { advertisementCell } from "./advertisement-cell.mjs";
 import { CellView } from "./cell-view.mjs";
 import { circularUserCell } from "./circular-user-cell.mjs";
 import { genericCell } from "./generic-cell.mjs";
+import { mediaAdvertisementCell } from "./media-cell.mjs";
 import { sectionHeaderCell } from "./section-header-cell.mjs";
 import { advertisementRow, userRow } from "./table-cells.mjs";
 import { userSnapshotCell } from "./user-snapshot-cell.mjs";
@@ -18,10 +19,14 @@ const renderers = {
   UserSnapshotCollectionViewCell: userSnapshotCell,
   CircularUserCollectionViewCell: circularUserCell,
   AdvertisementCollectionViewCell: advertisementCell,
+  AdvertisementVideoCollectionViewCell: mediaAdvertisementCell,
+  AdvertisementAudioCollectionViewCell: mediaAdvertisementCell,
   SectionHeaderCollectionReusableView: sectionHeaderCell,
   UserTableViewCell: userRow,
   CircularUserTableViewCell: userRow,
   AdvertisementTableViewCell: advertisementRow,
+  AdvertisementVideoTableViewCell: mediaAdvertisementCell,
+  AdvertisementAudioTableViewCell: mediaAdvertisementCell,
   SectionHeaderTableViewHeaderFooterView: sectionHeaderCell,
 };
 

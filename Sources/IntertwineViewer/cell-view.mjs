@@ -3,6 +3,7 @@
 import { fill } from "./binding-elements.mjs";
 import { element, hue, icon, initials, resolve } from "./elements.mjs";
 import { forget, foreshadow } from "./foreshadowed-picture.mjs";
+import { mediaPlayer } from "./media-player.mjs";
 import { placeholder } from "./placeholder-cell.mjs";
 
 let made = 0;
@@ -97,6 +98,7 @@ export class CellView {
       if (typeof value.text === "string") {
         for (const avatar of this.content.querySelectorAll(".avatar")) avatar.dataset.initials = initials(value.text);
       }
+      if (typeof value.media === "string") this.#play(outlet, value);
       if (typeof value.image === "string") {
         foreshadow(outlet, value);
         this.#pictures.push({ binding: value, outlet, isShown: false, request: null });
@@ -120,6 +122,7 @@ export class CellView {
   disappear() {
     if (!this.#isNear) return;
     this.#isNear = false;
+    for (const player of this.content.querySelectorAll("video, audio")) player.pause();
     for (const picture of this.#pictures) {
       const { request } = picture;
       if (request === null) continue;
@@ -127,6 +130,13 @@ export class CellView {
       delete picture.outlet.dataset.state;
       this.images.cancel(request);
     }
+  }
+
+  #play(outlet, binding) {
+    const { entry } = this;
+    const perform = (slot) => this.actions.perform(slot, entry).catch(() => {});
+    const player = mediaPlayer(binding, { entry, title: this.#label.textContent || "Advertisement", perform });
+    if (player !== null) outlet.replaceChildren(player);
   }
 
   async #load(picture) {

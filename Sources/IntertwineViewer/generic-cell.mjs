@@ -38,6 +38,9 @@ function laidOut(content, identifier, label, cell) {
     if (type === "image") {
       outlets[part] = element("div.picture.generic-picture");
       content.append(outlets[part]);
+    } else if (type === "media") {
+      outlets[part] = element("div.media-outlet.generic-picture");
+      content.append(outlets[part]);
     } else if (part === title) {
       outlets[part] = label;
     } else {

@@ -7,8 +7,9 @@ export class Inspector {
   #unpin = null;
   #items = new Map();
 
-  constructor({ panel, journal, feed }) {
-    Object.assign(this, { panel, journal, feed });
+  /** `explanation(entry)` is where operators are told why a cell stands where it does, or null. */
+  constructor({ panel, journal, feed, explanation }) {
+    Object.assign(this, { panel, journal, feed, explanation });
     journal.addEventListener("entry", ({ detail }) => detail === this.#entry && this.#update());
     panel.addEventListener("keydown", (event) => {
       if (event.key !== "Escape") return;
@@ -37,9 +38,11 @@ export class Inspector {
     const { width, height } = shownSize(entry.cell.size);
     this.requests = element("ol.requests");
     this.none = element("p.quiet", {}, "None yet.");
+    const why = this.explanation(entry);
+    const link = why === null ? [] : [element("p", {}, element("a.cell-link", { href: why, target: "_blank", rel: "noopener" }, "Why is it here?"))];
     const scroll = element(
       "div.inspector-scroll", { tabindex: "0", role: "group", "aria-label": "Descriptor and requests" },
-      element("h3", {}, "Requests"), this.none, this.requests,
+      ...link, element("h3", {}, "Requests"), this.none, this.requests,
       element("h3", {}, "Descriptor"), element("pre.json", {}, ...highlighted(entry.cell)),
     );
     this.panel.replaceChildren(

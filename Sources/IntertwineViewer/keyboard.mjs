@@ -62,5 +62,5 @@ export class Keyboard {
 
 function tabStops({ element }, index) {
   element.tabIndex = index;
-  for (const tool of element.querySelectorAll(".tool, .cell-link")) tool.tabIndex = index;
+  for (const tool of element.querySelectorAll(".tool, .cell-link, video, audio")) tool.tabIndex = index;
 }

@@ -91,7 +91,13 @@ images.addEventListener("refused", ({ detail: { type, detail } }) => {
 });
 const undo = new UndoStack(toast);
 const interactions = new Interactions({ actions, feed, toast, undo, announce }).registerScreen("ImageZoom", imageZoom(images));
-const inspector = new Inspector({ panel: find("inspector"), journal, feed });
+const inspector = new Inspector({
+  panel: find("inspector"), journal, feed,
+  explanation: (entry) => {
+    const href = list.pageHref(entry);
+    return href === null || options.list !== "feed" ? null : options.explanation(href);
+  },
+});
 watchSeenCells({ impressions: new Impressions({ client }), feed, bar: document.querySelector(".bar"), panel: find("inspector") });
 connectionBanner({ connection, banner: find("banner"), toast });
 

@@ -17,6 +17,16 @@ export class ViewOptions {
     this.viewer = given.get("viewer") || null;
     this.language = told(given.get("language"));
     this.cells = told(given.get("cells"));
+    this.operators = /^https?:\/\//.test(given.get("operators") ?? "") ? given.get("operators") : null;
+  }
+
+  /** Where operators are told why the cells of a page stand there, by the page's href; null where nobody said where operators ask. */
+  explanation(href) {
+    if (this.operators === null || !URL.canParse(this.operators)) return null;
+    const url = new URL("admin/explain", this.operators);
+    const asked = new URLSearchParams(href.split("?")[1] ?? "");
+    for (const name of ["cursor", "limit", "layout", "width"]) if (asked.has(name)) url.searchParams.set(name, asked.get(name));
+    return url.href;
   }
 
   /** What every request says of the client: its languages, and which cells it knows (`own`: those that the viewer was made for). */
@@ -58,7 +68,7 @@ export class ViewOptions {
 
   /** The search of the page's URL with some options changed; what is as usual is left out. */
   search(changed) {
-    const { list, feed, section, layout, width, viewer, language, cells } = { ...this, ...changed };
+    const { list, feed, section, layout, width, viewer, language, cells, operators } = { ...this, ...changed };
     const query = new URLSearchParams();
     if (list !== "feed") query.set("list", list);
     if (feed) query.set("feed", feed);
@@ -68,6 +78,7 @@ export class ViewOptions {
     if (viewer) query.set("viewer", viewer);
     if (language) query.set("language", language);
     if (cells) query.set("cells", cells);
+    if (operators) query.set("operators", operators);
     return query.size > 0 ? `?${query}` : "";
   }
 }

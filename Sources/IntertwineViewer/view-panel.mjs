@@ -10,6 +10,7 @@ const fields = [
   { name: "viewer", label: "Viewer", hint: "this browser’s" },
   { name: "language", label: "Language", hint: "the browser’s, or de, en;q=0.5" },
   { name: "cells", label: "Cells", hint: "all, own, or A, B;v=2, *;q=0" },
+  { name: "operators", label: "Operators", hint: "where they ask, http://127.0.0.1:8081/" },
 ];
 
 /**

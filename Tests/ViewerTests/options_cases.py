@@ -4,6 +4,8 @@ import subprocess
 import urllib.request
 from pathlib import Path
 
+from selenium.webdriver.common.keys import Keys
+
 from page import ids, loaded
 from relay import Relay
 from service import Service
@@ -151,3 +153,41 @@ def it_can_be_built_by_others_from_the_same_package(browser, relay, service):
           done(list.sections.flatMap(({ entries }) => entries.map(({ cell }) => cell.id)));
         }).catch((error) => done(String(error)));""")
     assert len(walked) == 4 and set(walked) <= {cell["id"] for cell in service.cells()}, walked
+
+
+def it_plays_advertisements_and_tells_how_far_somebody_came(browser, relay, service):
+    if service.origin is None:
+        return
+    slots = ("start", "firstQuartile", "midpoint", "thirdQuartile", "complete", "mute")
+    played = {"media": f"http://127.0.0.1:{service.origin.port}/jingle.wav", "type": "audio/wav", "duration": 1}
+
+    def alter(page):
+        told = {slot: {"type": "request", "method": "POST", "href": f"/told/{slot}", "body": [{"type": slot}]} for slot in slots}
+        bound = {"type": "bind", "bindings": {"media": played}}
+        page["items"].insert(0, {"id": "ad:sound", "identifier": "AdvertisementAudioCollectionViewCell", "size": {"width": 300, "height": 120},
+                                 "actions": {"configuration": bound, "selection": {"type": "link", "href": "/click/x"}, **told}})
+
+    relay.alter_feed(alter)
+    relay.answer = lambda exchange: (202, JSON, []) if exchange.path.startswith("/told/") else None
+    browser.open(relay.url, cells=20)
+    player = browser.wait(lambda: browser.find('[data-id="ad:sound"] audio'), "the player")
+    assert player.get_attribute("aria-label") == "Advertisement" and player.get_attribute("controls")
+    # Nothing plays before somebody has done something.
+    browser.press(Keys.TAB)
+    heard = browser.driver.execute_async_script(
+        "const [player, done] = arguments; player.addEventListener('ended', () => setTimeout(() => done('ended'), 300));"
+        "player.muted = true; player.play().catch((error) => done(String(error)))", player)
+    assert heard == "ended", heard
+    told = [exchange.path.removeprefix("/told/") for exchange in relay.passed("POST", "/told/")]
+    assert sorted(told) == sorted(slots), told
+
+
+def it_leads_operators_to_why_a_cell_is_here(browser, relay, service):
+    if service.origin is None:
+        return
+    browser.open(f"{relay.url}?width=700&operators={service.admin_url}", cells=3)
+    browser.click(".cell:nth-child(2) [data-tool=inspect]")
+    href = browser.wait(lambda: browser.find("#inspector a"), "the link").get_attribute("href")
+    with urllib.request.urlopen(href) as answer:
+        explained = [place["cell"] for place in json.load(answer)["items"]]
+    assert browser.script("return document.querySelector('.cell:nth-child(2)').dataset.id") in explained, explained

@@ -1,12 +1,23 @@
 """A picture origin under the tests' control: the pictures of the sample, at the pace it is told; it counts who left early."""
+import io
 import socket
 import threading
 import time
+import wave
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
 
 PICTURES = Path(__file__).parents[2] / "Config/sample/pictures"
+
+
+def jingle():
+    """A second of silence."""
+    sound = io.BytesIO()
+    with wave.open(sound, "wb") as file:
+        file.setparams((1, 1, 8000, 8000, "NONE", ""))
+        file.writeframes(bytes([128]) * 8000)
+    return sound.getvalue()
 
 
 class Origin:
@@ -32,7 +43,12 @@ class Origin:
                         self.close_connection = True
                         return
                     time.sleep(0.01)
-                picture = (PICTURES / Path(urlsplit(self.path).path).name).read_bytes()
+                name = Path(urlsplit(self.path).path).name
+                if name.endswith(".wav"):
+                    sound = jingle()
+                    self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Type: audio/wav\r\nContent-Length: %d\r\n\r\n" % len(sound) + sound)
+                    return
+                picture = (PICTURES / name).read_bytes()
                 head = b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nCache-Control: max-age=60\r\nContent-Length: %d\r\n\r\n"
                 sent = 600 if origin.drips else len(picture)
                 self.wfile.write(head % len(picture) + picture[:sent])

@@ -178,7 +178,7 @@ class RelayHandler(BaseHTTPRequestHandler):
             return False
         exchange.finished, exchange.status = True, 200
         kind = "text/javascript" if name.endswith(".mjs") else mimetypes.guess_type(name)[0]
-        policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; base-uri 'none'"
+        policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; media-src 'self' https: http:; connect-src 'self'; base-uri 'none'"
         headers = {"Content-Type": kind, "Cache-Control": "no-cache", "Content-Security-Policy": policy}
         self.send(200, headers, (Path(self.owner.files) / name).read_bytes())
         return True

@@ -75,6 +75,11 @@ export class FeedList extends EventTarget {
     return this.#indexPaths.of(entry)?.[1] ?? null;
   }
 
+  /** The href of the page that an entry came on, or null where the page has changed since it was asked for. */
+  pageHref(entry) {
+    return this.pages.hrefAt(this.#all.indexOf(entry));
+  }
+
   /** Appends the next page; one request at a time, whoever asks. Throws `Unavailable` or `Refusal`. */
   loadNext() {
     this.#loading ??= this.#load().finally(() => {

@@ -29,10 +29,11 @@ export class FeedPages {
   /** The cells of the next page. Throws `Unavailable` or `Refusal`. */
   async next(options) {
     if (this.isAtEnd) return [];
-    const { cells, next, since, sections } = await this.client.page(this.#next, options);
+    const href = this.#next;
+    const { cells, next, since, sections } = await this.client.page(href, options);
     for (const section of sections) this.sections.add(section);
     this.#next = next;
-    this.held.push({ count: cells.length, since, next });
+    this.held.push({ count: cells.length, since, next, href });
     return cells;
   }
 
@@ -86,11 +87,19 @@ export class FeedPages {
     this.#known = known;
     const next = page?.next ?? null;
     const follows = this.held[to - 1].next === next;
-    const fresh = pages.map(({ count, since }) => ({ count, since, next: null }));
+    const fresh = pages.map(({ count, since }) => ({ count, since, next: null, href: null }));
+    if (fresh.length > 0) fresh[0].href = this.held[from].href;
     if (fresh.length > 0) fresh.at(-1).next = next;
     this.held = [...this.held.slice(0, from), ...fresh, ...(follows ? this.held.slice(to) : [])];
     if (!follows || to >= this.held.length) this.#next = this.held.at(-1)?.next ?? next;
     return follows;
+  }
+
+  /** The href of the page that has the cell with an index, or null where nobody knows. */
+  hrefAt(index) {
+    let end = 0;
+    for (const { count, href } of this.held) if (index >= 0 && index < (end += count)) return href;
+    return null;
   }
 
   /** Asks about the pages that are held no more. */

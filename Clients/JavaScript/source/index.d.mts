@@ -103,6 +103,7 @@ export class FeedPages {
   range(cells: Range): { from: number; to: number; start: number; end: number; since: string[] } | null;
   changes(cells: Range): Promise<{ start: number; end: number; answer: Changes } | null>;
   hold(changes: { from: number; to: number; answer: Changes }): boolean;
+  hrefAt(index: number): string | null;
   forget(): void;
 }
 
@@ -113,6 +114,7 @@ export class FeedList extends EventTarget {
   addEventListener(type: "changed", listener: (event: CustomEvent<Change>) => void, options?: boolean | AddEventListenerOptions): void;
   addEventListener(type: "outdated" | "reloading", listener: (event: Event) => void, options?: boolean | AddEventListenerOptions): void;
   indexPath(entry: Entry): IndexPath | null;
+  pageHref(entry: Entry): string | null;
   loadNext(): Promise<void>;
   hide(entry: Entry): () => void;
   remove(entry: Entry): void;
