@@ -140,6 +140,8 @@ let package = Package(
         .target(
             name: "IntertwineViewer",
             dependencies: ["IntertwineHTTPServer", "IntertwineRouting", .product(name: "HTTPTypes", package: "swift-http-types")],
+            // For TypeScript, and no browser asks for it.
+            exclude: ["client/index.d.mts"],
             resources: (viewer + viewerClient.map { "client/" + $0 }).map { .embedInCode($0) }),
         .target(
             name: "IntertwineImages",

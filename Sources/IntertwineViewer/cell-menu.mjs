@@ -1,7 +1,7 @@
 // Where there is no pointer that hovers, one button of a cell opens what can be done with it.
 import { element } from "./elements.mjs";
 
-/** `commands` are `{ name, label, isOffered(entry), run(entry) }`. Answers what opens the menu at a button. */
+/** `commands(entry)` are `{ name, label, run() }`. Answers what opens the menu at a button. */
 export function cellMenu(commands) {
   const menu = element("div.menu", { id: "cell-menu", role: "menu", popover: "auto", "aria-label": "Cell" });
   let opener = null;
@@ -20,11 +20,11 @@ export function cellMenu(commands) {
 
   return (button, entry) => {
     opener = button;
-    menu.replaceChildren(...commands.filter(({ isOffered }) => isOffered(entry)).map(({ name, label, run }) => {
+    menu.replaceChildren(...commands(entry).map(({ name, label, run }) => {
       const item = element("button.menu-item", { type: "button", role: "menuitem", tabindex: "-1", "data-menu": name }, label);
       item.addEventListener("click", () => {
         menu.hidePopover();
-        run(entry);
+        run();
       });
       return item;
     }));

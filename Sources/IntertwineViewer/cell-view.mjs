@@ -1,5 +1,6 @@
 // A view for cells of one identifier, used for one after the other: sized as the feed says, filled by a renderer, bound by the
 // configuration action.
+import { offered } from "./client/index.mjs";
 import { fill } from "./binding-elements.mjs";
 import { element, hue, icon, initials, resolve } from "./elements.mjs";
 import { forget, foreshadow } from "./foreshadowed-picture.mjs";
@@ -49,6 +50,7 @@ export class CellView {
     this.element.style.setProperty("--hue", hue(String(cell.id)));
     this.element.classList.toggle("is-inspected", entry.isInspected === true);
     this.#offer(cell.actions ?? {});
+    this.element.classList.toggle("has-slots", offered(cell).length > 0);
     this.place(frame);
     this.#outlets = this.rendering.outletsFor?.(cell) ?? this.rendering.outlets;
     this.actions.perform("configuration", entry, { view: this });

@@ -35,6 +35,15 @@ export class Interactions {
     });
   }
 
+  /** Performs a slot that the kind of cell offers under a label. */
+  async perform(entry, slot, label, key = uuid()) {
+    await this.#alone(entry, `could not be told: ${label}`, () => this.perform(entry, slot, label, key), async () => {
+      const performance = await this.actions.perform(slot, entry, { key });
+      const undo = performance?.undo?.isOpen ? [{ label: "Undo", run: () => this.#takeBack(performance, entry) }] : [];
+      this.toast.show(`${label}: ${entry.name}.`, { seconds: 8, actions: undo });
+    });
+  }
+
   /** Takes a cell off one of the viewer's lists, such as `saved`. `done` is what is said then. */
   async takeOff(entry, list, done) {
     await this.#alone(entry, "could not be taken off the list", () => this.takeOff(entry, list, done), async () => {

@@ -1,6 +1,6 @@
 // Composes the viewer by hand: who knows whom is all said here.
 import {
-  Actions, Connection, decodedImage, FeedClient, FeedList, FeedUpdates, ImageLoader, Impressions, Outbox,
+  Actions, Connection, decodedImage, FeedClient, FeedList, FeedUpdates, ImageLoader, Impressions, offered, Outbox,
 } from "./client/index.mjs";
 import { backgroundFetch } from "./background-fetch.mjs";
 import { cellKinds } from "./cell-kinds.mjs";
@@ -103,9 +103,10 @@ connectionBanner({ connection, banner: find("banner"), toast });
 
 const inspect = (entry) => inspector.toggle(entry);
 const dismiss = (entry) => (removal ? interactions.takeOff(entry, options.list, done) : interactions.dismiss(entry));
-const openMenu = cellMenu([
-  { name: "inspect", label: "Inspect", isOffered: () => true, run: inspect },
-  { name: "dismiss", label: removal ?? "Dismiss", isOffered: ({ cell }) => Boolean(removal ?? cell.actions?.dismissal), run: dismiss },
+const openMenu = cellMenu((entry) => [
+  ...offered(entry.cell).map(({ slot, label }) => ({ name: slot, label, run: () => interactions.perform(entry, slot, label) })),
+  { name: "inspect", label: "Inspect", run: () => inspect(entry) },
+  ...(removal ?? entry.cell.actions?.dismissal ? [{ name: "dismiss", label: removal ?? "Dismiss", run: () => dismiss(entry) }] : []),
 ]);
 new Keyboard({ feed, commands: { inspect, dismiss, select: (entry) => feed.viewOf(entry)?.face?.click() } });
 

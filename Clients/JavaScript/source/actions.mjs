@@ -12,6 +12,16 @@ export function planned(cell, slot, values = {}) {
   return plannedAction(cell?.actions?.[slot], values);
 }
 
+const usual = ["configuration", "cancellation", "selection", "deselection", "dismissal", "impression"];
+
+/** The slots that a kind has beyond the usual ones and that people can be offered: `{ slot, label }`. */
+export function offered(cell) {
+  return Object.entries(cell.actions ?? {}).flatMap(([slot, action]) => {
+    const isOffered = !usual.includes(slot) && typeof action?.label === "string" && action.label !== "" && plannedAction(action, {}) !== null;
+    return isOffered ? [{ slot, label: action.label }] : [];
+  });
+}
+
 function plannedAction(action, values) {
   const { type, href, method = "POST", body, templated, bindings } = action ?? {};
   if (type === "bind") return bindings !== null && typeof bindings === "object" ? { bind: bindings } : null;

@@ -183,6 +183,7 @@ export type Plan =
   | { request: { method: string; href: string; hasKey: boolean; body?: unknown } }
   | { link: { href: string } }
   | { bind: Record<string, Binding> };
+export function offered(cell: Cell): { slot: string; label: string }[];
 export function planned(cell: Cell, slot: string, values?: Record<string, string>): Plan | null;
 
 export interface Gesture { key: string; method: string; href: string; body?: unknown; made: number }

@@ -1,5 +1,5 @@
 // Everything that an app needs to show a feed: see README.md.
-export { Actions, planned } from "./actions.mjs";
+export { Actions, offered, planned } from "./actions.mjs";
 export { Refusal, Unavailable } from "./answers.mjs";
 export { Backoff, retryAfter } from "./backoff.mjs";
 export { applied, difference } from "./batch-update.mjs";

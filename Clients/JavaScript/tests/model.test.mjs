@@ -1,8 +1,10 @@
 // A thousand random operations on a real service: the list, and a collection view that takes nothing but its batch updates, show what a
 // fresh walk finds. SEED=… repeats a run.
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { after, before, test } from "node:test";
-import { Actions, FeedClient, FeedList } from "../source/index.mjs";
+import { setTimeout as wait } from "node:timers/promises";
+import { Actions, FeedClient, FeedList, FeedUpdates } from "../source/index.mjs";
 import { ad, event, kinds, Service, user } from "./service.mjs";
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
@@ -129,3 +131,24 @@ for (const [limit, operations] of [[7, 1000], [100, 300]]) {
     console.log(`${count} operations, ${list.entries.length} cells, ${list.pages.held.length} pages, ${reloads} reloads`);
   });
 }
+
+test("follows what the service tells by itself", { timeout: 30_000 }, async (context) => {
+  const client = new FeedClient({ base: service.url, viewer: "live" });
+  const list = new FeedList(client, "feed?limit=10&changes=true");
+  for (let page = 0; page < 3; page += 1) await list.loadNext();
+  const updates = new FeedUpdates({ list, shown: () => ({ first: 0, last: 9 }), interval: 60_000 });
+  try {
+    for (const until = Date.now() + 3000; updates.isLive && !updates.isListening && Date.now() < until;) await wait(10);
+    if (!updates.isLive) return context.skip("this service does not");
+    assert.ok(updates.isListening);
+    for (let round = 0; round < 20; round += 1) {
+      const changed = once(list, "changed");
+      await service.operate({ insert: user(`live-${round}`), before: list.entries.find(({ cell }) => cell.id.startsWith("user:")).cell.id });
+      await changed;
+    }
+    const page = await new FeedClient({ base: service.url, viewer: "live" }).page("feed?limit=10");
+    assert.deepEqual(list.entries.slice(0, page.cells.length).map(({ cell }) => cell.id), page.cells.map(({ id }) => id));
+  } finally {
+    updates.close();
+  }
+});
