@@ -42,9 +42,9 @@ final class RealServer {
         process.arguments =
             ["serve", "--host", "127.0.0.1", "--port", "0", "--admin-port", "0", "--set", "ads.rotation=listed"] + store
         process.environment = environment
-        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
         let log = Pipe()
-        process.standardError = log
+        process.standardOutput = log
         try process.run()
         var ports: [String: Int] = [:]
         var text = ""
