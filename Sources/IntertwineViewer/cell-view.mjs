@@ -137,7 +137,9 @@ export class CellView {
   #play(outlet, binding) {
     const { entry } = this;
     const perform = (slot) => this.actions.perform(slot, entry).catch(() => {});
-    const player = mediaPlayer(binding, { entry, title: this.#label.textContent || "Advertisement", perform });
+    // The type stands beside the media as a text of its own.
+    const type = this.cell.actions.configuration.bindings.mediaType?.text ?? (/Audio/.test(this.identifier) ? "audio/" : undefined);
+    const player = mediaPlayer({ type, ...binding }, { entry, title: this.#label.textContent || "Advertisement", perform });
     if (player !== null) outlet.replaceChildren(player);
   }
 

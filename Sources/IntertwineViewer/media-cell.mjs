@@ -1,7 +1,7 @@
 import { bindingsOf } from "./client/index.mjs";
 import { element } from "./elements.mjs";
 
-/** An advertisement that plays: its poster, the player above it, and what else it binds as words. */
+/** An advertisement that plays: its poster, and the player above it. */
 export function mediaAdvertisementCell(content) {
   const badge = element("span.badge", { "aria-hidden": "true" }, "Ad");
   const label = element("span.unseen", {}, "Advertisement");
@@ -9,7 +9,8 @@ export function mediaAdvertisementCell(content) {
     label, outlets: {},
     outletsFor(cell) {
       const places = { image: "div.picture.media-poster", media: "div.media-outlet" };
-      const outlets = Object.fromEntries(bindingsOf(cell).map(([part, { type }]) => [part, element(places[type] ?? "p.media-words", { dir: "auto" })]));
+      const shown = bindingsOf(cell).filter(([, { type }]) => places[type] !== undefined);
+      const outlets = Object.fromEntries(shown.map(([part, { type }]) => [part, element(places[type])]));
       content.replaceChildren(...Object.values(outlets), badge, label);
       return outlets;
     },

@@ -161,11 +161,11 @@ def it_plays_advertisements_and_tells_how_far_somebody_came(browser, relay, serv
     if service.origin is None:
         return
     slots = ("start", "firstQuartile", "midpoint", "thirdQuartile", "complete", "mute")
-    played = {"media": f"http://127.0.0.1:{service.origin.port}/jingle.wav", "type": "audio/wav", "duration": 1}
+    played = {"media": f"http://127.0.0.1:{service.origin.port}/jingle.wav"}
 
     def alter(page):
         told = {slot: {"type": "request", "method": "POST", "href": f"/told/{slot}", "body": [{"type": slot}]} for slot in slots}
-        bound = {"type": "bind", "bindings": {"media": played}}
+        bound = {"type": "bind", "bindings": {"media": played, "mediaType": {"text": "audio/wav"}, "duration": {"number": 1}}}
         page["items"].insert(0, {"id": "ad:sound", "identifier": "AdvertisementAudioCollectionViewCell", "size": {"width": 300, "height": 120},
                                  "actions": {"configuration": bound, "selection": {"type": "link", "href": "/click/x"}, **told}})
 

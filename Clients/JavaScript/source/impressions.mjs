@@ -8,7 +8,7 @@ const most = 1000;
 
 /** What counts as seen, by a cell's impression action: `{ share, seconds }`. */
 export function viewability(cell) {
-  const { share, seconds } = cell.actions?.impression?.viewability ?? {};
+  const { share, seconds } = cell.actions?.impression?.viewable ?? {};
   return {
     share: Number.isFinite(share) && share > 0 && share <= 1 ? share : 0.5,
     seconds: Number.isFinite(seconds) && seconds >= 0 && seconds <= 3600 ? seconds : 1,

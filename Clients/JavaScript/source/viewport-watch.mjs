@@ -16,6 +16,8 @@ export class ViewportWatch {
       requestAnimationFrame(() => answer(this.#isHidden || !this.#elements.has(entry) ? 0 : this.#share(this.#elements.get(entry))));
     });
     this.#look();
+    // Media events do not bubble, and are caught on their way down.
+    for (const type of ["playing", "pause", "ended"]) document.addEventListener(type, ({ target }) => this.#played(target), true);
     addEventListener("pagehide", () => impressions.send({ keepalive: true }));
     document.addEventListener("visibilitychange", () => {
       this.#turned();
@@ -74,7 +76,7 @@ export class ViewportWatch {
       const entry = this.#entries.get(target);
       if (entry === undefined) continue;
       if (this.#isHidden) this.impressions.leave(entry);
-      else this.impressions.update(entry, intersectionRatio);
+      else this.impressions.update(entry, isAtRest(target) ? 0 : intersectionRatio);
     }
   }
 
@@ -90,11 +92,27 @@ export class ViewportWatch {
     }
   }
 
+  /** What plays counts as seen while it does. */
+  #played(player) {
+    for (const element of this.#entries.keys()) {
+      if (!element.contains(player)) continue;
+      this.#observer.unobserve(element);
+      this.#observer.observe(element);
+    }
+  }
+
   #share(element) {
+    if (isAtRest(element)) return 0;
     const { top, right, bottom, left, width, height } = element.getBoundingClientRect();
     const { clientWidth, clientHeight } = document.documentElement;
     const across = Math.min(right, clientWidth - this.#edges.right) - Math.max(left, this.#edges.left);
     const down = Math.min(bottom, clientHeight - this.#edges.bottom) - Math.max(top, this.#edges.top);
     return (Math.max(across, 0) * Math.max(down, 0)) / (width * height);
   }
+}
+
+/** Whether an element has something to play that does not. */
+function isAtRest(element) {
+  const player = element.querySelector("video, audio");
+  return player !== null && (player.paused || player.ended);
 }

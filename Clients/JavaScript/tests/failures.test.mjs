@@ -197,7 +197,7 @@ test("has the service stop a picture by the cell's own action", async () => {
 test("counts a cell as its action defines it, once, and keeps what could not be told", () => against([ways.drop, ways.status(202, [])], async (client, server) => {
   const impressions = new Impressions({ client, pause: 1 });
   const impression = { type: "request", method: "POST", href: "/events", body: [{ type: "impression", cell: "ad:1", token: "t" }] };
-  const entry = (viewability) => ({ cell: { ...cell("ad:1"), actions: { impression: { ...impression, viewability } } } });
+  const entry = (viewable) => ({ cell: { ...cell("ad:1"), actions: { impression: { ...impression, viewable } } } });
   const [full, brief, gone] = [entry({ share: 1, seconds: 0 }), entry({ share: 0.5, seconds: 0.02 }), entry({ share: 0.5, seconds: 0.02 })];
   impressions.update(full, 0.99);
   impressions.update(brief, 0.5);
