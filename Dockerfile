@@ -1,7 +1,7 @@
-# Build: the toolchain, and the headers of the three system libraries.
+# Build: the toolchain, and the headers of the four system libraries.
 FROM swift:6.3-bookworm AS build
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends libcurl4-openssl-dev zlib1g-dev libsqlite3-dev pkg-config \
+    && apt-get install --yes --no-install-recommends libcurl4-openssl-dev zlib1g-dev libsqlite3-dev libvips-dev pkg-config \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /source
 # The dependencies in a layer of their own: it is made again when the manifest changes, not when the sources do.
@@ -14,12 +14,14 @@ COPY Sources Sources
 COPY Clients/JavaScript/source Clients/JavaScript/source
 COPY Config/sample Config/sample
 RUN swift build --configuration release --product intertwine --static-swift-stdlib \
-    && install -D --strip "$(swift build --configuration release --show-bin-path)/intertwine" /out/usr/local/bin/intertwine
+    && swift build --configuration release --product intertwine-pictures --static-swift-stdlib \
+    && for program in intertwine intertwine-pictures; do \
+        install -D --strip "$(swift build --configuration release --show-bin-path)/$program" "/out/usr/local/bin/$program"; done
 
 # Run: no compiler, no shell tools beyond curl for the health check, no root.
 FROM debian:bookworm-slim
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends ca-certificates curl libcurl4 libsqlite3-0 zlib1g \
+    && apt-get install --yes --no-install-recommends ca-certificates curl libcurl4 libsqlite3-0 libvips42 zlib1g \
     && rm -rf /var/lib/apt/lists/* \
     && groupadd --gid 10001 intertwine \
     && useradd --uid 10001 --gid 10001 --no-log-init --no-create-home --home-dir /data --shell /usr/sbin/nologin intertwine \

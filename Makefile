@@ -38,20 +38,21 @@ help:
 	@grep '^# make' Makefile | cut -c3-
 
 install-build:
-	@Config/install libcurl4-openssl-dev zlib1g-dev libsqlite3-dev pkg-config curl
+	@Config/install libcurl4-openssl-dev zlib1g-dev libsqlite3-dev libvips-dev pkg-config curl
 
 install-test: install-build
-	@Config/install sqlite3 procps gcc libc6-dev python3-venv python3-selenium python3-yaml chromium chromium-driver prometheus nodejs node-typescript
+	@Config/install sqlite3 procps libvips-tools gcc libc6-dev python3-venv python3-selenium python3-yaml chromium chromium-driver prometheus nodejs node-typescript
 	@[ -x .build/python/bin/python3 ] || python3 -m venv .build/python
 	@.build/python/bin/python3 -c 'import prometheus_client' 2>/dev/null || .build/python/bin/pip install --quiet prometheus_client
 	@# For the axe-core within it.
 	@ls .build/python/lib/python3*/site-packages/axe_playwright_python/axe.min.js >/dev/null 2>&1 || .build/python/bin/pip install --quiet --no-deps axe-playwright-python
 
 install-bench: install-build
-	@Config/install sqlite3 nginx-light wrk gcc libc6-dev libssl-dev
+	@Config/install sqlite3 nginx-light wrk libvips-tools gcc libc6-dev libssl-dev
 
 run: install-build
 	$(RELEASE) --product intertwine
+	$(RELEASE) --product intertwine-pictures
 	@PORT=$(PORT) ADMIN_PORT=$(ADMIN_PORT) DATABASE=$(DATABASE) Config/run
 
 # What tests and the browser leave in the folder for temporary files goes with it.
@@ -86,6 +87,7 @@ package: install-build
 	swift package generate-manual
 	@# After it, as it leaves a binary there that is not static.
 	$(RELEASE) --static-swift-stdlib --product intertwine
+	$(RELEASE) --static-swift-stdlib --product intertwine-pictures
 	@$(COLLECT_MANUAL)
 	@Config/package
 
@@ -95,6 +97,7 @@ container-check: package
 
 bench: install-bench
 	$(RELEASE) --product intertwine
+	$(RELEASE) --product intertwine-pictures
 	$(RELEASE) --product sample-origin
 	swift build -c release --package-path Benchmarks
 	Benchmarks/run

@@ -29,6 +29,7 @@ let package = Package(
     name: "intertwine",
     products: [
         .executable(name: "intertwine", targets: ["intertwine"]),
+        .executable(name: "intertwine-pictures", targets: ["intertwine-pictures"]),
         .library(
             name: "IntertwineService",
             targets: [
@@ -62,6 +63,10 @@ let package = Package(
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
+
+        // What decodes and encodes pictures, in processes of its own that are locked in. The service does not depend on it.
+        .executableTarget(
+            name: "intertwine-pictures", dependencies: ["CPictureSandbox", "CVips", "IntertwinePictureWire"]),
 
         // The origin of the sample feed's pictures.
         .executableTarget(
@@ -146,7 +151,7 @@ let package = Package(
         .target(
             name: "IntertwineImages",
             dependencies: [
-                "CIntertwineLinux", "IntertwineEventLoop", "IntertwineFetch", "IntertwinePrimitives",
+                "CIntertwineLinux", "IntertwineEventLoop", "IntertwineFetch", "IntertwinePictureWire", "IntertwinePrimitives",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -191,6 +196,7 @@ let package = Package(
         // Floor 0: what is written the same way everywhere. No dependency, no Foundation.
         .target(name: "IntertwinePrimitives"),
         .target(name: "IntertwineEventLoop", dependencies: ["CIntertwineLinux"]),
+        .target(name: "IntertwinePictureWire"),
         .target(
             name: "IntertwineFeed",
             dependencies: [
@@ -208,6 +214,9 @@ let package = Package(
         .target(name: "CIntertwineLinux"),
         .systemLibrary(
             name: "CIntertwineCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .target(name: "CPictureSandbox"),
+        // libvips' own flags name -pthread, which the package manager complains of: those of what its headers include suffice.
+        .systemLibrary(name: "CVips", pkgConfig: "gobject-2.0", providers: [.apt(["libvips-dev"])]),
         .systemLibrary(name: "CIntertwineZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
         // Tests
@@ -244,7 +253,7 @@ let package = Package(
             name: "ImagesTests",
             dependencies: [
                 "CacheFiller", "IntertwineEventLoop", "IntertwineFetch", "IntertwineImages", "IntertwinePrimitives", "TestSupport",
-                .product(name: "Logging", package: "swift-log"),
+                "intertwine-pictures", .product(name: "Logging", package: "swift-log"),
             ]),
         // A process that the storage tests kill: it must be another one than theirs.
         .executableTarget(
@@ -276,12 +285,14 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        .testTarget(name: "EndToEndTests", dependencies: ["TestSupport", "intertwine", "recipe-feed", "sample-origin"]),
+        .testTarget(
+            name: "EndToEndTests", dependencies: ["TestSupport", "intertwine", "intertwine-pictures", "recipe-feed", "sample-origin"]),
     ]
 )
 
 // One loop for the settings of all Swift targets.
-for target in package.targets where target.type != .system && !["CAllocationCount", "CIntertwineLinux"].contains(target.name) {
+let inC = ["CAllocationCount", "CIntertwineLinux", "CPictureSandbox"]
+for target in package.targets where target.type != .system && !inC.contains(target.name) {
     target.swiftSettings = [
         .swiftLanguageMode(.v6),
         .enableUpcomingFeature("ExistentialAny"),

@@ -8,6 +8,8 @@
 #include <linux/sockios.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -161,4 +163,46 @@ int clinux_start_thread(size_t stack_bytes, void (*run)(void *context), void *co
     if (error != 0) free(start);
     pthread_attr_destroy(&attributes);
     return -error;
+}
+
+int clinux_start_process(const char *path, const char *argument, int *socket) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) return -errno;
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    pid_t process = -1;
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error != 0) goto no_actions;
+    error = posix_spawnattr_init(&attributes);
+    if (error != 0) goto no_attributes;
+    if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, ends[1], 0);
+    if (error == 0) error = posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+    if (error == 0) error = posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+    if (error == 0) error = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+    if (error == 0) error = posix_spawnattr_setsigmask(&attributes, &none);
+    if (error == 0) error = posix_spawnattr_setsigdefault(&attributes, &all);
+    if (error == 0) error = posix_spawnattr_setpgroup(&attributes, 0);
+    if (error == 0)
+        error = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+    char *const arguments[] = {(char *)path, (char *)argument, NULL};
+    char *const environment[] = {NULL};
+    if (error == 0) error = posix_spawn(&process, path, &actions, &attributes, arguments, environment);
+    posix_spawnattr_destroy(&attributes);
+no_attributes:
+    posix_spawn_file_actions_destroy(&actions);
+no_actions:
+    close(ends[1]);
+    if (error == 0 && fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0) {
+        error = errno;
+        kill(process, SIGKILL);
+    }
+    if (error != 0) {
+        close(ends[0]);
+        return -error;
+    }
+    *socket = ends[0];
+    return process;
 }

@@ -61,3 +61,8 @@ int clinux_reserve(int descriptor, int64_t offset, int64_t length);
 /// Runs `run` with `context` on a new, detached thread (pthread_create) that has so many bytes of stack, the system's default where 0.
 /// Returns 0 or -errno: then `run` is not called.
 int clinux_start_thread(size_t stack_bytes, void (*run)(void *context), void *context);
+
+/// Starts a program with one argument and nothing else of this process: no environment, no signal mask, a process group of its own, and
+/// of descriptors one end of a socket pair as standard input, /dev/null as output and error. The other end goes to `socket`; it is
+/// non-blocking and close-on-exec. Returns the process or -errno.
+int clinux_start_process(const char *path, const char *argument, int *socket);

@@ -37,6 +37,11 @@ public struct ImageSettings: Sendable {
     public var headTimeout: Duration = .seconds(5)
     /// How many redirects are followed.
     public var redirects = 3
+    /// The program that resizes pictures; where empty, the one beside the service's own. And how many processes of it; 0 for one a processor.
+    public var worker = ""
+    public var workers = 0
+    /// How long one of them may take for a picture.
+    public var workerTimeout: Duration = .seconds(10)
     /// How long a picture is fresh at the least, where its origin does not forbid it.
     public var shortest: Duration = .seconds(300)
     /// How long it may be served stale while it is fetched anew, and where its origin fails, if that one says nothing about it.
@@ -70,6 +75,9 @@ public struct ImageSettings: Sendable {
         reader.read("images.connect-timeout", &connectTimeout, in: timeouts)
         reader.read("images.head-timeout", &headTimeout, in: timeouts)
         reader.read("images.redirects", &redirects, in: 0...20)
+        reader.read("images.worker", &worker, allowed: "empty, or a program's path")
+        reader.read("images.workers", &workers, in: 0...256)
+        reader.read("images.worker-timeout", &workerTimeout, in: .milliseconds(100) ... .seconds(300))
         let ages: ClosedRange<Duration> = .zero ... .seconds(30 * 86_400)
         reader.read("images.shortest", &shortest, in: ages)
         reader.read("images.stale-while-revalidate", &staleWhileRevalidate, in: ages)
@@ -105,6 +113,15 @@ extension ImageSettings {
 
     /// Longer than anything that a client waits for: a name, a turn, the fetch, and the pause before a second attempt.
     var timeLimit: Duration { .seconds(4) + patience + deadline }
+
+    /// What resizes pictures.
+    var workerConfiguration: PictureWorkers.Configuration {
+        var configuration = PictureWorkers.Configuration()
+        configuration.path = worker.isEmpty ? nil : worker
+        configuration.count = workers > 0 ? workers : PictureWorkers.Configuration.processors
+        configuration.timeLimit = workerTimeout
+        return configuration
+    }
 
     /// - Parameter folder: where pictures are kept on disk; not used where no room is given to them.
     func configuration(folder: String) -> ImageConfiguration {

@@ -15,6 +15,8 @@ final class PictureProxy: Sendable {
     let signer: ImageURLSigner
     let links: PictureLinks
     let finished: FinishedPictures
+    /// Resizes pictures, where it is available.
+    let workers: PictureWorkers
     private let transfers: Transfers
     private let timeLimit: Duration
 
@@ -34,6 +36,9 @@ final class PictureProxy: Sendable {
         images.clock = { clock() / 1_000 }
         let manager = ImageNetworkManager(images, transfers: transfers)
         timeLimit = settings.timeLimit
+        var workers = settings.workerConfiguration
+        workers.logger = logger
+        self.workers = try PictureWorkers(workers)
         self.transfers = transfers
         self.manager = manager
         self.signer = signer
@@ -53,6 +58,7 @@ final class PictureProxy: Sendable {
     /// Gives up all downloads, and the loop.
     func shutDown() async {
         await manager.shutDown()
+        await workers.shutDown()
         await transfers.shutDown()
         transfers.loop.stop()
     }

@@ -1,0 +1,184 @@
+internal import CIntertwineLinux
+internal import Glibc
+public import IntertwineEventLoop
+internal import IntertwinePictureWire
+public import Logging
+
+/// Pictures made by processes of our own (`intertwine-pictures`), which are locked in: they have a socket to this one and nothing else, and
+/// whatever the bytes of a picture do to one of them ends there.
+public final class PictureWorkers: PictureTransformer {
+    public struct Configuration: Sendable {
+        /// Of the worker's program; nil for the one beside the program that runs.
+        public var path: String?
+        /// How many there are: each does one picture at a time, on one processor.
+        public var count = processors
+        /// How long a worker may take for one picture.
+        public var timeLimit: Duration = .seconds(10)
+        /// How many may wait for a worker, and how long.
+        public var queue = 256
+        public var patience: Duration = .seconds(10)
+        public var logger = Logger(label: "intertwine.pictures")
+
+        public init() {}
+
+        /// Those that this process may use.
+        public static var processors: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+    }
+
+    private static let program = "intertwine-pictures"
+
+    private let loop: EventLoop
+    private let pool: WorkerPool?
+    private let isReady: Flag
+
+    /// Starts the workers. Without their program there are none, which is logged.
+    ///
+    /// - Throws: `EventLoopError` where the process has no descriptor left.
+    public init(_ configuration: Configuration) throws(EventLoopError) {
+        loop = try EventLoop(label: "pictures")
+        let path = configuration.path ?? Self.besideThisProgram()
+        let isThere = access(path, X_OK) == 0
+        isReady = Flag(isThere)
+        guard isThere, let starter = WorkerStarter() else {
+            isReady.set(false)
+            pool = nil
+            configuration.logger.warning(
+                "pictures are served as they are: there is no \(Self.program) to resize them", metadata: ["path": "\(path)"])
+            return
+        }
+        let pool = WorkerPool(configuration, path: path, loop: loop, starter: starter, isReady: isReady)
+        self.pool = pool
+        loop.execute { pool.assumeIsolated { $0.start() } }
+    }
+
+    deinit {
+        let (loop, pool) = (loop, pool)
+        loop.execute {
+            pool?.assumeIsolated { $0.shutDown() }
+            loop.stop()
+        }
+    }
+
+    /// Ends all work, and the workers.
+    public func shutDown() async {
+        guard let pool else { return loop.stop() }
+        await withCheckedContinuation { continuation in
+            loop.execute {
+                pool.assumeIsolated { $0.shutDown() }
+                continuation.resume()
+            }
+        }
+        loop.stop()
+    }
+
+    public var isAvailable: Bool { isReady.isSet }
+
+    public func transform(
+        _ picture: [UInt8], _ recipe: PictureRecipe, priority: ImagePriority
+    ) async throws(ImageFailure) -> TransformedPicture {
+        let job = PictureJob(recipe)
+        let result = try await perform(job, on: picture, keepsAnimation: job.keepsAnimation, priority: priority)
+        return TransformedPicture(
+            bytes: result.bytes, kind: recipe.format, width: result.width, height: result.height, original: PictureFacts(result))
+    }
+
+    public func facts(of picture: [UInt8], priority: ImagePriority) async throws(ImageFailure) -> PictureFacts {
+        PictureFacts(try await perform(PictureJob(id: 0), on: picture, keepsAnimation: false, priority: priority))
+    }
+
+    private func perform(
+        _ job: PictureJob, on picture: [UInt8], keepsAnimation: Bool, priority: ImagePriority
+    ) async throws(ImageFailure) -> PictureResult {
+        guard let pool, isAvailable else { throw ImageFailure(.workerFailed) }
+        let pixels = try FrameReader.cost(of: picture, keepsAnimation: keepsAnimation)
+        let ticket = TransformTicket()
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                loop.execute {
+                    pool.assumeIsolated {
+                        $0.enter(job, picture, pixels: pixels, priority: priority, ticket) { continuation.resume(returning: $0) }
+                    }
+                }
+            }
+        } onCancel: {
+            ticket.leave()
+            loop.execute { pool.assumeIsolated { $0.leave(ticket) } }
+        }
+        return try result.get()
+    }
+
+    /// Whether a worker's answer can be one to this job: it may be that of a picture that has taken it over.
+    static func fits(_ result: PictureResult, _ job: PictureJob) -> Bool {
+        guard let format = job.format else { return result.bytes.isEmpty }
+        guard result.width > 0, result.height > 0, result.width <= PictureJob.longestSide, result.height <= PictureJob.longestSide else {
+            return false
+        }
+        return MediaKind.sniff(Array(result.bytes.prefix(256))) == MediaKind(rawValue: format.rawValue).map { .kind($0) }
+    }
+
+    /// Where a package, a container and a build put it.
+    private static func besideThisProgram() -> String {
+        var target = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let length = readlink("/proc/self/exe", &target, target.count - 1)
+        let own = length > 0 ? String(decoding: target.prefix(length).map(UInt8.init(bitPattern:)), as: UTF8.self) : ""
+        return (own.lastIndex(of: "/").map { String(own[...$0]) } ?? "./") + program
+    }
+}
+
+extension FrameReader {
+    /// Pixels of what has to be decoded, by what the picture says of itself.
+    ///
+    /// - Throws: `tooManyPixels` and `undecodable`.
+    fileprivate static func cost(of picture: [UInt8], keepsAnimation: Bool) throws(ImageFailure) -> Int {
+        guard case .kind(let kind) = MediaKind.sniff(Array(picture.prefix(512))) else { throw ImageFailure(.undecodable) }
+        var reader = FrameReader(kind)
+        var place = 0
+        // In pieces, as it keeps what it has not understood.
+        while place < picture.count, reader.finding == .unclear || (keepsAnimation && reader.fault == nil) {
+            let end = min(place + 16_384, picture.count)
+            reader.take(picture[place..<end])
+            place = end
+        }
+        if let fault = reader.fault { throw ImageFailure(fault) }
+        guard case .size(let size) = reader.finding else { throw ImageFailure(.undecodable) }
+        return size.width * size.height * (keepsAnimation ? reader.frames : 1)
+    }
+}
+
+extension PictureJob {
+    fileprivate init(_ recipe: PictureRecipe) {
+        self.init(
+            id: 0, width: recipe.width ?? 0, height: recipe.height ?? 0, format: PictureFormat(rawValue: recipe.format.rawValue),
+            quality: recipe.quality ?? 0, keepsAnimation: recipe.keepsAnimation && (recipe.format == .gif || recipe.format == .webp))
+        guard case .fill(let focus) = recipe.fit else { return }
+        switch focus {
+        case .centre: cut = .centre
+        case .attention: cut = .attention
+        case .point(let x, let y):
+            cut = .point
+            (self.x, self.y) = (PictureRecipe.thousandths(x), PictureRecipe.thousandths(y))
+        }
+    }
+}
+
+extension PictureFacts {
+    fileprivate init(_ result: PictureResult) {
+        let digits = [result.color.red, result.color.green, result.color.blue].map { byte in
+            (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }
+        self.init(
+            width: result.originalWidth, height: result.originalHeight, frames: result.frames, hasAlpha: result.hasAlpha,
+            color: "#" + digits.joined(), thumbHash: result.thumbHash)
+    }
+}
+
+extension ImageFailure {
+    init(_ refusal: PictureRefusal) {
+        switch refusal {
+        case .undecodable: self.init(Reason.undecodable)
+        case .tooManyPixels: self.init(Reason.tooManyPixels)
+        case .cancelled: self.init(Reason.cancelled)
+        case .unencodable: self.init(Reason.workerFailed)
+        }
+    }
+}

@@ -1,0 +1,362 @@
+internal import IntertwineEventLoop
+internal import IntertwinePictureWire
+internal import Logging
+internal import Synchronization
+
+/// The workers and what they have to do. Lives on a loop, on which nothing waits: neither for a worker, nor for a process to start.
+///
+/// Whatever a worker does wrong costs the one picture that it is working on, and the worker: it is killed and another one started.
+actor WorkerPool {
+    typealias Reply = @Sendable (Result<PictureResult, ImageFailure>) -> Void
+
+    /// How long a worker may take to be ready.
+    private static let longestStart = Duration.seconds(20)
+    /// How long it may go on with what nobody wants any more, before it is killed.
+    private static let longestFarewell = Duration.milliseconds(35)
+    /// Jobs until a worker is replaced as a matter of course.
+    private static let longestLife = 10_000
+
+    private struct Job {
+        let job: PictureJob
+        let picture: [UInt8]
+        let reply: Reply
+    }
+
+    private nonisolated let loop: EventLoop
+    private let configuration: PictureWorkers.Configuration
+    private let path: String
+    private let starter: WorkerStarter
+    private let isReady: Flag
+    private var queue: TransformQueue<UInt32>
+    private var jobs: [UInt32: Job] = [:]
+    private var workers: [Int: WorkerProcess] = [:]
+    /// Being started right now.
+    private var expected = 0
+    /// How many there should be: one that shows that they can be, and all from the moment that there is more to do.
+    private var wanted = 1
+    private var restarts: RestartPolicy
+    private var restartTimers: [Int: OneShotTimer] = [:]
+    private var queueTimer: OneShotTimer?
+    private var lastJob: UInt32 = 0
+    private var lastWorker = 0
+    private var hasGreeted = false
+    private var isShutDown = false
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    init(_ configuration: PictureWorkers.Configuration, path: String, loop: EventLoop, starter: WorkerStarter, isReady: Flag) {
+        self.configuration = configuration
+        self.path = path
+        self.loop = loop
+        self.starter = starter
+        self.isReady = isReady
+        var limits = TransformQueue<UInt32>.Limits()
+        limits.running = max(1, configuration.count)
+        limits.waiting = configuration.queue
+        limits.patience = configuration.patience
+        queue = TransformQueue(limits: limits)
+        restarts = RestartPolicy(tolerated: max(4, 2 * configuration.count))
+    }
+
+    // MARK: Who comes
+
+    func enter(
+        _ wish: PictureJob, _ picture: [UInt8], pixels: Int, priority: ImagePriority, _ ticket: TransformTicket, _ reply: @escaping Reply
+    ) {
+        guard !ticket.hasLeft else { return reply(.failure(ImageFailure(.cancelled))) }
+        guard !isShutDown else { return reply(.failure(ImageFailure(.cancelled))) }
+        guard isReady.isSet else { return reply(.failure(ImageFailure(.workerFailed))) }
+        let number = nextNumber()
+        var job = wish
+        job.id = number
+        let (isTaken, displaced) = queue.enter(number, pixels: pixels, priority: priority, now: .now())
+        guard isTaken else { return reply(.failure(ImageFailure(.overloaded, retryAfter: queue.retryAfter))) }
+        ticket.number = number
+        jobs[number] = Job(job: job, picture: picture, reply: reply)
+        for other in displaced { finish(other, .failure(ImageFailure(.overloaded, retryAfter: queue.retryAfter))) }
+        assign()
+        if queue.waitingCount > 0 {
+            wanted = max(1, configuration.count)
+            start()
+        }
+        watchQueue()
+    }
+
+    /// Nobody waits for it any more.
+    func leave(_ ticket: TransformTicket) {
+        guard let number = ticket.number, jobs[number] != nil else { return }
+        let worker = workers.first { $0.value.state == .busy(number) }?.key
+        // Who runs keeps its place until the worker is free, or gone.
+        finish(number, .failure(ImageFailure(.cancelled)), keepsPlace: worker != nil)
+        guard let worker else { return }
+        workers[worker]?.state = .calledOff(number)
+        workers[worker]?.add(PictureJob.cancellation(of: number))
+        setTimer(worker, Self.longestFarewell)
+        flush(worker)
+    }
+
+    func shutDown() {
+        isShutDown = true
+        isReady.set(false)
+        for number in Array(jobs.keys) { finish(number, .failure(ImageFailure(.cancelled))) }
+        for worker in Array(workers.keys) { drop(worker) }
+        for timer in restartTimers.values { timer.disarm() }
+        restartTimers = [:]
+        queueTimer?.disarm()
+    }
+
+    /// Never 0, and none that is in use.
+    private func nextNumber() -> UInt32 {
+        repeat { lastJob &+= 1 } while lastJob == 0 || jobs[lastJob] != nil
+        return lastJob
+    }
+
+    private func finish(_ number: UInt32, _ result: Result<PictureResult, ImageFailure>, keepsPlace: Bool = false) {
+        if !keepsPlace { queue.leave(number) }
+        jobs.removeValue(forKey: number)?.reply(result)
+    }
+
+    /// Gives work to whoever has none.
+    private func assign() {
+        while let (worker, _) = workers.first(where: { $0.value.state == .idle }), let number = queue.next(), let job = jobs[number] {
+            workers[worker]?.state = .busy(number)
+            workers[worker]?.add(job.job.head(before: job.picture.count))
+            workers[worker]?.add(job.picture)
+            setTimer(worker, configuration.timeLimit)
+            flush(worker)
+        }
+    }
+
+    private func watchQueue() {
+        guard let expiry = queue.nextExpiry else { return }
+        if queueTimer == nil {
+            queueTimer = OneShotTimer(on: loop) { [weak self] in self?.assumeIsolated { $0.sendAway() } }
+        }
+        if queueTimer?.deadline == nil { queueTimer?.arm(after: max(.milliseconds(1), expiry.since(.now()))) }
+    }
+
+    private func sendAway() {
+        for number in queue.expire(now: .now()) {
+            finish(number, .failure(ImageFailure(.queueTimeout, retryAfter: queue.retryAfter)))
+        }
+        watchQueue()
+    }
+
+    // MARK: Workers
+
+    /// Starts as many as there should be.
+    func start() {
+        while !isShutDown, workers.count + expected + restartTimers.count < wanted { startOne() }
+    }
+
+    private func startOne() {
+        expected += 1
+        starter.start(path) { [weak self, starter, loop] result in
+            let pool = self
+            loop.execute {
+                guard let pool else {
+                    if case .success(let started) = result { starter.discard(started) }
+                    return
+                }
+                pool.assumeIsolated { $0.hasStarted(result) }
+            }
+        }
+    }
+
+    private func hasStarted(_ result: Result<WorkerStarter.Started, WorkerStarter.StartError>) {
+        expected -= 1
+        switch result {
+        case .failure(let error):
+            complain("cannot be started (error \(error.number))")
+            replace()
+        case .success(let started):
+            guard !isShutDown else { return starter.discard(started) }
+            lastWorker += 1
+            let worker = lastWorker
+            workers[worker] = WorkerProcess(started)
+            let watch = WorkerWatch(self, worker)
+            guard let registration = try? loop.register(started.socket, for: .readable, handler: watch) else { return fail(worker) }
+            workers[worker]?.registration = registration
+            setTimer(worker, Self.longestStart)
+        }
+    }
+
+    fileprivate func ready(_ worker: Int, _ events: ReadyEvents) {
+        guard workers[worker] != nil else { return }
+        if events.contains(.writable) { flush(worker) }
+        guard !events.isDisjoint(with: [.readable, .failed, .hungUp, .peerClosed]) else { return }
+        guard let answers = workers[worker]?.read() else { return fail(worker) }
+        for answer in answers {
+            guard hear(answer, from: worker) else { return fail(worker) }
+        }
+        assign()
+    }
+
+    /// False for what makes no sense at this moment.
+    private func hear(_ answer: PictureAnswer, from worker: Int) -> Bool {
+        switch (workers[worker]?.state, answer) {
+        case (.starting, .hello(let report)):
+            workers[worker]?.state = .idle
+            workers[worker]?.timer?.disarm()
+            greet(report)
+        case (.busy(let number), .done(let id, let result)) where id == number:
+            guard let job = jobs[number]?.job, PictureWorkers.fits(result, job) else { return false }
+            finish(number, .success(result))
+            becomeIdle(worker)
+        case (.busy(let number), .failed(let id, let refusal)) where id == number:
+            finish(number, .failure(ImageFailure(refusal)))
+            becomeIdle(worker)
+        case (.calledOff(let number), .done(let id, _)) where id == number, (.calledOff(let number), .failed(let id, _)) where id == number:
+            queue.leave(number)
+            becomeIdle(worker)
+        default: return false
+        }
+        return true
+    }
+
+    private func becomeIdle(_ worker: Int) {
+        workers[worker]?.timer?.disarm()
+        workers[worker]?.state = .idle
+        workers[worker]?.jobs += 1
+        guard let jobs = workers[worker]?.jobs, jobs >= Self.longestLife else { return }
+        drop(worker)
+        start()
+    }
+
+    private func greet(_ report: WorkerReport) {
+        isReady.set(true)
+        guard !hasGreeted else { return }
+        hasGreeted = true
+        let line: Logger.Metadata = [
+            "workers": "\(max(1, configuration.count))", "libvips": "\(report.library)", "seccomp": "\(report.hasSeccomp)",
+            "landlock": "\(report.landlock)", "limits": "\(report.hasLimits)",
+        ]
+        if report.hasSeccomp && report.landlock > 0 && report.hasLimits {
+            configuration.logger.info("pictures are resized", metadata: line)
+        } else {
+            configuration.logger.warning("pictures are resized, by processes that this system does not lock in entirely", metadata: line)
+        }
+    }
+
+    /// Writes what there is room for, and is told when there is more.
+    private func flush(_ worker: Int) {
+        guard let isAlive = workers[worker]?.write() else { return }
+        // Where it is gone, the end of the socket says so, on the next round.
+        guard isAlive, let process = workers[worker], let registration = process.registration else { return }
+        try? loop.update(registration, for: process.interest)
+    }
+
+    private func setTimer(_ worker: Int, _ duration: Duration) {
+        workers[worker]?.timer?.disarm()
+        let timer = OneShotTimer(on: loop) { [weak self] in self?.assumeIsolated { $0.fail(worker) } }
+        workers[worker]?.timer = timer
+        timer.arm(after: duration)
+    }
+
+    /// It died, took too long, or said what it must not.
+    private func fail(_ worker: Int) {
+        guard let state = workers[worker]?.state else { return }
+        drop(worker)
+        switch state {
+        case .starting:
+            complain("does not start")
+            replace()
+        case .idle: replace()
+        case .busy(let number):
+            configuration.logger.warning("a picture's worker was lost", metadata: ["bytes": "\(jobs[number]?.picture.count ?? 0)"])
+            finish(number, .failure(ImageFailure(.workerFailed)))
+            replace()
+        // It was killed because it was told to stop.
+        case .calledOff(let number):
+            queue.leave(number)
+            start()
+        }
+        assign()
+    }
+
+    private func drop(_ worker: Int) {
+        guard let process = workers.removeValue(forKey: worker) else { return }
+        process.timer?.disarm()
+        if let registration = process.registration { loop.deregister(registration) }
+        starter.discard(WorkerStarter.Started(process: process.process, socket: process.socket))
+    }
+
+    /// Starts another one, after a while where they die too often.
+    private func replace() {
+        guard !isShutDown else { return }
+        let delay = restarts.died(now: .now())
+        guard delay > .zero else { return start() }
+        lastWorker += 1
+        let number = lastWorker
+        let timer = OneShotTimer(on: loop) { [weak self] in self?.assumeIsolated { $0.restart(number) } }
+        restartTimers[number] = timer
+        timer.arm(after: delay)
+    }
+
+    private func restart(_ number: Int) {
+        restartTimers[number] = nil
+        start()
+    }
+
+    /// No worker has come up: pictures stay as they are until one does.
+    private func complain(_ what: String) {
+        let isAnyoneThere = workers.values.contains { $0.state != .starting }
+        guard !isAnyoneThere else { return }
+        if isReady.set(false) {
+            configuration.logger.error("intertwine-pictures \(what): pictures are served as they are", metadata: ["path": "\(path)"])
+        }
+        for number in Array(jobs.keys) { finish(number, .failure(ImageFailure(.workerFailed))) }
+    }
+}
+
+/// Whether there is a worker, for whoever asks, from any thread.
+final class Flag: Sendable {
+    private let value: Atomic<Bool>
+
+    init(_ value: Bool) {
+        self.value = Atomic(value)
+    }
+
+    var isSet: Bool { value.load(ordering: .relaxed) }
+
+    /// - Returns: what it was.
+    @discardableResult
+    func set(_ new: Bool) -> Bool { value.exchange(new, ordering: .relaxed) }
+}
+
+/// One who waits for a worker, from the moment that it was asked. It can leave before the loop has heard of it.
+final class TransformTicket: Sendable {
+    private let left = Atomic<Bool>(false)
+    /// The job's. Set and read on the loop; 0 before.
+    private let job = Atomic<UInt32>(0)
+
+    var hasLeft: Bool { left.load(ordering: .acquiring) }
+
+    var number: UInt32? {
+        get {
+            let number = job.load(ordering: .relaxed)
+            return number == 0 ? nil : number
+        }
+        set { job.store(newValue ?? 0, ordering: .relaxed) }
+    }
+
+    func leave() {
+        left.store(true, ordering: .releasing)
+    }
+}
+
+/// What happens on the socket of one worker.
+private final class WorkerWatch: EventHandler {
+    private weak var pool: WorkerPool?
+    private let worker: Int
+
+    init(_ pool: WorkerPool, _ worker: Int) {
+        self.pool = pool
+        self.worker = worker
+    }
+
+    func ready(_ events: ReadyEvents) {
+        let worker = worker
+        pool?.assumeIsolated { $0.ready(worker, events) }
+    }
+}

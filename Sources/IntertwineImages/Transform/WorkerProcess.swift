@@ -1,0 +1,121 @@
+internal import Glibc
+internal import IntertwineEventLoop
+internal import IntertwinePictureWire
+
+/// One worker as the pool sees it: what it is doing, and the socket to it. On the pool's loop.
+struct WorkerProcess {
+    enum State: Equatable {
+        /// It has not said hello yet.
+        case starting
+        case idle
+        case busy(UInt32)
+        /// Nobody wants any more what it does.
+        case calledOff(UInt32)
+    }
+
+    /// The longest frame that is taken from it: it may have been taken over by a picture.
+    private static let longestAnswer = 64 << 20
+    private static let chunk = 256 * 1_024
+
+    let process: pid_t
+    let socket: Int32
+    var registration: Registration?
+    /// What it may take until.
+    var timer: OneShotTimer?
+    var state = State.starting
+    /// How many jobs it has done.
+    var jobs = 0
+    private var incoming: [UInt8] = []
+    private var outgoing: [[UInt8]] = []
+    private var sent = 0
+
+    init(_ started: WorkerStarter.Started) {
+        (process, socket) = (started.process, started.socket)
+    }
+
+    /// What to watch for.
+    var interest: ReadyEvents { outgoing.isEmpty ? .readable : [.readable, .writable] }
+
+    mutating func add(_ bytes: [UInt8]) {
+        if !bytes.isEmpty { outgoing.append(bytes) }
+    }
+
+    /// Writes what there is room for. False where the worker is gone.
+    mutating func write() -> Bool {
+        while let first = outgoing.first {
+            let count = first.withUnsafeBytes { bytes in
+                send(socket, bytes.baseAddress.map { $0 + sent }, bytes.count - sent, Int32(MSG_NOSIGNAL))
+            }
+            guard count >= 0 else { return errno == EAGAIN || errno == EINTR }
+            sent += count
+            if sent == first.count {
+                outgoing.removeFirst()
+                sent = 0
+            }
+        }
+        return true
+    }
+
+    /// Reads what there is. Nil where the worker is gone, or speaks nonsense.
+    mutating func read() -> [PictureAnswer]? {
+        var answers: [PictureAnswer] = []
+        while true {
+            let count = withUnsafeTemporaryAllocation(byteCount: Self.chunk, alignment: 16) { buffer in
+                let count = recv(socket, buffer.baseAddress, buffer.count, 0)
+                if count > 0 { incoming.append(contentsOf: buffer.prefix(count)) }
+                return count
+            }
+            if count < 0 && errno == EAGAIN { return answers }
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0, let more = frames() else { return nil }
+            answers += more
+        }
+    }
+
+    private mutating func frames() -> [PictureAnswer]? {
+        var answers: [PictureAnswer] = []
+        while incoming.count >= WireFrame.headLength {
+            let found = incoming.withUnsafeBytes { bytes -> (isValid: Bool, length: Int, answer: PictureAnswer?) in
+                let head = UnsafeRawBufferPointer(rebasing: bytes.prefix(WireFrame.headLength))
+                guard let (type, length) = WireFrame.head(head), length <= Self.longestAnswer else { return (false, 0, nil) }
+                let whole = WireFrame.headLength + length
+                guard bytes.count >= whole else { return (true, whole, nil) }
+                let answer = PictureAnswer(type, UnsafeRawBufferPointer(rebasing: bytes[WireFrame.headLength..<whole]))
+                return (answer != nil, whole, answer)
+            }
+            guard found.isValid else { return nil }
+            guard let answer = found.answer else {
+                // All of it will be needed: no growing by doubling.
+                incoming.reserveCapacity(found.length)
+                break
+            }
+            answers.append(answer)
+            if incoming.count == found.length { incoming = [] } else { incoming.removeFirst(found.length) }
+        }
+        return answers
+    }
+}
+
+/// How soon a worker that died is replaced: at once, unless that happens again and again. Pure.
+struct RestartPolicy {
+    /// Deaths within a while that are taken as they come.
+    let tolerated: Int
+    private var strikes = 0.0
+    private var last: LoopInstant?
+
+    init(tolerated: Int) {
+        self.tolerated = tolerated
+    }
+
+    /// How long to wait before the next one is started. Every five seconds one death is forgotten.
+    mutating func died(now: LoopInstant) -> Duration {
+        if let last {
+            let gone = now.since(last).components
+            strikes = max(0, strikes - (Double(gone.seconds) + Double(gone.attoseconds) / 1e18) / 5)
+        }
+        last = now
+        strikes = min(strikes + 1, Double(tolerated) + 10)
+        let beyond = Int(strikes) - tolerated
+        return beyond <= 0 ? .zero : min(.seconds(30), .milliseconds(100 << min(beyond, 10)))
+    }
+}

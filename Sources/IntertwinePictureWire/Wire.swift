@@ -1,0 +1,87 @@
+/// How two processes on one machine speak with each other: frames of a type, a length and a body, numbers with the lowest byte first.
+package enum WireFrame: UInt8, Sendable {
+    // To the worker.
+    case job = 1
+    case cancel = 2
+    // From it.
+    case hello = 16
+    case done = 17
+    case failed = 18
+
+    /// Type and length.
+    package static let headLength = 5
+    /// The longest body: a picture that came out larger than it may come in is a fault.
+    package static let longestBody = 1 << 30
+
+    /// - Parameter head: as many bytes as a frame's head has. Nil for nonsense.
+    package static func head(_ head: UnsafeRawBufferPointer) -> (type: WireFrame, length: Int)? {
+        var reader = WireReader(head)
+        guard let type = reader.byte().flatMap(WireFrame.init(rawValue:)), let length = reader.word(), length <= longestBody else {
+            return nil
+        }
+        return (type, Int(length))
+    }
+}
+
+/// Writes one frame.
+struct WireWriter {
+    private var bytes: [UInt8]
+    private let following: Int
+
+    /// - Parameter following: how many bytes of the frame's body come from elsewhere.
+    init(_ type: WireFrame, following: Int = 0) {
+        bytes = [type.rawValue, 0, 0, 0, 0]
+        self.following = following
+    }
+
+    mutating func byte(_ value: UInt8) { bytes.append(value) }
+
+    mutating func half(_ value: UInt16) {
+        byte(UInt8(truncatingIfNeeded: value))
+        byte(UInt8(truncatingIfNeeded: value >> 8))
+    }
+
+    mutating func word(_ value: UInt32) {
+        half(UInt16(truncatingIfNeeded: value))
+        half(UInt16(truncatingIfNeeded: value >> 16))
+    }
+
+    mutating func append(_ more: some Sequence<UInt8>) { bytes.append(contentsOf: more) }
+
+    var finished: [UInt8] {
+        let length = bytes.count - WireFrame.headLength + following
+        var frame = bytes
+        for place in 0..<4 { frame[1 + place] = UInt8(truncatingIfNeeded: length >> (8 * place)) }
+        return frame
+    }
+}
+
+/// Reads a frame's body, whoever wrote it.
+struct WireReader {
+    private(set) var rest: UnsafeRawBufferPointer
+
+    init(_ bytes: UnsafeRawBufferPointer) { rest = bytes }
+
+    mutating func byte() -> UInt8? {
+        guard let first = rest.first else { return nil }
+        rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst())
+        return first
+    }
+
+    mutating func half() -> UInt16? {
+        guard let low = byte(), let high = byte() else { return nil }
+        return UInt16(low) | UInt16(high) << 8
+    }
+
+    mutating func word() -> UInt32? {
+        guard let low = half(), let high = half() else { return nil }
+        return UInt32(low) | UInt32(high) << 16
+    }
+
+    mutating func bytes(_ count: Int) -> [UInt8]? {
+        guard count <= rest.count else { return nil }
+        let bytes = Array(rest.prefix(count))
+        rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
+        return bytes
+    }
+}

@@ -1,0 +1,181 @@
+internal import CVips
+internal import IntertwinePictureWire
+
+/// One job, from the bytes of a picture to those of what it becomes.
+struct Transformation {
+    /// What is decoded at all, as the service's first gate has it: a few bytes must not become gigabytes.
+    private static let longestSide = 12_000
+    private static let mostPixels = 24_000_000
+    private static let mostAnimatedPixels = 480_000_000
+    /// Of all frames that are made: they lie in memory together.
+    private static let mostPixelsMade = 48_000_000
+    /// No bound for a side, to libvips.
+    private static let anySide = 10_000_000
+
+    private let job: PictureJob
+    private let picture: UnsafeRawBufferPointer
+
+    init(_ job: PictureJob, _ picture: UnsafeRawBufferPointer) {
+        self.job = job
+        self.picture = picture
+    }
+
+    func run() throws(PictureRefusal) -> (PictureResult, EncodedPicture?) {
+        guard Format.isTaken(picture), let header = VipsPicture(cvips_open(picture.baseAddress, picture.count)) else { throw .undecodable }
+        let original = try size(of: header)
+        let isAnimated = job.keepsAnimation && header.frames > 1 && (job.format == .gif || job.format == .webp)
+        let plan = Plan(job, original)
+        if isAnimated {
+            guard original.width * original.height <= Self.mostAnimatedPixels / header.frames,
+                plan.scaled.width * plan.scaled.height <= Self.mostPixelsMade / header.frames
+            else { throw .tooManyPixels }
+        }
+        let pixels = try decode(plan, hasProfile: header.hasProfile, isAnimated: isAnimated)
+        let first = isAnimated ? try part(of: pixels, 0, 0, pixels.width, pixels.frameHeight) : pixels
+        let likeness = Likeness(first)
+        var result = PictureResult(
+            width: 0, height: 0, originalWidth: original.width, originalHeight: original.height, frames: header.frames,
+            hasAlpha: header.hasAlpha, color: likeness.color, thumbHash: likeness.thumbHash)
+        guard let format = job.format else { return (result, nil) }
+        let made = try cut(pixels, plan, isAnimated: isAnimated, first)
+        result.width = made.width
+        result.height = isAnimated ? made.height / pixels.frames : made.height
+        return (result, try encode(made, format, frameHeight: isAnimated ? result.height : nil))
+    }
+
+    /// As it is seen, which a camera's orientation may turn.
+    private func size(of header: VipsPicture) throws(PictureRefusal) -> (width: Int, height: Int) {
+        let (width, height) = (header.width, header.frameHeight)
+        guard width > 0, height > 0 else { throw .undecodable }
+        guard max(width, height) <= Self.longestSide, width * height <= Self.mostPixels else { throw .tooManyPixels }
+        return header.isOnItsSide ? (height, width) : (width, height)
+    }
+
+    /// The whole picture at the size that is needed, in memory.
+    private func decode(_ plan: Plan, hasProfile: Bool, isAnimated: Bool) throws(PictureRefusal) -> VipsPicture {
+        let width = plan.isBoundByWidth ? plan.scaled.width : Self.anySide
+        let height = plan.isBoundByHeight ? plan.scaled.height : Self.anySide
+        let thumbnail = cvips_thumbnail(picture.baseAddress, picture.count, Int32(width), Int32(height), hasProfile, isAnimated)
+        guard let lazy = VipsPicture(thumbnail), let colored = lazy.isPlain ? lazy : VipsPicture(cvips_srgb(lazy.pointer))
+        else { throw .undecodable }
+        cvips_watch(colored.pointer) { Worker.isCalledOff() }
+        guard let pixels = VipsPicture(vips_image_copy_memory(colored.pointer)) else { throw .undecodable }
+        return pixels
+    }
+
+    /// What of it is shown.
+    private func cut(_ pixels: VipsPicture, _ plan: Plan, isAnimated: Bool, _ first: VipsPicture) throws(PictureRefusal) -> VipsPicture {
+        guard let box = plan.box else { return pixels }
+        let (width, height) = (min(box.width, pixels.width), min(box.height, first.height))
+        guard width < pixels.width || height < first.height else { return pixels }
+        let (left, top) = place(width, height, first)
+        guard isAnimated else { return try part(of: pixels, left, top, width, height) }
+        var parts: [VipsPicture] = []
+        for frame in 0..<pixels.frames {
+            parts.append(try part(of: pixels, left, top + frame * pixels.frameHeight, width, height))
+        }
+        var pointers: [UnsafeMutablePointer<VipsImage>?] = parts.map(\.pointer)
+        guard let stack = VipsPicture(cvips_stack(&pointers, Int32(pointers.count))) else { throw .unencodable }
+        return stack
+    }
+
+    private func place(_ width: Int, _ height: Int, _ first: VipsPicture) -> (left: Int, top: Int) {
+        let (spareWidth, spareHeight) = (first.width - width, first.height - height)
+        switch job.cut {
+        case .fit, .centre: return (spareWidth / 2, spareHeight / 2)
+        case .point:
+            let left = first.width * job.x / 1_000 - width / 2
+            let top = first.height * job.y / 1_000 - height / 2
+            return (min(max(left, 0), spareWidth), min(max(top, 0), spareHeight))
+        case .attention:
+            var left: Int32 = 0
+            var top: Int32 = 0
+            guard cvips_attention(first.pointer, Int32(width), Int32(height), &left, &top) == 0 else {
+                return (spareWidth / 2, spareHeight / 2)
+            }
+            return (min(max(Int(left), 0), spareWidth), min(max(Int(top), 0), spareHeight))
+        }
+    }
+
+    private func part(
+        of pixels: VipsPicture, _ left: Int, _ top: Int, _ width: Int, _ height: Int
+    ) throws(PictureRefusal) -> VipsPicture {
+        guard let part = VipsPicture(cvips_crop(pixels.pointer, Int32(left), Int32(top), Int32(width), Int32(height))) else {
+            throw .unencodable
+        }
+        return part
+    }
+
+    /// - Parameter frameHeight: of an animation.
+    private func encode(
+        _ pixels: VipsPicture, _ format: PictureFormat, frameHeight: Int?
+    ) throws(PictureRefusal) -> EncodedPicture {
+        let solid = format == .jpeg && pixels.hasAlpha ? VipsPicture(cvips_flatten(pixels.pointer)) : pixels
+        guard let solid else { throw .unencodable }
+        solid.describe(frameHeight: frameHeight)
+        guard let encoded = EncodedPicture(solid, format, quality: job.quality) else { throw .unencodable }
+        return encoded
+    }
+
+    /// Has every decoder and encoder load what it needs, for the last time.
+    static func warmUp() {
+        guard let black = VipsPicture(cvips_black(32, 32)) else { return }
+        for format in PictureFormat.allCases {
+            guard let encoded = EncodedPicture(black, format, quality: 50) else { continue }
+            let job = PictureJob(id: 0, width: 16, height: 8, cut: .attention, format: format)
+            _ = try? Transformation(job, encoded.bytes).run()
+        }
+        cvips_warm_profiles(black.pointer)
+        vips_error_clear()
+    }
+}
+
+/// Which sizes a picture takes on its way.
+private struct Plan {
+    /// Where only facts are wanted.
+    private static let factsSide = 128.0
+
+    /// The whole picture.
+    let scaled: (width: Int, height: Int)
+    /// What is cut out of it; nil for all.
+    let box: (width: Int, height: Int)?
+    let isBoundByWidth: Bool
+    let isBoundByHeight: Bool
+
+    init(_ job: PictureJob, _ original: (width: Int, height: Int)) {
+        let (width, height) = (Double(original.width), Double(original.height))
+        guard job.format != nil else {
+            let scale = min(1, Self.factsSide / max(width, height))
+            scaled = (max(1, Int((width * scale).rounded())), max(1, Int((height * scale).rounded())))
+            box = nil
+            (isBoundByWidth, isBoundByHeight) = (width >= height, width < height)
+            return
+        }
+        let across = job.width > 0 ? Double(job.width) / width : nil
+        let down = job.height > 0 ? Double(job.height) / height : nil
+        let isCovering = job.cut != .fit && across != nil && down != nil
+        let wanted = isCovering ? max(across ?? 1, down ?? 1) : min(across ?? down ?? 1, down ?? across ?? 1)
+        let scale = min(1, wanted)
+        scaled = (max(1, Int((width * scale).rounded())), max(1, Int((height * scale).rounded())))
+        // A box larger than the picture keeps its proportions.
+        let shrunk = wanted > 1 ? 1 / wanted : 1
+        box =
+            isCovering
+            ? (max(1, Int((Double(job.width) * shrunk).rounded())), max(1, Int((Double(job.height) * shrunk).rounded()))) : nil
+        isBoundByWidth = scale == 1 || across == wanted
+        isBoundByHeight = scale == 1 || down == wanted
+    }
+}
+
+/// Which bytes are given to libvips at all.
+private enum Format {
+    static func isTaken(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        let beginnings: [[UInt8?]] = [
+            [0xff, 0xd8, 0xff], [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a], [0x47, 0x49, 0x46, 0x38],
+            [0x52, 0x49, 0x46, 0x46, nil, nil, nil, nil, 0x57, 0x45, 0x42, 0x50], [nil, nil, nil, nil, 0x66, 0x74, 0x79, 0x70],
+        ]
+        return beginnings.contains { magic in
+            bytes.count > magic.count && zip(magic, bytes).allSatisfy { $0 == nil || $0 == $1 }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+internal import CVips
+internal import IntertwinePictureWire
+
+/// An image of libvips, which lives as long as this does.
+final class VipsPicture {
+    let pointer: UnsafeMutablePointer<VipsImage>
+
+    /// Nil where libvips gave none.
+    init?(_ pointer: UnsafeMutablePointer<VipsImage>?) {
+        guard let pointer else { return nil }
+        self.pointer = pointer
+    }
+
+    deinit {
+        g_object_unref(pointer)
+    }
+
+    var width: Int { Int(vips_image_get_width(pointer)) }
+    /// Of all frames, where they are loaded.
+    var height: Int { Int(vips_image_get_height(pointer)) }
+    var frameHeight: Int { max(1, Int(vips_image_get_page_height(pointer))) }
+    /// Of an animation; what other formats call pages is none.
+    var frames: Int { isAnimation ? max(1, Int(vips_image_get_n_pages(pointer))) : 1 }
+    var bands: Int { Int(vips_image_get_bands(pointer)) }
+    var hasAlpha: Bool { vips_image_hasalpha(pointer) != 0 }
+    /// Whether it has to be turned by 90° to be upright (Exif's orientations from 5 on).
+    var isOnItsSide: Bool { vips_image_get_orientation(pointer) >= 5 }
+
+    /// Whether its colours mean something only by a profile: its own, or that of a printer.
+    var hasProfile: Bool {
+        vips_image_get_typeof(pointer, "icc-profile-data") != 0 || vips_image_get_interpretation(pointer) == VIPS_INTERPRETATION_CMYK
+    }
+
+    /// Whether it is 8 bit sRGB or grey.
+    var isPlain: Bool {
+        let kind = vips_image_get_interpretation(pointer)
+        return vips_image_get_format(pointer) == VIPS_FORMAT_UCHAR
+            && (kind == VIPS_INTERPRETATION_sRGB || (kind == VIPS_INTERPRETATION_B_W && bands <= 2))
+    }
+
+    private var isAnimation: Bool {
+        var loader: UnsafePointer<CChar>?
+        guard vips_image_get_typeof(pointer, "vips-loader") != 0, vips_image_get_string(pointer, "vips-loader", &loader) == 0, let loader
+        else { return false }
+        let name = String(cString: loader)
+        return name.hasPrefix("gif") || name.hasPrefix("webp")
+    }
+
+    /// Its pixels, row by row, of an image in memory or made for it.
+    func withPixels<Result>(_ body: (UnsafePointer<UInt8>) -> Result) -> Result? {
+        guard vips_image_wio_input(pointer) == 0, let data = vips_image_get_data(pointer) else { return nil }
+        return body(data.assumingMemoryBound(to: UInt8.self))
+    }
+
+    /// Says what encoders have to know of frames.
+    func describe(frameHeight: Int?) {
+        if let frameHeight {
+            vips_image_set_int(pointer, "page-height", Int32(clamping: frameHeight))
+        } else {
+            for name in ["page-height", "n-pages", "delay", "loop"] { vips_image_remove(pointer, name) }
+        }
+    }
+}
+
+/// The bytes of a picture that was made here.
+final class EncodedPicture {
+    let bytes: UnsafeRawBufferPointer
+
+    /// - Parameter quality: 0 for the format's own.
+    init?(_ picture: VipsPicture, _ format: PictureFormat, quality: Int) {
+        var bytes: UnsafeMutableRawPointer?
+        var length = 0
+        let pointer = picture.pointer
+        func chosen(_ usual: Int32) -> Int32 { quality > 0 ? Int32(clamping: quality) : usual }
+        let result =
+            switch format {
+            case .jpeg: cvips_jpeg(pointer, chosen(80), &bytes, &length)
+            case .png: cvips_png(pointer, &bytes, &length)
+            case .gif: cvips_gif(pointer, &bytes, &length)
+            case .webp: cvips_webp(pointer, chosen(78), &bytes, &length)
+            case .avif: cvips_avif(pointer, chosen(50), &bytes, &length)
+            }
+        guard result == 0, let bytes else { return nil }
+        self.bytes = UnsafeRawBufferPointer(start: bytes, count: length)
+    }
+
+    deinit {
+        g_free(UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+    }
+}

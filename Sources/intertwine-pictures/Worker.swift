@@ -1,0 +1,117 @@
+internal import CPictureSandbox
+internal import CVips
+internal import Glibc
+internal import IntertwinePictureWire
+
+/// Decodes, resizes and encodes pictures for the service, which starts it and speaks with it over its standard input, a socket.
+///
+/// It does one job at a time, and is locked in before the first: what takes it over by a picture's bytes has that socket, and no more.
+@main
+struct Worker {
+    /// Of address space, the libraries included. The largest picture that is decoded takes about half of it.
+    private static let mostMemory: UInt64 = 1 << 30
+    /// Of processor time in its whole life. The service bounds each job, and replaces workers long before.
+    private static let mostSeconds: UInt64 = 3_600
+    /// The socket.
+    fileprivate static let service: Int32 = 0
+
+    static func main() {
+        switch CommandLine.arguments.dropFirst().first {
+        case "work": work()
+        case "check": exit(SandboxCheck.run(lockIn))
+        default:
+            print("intertwine-pictures is started by intertwine, which has it decode pictures.")
+            print("intertwine-pictures check: tells how well this system locks it in")
+            exit(CommandLine.arguments.count > 1 ? 64 : 0)
+        }
+    }
+
+    /// Never comes back.
+    private static func work() {
+        _ = sandbox_die_with_parent()
+        let report = lockIn()
+        // What libraries would write there is nothing for the service's log.
+        close(1)
+        close(2)
+        send(PictureAnswer.hello(report).frame)
+        while true { next() }
+    }
+
+    /// Everything that needs files happens here first.
+    private static func lockIn() -> WorkerReport {
+        guard cvips_start() == 0 else { fail("libvips does not start") }
+        Transformation.warmUp()
+        let landlock = sandbox_landlock()
+        let limits = sandbox_limit(mostMemory, mostSeconds)
+        let seccomp = sandbox_seccomp()
+        let version = String(cString: vips_version_string()).split(separator: "-").first.map(String.init) ?? "?"
+        return WorkerReport(hasSeccomp: seccomp == 0, landlock: Int(max(0, landlock)), hasLimits: limits == 0, library: version)
+    }
+
+    /// Waits for a frame, and does what it says.
+    private static func next() {
+        let head = receive(WireFrame.headLength)
+        defer { head.deallocate() }
+        guard let (type, length) = WireFrame.head(UnsafeRawBufferPointer(head)) else { exit(2) }
+        let body = receive(length)
+        defer { body.deallocate() }
+        switch type {
+        case .job:
+            guard let (job, picture) = PictureJob.read(UnsafeRawBufferPointer(body)) else { exit(2) }
+            perform(job, picture)
+        // It came too late: the job was done.
+        case .cancel: break
+        default: exit(2)
+        }
+    }
+
+    private static func perform(_ job: PictureJob, _ picture: UnsafeRawBufferPointer) {
+        do throws(PictureRefusal) {
+            let (result, encoded) = try Transformation(job, picture).run()
+            send(PictureAnswer.head(job.id, result, before: encoded?.bytes.count ?? 0))
+            if let encoded { send(encoded.bytes) }
+        } catch {
+            send(PictureAnswer.failed(id: job.id, isCalledOff() ? .cancelled : error).frame)
+        }
+        vips_error_clear()
+    }
+
+    /// Whether the service has something to say in the middle of a job: that nobody wants it any more. Ends where the service has.
+    static func isCalledOff() -> Bool {
+        var byte: UInt8 = 0
+        let count = recv(service, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))
+        if count == 0 { exit(0) }
+        return count > 0
+    }
+
+    private static func receive(_ count: Int) -> UnsafeMutableRawBufferPointer {
+        let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
+        var filled = 0
+        while filled < count, let base = bytes.baseAddress {
+            let more = read(service, base + filled, count - filled)
+            if more < 0 && errno == EINTR { continue }
+            guard more > 0 else { exit(0) }
+            filled += more
+        }
+        return bytes
+    }
+
+    private static func send(_ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { send($0) }
+    }
+
+    private static func send(_ bytes: UnsafeRawBufferPointer) {
+        var rest = bytes
+        while !rest.isEmpty {
+            let sent = write(service, rest.baseAddress, rest.count)
+            if sent < 0 && errno == EINTR { continue }
+            guard sent > 0 else { exit(0) }
+            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(sent))
+        }
+    }
+
+    private static func fail(_ text: String) -> Never {
+        print("intertwine-pictures: \(text): \(String(cString: vips_error_buffer()))")
+        exit(70)
+    }
+}

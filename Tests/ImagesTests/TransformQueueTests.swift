@@ -1,0 +1,82 @@
+import IntertwineEventLoop
+import Testing
+
+@testable import IntertwineImages
+
+@Suite("Who gets a worker")
+struct TransformQueueTests {
+    private let start = LoopInstant(nanoseconds: 1_000_000_000)
+
+    private func queue(running: Int = 1, waiting: Int = 3, pixels: Int = 1_000) -> TransformQueue<Int> {
+        var limits = TransformQueue<Int>.Limits()
+        limits.running = running
+        limits.runningPixels = pixels
+        limits.waiting = waiting
+        limits.waitingPixels = pixels
+        limits.patience = .seconds(2)
+        return TransformQueue(limits: limits)
+    }
+
+    @Test("What is seen goes first, and of that the newest; what nobody looks at yet goes in line")
+    func order() {
+        var queue = queue(waiting: 10)
+        for (id, priority) in [(1, ImagePriority.visible), (2, .prefetch), (3, .prefetch), (4, .near), (5, .visible), (6, .visible)] {
+            #expect(queue.enter(id, pixels: 1, priority: priority, now: start).isTaken)
+            if id == 1 { #expect(queue.next() == 1) }
+        }
+        var order: [Int] = []
+        var last = 1
+        #expect(queue.next() == nil)
+        while true {
+            queue.leave(last)
+            guard let next = queue.next() else { break }
+            order.append(next)
+            last = next
+        }
+        #expect(order == [6, 5, 4, 2, 3])
+    }
+
+    @Test("Beyond the bounds of number and pixels the less urgent lose their place, or the new one is sent away")
+    func bounded() {
+        var queue = queue(waiting: 2, pixels: 1_000)
+        _ = queue.enter(1, pixels: 900, priority: .visible, now: start)
+        #expect(queue.next() == 1)
+        #expect(queue.enter(2, pixels: 600, priority: .prefetch, now: start).isTaken)
+        #expect(!queue.enter(3, pixels: 600, priority: .prefetch, now: start).isTaken)
+        let result = queue.enter(4, pixels: 600, priority: .visible, now: start)
+        #expect(result.isTaken && result.displaced == [2])
+        #expect(queue.enter(5, pixels: 1, priority: .near, now: start).isTaken)
+        #expect(!queue.enter(6, pixels: 1, priority: .near, now: start).isTaken)
+        #expect(queue.waitingCount == 2)
+    }
+
+    @Test("Pixels that run together are bounded, and one alone always runs")
+    func runningPixels() {
+        var queue = queue(running: 2, pixels: 1_000)
+        _ = queue.enter(1, pixels: 5_000, priority: .visible, now: start)
+        #expect(queue.next() == 1)
+        _ = queue.enter(2, pixels: 10, priority: .visible, now: start)
+        #expect(queue.next() == nil)
+        queue.leave(1)
+        #expect(queue.next() == 2)
+    }
+
+    @Test("Half of the workers at most do what nobody looks at yet; patience ends")
+    func prefetch() {
+        var queue = queue(running: 4, waiting: 10)
+        for id in 1...4 { _ = queue.enter(id, pixels: 1, priority: .prefetch, now: start) }
+        #expect((queue.next(), queue.next(), queue.next()) == (1, 2, nil))
+        #expect(queue.expire(now: start.advanced(by: .seconds(1))).isEmpty)
+        #expect(queue.expire(now: start.advanced(by: .seconds(3))) == [3, 4])
+    }
+
+    @Test("Deaths are taken as they come, until there are too many of them")
+    func restarts() {
+        var policy = RestartPolicy(tolerated: 3)
+        for _ in 0..<3 { #expect(policy.died(now: start) == .zero) }
+        #expect(policy.died(now: start) == .milliseconds(200))
+        #expect(policy.died(now: start) == .milliseconds(400))
+        for _ in 0..<20 { #expect(policy.died(now: start) <= .seconds(30)) }
+        #expect(policy.died(now: start.advanced(by: .seconds(3_600))) == .zero)
+    }
+}

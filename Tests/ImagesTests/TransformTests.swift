@@ -1,0 +1,183 @@
+import Foundation
+import Testing
+
+@testable import IntertwineImages
+
+@Suite("Pictures made by the workers", .serialized, .timeLimit(.minutes(5)))
+struct TransformTests {
+    /// Every form that comes in, as a file that the tools make of `drawn.ppm`.
+    private static let forms: [(name: String, make: @Sendable (VipsTools) throws -> Void)] = [
+        ("plain.jpg", { try $0.vips("jpegsave", "drawn.ppm", "plain.jpg") }),
+        ("progressive.jpg", { try $0.vips("jpegsave", "drawn.ppm", "progressive.jpg", "--interlace") }),
+        ("grey.jpg", { try $0.vips("colourspace", "drawn.ppm", "grey.jpg", "b-w") }),
+        ("cmyk.jpg", { try $0.vips("icc_transform", "drawn.ppm", "cmyk.jpg", "cmyk", "--input-profile", "srgb") }),
+        ("wide-gamut.jpg", { try $0.vips("icc_transform", "drawn.ppm", "wide-gamut.jpg", "p3", "--input-profile", "srgb") }),
+        (
+            "turned.jpg",
+            { tools in
+                try tools.vips("jpegsave", "drawn.ppm", "upright.jpg", "--strip")
+                try tools.write(VipsTools.noted(tools.bytes("upright.jpg"), orientation: 6), "turned.jpg")
+            }
+        ),
+        ("plain.png", { try $0.vips("pngsave", "drawn.ppm", "plain.png") }),
+        ("deep.png", { try $0.vips("colourspace", "drawn.ppm", "deep.png", "rgb16") }),
+        ("palette.png", { try $0.vips("pngsave", "drawn.ppm", "palette.png", "--palette") }),
+        ("interlaced.png", { try $0.vips("pngsave", "drawn.ppm", "interlaced.png", "--interlace") }),
+        (
+            "alpha.png",
+            { tools in
+                try tools.vips("extract_band", "drawn.ppm", "alpha.v", "0")
+                try tools.vips("bandjoin", "drawn.ppm alpha.v", "alpha.png")
+            }
+        ),
+        ("plain.webp", { try $0.vips("webpsave", "drawn.ppm", "plain.webp") }),
+        ("plain.gif", { try $0.vips("gifsave", "drawn.ppm", "plain.gif") }),
+        ("plain.avif", { try $0.vips("heifsave", "drawn.ppm", "plain.avif", "--compression", "av1") }),
+        ("pixel.png", { try $0.vips("extract_area", "drawn.ppm", "pixel.png", "5", "5", "1", "1") }),
+        (
+            "long.jpg",
+            { tools in
+                try tools.drawn("long.ppm", 12_000, 500)
+                try tools.vips("jpegsave", "long.ppm", "long.jpg")
+            }
+        ),
+    ]
+
+    @Test("What comes out is what libvips' own program makes of it", arguments: 0..<forms.count)
+    func compared(_ number: Int) async throws {
+        let (name, make) = Self.forms[number]
+        let tools = VipsTools()
+        try tools.drawn("drawn.ppm", 800, 600)
+        try make(tools)
+        let workers = try BuiltWorkers.make()
+        let fills: [(PictureRecipe.Fit, [String])] = [
+            (.fit, []), (.fill(.centre), ["--smartcrop", "centre"]), (.fill(.attention), ["--smartcrop", "attention"]),
+        ]
+        for (fit, options) in fills where name != "pixel.png" || fit == .fit {
+            let recipe = PictureRecipe(width: 300, height: 150, fit: fit, format: .png)
+            let made = try await workers.transform(try tools.bytes(name), recipe, priority: .visible)
+            try tools.write(made.bytes, "ours.png")
+            let size = ["--size", "300x150>", "--eprofile", "srgb", "--output", "theirs.png[strip]"]
+            _ = try #require(try tools.run("vipsthumbnail", [name] + size + options))
+            let difference = try tools.difference("ours.png", "theirs.png")
+            #expect(difference.map { $0 < 2 } == true, "\(name) \(recipe.text): \(String(describing: difference))")
+        }
+        await workers.shutDown()
+    }
+
+    @Test("Every format comes out as itself, and not as something else", arguments: MediaKind.allCases)
+    func formats(_ kind: MediaKind) async throws {
+        let tools = VipsTools()
+        try tools.drawn("drawn.ppm", 320, 240)
+        try tools.vips("jpegsave", "drawn.ppm", "plain.jpg")
+        let workers = try BuiltWorkers.make()
+        let recipe = PictureRecipe(width: 160, format: kind, quality: 90)
+        let made = try await workers.transform(try tools.bytes("plain.jpg"), recipe, priority: .visible)
+        #expect(MediaKind.sniff(Array(made.bytes.prefix(64))) == .kind(kind))
+        #expect((made.width, made.height) == (160, 120))
+        try tools.write(made.bytes, "ours")
+        try tools.vips("colourspace", "ours", "ours.png", "srgb")
+        try tools.run("vipsthumbnail", ["plain.jpg", "--size", "160x", "--output", "theirs.png[strip]"])
+        let difference = try tools.difference("ours.png[strip]", "theirs.png")
+        // Pictures with a palette of 256 colours are far from the others.
+        #expect(difference.map { $0 < (kind == .gif ? 8 : 4) } == true, "\(kind): \(String(describing: difference))")
+        await workers.shutDown()
+    }
+
+    @Test("Cameras' notes go, turned pictures are upright, and facts are those of the upright one")
+    func noted() async throws {
+        let tools = VipsTools()
+        try tools.drawn("drawn.ppm", 400, 300)
+        try tools.vips("jpegsave", "drawn.ppm", "upright.jpg", "--strip")
+        let workers = try BuiltWorkers.make()
+        let turned = VipsTools.noted(try tools.bytes("upright.jpg"), orientation: 6)
+        for format in [MediaKind.jpeg, .png, .webp, .avif] {
+            let made = try await workers.transform(turned, PictureRecipe(width: 150, height: 150, format: format), priority: .visible)
+            #expect((made.width, made.height) == (113, 150))
+            #expect(!String(decoding: made.bytes, as: UTF8.self).contains("GPS"))
+            #expect((made.original.width, made.original.height, made.original.frames) == (300, 400, 1))
+        }
+        let facts = try await workers.facts(of: turned, priority: .near)
+        #expect(!facts.hasAlpha && facts.thumbHash.count > 5 && facts.thumbHash.count <= 40)
+        #expect(facts.color.wholeMatch(of: /#[0-9a-f]{6}/) != nil)
+        await workers.shutDown()
+    }
+
+    @Test("One colour all over is the dominant one, and the likeness has it, and what is seen through")
+    func plain() async throws {
+        let tools = VipsTools()
+        try tools.write(Array("P6 40 20 255\n".utf8) + (0..<800).flatMap { _ in [200, 100, 50] as [UInt8] }, "plain.ppm")
+        try tools.vips("pngsave", "plain.ppm", "plain.png")
+        let workers = try BuiltWorkers.make()
+        let facts = try await workers.facts(of: try tools.bytes("plain.png"), priority: .visible)
+        #expect(facts.color == "#c86432")
+        // ThumbHash's first bytes: means of brightness in 6 bits, of yellow against blue and of red against green; 7 waves, wide.
+        let hash = facts.thumbHash
+        let head = UInt32(hash[0]) | UInt32(hash[1]) << 8 | UInt32(hash[2]) << 16
+        #expect(Int(head & 63) == Int((350.0 / 3 / 255 * 63).rounded()))
+        #expect(Int(head >> 6 & 63) == Int((31.5 + 31.5 * (150 - 50) / 255).rounded()))
+        #expect(Int(head >> 12 & 63) == Int((31.5 + 31.5 * 100 / 255).rounded()))
+        #expect(head >> 18 == 0 && hash[4] & 0x80 != 0 && hash[3] & 7 == 4)
+        await workers.shutDown()
+    }
+
+    @Test("Nothing is enlarged; a box that is filled keeps its proportions; a point is kept")
+    func boxes() async throws {
+        let tools = VipsTools()
+        try tools.drawn("drawn.ppm", 200, 100)
+        try tools.vips("pngsave", "drawn.ppm", "plain.png")
+        let workers = try BuiltWorkers.make()
+        let cases: [(PictureRecipe, Int, Int)] = [
+            (PictureRecipe(format: .png), 200, 100), (PictureRecipe(width: 4_000, height: 4_000, format: .png), 200, 100),
+            (PictureRecipe(width: 50, format: .png), 50, 25), (PictureRecipe(height: 50, format: .png), 100, 50),
+            (PictureRecipe(width: 50, height: 50, fit: .fill(.centre), format: .png), 50, 50),
+            (PictureRecipe(width: 400, height: 400, fit: .fill(.centre), format: .png), 100, 100),
+            (PictureRecipe(width: 100, height: 100, fit: .fill(.point(x: 1, y: 0.5)), format: .png), 100, 100),
+        ]
+        let picture = try tools.bytes("plain.png")
+        for (recipe, width, height) in cases {
+            let made = try await workers.transform(picture, recipe, priority: .visible)
+            #expect((made.width, made.height) == (width, height), "\(recipe.text)")
+            try tools.write(made.bytes, "last.png")
+        }
+        try tools.vips("extract_area", "plain.png", "right.png", "100", "0", "100", "100")
+        #expect(try tools.difference("last.png", "right.png") == 0)
+        await workers.shutDown()
+    }
+
+    @Test("Animations stay animations where that is asked for, in their boxes", arguments: [MediaKind.gif, .webp])
+    func animated(_ kind: MediaKind) async throws {
+        let tools = VipsTools()
+        for frame in 0..<3 { try tools.drawn("\(frame).ppm", 120, 90, phase: frame * 30) }
+        try tools.vips("arrayjoin", "0.ppm 1.ppm 2.ppm", "strip.v", "--across", "1")
+        try tools.vips("gifsave", "strip.v", "moving.gif", "--page-height", "90")
+        let workers = try BuiltWorkers.make()
+        let picture = try tools.bytes("moving.gif")
+        let recipe = PictureRecipe(width: 40, height: 40, fit: .fill(.centre), format: kind, keepsAnimation: true)
+        let made = try await workers.transform(picture, recipe, priority: .visible)
+        #expect((made.width, made.height, made.original.frames) == (40, 40, 3))
+        try tools.write(made.bytes, "made")
+        #expect(try tools.run("vipsheader", ["-f", "n-pages", "made"])?.trimmingCharacters(in: .whitespacesAndNewlines) == "3")
+        let still = try await workers.transform(picture, PictureRecipe(width: 40, format: kind), priority: .visible)
+        try tools.write(still.bytes, "still")
+        #expect(try tools.run("vipsheader", ["-f", "height", "still"])?.trimmingCharacters(in: .whitespacesAndNewlines) == "30")
+        await workers.shutDown()
+    }
+
+    @Test("What is cut short is refused, as libvips refuses it when it is told to")
+    func truncated() async throws {
+        let tools = VipsTools()
+        try tools.drawn("drawn.ppm", 400, 300)
+        let workers = try BuiltWorkers.make()
+        for (operation, name) in [("jpegsave", "plain.jpg"), ("pngsave", "plain.png"), ("webpsave", "plain.webp")] {
+            try tools.vips(operation, "drawn.ppm", name)
+            let whole = try tools.bytes(name)
+            let failure = await #expect(throws: ImageFailure.self) {
+                try await workers.transform(
+                    Array(whole.prefix(whole.count / 2)), PictureRecipe(width: 50, format: .png), priority: .visible)
+            }
+            #expect(failure?.code == "undecodable", "\(name)")
+        }
+        await workers.shutDown()
+    }
+}

@@ -1,0 +1,197 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import IntertwineImages
+
+@Suite("The workers that make pictures", .serialized, .timeLimit(.minutes(5)))
+struct WorkerTests {
+    private static let small = PictureRecipe(width: 32, format: .png)
+    /// Seconds of work, in an encoder that does not ask whether it should stop.
+    private static let long = PictureRecipe(format: .avif, quality: 90)
+
+    private static func picture(_ tools: VipsTools, _ width: Int, _ height: Int) throws -> [UInt8] {
+        try tools.drawn("\(width).ppm", width, height)
+        try tools.vips("jpegsave", "\(width).ppm", "\(width).jpg")
+        return try tools.bytes("\(width).jpg")
+    }
+
+    private func only(_ before: [pid_t]) throws -> pid_t {
+        try #require(BuiltWorkers.processes.first { !before.contains($0) })
+    }
+
+    @Test("A worker has a socket and nothing else, and is locked in")
+    func lockedIn() async throws {
+        let tools = VipsTools()
+        let before = BuiltWorkers.processes
+        let workers = try BuiltWorkers.make()
+        _ = try await workers.transform(try Self.picture(tools, 64, 64), Self.small, priority: .visible)
+        let worker = try only(before)
+        let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(worker)/fd")
+        #expect(descriptors == ["0"])
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(worker)/fd/0").hasPrefix("socket:"))
+        #expect(BuiltWorkers.status(worker, "Seccomp") == "2")
+        #expect(BuiltWorkers.status(worker, "NoNewPrivs") == "1")
+        #expect(try Data(contentsOf: URL(fileURLWithPath: "/proc/\(worker)/environ")).isEmpty)
+        await workers.shutDown()
+        try await BuiltWorkers.gone(worker)
+    }
+
+    @Test("What it tries from within fails: files, sockets, processes, memory to be run")
+    func attempts() async throws {
+        let check = try SpawnedProcess([BuiltProduct.path("intertwine-pictures"), "check"])
+        var lines: [String] = []
+        while let line = try check.nextLine() { lines.append(line) }
+        #expect(check.wait() == 0)
+        #expect(lines.count { $0.hasPrefix("cannot ") } == 9 && !lines.contains { $0.hasPrefix("CAN ") }, "\(lines)")
+    }
+
+    @Test("One that is killed in the middle of a picture costs that one, and is replaced")
+    func killed() async throws {
+        let tools = VipsTools()
+        let (large, little) = (try Self.picture(tools, 4_000, 3_000), try Self.picture(tools, 64, 64))
+        let before = BuiltWorkers.processes
+        let workers = try BuiltWorkers.make()
+        _ = try await workers.transform(little, Self.small, priority: .visible)
+        let worker = try only(before)
+        let lost = Task { try await workers.transform(large, Self.long, priority: .visible) }
+        try await BuiltWorkers.working(worker)
+        let waiting = Task { try await workers.transform(little, Self.small, priority: .visible) }
+        kill(worker, SIGKILL)
+        let failure = await #expect(throws: ImageFailure.self) { try await lost.value }
+        #expect(failure?.status == 502 && failure?.code == "worker-failed")
+        #expect(try await waiting.value.width == 32)
+        #expect(workers.isAvailable)
+        await workers.shutDown()
+    }
+
+    @Test("One that stops costs one picture, and is replaced when its time is over")
+    func stopped() async throws {
+        let tools = VipsTools()
+        let little = try Self.picture(tools, 64, 64)
+        let before = BuiltWorkers.processes
+        let workers = try BuiltWorkers.make(timeLimit: .milliseconds(1_500))
+        _ = try await workers.transform(little, Self.small, priority: .visible)
+        let worker = try only(before)
+        kill(worker, SIGSTOP)
+        let failure = await #expect(throws: ImageFailure.self) { try await workers.transform(little, Self.small, priority: .visible) }
+        #expect(failure?.code == "worker-failed")
+        try await BuiltWorkers.gone(worker)
+        #expect(try await workers.transform(little, Self.small, priority: .visible).width == 32)
+        await workers.shutDown()
+    }
+
+    @Test("Work that nobody waits for any more ends, even where the encoder does not ask")
+    func cancelled() async throws {
+        let tools = VipsTools()
+        let (large, little) = (try Self.picture(tools, 4_000, 3_000), try Self.picture(tools, 64, 64))
+        let before = BuiltWorkers.processes
+        let workers = try BuiltWorkers.make()
+        _ = try await workers.transform(little, Self.small, priority: .visible)
+        let worker = try only(before)
+        let unwanted = Task { try await workers.transform(large, Self.long, priority: .visible) }
+        try await BuiltWorkers.working(worker)
+        let waiting = Task { try await workers.transform(large, Self.long, priority: .near) }
+        unwanted.cancel()
+        let failure = await #expect(throws: ImageFailure.self) { try await unwanted.value }
+        #expect(failure?.code == "cancelled")
+        // Its slot is given to the one that waits, which is taken back as well.
+        try await BuiltWorkers.gone(worker)
+        waiting.cancel()
+        await #expect(throws: ImageFailure.self) { try await waiting.value }
+        #expect(try await workers.transform(little, Self.small, priority: .visible).width == 32)
+        await workers.shutDown()
+    }
+
+    @Test("Without the program there is nothing available, and no harm done", arguments: ["/nowhere/intertwine-pictures", "/bin/false"])
+    func missing(_ path: String) async throws {
+        let workers = try BuiltWorkers.make(path: path)
+        let failure = await #expect(throws: ImageFailure.self) {
+            try await workers.transform(Picture.jpeg + Picture.jpeg, Self.small, priority: .visible)
+        }
+        #expect(failure != nil)
+        while workers.isAvailable { try await Task.sleep(for: .milliseconds(5)) }
+        await workers.shutDown()
+    }
+
+    @Test("110 hostile pictures neither end the service nor fill its memory, and the next good one is made")
+    func hostile() async throws {
+        let tools = VipsTools()
+        let pictures = try HostilePictures.all(tools)
+        #expect(pictures.count >= 110)
+        let good = try Self.picture(tools, 640, 480)
+        let workers = try BuiltWorkers.make(count: 2, timeLimit: .seconds(20))
+        _ = try await workers.transform(good, Self.small, priority: .visible)
+        let before = ProcessFacts.residentKiB
+        var results: [String: Int] = [:]
+        for (number, (name, bytes)) in pictures.enumerated() {
+            let recipe = PictureRecipe(
+                width: 100, height: 100, fit: .fill(.attention), format: [.webp, .gif, .jpeg, .png][number % 4],
+                keepsAnimation: number % 2 == 0)
+            do throws(ImageFailure) {
+                let made = try await workers.transform(bytes, recipe, priority: .visible)
+                results["made", default: 0] += 1
+                #expect(made.bytes.count < 1 << 20, "\(name)")
+            } catch {
+                results[error.code, default: 0] += 1
+                #expect([415, 502].contains(error.status), "\(name): \(error.code)")
+            }
+        }
+        print("hostile pictures: \(results)")
+        #expect(ProcessFacts.residentKiB - before < 64 * 1_024)
+        #expect(try await workers.transform(good, Self.small, priority: .visible).width == 32)
+        await workers.shutDown()
+    }
+}
+
+/// Bombs, lies, cuts and noise. The same in every run.
+private enum HostilePictures {
+    static func all(_ tools: VipsTools) throws -> [(String, [UInt8])] {
+        try tools.drawn("drawn.ppm", 200, 150)
+        try tools.vips("arrayjoin", "drawn.ppm drawn.ppm drawn.ppm", "strip.v", "--across", "1")
+        let makers = [
+            ("jpeg", "jpegsave", []), ("png", "pngsave", []), ("gif", "gifsave", ["--page-height", "150"]),
+            ("webp", "webpsave", ["--page-height", "150"]), ("avif", "heifsave", ["--compression", "av1"]),
+        ]
+        var all: [(String, [UInt8])] = [("empty", []), ("one byte", [0xff])]
+        var random = SeededRandom(seed: 7)
+        for (name, operation, options) in makers {
+            let source = name == "gif" || name == "webp" ? "strip.v" : "drawn.ppm"
+            #expect(try tools.run("vips", [operation, source, "whole.\(name)"] + options) != nil)
+            let whole = try tools.bytes("whole.\(name)")
+            for share in [10, 25, 50, 75, 98] { all.append(("\(name) cut at \(share) %", Array(whole.prefix(whole.count * share / 100)))) }
+            for seed in 0..<10 {
+                var flipped = whole
+                for _ in 0..<(1 << (seed / 2)) {
+                    let place = Int.random(in: 8..<flipped.count, using: &random)
+                    flipped[place] ^= UInt8.random(in: 1...255, using: &random)
+                }
+                all.append(("\(name) with noise \(seed)", flipped))
+            }
+            for length in [40, 1_000, 100_000] {
+                let noise = (0..<length).map { _ in UInt8.random(in: 0...255, using: &random) }
+                all.append(("\(name) of noise, \(length)", whole.prefix(32) + noise))
+            }
+            all.append(("\(name) twice", whole + whole))
+            all.append(("\(name) before a document", whole.prefix(64) + Array("<svg xmlns='http://www.w3.org/2000/svg'/>".utf8)))
+        }
+        // Lies about the size: the first gate lets none of these through.
+        for side in [UInt32(12_001), 65_535, 1_000_000, 0x7fff_ffff, 0xffff_ffff] {
+            let bytes = withUnsafeBytes(of: side.bigEndian) { Array($0) }
+            var png = try tools.bytes("whole.png")
+            png.replaceSubrange(16..<24, with: bytes + bytes)
+            all.append(("png of \(side) a side", png))
+        }
+        // Little that becomes much: within the bounds, and decoded.
+        try tools.vips("black", "black.v", "12000", "2000", "--bands", "3")
+        try tools.vips("pngsave", "black.v", "bomb.png")
+        all.append(("24 million black pixels", try tools.bytes("bomb.png")))
+        var frames = Array("GIF89a".utf8) + [0x10, 0x27, 0x10, 0x27, 0x80, 0, 0, 0, 0, 0, 255, 255, 255]
+        for _ in 0..<50_000 { frames += [0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x4c, 1, 0] }
+        all.append(("50,000 frames of 10,000 × 10,000", frames + [0x3b]))
+        var little = Array("GIF89a".utf8) + [100, 0, 100, 0, 0x80, 0, 0, 0, 0, 0, 255, 255, 255]
+        for _ in 0..<20_000 { little += [0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x4c, 1, 0] }
+        all.append(("20,000 frames of 100 × 100", little + [0x3b]))
+        return all
+    }
+}
