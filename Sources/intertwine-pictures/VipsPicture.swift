@@ -54,6 +54,10 @@ final class VipsPicture {
 
     /// Says what encoders have to know of frames.
     func describe(frameHeight: Int?) {
+        // Not all encoders of libvips leave them out when they are told to.
+        for name in ["exif-data", "xmp-data", "iptc-data", "photoshop-data", "icc-profile-data", "orientation"] {
+            vips_image_remove(pointer, name)
+        }
         if let frameHeight {
             vips_image_set_int(pointer, "page-height", Int32(clamping: frameHeight))
         } else {

@@ -53,11 +53,13 @@ struct TransformTests {
         let fills: [(PictureRecipe.Fit, [String])] = [
             (.fit, []), (.fill(.centre), ["--smartcrop", "centre"]), (.fill(.attention), ["--smartcrop", "attention"]),
         ]
+        // Without a profile of its own a picture is sRGB already.
+        let profile = ["cmyk.jpg", "wide-gamut.jpg"].contains(name) ? ["--eprofile", "srgb"] : []
         for (fit, options) in fills where name != "pixel.png" || fit == .fit {
             let recipe = PictureRecipe(width: 300, height: 150, fit: fit, format: .png)
             let made = try await workers.transform(try tools.bytes(name), recipe, priority: .visible)
             try tools.write(made.bytes, "ours.png")
-            let size = ["--size", "300x150>", "--eprofile", "srgb", "--output", "theirs.png[strip]"]
+            let size = ["--size", "300x150>", "--output", "theirs.png[strip]"] + profile
             _ = try #require(try tools.run("vipsthumbnail", [name] + size + options))
             let difference = try tools.difference("ours.png", "theirs.png")
             #expect(difference.map { $0 < 2 } == true, "\(name) \(recipe.text): \(String(describing: difference))")

@@ -131,6 +131,8 @@ extension FrameReader {
     /// - Throws: `tooManyPixels` and `undecodable`.
     fileprivate static func cost(of picture: [UInt8], keepsAnimation: Bool) throws(ImageFailure) -> Int {
         guard case .kind(let kind) = MediaKind.sniff(Array(picture.prefix(512))) else { throw ImageFailure(.undecodable) }
+        // Decoders make something of a picture whose end is missing, whatever they are told.
+        guard kind.isWhole(picture, isDelimited: true) else { throw ImageFailure(.undecodable) }
         var reader = FrameReader(kind)
         var place = 0
         // In pieces, as it keeps what it has not understood.
