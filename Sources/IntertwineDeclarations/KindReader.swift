@@ -103,13 +103,20 @@ extension KindReader {
     }
 
     private func cell(_ place: YAMLPlace) throws(ConfigurationError) -> CellDeclaration {
-        let members = try place.members(of: "a cell", among: ["identifier", "size", "when", "bind", "companion"])
+        let members = try place.members(of: "a cell", among: ["identifier", "version", "size", "when", "bind", "companion"])
         guard let identifier = members["identifier"] else { throw place.fault("identifier is missing: the cell's reuse identifier") }
         guard let size = members["size"] else { throw place.fault("size is missing: such as 300x200, or \(Self.sizeKeys)") }
-        return CellDeclaration(
+        var cell = CellDeclaration(
             try identifier.text("the cell's reuse identifier"), size: try self.size(size),
             conditions: try members["when"].map(conditions) ?? [],
             bindings: try members["bind"].map(bindings) ?? [], companion: try members["companion"]?.text("the name of a companion"))
+        if let version = members["version"] {
+            let allowed = "a whole number from 1 to 999"
+            let text = try version.text(allowed)
+            guard let number = Int(text) else { throw version.notAllowed(text, allowed) }
+            cell.version = number
+        }
+        return cell
     }
 
     private static let sizeKeys = "width, height, fraction, aspect, min, max"

@@ -9,6 +9,7 @@ package final class PageMetrics: Sendable {
     private let stales: Counter
     private let aheads: Counter
     private let broken: Counter
+    private let registry: PrometheusRegistry
 
     package init(registry: PrometheusRegistry) {
         registry.describe("intertwine_feed_page_cache_hits_total", "Shared pages that were served as they lay ready.")
@@ -21,6 +22,10 @@ package final class PageMetrics: Sendable {
             "intertwine_feed_pages_ahead_total", "Shared pages that were made before anybody asked, as somebody walked towards them.")
         registry.describe(
             "intertwine_feed_broken_items_total", "Items that were left out of a page that was made, because they are broken.")
+        registry.describe(
+            "intertwine_feed_unknown_cells_total",
+            "Items that were left out of a page that was made, because its client knows none of their cells, by the first of these.")
+        self.registry = registry
         hits = Counter(label: "intertwine_feed_page_cache_hits_total", factory: registry)
         misses = Counter(label: "intertwine_feed_page_cache_misses_total", factory: registry)
         joins = Counter(label: "intertwine_feed_page_joined_requests_total", factory: registry)
@@ -45,8 +50,17 @@ package final class PageMetrics: Sendable {
     package func goAhead() { aheads.increment() }
 
     package func count(_ omissions: [FeedPage.Omission]) {
+        var unknown: [String: Int64] = [:]
         for omission in omissions {
-            if case .broken = omission.reason { broken.increment() }
+            switch omission.reason {
+            case .broken: broken.increment()
+            case .unknownToClient(let identifiers): unknown[identifiers.first ?? "", default: 0] += 1
+            case .noFactory: break
+            }
+        }
+        for (identifier, count) in unknown {
+            Counter(label: "intertwine_feed_unknown_cells_total", dimensions: [("identifier", identifier)], factory: registry)
+                .increment(by: count)
         }
     }
 }

@@ -20,6 +20,7 @@ package struct OperatorRoutes: Sendable {
     private let prefixes: [String]
     private let pictures: ImageNetworkManager
     private let polling: SourcePolling?
+    private let owners: @Sendable (_ viewer: String) -> [String]
 
     /// - Parameters:
     ///   - store: with its routes the items'; nil where nothing that writes items is to be served.
@@ -27,12 +28,14 @@ package struct OperatorRoutes: Sendable {
     ///   - archive: with its routes the reports; nil for none.
     ///   - prefixes: what the ids of advertisements' cells begin with, before the colon.
     ///   - polling: nil where no sources can be kept in step with.
+    ///   - owners: what idempotency keys of a viewer are kept under.
     package init(
         store: SQLiteStore?, database: String, kinds: ItemKinds, settings: AdminSettings, archive: (any LedgerArchive)?,
-        prefixes: [String], pictures: ImageNetworkManager, polling: SourcePolling?
+        prefixes: [String], pictures: ImageNetworkManager, polling: SourcePolling?,
+        owners: @escaping @Sendable (_ viewer: String) -> [String]
     ) {
         (self.store, self.database, self.kinds, self.settings) = (store, database, kinds, settings)
-        (self.archive, self.prefixes, self.pictures, self.polling) = (archive, prefixes, pictures, polling)
+        (self.archive, self.prefixes, self.pictures, self.polling, self.owners) = (archive, prefixes, pictures, polling, owners)
     }
 
     package var routes: [Route] {
@@ -43,7 +46,10 @@ package struct OperatorRoutes: Sendable {
             routes += ImportRoutes(database: database, kinds: kinds, settings: settings).routes
         }
         routes += PurgeRoutes(manager: pictures).routes
-        if let archive { routes += ReportRoutes(archive: archive, prefixes: prefixes).routes }
+        if let archive {
+            routes += ReportRoutes(archive: archive, prefixes: prefixes).routes
+            routes += ViewerErasureRoutes(archive: archive, owners: owners).routes
+        }
         if let polling { routes += SourceRoutes(polling: polling).routes }
         return routes
     }

@@ -74,6 +74,8 @@ extension FeedService {
         let listeners = LiveFeeds(
             limit: configuration.server.limits.listenersAtOnce, store: store, ledger: ledger, clock: clock, logger: logger)
 
+        let registered = ClientRegistry(ownLedger)
+
         // What follows from the configuration and can be made anew while requests go on: the feed, what its cells do, and the clients' routes.
         let live = try LiveComposition(configuration, control: telemetry.control, logger: logger) { configuration in
             let factories = try configuration.cellFactories(
@@ -102,19 +104,21 @@ extension FeedService {
             let format = PageFormat(
                 viewerField: configuration.events.viewerHeader, maxAge: configuration.feed.maxAge.milliseconds / 1_000,
                 variesByOrigin: !configuration.crossOrigin.origins.isEmpty)
+            let capabilities = CapabilityReader(registry: registered, cells: factories.cells)
             let feed = FeedRoutes(
                 feeds: feeds, store: store, ledger: ledger, clients: clients, pages: pages,
                 shared: SharedPages(store: store, pages: pages, format: format, metrics: pageMetrics), format: format, metrics: pageMetrics,
                 listed: Route.finished(
                     "/feeds", type: "application/json",
-                    feeds.listed(titles: declaredFeeds.titles, layouts: factories.layouts, links: links)), live: listeners)
-            let lists = ViewerListRoutes(clients: clients, format: format) { list, path in
+                    feeds.listed(titles: declaredFeeds.titles, layouts: factories.layouts, links: links)), live: listeners,
+                capabilities: capabilities)
+            let lists = ViewerListRoutes(clients: clients, format: format, capabilities: capabilities) { list, path in
                 ViewerListAssembler(
                     list: list, path: path, store: store, ledger: ledger, factories: factories, keys: keys, links: links, tokens: tokens)
             }
             let clicks = ClickRoutes(performer: performer, clients: clients, redirects: FinishedRedirects(verdicts: verdicts))
             let api =
-                feed.routes + lists.routes
+                feed.routes + lists.routes + ClientRoutes(registry: registered).routes
                 + CellRoutes(
                     performer: performer, clients: clients, keys: idempotency, verdicts: verdicts, note: { listeners.note($0) }
                 ).routes
@@ -147,7 +151,10 @@ extension FeedService {
             + MetricsRoutes(registry: telemetry.registry, samples: samples.read).routes
             + OperatorRoutes(
                 store: ownStore, database: database, kinds: kinds, settings: configuration.admin, archive: archive,
-                prefixes: declared.file.advertisementPrefixes, pictures: pictures.manager, polling: polling
+                prefixes: declared.file.advertisementPrefixes, pictures: pictures.manager, polling: polling,
+                owners: { viewer in
+                    IdempotencyKeys(clients: ClientReader(settings: configuration.events, keys: keys), keys: keys).owners(of: viewer)
+                }
             ).routes + ExplainRoutes(feeds: { live.current.feeds }, kinds: kinds).routes
         let operatorRoutes = administration + [OperatorDescription.route(describing: administration)]
         let counted = configuration.metrics.enabled ? telemetry.registry : nil

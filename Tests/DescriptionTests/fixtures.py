@@ -64,6 +64,15 @@ def broken_cells(cell):
         yield {**cell, "actions": {"selection": action}}
 
 
+def released(description):
+    """What was answered once is still what the description of today says: of every version that was released."""
+    for folder in sorted(FOLDER.glob("v*")):
+        for file in sorted(folder.glob("*.json")):
+            schema = {"page": "Page", "dismissal": "Performance", "selection": "Performance", "problem": "Problem", "changes": "Changes"}[
+                file.stem.split("-")[0]]
+            description.validate(json.loads(file.read_text()), {"$ref": f"#/components/schemas/{schema}"}, f"{folder.name}/{file.name}")
+
+
 def main():
     write, wrong, cells = "--write" in sys.argv, [], []
     (_, _, description), *made = answers()
@@ -78,6 +87,7 @@ def main():
             file.write_text(text)
         elif not file.exists() or file.read_text() != text:
             wrong.append(file.name)
+    released(description)
     schema = dict((name, content) for name, _, content in made)["cell.schema"]
     Draft202012Validator.check_schema(schema)
     for cell in cells:

@@ -51,7 +51,7 @@ struct SectionsTests {
             // The kind of all users stands elsewhere, and the feed of always has no sections.
             for path in ["/feed", "/feeds/main"] {
                 let response = try service.get(path)
-                #expect(response.text == #"{"items":[],"page":{"limit":20,"next":null,"previous":null}}"#, "\(path)")
+                #expect(response.text == #"{"items":[],"page":{"protocol":1,"limit":20,"next":null,"previous":null}}"#, "\(path)")
             }
             for (path, type) in [
                 ("/feeds/nothing", "unknown-feed"), ("/feeds/nothing/sections/stars", "unknown-feed"), ("/feeds/stars", "unknown-feed"),

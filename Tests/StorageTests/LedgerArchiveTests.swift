@@ -160,7 +160,7 @@ struct LedgerArchiveTests {
             """)
         let ledger = try scratch.ledger()
         #expect(try await ledger.removeEvents(before: .max) == 19)
-        #expect(try scratch.sqlite("ledger.sqlite", "SELECT last FROM event_marker; PRAGMA user_version") == "19\n7")
+        #expect(try scratch.sqlite("ledger.sqlite", "SELECT last FROM event_marker; PRAGMA user_version") == "19\n8")
     }
 
     @Test("rollups are exactly what the events add up to")

@@ -112,14 +112,16 @@ struct AdBlocks {
     /// The cursor of the page after, or nil on the last.
     func next(_ content: PageContent, after cursor: PageCursor?) -> PageCursor? {
         guard content.hasAfter else { return nil }
-        let place = content.cells.last?.place ?? cursor.map { source.beside($0.place, towards: .forward) }
+        let stop = cursor?.direction == .backward ? nil : content.stop
+        let place = stop ?? content.cells.last?.place ?? cursor.map { source.beside($0.place, towards: .forward) }
         return place.map { PageCursor(direction: .forward, place: $0, rotation: rotation.after, midpoint: midpoint) }
     }
 
     /// The cursor of the page before, or nil on the first.
     func previous(_ content: PageContent, before cursor: PageCursor?) -> PageCursor? {
         guard content.hasBefore else { return nil }
-        let place = content.cells.first?.place ?? cursor.map { source.beside($0.place, towards: .backward) }
+        let stop = cursor?.direction == .backward ? content.stop : nil
+        let place = stop ?? content.cells.first?.place ?? cursor.map { source.beside($0.place, towards: .backward) }
         return place.map {
             PageCursor(
                 direction: .backward, place: $0, rotation: rotation.before, midpoint: midpoint, hasMetAdvertisements: hasMetAdvertisements)

@@ -12,6 +12,8 @@ struct CellReader {
 
     /// No single question to the store asks for more, so a long run of broken or dismissed items is read in bounded pieces.
     static let maximumBatch = 256
+    /// Items that the client cannot show and that one reading passes over: beyond them it ends, and the next page goes on from there.
+    static let unknownLimit = 2_000
 
     private let factories: CellFactories
     private let kept: FinishedCells
@@ -22,13 +24,23 @@ struct CellReader {
     private(set) var omissions: [FeedPage.Omission] = []
     /// Cells that lay ready, and are not counted yet.
     private var found = 0
+    /// The forms whose cells have been compared with what the client knows, with those that it does not know.
+    private var compared: [ItemForm: [CellIdentifier]?] = [:]
+    private let unknownLimit: Int
+    private var unknown = 0
+    /// Where reading ended before its time; nil where it did not.
+    private(set) var stop: FeedPlace?
 
     /// - Parameter marks: say which cells are to be left out.
-    init(factories: CellFactories, kept: FinishedCells, context: CellContext, marks: ViewerMarks?) {
+    init(
+        factories: CellFactories, kept: FinishedCells, context: CellContext, marks: ViewerMarks?,
+        unknownLimit: Int = CellReader.unknownLimit
+    ) {
         self.factories = factories
         self.kept = kept
         self.context = context
         self.marks = marks
+        self.unknownLimit = unknownLimit
         circumstances = FinishedCell.Circumstances(context)
         hour = CellTokens.bucket(of: context.now)
     }
@@ -37,6 +49,7 @@ struct CellReader {
     ///
     /// - Throws: what keeps from finding out whether it is hidden.
     mutating func cell(of row: ItemRow, in section: Int = 0) throws -> Cell? {
+        if context.lacking != nil, isUnknown(row) { return nil }
         let known = kept.cell(of: row, in: circumstances, hour: hour, page: context.page)
         if known != nil { found += 1 }
         if let marks, let id = known?.id ?? shownID(of: row), try marks.hides(id) { return nil }
@@ -92,6 +105,28 @@ struct CellReader {
         return factories.cellID(kind: kind, id: String(decoding: row.id, as: UTF8.self))
     }
 
+    /// Whether the client knows none of the cells that the item's form can have; it is then noted.
+    private mutating func isUnknown(_ row: ItemRow) -> Bool {
+        let form = ItemForm(kind: String(decoding: row.kind, as: UTF8.self), variant: String(decoding: row.variant, as: UTF8.self))
+        let cells: [CellIdentifier]?
+        if let known = compared[form] {
+            cells = known
+        } else {
+            cells = factories.unknownCells(of: form, in: context)
+            compared[form] = .some(cells)
+        }
+        guard let cells else { return false }
+        // Several versions of one cell have one name.
+        let names = cells.map(\.name).reduce(into: [String]()) { names, name in if !names.contains(name) { names.append(name) } }
+        note(form, id: String(decoding: row.id, as: UTF8.self), position: row.position, unknown: names)
+        return true
+    }
+
+    private mutating func note(_ form: ItemForm, id: String, position: Int64, unknown identifiers: [String]) {
+        unknown += 1
+        omissions.append(FeedPage.Omission(form: form, id: id, position: position, reason: .unknownToClient(identifiers)))
+    }
+
     private mutating func make(_ row: ItemRow) -> FinishedCell? {
         let item = row.item
         do {
@@ -100,6 +135,8 @@ struct CellReader {
             return cell
         } catch CellFactoryError.noFactory {
             omit(item, .noFactory)
+        } catch CellFactoryError.unknownToClient(let identifier) {
+            note(ItemForm(kind: item.kind, variant: item.variant), id: item.id, position: item.position, unknown: [identifier])
         } catch {
             omit(item, .broken(String(describing: error)))
         }
@@ -133,6 +170,10 @@ struct CellReader {
                 cells.append(cell)
             }
             guard met == batch else { break }
+            if unknown >= unknownLimit, cells.count < count, let place {
+                stop = FeedPlace(section: section, item: place)
+                break
+            }
             batch = min(max(batch * 2, 32), Self.maximumBatch)
         }
         return cells

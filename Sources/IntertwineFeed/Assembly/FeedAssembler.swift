@@ -5,7 +5,7 @@ package import Logging
 /// A class, because every page that is being made holds on to it.
 package final class FeedAssembler: Sendable {
     let store: any FeedStore
-    let factories: CellFactories
+    package let factories: CellFactories
     let cells: FinishedCells
     let placement: any AdPlacement
     /// What the feed shows.
@@ -24,6 +24,8 @@ package final class FeedAssembler: Sendable {
     private let logger: Logger
     /// What looking for the middle of the feed may take for requests to wait for it.
     private static let patience = Duration.milliseconds(20)
+    /// Advertisements that the client cannot show and that one page passes over.
+    private static let unknownAdvertisements = 64
 
     /// - Parameters:
     ///   - name: of the feed. Cursors carry a digest of it, and are refused by every other feed.
@@ -153,7 +155,7 @@ package final class FeedAssembler: Sendable {
         context.page = PageCursor.identity(of: content.cells.first?.place, inFeed: digest)
         let advertisements = AdvertisementReader(
             snapshot: snapshot, forms: factories.advertisementForms(in: request.layout),
-            reader: CellReader(factories: factories, kept: cells, context: context, marks: marks))
+            reader: CellReader(factories: factories, kept: cells, context: context, marks: marks, unknownLimit: Self.unknownAdvertisements))
         var blocks = AdBlocks(of: content, in: source, placement: placement)
         func start() throws -> Int64? {
             guard let rotation = request.rotation else { return nil }
@@ -238,16 +240,18 @@ package final class FeedAssembler: Sendable {
     }
 
     func context(of request: FeedRequest) -> CellContext {
-        CellContext(
+        var context = CellContext(
             links: links, tokens: tokens, now: request.now, hasViewer: request.hasViewer, layout: request.layout, width: request.width,
             scale: request.scale)
+        context.lacking = request.lacking
+        return context
     }
 
     private func href(_ cursor: PageCursor?, for request: FeedRequest) -> String? {
         cursor.map {
             links.page(
                 path: path, cursor: text($0), limit: request.limit, layout: request.layout, width: request.width,
-                scale: request.scale, followsChanges: request.followsChanges)
+                scale: request.scale, followsChanges: request.followsChanges, client: request.client)
         }
     }
 }

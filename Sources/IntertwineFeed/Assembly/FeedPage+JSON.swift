@@ -18,7 +18,7 @@ extension FeedPage {
             entry.writeDigest(to: &parts)
         }
         let rest = writer.bytes.count
-        writer.raw(#"],"page":{"limit":"#)
+        writer.raw(#"],"page":{"protocol":1,"limit":"#)
         writer.write(Int64(limit))
         writer.raw(#","next":"#)
         writer.write(next)
@@ -35,6 +35,11 @@ extension FeedPage {
         if let since {
             writer.raw(#","since":"#)
             writer.write(since)
+        }
+        let omitted = OmittedCells(omissions)
+        if !omitted.isEmpty {
+            writer.raw(#","omitted":"#)
+            omitted.write(to: &writer)
         }
         writer.raw("}}")
         parts.append(contentsOf: writer.bytes[rest...])

@@ -53,6 +53,8 @@ package struct FeedPage: Sendable {
             case noFactory
             /// Its factory could not read it; with what it said.
             case broken(String)
+            /// The client knows none of its cells; with their identifiers.
+            case unknownToClient([String])
         }
 
         public var form: ItemForm

@@ -25,6 +25,11 @@ package struct FeedRequest: Sendable {
     /// Whether the page tells what its changes are asked for with.
     package var followsChanges: Bool
 
+    /// The cells of the service that the client does not know; nil where it knows all, or says nothing of it.
+    package var lacking: LackingCells?
+    /// The digest of the client's capabilities, where links are to carry it.
+    package var client: String?
+
     package init(
         cursor: String? = nil, limit: Int = FeedRequest.defaultLimit, now: Int64, hasViewer: Bool = false, marks: (any ViewerCells)? = nil,
         layout: CellLayout = .collection, width: Int? = nil, scale: Int = 1, rotation: RotationStart? = nil, followsChanges: Bool = false
@@ -47,4 +52,6 @@ package enum FeedError: Error, Sendable, Hashable {
     /// The limit is not within ``FeedRequest/limits``.
     case limitOutOfRange(Int)
     case cursor(CursorError)
+    /// What a client says that it can show cannot be read.
+    case capabilities(String)
 }

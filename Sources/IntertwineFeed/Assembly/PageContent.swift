@@ -7,6 +7,8 @@ struct PageContent {
     /// Whether there is a cell before the page, and after it.
     private(set) var hasBefore: Bool
     private(set) var hasAfter: Bool
+    /// Where reading ended before the page was full: the next one in that direction goes on from there.
+    private(set) var stop: FeedPlace?
     private(set) var omissions: [FeedPage.Omission]
     /// Whether the page goes on with a section that the page before began.
     private(set) var continuesSection: Bool
@@ -22,6 +24,7 @@ struct PageContent {
         walk.edge = nil
         let extra = found.count > limit ? found.removeLast() : nil
         omissions = reading.omissions
+        stop = extra == nil ? reading.stop : nil
         if extra != nil, let last = found.last {
             // What was left out beyond the last cell of this page belongs to the page after it.
             omissions.removeLast(omissions.count - last.omissionsBefore)
@@ -30,12 +33,12 @@ struct PageContent {
         /// Whether there is a cell on the side that the page was not read towards. The one that the cursor came from may be gone.
         func isFollowed(_ side: PageDirection, of place: FeedPlace) throws -> Bool {
             var peek = reader
-            return try !walk.cells(1, side, of: place, reader: &peek).isEmpty
+            return try !walk.cells(1, side, of: place, reader: &peek).isEmpty || peek.stop != nil
         }
         switch direction {
         case .forward:
             cells = found
-            hasAfter = extra != nil
+            hasAfter = extra != nil || stop != nil
             hasBefore = false
             continuesSection = false
             if let cursor {
@@ -46,7 +49,7 @@ struct PageContent {
         case .backward:
             cells = found.reversed()
             before = extra?.place
-            hasBefore = extra != nil
+            hasBefore = extra != nil || stop != nil
             hasAfter = false
             continuesSection = extra != nil && extra?.place.section == cells.first?.place.section
             if let cursor {
@@ -94,7 +97,7 @@ private struct SectionWalk {
         var section = place?.section ?? (direction == .forward ? 0 : end - 1)
         var start = place?.item
         var cells: [CellReader.Cell] = []
-        while cells.count < count, section >= 0, section < end {
+        while cells.count < count, section >= 0, section < end, reader.stop == nil {
             let peek = edge == nil ? nil : reader
             let found = try reader.cells(count - cells.count, in: section, from: start) { place, limit, body in
                 guard let edge, cells.isEmpty, section == edge.section, place == edge.item else {

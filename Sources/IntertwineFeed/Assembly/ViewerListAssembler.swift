@@ -30,7 +30,7 @@ package struct ViewerListAssembler: Sendable {
     /// - Throws: ``FeedError`` where the request is wrong, and for the cursor of another viewer's list; ``StoreError``.
     package func page(
         of viewer: String, cursor text: String?, limit: Int, now: Int64, layout: CellLayout = .collection, width: Int? = nil,
-        scale: Int = 1
+        scale: Int = 1, lacking: LackingCells? = nil, client: String? = nil
     ) async throws -> FeedPage {
         guard FeedRequest.limits.contains(limit) else { throw FeedError.limitOutOfRange(limit) }
         let digest = PageCursor.digest(ofFeed: "\(list.rawValue)\u{0}\(viewer)")
@@ -38,7 +38,8 @@ package struct ViewerListAssembler: Sendable {
         if let text {
             do { cursor = try PageCursor(text: text, feed: digest, signer: signer) } catch { throw FeedError.cursor(error) }
         }
-        let context = CellContext(links: links, tokens: tokens, now: now, hasViewer: true, layout: layout, width: width, scale: scale)
+        var context = CellContext(links: links, tokens: tokens, now: now, hasViewer: true, layout: layout, width: width, scale: scale)
+        context.lacking = lacking
         let reader = ListReader(list: list, viewer: viewer, store: store, ledger: ledger, factories: factories, context: context)
         let stretch = try await ListStretch(reader: reader, cursor: cursor, limit: limit)
 
@@ -48,7 +49,7 @@ package struct ViewerListAssembler: Sendable {
                     path: path,
                     cursor: PageCursor(direction: direction, place: FeedPlace(item: ItemPlace(position: mark))).text(
                         feed: digest, signer: signer), limit: limit,
-                    layout: layout, width: width, scale: scale)
+                    layout: layout, width: width, scale: scale, client: client)
             }
         }
         return FeedPage(

@@ -62,6 +62,17 @@ public struct CellFactories: Sendable {
         [(CellLayout.collection, collection), (.table, table)].filter { $1.keys.contains { $0.kind != SectionHeader.kind } }.map(\.0)
     }
 
+    /// All cells that may be made.
+    package var cells: Set<CellIdentifier> { Set((Array(collection.values) + Array(table.values)).flatMap { $0.cells }) }
+
+    /// The cells of a form of which the client knows none; nil where it knows one, or there is none to know.
+    func unknownCells(of form: ItemForm, in context: CellContext) -> [CellIdentifier]? {
+        guard context.lacking != nil, let cells = self[form, context.layout]?.cells, !cells.contains(where: context.knows) else {
+            return nil
+        }
+        return cells
+    }
+
     /// The forms of advertisements that a layout can show.
     public func advertisementForms(in layout: CellLayout) -> [ItemForm] {
         advertisements[layout] ?? []
@@ -91,7 +102,9 @@ public struct CellFactories: Sendable {
     ///   cannot read.
     public func makeViewModel(for item: FeedItem, in context: CellContext) throws -> CellViewModel {
         let (factory, cell) = try factory(for: item, in: context.layout)
-        return try factory.makeViewModel(for: item, cell: cell, in: context)
+        let viewModel = try factory.makeViewModel(for: item, cell: cell, in: context)
+        guard context.knows(viewModel) else { throw CellFactoryError.unknownToClient(viewModel.identifier) }
+        return viewModel
     }
 
     /// The companions of an item's first cell, in order; most items have none.
@@ -101,7 +114,7 @@ public struct CellFactories: Sendable {
         guard !companions.isEmpty, companions[item.kind] != nil else { return [] }
         let (factory, cell) = try factory(for: item, in: context.layout)
         return try factory.companions.compactMap { name in
-            try factory.makeCompanion(name, for: item, cell: "\(cell)#\(name)", in: context)
+            try factory.makeCompanion(name, for: item, cell: "\(cell)#\(name)", in: context).flatMap { context.knows($0) ? $0 : nil }
         }
     }
 
@@ -112,6 +125,12 @@ public struct CellFactories: Sendable {
             throw CellFactoryError.ambiguousID(item.id)
         }
         return (factory, prefix + ":" + item.id)
+    }
+}
+
+extension CellContext {
+    fileprivate func knows(_ viewModel: CellViewModel) -> Bool {
+        knows(CellIdentifier(viewModel.identifier, version: viewModel.version))
     }
 }
 
@@ -174,6 +193,8 @@ extension CellFactories {
 public enum CellFactoryError: Error, Sendable, Hashable {
     /// Nothing is registered for this form of item: it is stored, and stays out of the feed.
     case noFactory(ItemForm)
+    /// The client knows none of the cells that can show the item: the name of the first of them.
+    case unknownToClient(String)
     case registeredTwice(ItemForm)
     /// Another kind has this prefix, or the kind has another one.
     case prefixTaken(String)
@@ -191,6 +212,7 @@ extension CellFactoryError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .noFactory(let form): "no cell is made of \(form.kind)\(form.variant.isEmpty ? "" : " of the type \(form.variant)")"
+        case .unknownToClient(let identifier): "the client knows neither \(identifier) nor what stands in for it"
         case .registeredTwice(let form):
             "two factories make cells of \(form.kind)\(form.variant.isEmpty ? "" : " of the type \(form.variant)")"
         case .prefixTaken(let prefix): "the prefix '\(prefix)' of cell ids belongs to another kind, or the kind has another one"

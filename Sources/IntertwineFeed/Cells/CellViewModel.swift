@@ -6,6 +6,8 @@ public struct CellViewModel: Sendable {
     public var id: String
     /// The reuse identifier under which clients register a cell class.
     public var identifier: String
+    /// Of what it binds, among the cells of its identifier.
+    public var version = 1
     public var size: CellSize
     public var commands: CellCommands
     /// What the commands act on.

@@ -11,6 +11,9 @@ public protocol CellViewModelFactory: Sendable {
     /// The reuse identifier of the first cells it makes.
     var identifier: String { get }
 
+    /// All cells that it may make, companions included: those that a client may know or not.
+    var cells: [CellIdentifier] { get }
+
     /// The names of the companions that it may make, such as `photos`, in order.
     var companions: [String] { get }
 
@@ -28,6 +31,8 @@ public protocol CellViewModelFactory: Sendable {
 }
 
 extension CellViewModelFactory {
+    public var cells: [CellIdentifier] { [CellIdentifier(identifier)] }
+
     public var companions: [String] { [] }
 
     public func makeCompanion(_ name: String, for item: FeedItem, cell: String, in context: CellContext) throws -> CellViewModel? { nil }
@@ -52,6 +57,8 @@ public struct CellContext: Sendable {
     public var width: Int?
     /// Pixels per point that the client shows pictures with.
     public var scale: Int
+    /// The cells that the client does not know; nil where it knows all, or says nothing of it.
+    package var lacking: LackingCells?
 
     public init(
         links: Links, tokens: CellTokens, now: Int64, hasViewer: Bool = false, slot: Int = 0, page: UInt32 = 0,
@@ -71,6 +78,9 @@ public struct CellContext: Sendable {
 }
 
 extension CellContext {
+    /// Whether the client can show a cell.
+    public func knows(_ cell: CellIdentifier) -> Bool { lacking.map { !$0.contains(cell) } ?? true }
+
     func clickToken(of cell: String) -> String {
         tokens.click(cell: cell, slot: slot, page: page, showing: showing, now: now)
     }

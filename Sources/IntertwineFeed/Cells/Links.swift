@@ -75,10 +75,11 @@ public final class Links: Sendable {
         base + "/selections/" + PercentCoding.encode(id, keeping: .segment)
     }
 
-    /// A page of a feed. The cursor is of base64url characters alone; layout, width and scale stand there where they are not the usual ones.
+    /// A page of a feed. The cursor is of base64url characters alone; layout, width and scale stand there where they are not the usual ones, and
+    /// the digest of what the client can show where it gave one.
     public func page(
         path: String, cursor: String, limit: Int, layout: CellLayout = .collection, width: Int? = nil, scale: Int = 1,
-        followsChanges: Bool = false
+        followsChanges: Bool = false, client: String? = nil
     ) -> String {
         var href = ""
         href.reserveCapacity(base.utf8.count + path.utf8.count + cursor.utf8.count + 64)
@@ -92,6 +93,7 @@ public final class Links: Sendable {
         if let width { href += "&width=" + String(width) }
         if scale != 1 { href += "&scale=" + String(scale) }
         if followsChanges { href += "&changes=true" }
+        if let client { href += "&client=" + client }
         return href
     }
 }

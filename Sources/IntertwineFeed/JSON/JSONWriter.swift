@@ -86,6 +86,10 @@ extension JSONWriter {
         write(viewModel.id)
         raw(#","identifier":"#)
         write(viewModel.identifier)
+        if viewModel.version != 1 {
+            raw(#","version":"#)
+            write(Int64(viewModel.version))
+        }
         raw(#","size":{"width":"#)
         write(viewModel.size.width)
         raw(#","height":"#)

@@ -1,9 +1,10 @@
 /// Makes the cells of one type of a declared kind: the first whose conditions hold shows the item, and of each companion too.
 private struct DeclaredCellFactory: CellViewModelFactory {
     let identifier: String
+    let cells: [CellIdentifier]
     let companions: [String]
     /// By the companion that they are; those of the first cell under nil.
-    private let cells: [String?: [DeclaredCell]]
+    private let declared: [String?: [DeclaredCell]]
     private let screen: DeclaredScreen?
     private let destination: FieldReference?
     private let plan: CommandPlan
@@ -11,8 +12,9 @@ private struct DeclaredCellFactory: CellViewModelFactory {
     /// - Parameter cells: of one layout and type; nil is returned where there is none.
     init?(cells: [DeclaredCell], screen: DeclaredScreen?, destination: FieldReference?, plan: CommandPlan) {
         guard let first = cells.first(where: { $0.companion == nil }) else { return nil }
-        identifier = first.identifier
-        self.cells = Dictionary(grouping: cells, by: \.companion)
+        identifier = first.identifier.name
+        self.cells = cells.map(\.identifier)
+        declared = Dictionary(grouping: cells, by: \.companion)
         companions = cells.reduce(into: []) { names, cell in
             if let name = cell.companion, !names.contains(name) { names.append(name) }
         }
@@ -36,21 +38,28 @@ private struct DeclaredCellFactory: CellViewModelFactory {
     private func makeViewModel(_ companion: String?, for item: FeedItem, cell id: String, in context: CellContext) throws -> CellViewModel?
     {
         var values = try FieldValues(item)
-        let cell = try cells[companion]?.first { try $0.conditions.allSatisfy { try $0.holds(for: values) } }
-        guard let cell else { return nil }
+        var unknown: DeclaredCell?
+        var chosen: DeclaredCell?
+        for cell in declared[companion] ?? [] where chosen == nil {
+            guard try cell.conditions.allSatisfy({ try $0.holds(for: values) }) else { continue }
+            if context.knows(cell.identifier) { chosen = cell } else { unknown = unknown ?? cell }
+        }
+        guard let cell = chosen ?? unknown else { return nil }
         let size = cell.size.size(width: context.width)
         let bindings = try cell.bindings(of: &values, in: size, context)
         let subject = CommandSubject(
             cell: id, item: item, presentation: try screen?.presentation(of: &values, in: context),
             destination: try destination.flatMap { try values.text($0) }, context: context)
-        return CellViewModel(
-            identifier: cell.identifier, size: size, commands: plan.commands(configuration: BindCommand(bindings)), subject: subject)
+        var viewModel = CellViewModel(
+            identifier: cell.identifier.name, size: size, commands: plan.commands(configuration: BindCommand(bindings)), subject: subject)
+        viewModel.version = cell.identifier.version
+        return viewModel
     }
 }
 
 /// A cell of a declared kind, with everything found and checked that the declaration names.
 struct DeclaredCell: Sendable {
-    let identifier: String
+    let identifier: CellIdentifier
     let size: SizeRule
     var conditions: [CellCondition]
     let bindings: [DeclaredBinding]

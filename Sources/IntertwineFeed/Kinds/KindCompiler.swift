@@ -135,8 +135,9 @@ extension KindCompiler {
         if let companion = cell.companion { try Self.check(name: companion, at: path + ["companion"]) }
         var conditions: [CellCondition] = []
         for condition in cell.conditions { conditions.append(try self.condition(condition, at: path + ["when", condition.field])) }
+        guard (1...999).contains(cell.version) else { throw KindFault(path, "version is a whole number from 1 to 999") }
         return DeclaredCell(
-            identifier: cell.identifier, size: cell.size, conditions: conditions,
+            identifier: CellIdentifier(cell.identifier, version: cell.version), size: cell.size, conditions: conditions,
             bindings: try sources(cell.bindings, at: path + ["bind"]), companion: cell.companion)
     }
 

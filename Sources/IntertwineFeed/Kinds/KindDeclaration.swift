@@ -40,8 +40,11 @@ package struct KindDeclaration: Sendable, Hashable {
 package struct CellDeclaration: Sendable, Hashable {
     /// The reuse identifier under which clients register a cell class.
     package var identifier: String
+    /// Of what it binds: a client that knows an older one alone does not know this cell.
+    package var version = 1
     package var size: SizeRule
-    /// What has to hold for this cell to be chosen: all of them. The first cell of a layout whose conditions hold shows the item.
+    /// What has to hold for this cell to be chosen: all of them. The first cell of a layout whose conditions hold, and that the client knows,
+    /// shows the item.
     package var conditions: [FieldCondition]
     package var bindings: [BindingDeclaration]
     /// The name of the companion that the cell is, such as `photos`; nil for the first cell of an item. Of each companion too, the first

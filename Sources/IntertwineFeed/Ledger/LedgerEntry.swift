@@ -54,15 +54,20 @@ public struct IdempotencyKey: Sendable, Hashable {
     public var scope: String
     /// What the scope of the same client and key was under the signing key before; nil where there is none. Answers may be kept under it.
     public var formerScope: String?
+    /// Whose it is, as what is erased with a viewer is found by; nil where that is nobody's.
+    public var owner: String?
     public var key: String
     /// A digest of method, path and body: the same key with another request is an error (422).
     public var fingerprint: String
     /// Milliseconds since 1970-01-01 UTC after which the key is forgotten.
     public var expires: Int64
 
-    public init(scope: String, formerScope: String? = nil, key: String, fingerprint: String, expires: Int64) {
+    public init(
+        scope: String, formerScope: String? = nil, owner: String? = nil, key: String, fingerprint: String, expires: Int64
+    ) {
         self.scope = scope
         self.formerScope = formerScope
+        self.owner = owner
         self.key = key
         self.fingerprint = fingerprint
         self.expires = expires

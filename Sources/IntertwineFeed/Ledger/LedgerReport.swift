@@ -72,6 +72,25 @@ package protocol LedgerArchive: Sendable {
     ///
     /// - Returns: how many were removed.
     func removeEvents(before moment: Int64) async throws -> Int
+
+    /// Removes what is kept of a viewer: lists, selections, exposures and idempotency keys, at once; then takes the name off the events, a few at a
+    /// time, so that clicks go on in between. Reports do not change.
+    ///
+    /// - Parameter owners: what idempotency keys of the viewer are kept under.
+    func erase(viewer: String, owners: [String]) async throws -> ErasedViewer
+}
+
+/// What was kept of a viewer.
+package struct ErasedViewer: Sendable, Hashable, Encodable {
+    /// Cells on lists.
+    package var listed = 0
+    package var selections = 0
+    package var exposures = 0
+    package var idempotencyKeys = 0
+    /// Events that have no name any more.
+    package var events = 0
+
+    package init() {}
 }
 
 extension LedgerArchive {

@@ -32,8 +32,16 @@ struct IdempotencyKeys: Sendable {
         let owner =
             viewer.map { "viewer\u{0}\($0)" } ?? "address\u{0}\(clients.address(of: request.head, from: request.request.peer.address))"
         return IdempotencyKey(
-            scope: Self.scope(of: key, owner, secret), formerScope: formerSecret.map { Self.scope(of: key, owner, $0) }, key: key,
+            scope: Self.scope(of: key, owner, secret), formerScope: formerSecret.map { Self.scope(of: key, owner, $0) },
+            owner: viewer.map { Self.owner(of: $0, secret) }, key: key,
             fingerprint: Hexadecimal.text(digest.finalize()), expires: request.now + Self.lifetime)
+    }
+
+    /// What keys of a viewer are kept under, under the signing key and the one before.
+    func owners(of viewer: String) -> [String] { [secret, formerSecret].compactMap { $0.map { Self.owner(of: viewer, $0) } } }
+
+    private static func owner(of viewer: String, _ secret: SymmetricKey) -> String {
+        Hexadecimal.text(HMAC<SHA256>.authenticationCode(for: Array("owner\u{0}\(viewer)".utf8), using: secret))
     }
 
     private static func secret(_ key: SigningKey) -> SymmetricKey {

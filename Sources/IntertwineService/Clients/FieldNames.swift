@@ -16,6 +16,7 @@ extension HTTPField.Name {
     static let xRequestID = known("X-Request-ID")
     static let idempotencyKey = known("Idempotency-Key")
     static let link = known("Link")
+    static let acceptCells = known("Accept-Cells")
     static let lastEventID = known("Last-Event-ID")
 }
 

@@ -31,6 +31,9 @@ extension Schema {
         """#
     ).named("Page")
     static let paging = Schema.object([
+        .required(
+            "protocol", .integer(minimum: 1),
+            "The version of the protocol: a client goes on to read newer ones (Documentation/protocol.md)."),
         .required("limit", .integer(minimum: 1, maximum: 100), "How many content items the page may hold."),
         .required("next", .string(format: "uri-reference").orNull, "The href of the next page; null on the last. To be followed as it is."),
         .required(
@@ -44,6 +47,14 @@ extension Schema {
             What the page's changes are asked for with: opaque, some 600 characters for a page of 20. Only where `changes=true` asked for it; \
             missing where a page of very long ids would need more than 6,144.
             """),
+        .optional(
+            "omitted",
+            .list(
+                of: .object([
+                    .required("kind", .string(minLength: 1), "The kind of item."), .required("count", .count, "How many of them."),
+                    .required("reason", .string, "`unknown-cell`: the client knows none of their cells. The list is open."),
+                    .optional("identifiers", .list(of: .string), "Those cells."),
+                ])), "What was passed over because the client cannot show it. Only where it says what it can show."),
     ]).described("Where the page stands in its list.").named("Paging")
     static let cell = Schema.object([
         .required(
@@ -53,6 +64,7 @@ extension Schema {
             header begins. Opaque to clients.
             """),
         .required("identifier", .identifier),
+        .optional("version", .integer(minimum: 1), "Of what the cell binds; 1 where it is missing."),
         .required("size", .size),
         .required("actions", .cellActions),
         .optional("state", .cellState),

@@ -18,6 +18,8 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
         /// Of the feed or section.
         var path: String
         var viewer: String?
+        var lacking: LackingCells?
+        var client: String?
         /// `page.since` of the pages that are held, with commas in between; the id of the last event.
         var since: String
     }
@@ -137,7 +139,9 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
         do {
             guard let feed = feed(key.path) else { return reload(key) }
             let held = key.since.split(separator: ",", omittingEmptySubsequences: false)
-            changes = try await feed.changes(since: held, FeedRequest(of: key.viewer, in: ledger, now: clock()))
+            var request = FeedRequest(of: key.viewer, in: ledger, now: clock())
+            (request.lacking, request.client) = (key.lacking, key.client)
+            changes = try await feed.changes(since: held, request)
         } catch {
             // To be tried again.
             state.withLock { $0.groups[key]?.isNew = true }

@@ -19,6 +19,9 @@ final class FinishedPages: Sendable {
         var width: Int?
         var scale: Int
         var followsChanges: Bool
+        /// ``LackingCells/digest``; 0 where the client knows all cells.
+        var lacking: UInt64
+        var client: String?
 
         init(_ request: FeedRequest, of feed: String) {
             self.feed = feed
@@ -28,6 +31,7 @@ final class FinishedPages: Sendable {
             width = request.width
             scale = request.scale
             followsChanges = request.followsChanges
+            (lacking, client) = (request.lacking?.digest ?? 0, request.client)
         }
     }
 

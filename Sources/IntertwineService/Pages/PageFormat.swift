@@ -20,7 +20,7 @@ struct PageFormat: Sendable {
     init(viewerField: String, maxAge: Int64, variesByOrigin: Bool = false) {
         func fields(_ caching: String) -> HTTPFields {
             var fields: HTTPFields = [.contentType: "application/json"]
-            if !viewerField.isEmpty { fields[.vary] = viewerField }
+            fields[.vary] = viewerField.isEmpty ? "Accept-Cells" : "\(viewerField), Accept-Cells"
             fields[.cacheControl] = caching
             if variesByOrigin { fields.append(contentsOf: CrossOriginPolicy.vary) }
             return fields

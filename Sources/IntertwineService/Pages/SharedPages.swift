@@ -17,6 +17,12 @@ struct SharedPages: Sendable {
         /// The name of the route in observations.
         var route: String
 
+        /// What the page is found by without being made: the target or, where a field of the request says more, no target at all.
+        fileprivate var spelling: String {
+            guard request.client == nil, let lacking = request.lacking else { return target }
+            return "\(lacking.digest) \(target)"
+        }
+
         fileprivate var key: FinishedPages.Key { FinishedPages.Key(request, of: feed.path) }
 
         /// The page after one that was made for this.
@@ -123,7 +129,7 @@ struct SharedPages: Sendable {
 
     private func ready(_ wish: Wish) -> FinishedResponse? {
         let (version, now) = (store.version, wish.request.now)
-        guard let page = pages.page(wish.key, target: wish.target, version: version, now: now),
+        guard let page = pages.page(wish.key, target: wish.spelling, version: version, now: now),
             let finished = page.finished(gzip: wish.gzip, now: now)
         else { return nil }
         pages.count(page, version)
@@ -147,7 +153,8 @@ struct SharedPages: Sendable {
         let finished = format.finished(page, isShared: true, gzip: hasGzip, isKept: pages.keepsAny, route: wish.route)
         let following = wish.following(page)
         pages.keep(
-            finished, hasGzip: hasGzip, as: wish.key, target: wish.target, version: version, current: store.version, made: wish.request.now,
+            finished, hasGzip: hasGzip, as: wish.key, target: wish.spelling, version: version, current: store.version,
+            made: wish.request.now,
             validUntil: page.validUntil, following: purpose == .idle ? following.map(FinishedPages.Following.init) : nil)
         return Made(finished: finished, following: following)
     }

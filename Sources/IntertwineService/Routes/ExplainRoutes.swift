@@ -68,7 +68,7 @@ struct ExplainRoutes: Sendable {
             The page that the feed or section which gave the cursor out, or without one `GET /feed`, answers to the same parameters, when \
             nobody is named as viewer.
             """,
-            parameters: [P.cursor, P.limit, P.layout, P.width],
+            parameters: [P.cursor, P.limit, P.layout, P.width, P.acceptCells],
             answers: [
                 .json(
                     .ok, "The page, explained.", .explanation, [.noStore],
@@ -92,10 +92,13 @@ struct ExplainRoutes: Sendable {
         let cursor = try request[FeedParameters.cursor]
         let feeds = feeds()
         let feed = if let cursor { try feeds.feed(of: cursor) } else { feeds.main }
-        let explanation = try await feed.explain(
-            FeedRequest(
-                cursor: cursor, limit: try request[FeedParameters.limit], now: request.now, layout: try request[FeedParameters.layout],
-                width: try request[FeedParameters.width], rotation: RotationStart(viewer: nil, now: request.now)))
+        var asked = FeedRequest(
+            cursor: cursor, limit: try request[FeedParameters.limit], now: request.now, layout: try request[FeedParameters.layout],
+            width: try request[FeedParameters.width], rotation: RotationStart(viewer: nil, now: request.now))
+        if let text = request.head.headerFields[.acceptCells] {
+            asked.lacking = LackingCells(try ClientCapabilities(text), among: feed.factories.cells)
+        }
+        let explanation = try await feed.explain(asked)
         let rotation =
             switch explanation.supply {
             case .rotating(let perPage):
@@ -151,6 +154,7 @@ struct ExplainRoutes: Sendable {
                 ? "the kind \(form.kind) is not declared" + (kinds.note.map { ": \($0)" } ?? "")
                 : "no cell of this layout is made of \(form.kind)\(form.variant.isEmpty ? "" : " of the type \(form.variant)")"
         case .broken(let why): "broken: \(why)"
+        case .unknownToClient(let identifiers): "the client knows none of \(identifiers.joined(separator: ", "))"
         }
     }
 }

@@ -44,6 +44,25 @@ enum FeedParameters {
         `page.previous`.
         """)
 
+    static let client = Parameter.text(
+        "client", .string(pattern: "^[A-Za-z0-9_-]{16}$"),
+        "The digest that `PUT /clients/{name}` gave: what the client can show, in place of `Accept-Cells`. Handed on to `next` and `previous`.",
+        example: nil
+    ) { (query) throws(Problem) in
+        guard let digest = try query.text("client") else { return nil }
+        guard digest.utf8.count == 16, digest.utf8.allSatisfy({ isPlain($0) && $0 != UInt8(ascii: ",") }) else {
+            throw Problem(.badRequest, .unknownClient, "client is not the digest of a registered client: register it again.")
+        }
+        return digest
+    }
+
+    static let acceptCells = Parameter.field(
+        "Accept-Cells", .string,
+        """
+        Which cells the client can show (a list of RFC 9651): identifiers, each with the newest version that it knows (`;v=2`) or refused (`;q=0`), \
+        and `*` for all others. Without it everything is given. Items none of whose cells it knows are left out, and `page.omitted` says so.
+        """, example: #""UserSnapshotCollectionViewCell, CircularUserCollectionViewCell;v=2, *;q=0""#)
+
     static let since = Parameter.text(
         "since", .string(minLength: 1, pattern: "^[A-Za-z0-9_,-]+$"),
         """

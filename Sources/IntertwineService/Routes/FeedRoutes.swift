@@ -18,6 +18,7 @@ struct FeedRoutes: Sendable {
     /// The answer of `GET /feeds`.
     let listed: FinishedResponse
     let live: LiveFeeds
+    let capabilities: CapabilityReader
 
     private static let name = Parameter.segment(
         "name", nameSchema, "The feed's name: `main`, or one that configuration declares.", example: #""main""#)
@@ -121,7 +122,9 @@ struct FeedRoutes: Sendable {
         As pages show it, for links into an app and for notifications. What the viewer dismissed is there too: whoever asks for it wants it.
         """,
         parameters: [
-            FeedParameters.cell, FeedParameters.layout, FeedParameters.width, FeedParameters.viewer, FeedParameters.ifNoneMatch,
+            FeedParameters.cell, FeedParameters.layout, FeedParameters.width, FeedParameters.scale, FeedParameters.client,
+            FeedParameters.acceptCells,
+            FeedParameters.viewer, FeedParameters.ifNoneMatch,
         ],
         answers: Answer.negotiated + [
             .json(.ok, "The cell.", .cell, [.pageCaching, .eTag, .vary, .contentEncoding]),
@@ -131,9 +134,12 @@ struct FeedRoutes: Sendable {
         ])
 
     private func cell(_ request: RouteRequest) async throws -> ServerResponse {
-        var feed = FeedRequest(now: request.now, layout: try request[FeedParameters.layout], width: try request[FeedParameters.width])
+        var feed = FeedRequest(
+            now: request.now, layout: try request[FeedParameters.layout], width: try request[FeedParameters.width],
+            scale: try request[FeedParameters.scale])
         let viewer = try clients.viewer(of: request.head)
         if let viewer { add(viewer, to: &feed) }
+        try await capabilities.add(to: &feed, from: request)
         guard let cell = try await feeds.main.cell(try request[FeedParameters.cell], feed) else {
             throw Problem(.notFound, .unknownCell, "There is no such cell.")
         }
@@ -144,13 +150,15 @@ struct FeedRoutes: Sendable {
         typealias P = FeedParameters
         let pages = APIOperation(
             way.pages.id, tag: "Feed", way.pages.summary, way.pages.text,
-            parameters: way.parameters + [P.limit, P.cursor, P.layout, P.width, P.scale, P.changes, P.viewer, P.ifNoneMatch],
+            parameters: way.parameters + [
+                P.limit, P.cursor, P.layout, P.width, P.scale, P.changes, P.client, P.acceptCells, P.viewer, P.ifNoneMatch,
+            ],
             answers: way.missing + Answer.page("`limit` or `cursor` is wrong.", [.wrongLimit, .wrongCursor]))
         let wrongSince = Answer.Told(
             .invalidParameter, "since must be the page.since of each page that is held, with commas in between.")
         let changes = APIOperation(
             way.changes.id, tag: "Feed", way.changes.summary, way.changes.text + Self.liveText,
-            parameters: way.parameters + [P.since, P.lastEvent, P.viewer, P.ifNoneMatch],
+            parameters: way.parameters + [P.since, P.lastEvent, P.client, P.acceptCells, P.viewer, P.ifNoneMatch],
             answers: way.missing + Answer.negotiated + [
                 .json(.ok, "The changes.", .changes, [.pageCaching, .eTag, .vary, .contentEncoding]),
                 .badRequest("`since` is missing, or holds characters that it never has.", [wrongSince]), .tooManyListeners,
@@ -161,7 +169,7 @@ struct FeedRoutes: Sendable {
                 let since = try request[FeedParameters.since]
                 let feed = try way.feed(request)
                 if request.head.headerFields[.accept]?.contains("text/event-stream") == true {
-                    return try listen(request, since: request.head.headerFields[.lastEventID] ?? since, to: feed)
+                    return try await listen(request, since: request.head.headerFields[.lastEventID] ?? since, to: feed)
                 }
                 guard let since else { throw FeedParameters.wrongSince }
                 let held = since.split(separator: ",", omittingEmptySubsequences: false)
@@ -186,7 +194,7 @@ struct FeedRoutes: Sendable {
         APIOperation(
             way.changes.id.replacing("get", with: "post", maxReplacements: 1), tag: "Feed", way.changes.summary + ", asked in a body",
             "The same answer within the same limits as `GET`, for pages whose `page.since` are too long together for a URL.",
-            parameters: way.parameters + [FeedParameters.viewer],
+            parameters: way.parameters + [FeedParameters.client, FeedParameters.acceptCells, FeedParameters.viewer],
             body: RequestBodyDescription(
                 .object([
                     .required(
@@ -216,7 +224,9 @@ struct FeedRoutes: Sendable {
     func finished(viewerField: String, clock: @escaping @Sendable () -> Int64) -> Router.Finished {
         let viewerField = Array(viewerField.lowercased().utf8)
         return { [pages, shared, store] head in
-            guard head.method == .get || head.method == .head, !head.hasField(viewerField) else { return nil }
+            guard head.method == .get || head.method == .head, !head.hasField(viewerField), !head.hasField("accept-cells") else {
+                return nil
+            }
             return pages.finished(for: head, version: store.version, now: clock()) { shared.goAhead($0) }
         }
     }
@@ -226,7 +236,8 @@ struct FeedRoutes: Sendable {
     func deferred() -> Router.Deferred {
         let doors = feeds.paths.map { (path: Array($0.path.utf8), pattern: $0.pattern, feed: $0.feed) }
         return { [self] head, _, now in
-            guard head.method == .get || head.method == .head, !head.hasField("accept-encoding") else { return nil }
+            guard head.method == .get || head.method == .head, !head.hasField("accept-encoding"), !head.hasField("accept-cells")
+            else { return nil }
             for door in doors {
                 guard let query = head.withTarget({ PlainQuery($0, of: door.path) }) else { continue }
                 return deferred(head, query, at: door.pattern, door.feed, now: now)
@@ -266,6 +277,7 @@ struct FeedRoutes: Sendable {
             layout: try request[FeedParameters.layout], width: try request[FeedParameters.width],
             scale: try request[FeedParameters.scale], rotation: RotationStart(viewer: nil, now: request.now),
             followsChanges: try request[FeedParameters.changes])
+        try await capabilities.add(to: &feed, from: request)
         guard let viewer = try clients.viewer(of: request.head) else {
             let page = try await shared.page(
                 SharedPages.Wish(
@@ -280,18 +292,24 @@ struct FeedRoutes: Sendable {
     }
 
     /// Has what becomes of pages told as it happens.
-    private func listen(_ request: RouteRequest, since: String?, to feed: FeedAssembler) throws -> ServerResponse {
+    private func listen(_ request: RouteRequest, since: String?, to feed: FeedAssembler) async throws -> ServerResponse {
         guard let since, !since.isEmpty, since.utf8.count <= Self.changesBodyLimit, since.utf8.allSatisfy(FeedParameters.isPlain) else {
             throw FeedParameters.wrongSince
         }
-        return try live.listen(LiveFeeds.Key(path: feed.path, viewer: try clients.viewer(of: request.head), since: since))
+        var asked = FeedRequest(now: request.now)
+        try await capabilities.add(to: &asked, from: request)
+        return try live.listen(
+            LiveFeeds.Key(
+                path: feed.path, viewer: try clients.viewer(of: request.head), lacking: asked.lacking, client: asked.client, since: since))
     }
 
     private func changes(
         _ request: RouteRequest, since held: [some StringProtocol], of assembler: FeedAssembler
     ) async throws -> FeedChanges {
         let viewer = try clients.viewer(of: request.head)
-        return try await assembler.changes(since: held, FeedRequest(of: viewer, in: ledger, now: request.now))
+        var feed = FeedRequest(of: viewer, in: ledger, now: request.now)
+        try await capabilities.add(to: &feed, from: request)
+        return try await assembler.changes(since: held, feed)
     }
 
     private func add(_ viewer: String, to feed: inout FeedRequest) {

@@ -13,6 +13,8 @@ extension FeedError: ProblemConvertible {
                 .badRequest, .invalidParameter,
                 "limit must be a whole number from \(FeedRequest.limits.lowerBound) to \(FeedRequest.limits.upperBound).")
         case .cursor(.invalid): Problem(.badRequest, .invalidCursor, "cursor is not one that this feed gave out.")
+        case .capabilities(let reason):
+            Problem(.badRequest, .invalidParameter, "Accept-Cells is no list of identifiers (RFC 9651): \(reason).")
         case .cursor(.otherFeed): Problem(.badRequest, .invalidCursor, "cursor belongs to another feed.")
         }
     }
@@ -54,6 +56,8 @@ extension StoreError: ProblemConvertible {
 /// The problems of the service that clients can tell apart.
 extension Problem.Kind {
     static let invalidCursor = Problem.Kind("invalid-cursor")
+    static let unknownClient = Problem.Kind("unknown-client")
+    static let tooManyClients = Problem.Kind("too-many-clients")
     static let viewerRequired = Problem.Kind("viewer-required")
     static let unknownFeed = Problem.Kind("unknown-feed")
     static let unknownSection = Problem.Kind("unknown-section")

@@ -8,12 +8,17 @@ struct ViewerListRoutes: Sendable {
     private let lists: [(list: ViewerList, path: String, assembler: ViewerListAssembler)]
     private let clients: ClientReader
     private let format: PageFormat
+    private let capabilities: CapabilityReader
 
     /// - Parameter assembler: makes the pages of a list, which is served under a path.
-    init(clients: ClientReader, format: PageFormat, assembler: (_ list: ViewerList, _ path: String) -> ViewerListAssembler) {
+    init(
+        clients: ClientReader, format: PageFormat, capabilities: CapabilityReader,
+        assembler: (_ list: ViewerList, _ path: String) -> ViewerListAssembler
+    ) {
         lists = [(ViewerList.saved, "/saved"), (ViewerList.dismissed, "/dismissed")].map { ($0, $1, assembler($0, $1)) }
         self.clients = clients
         self.format = format
+        self.capabilities = capabilities
     }
 
     var routes: [Route] {
@@ -30,7 +35,7 @@ struct ViewerListRoutes: Sendable {
             : "The latest first. What stands here is on none of the viewer's pages, until it is restored or its dismissal is undone."
         return APIOperation(
             list == .saved ? "getSaved" : "getDismissed", tag: "Feed", "A page of what a viewer has \(list.rawValue)", text,
-            parameters: [P.limit, P.cursor, P.layout, P.width, P.scale, P.requiredViewer, P.ifNoneMatch],
+            parameters: [P.limit, P.cursor, P.layout, P.width, P.scale, P.client, P.acceptCells, P.requiredViewer, P.ifNoneMatch],
             answers: Answer.page(
                 "`limit` or `cursor` is wrong, or no viewer is named.",
                 [.wrongLimit, .wrongCursor, .init(.viewerRequired, viewerRequired(list).detail)]))
@@ -42,10 +47,12 @@ struct ViewerListRoutes: Sendable {
 
     private func page(_ request: RouteRequest, of list: ViewerList, _ assembler: ViewerListAssembler) async throws -> ServerResponse {
         guard let viewer = try clients.viewer(of: request.head) else { throw Self.viewerRequired(list) }
+        var feed = FeedRequest(now: request.now)
+        try await capabilities.add(to: &feed, from: request)
         let page = try await assembler.page(
             of: viewer, cursor: try request[FeedParameters.cursor], limit: try request[FeedParameters.limit], now: request.now,
             layout: try request[FeedParameters.layout], width: try request[FeedParameters.width],
-            scale: try request[FeedParameters.scale])
+            scale: try request[FeedParameters.scale], lacking: feed.lacking, client: feed.client)
         return format.response(page, to: request.head)
     }
 }

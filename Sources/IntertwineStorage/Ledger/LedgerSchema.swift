@@ -7,7 +7,7 @@ import GRDB
 enum LedgerSchema {
     /// "INTL".
     static let applicationID: Int32 = 0x494E_544C
-    static let version: Int32 = 7
+    static let version: Int32 = 8
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -21,6 +21,7 @@ enum LedgerSchema {
         migrator.registerMigration("5: removals from lists") { try $0.execute(sql: removals) }
         migrator.registerMigration("6: time that has passed") { try $0.execute(sql: time) }
         migrator.registerMigration("7: campaigns") { try $0.execute(sql: campaigns) }
+        migrator.registerMigration("8: clients, and what is a viewer's") { try $0.execute(sql: clients) }
         return migrator
     }
 
@@ -136,6 +137,19 @@ enum LedgerSchema {
             process TEXT NOT NULL, campaign TEXT NOT NULL, count INTEGER NOT NULL, until INTEGER NOT NULL,
             PRIMARY KEY (process, campaign)
         ) WITHOUT ROWID;
+        """
+
+    private static let clients = """
+        -- What clients can show, by the digest that they name in URLs.
+        CREATE TABLE client (
+            name TEXT NOT NULL, digest TEXT NOT NULL, capabilities TEXT NOT NULL, at INTEGER NOT NULL,
+            PRIMARY KEY (name, digest)
+        ) WITHOUT ROWID;
+        CREATE INDEX client_digest ON client (digest, capabilities);
+        -- What is a viewer's own is found by the viewer, to be erased.
+        ALTER TABLE idempotency ADD COLUMN owner TEXT;
+        CREATE INDEX idempotency_owner ON idempotency (owner) WHERE owner IS NOT NULL;
+        CREATE INDEX selection_viewer ON selection (viewer) WHERE viewer IS NOT NULL;
         """
 
     /// To be run before events are removed, in the same transaction.

@@ -42,7 +42,7 @@ private final class LedgerWriter {
         markUndone = try SQLStatement(database, "UPDATE selection SET undone_at = ?2 WHERE id = ?1")
         answers = try KeptAnswers(database)
         insertKey = try SQLStatement(
-            database, "INSERT OR REPLACE INTO idempotency (scope, key, fingerprint, answer, expires) VALUES (?, ?, ?, ?, ?)")
+            database, "INSERT OR REPLACE INTO idempotency (scope, key, fingerprint, answer, expires, owner) VALUES (?, ?, ?, ?, ?, ?)")
         listings = try ListingTable(database)
         allowances = try AllowanceTable(database)
         rollups = try Rollups(database)
@@ -108,6 +108,7 @@ private final class LedgerWriter {
         try insertKey.bind(3, key.fingerprint)
         try insertKey.bind(4, blob: answer)
         try insertKey.bind(5, key.expires)
+        try insertKey.bind(6, key.owner)
         try insertKey.run()
     }
 

@@ -37,7 +37,7 @@ struct FeedPageTests {
             + #""background":{"image":"https://img.example/bg.png","width":300,"height":144,"alt":""}}},\#(cancellation),"#
             + #""selection":{"type":"request","method":"POST","href":"/cells/user:gl/selection"},"#
             + #""deselection":{"type":"request","method":"DELETE","href":"/cells/user:gl/selection"}}}],"#
-            + #""page":{"limit":20,"next":null,"previous":null}}"#
+            + #""page":{"protocol":1,"limit":20,"next":null,"previous":null}}"#
         #expect(text(page) == expected)
         #expect(page.link == nil)
     }

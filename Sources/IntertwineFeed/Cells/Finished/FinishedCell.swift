@@ -15,6 +15,8 @@ package final class FinishedCell: Sendable {
         var slot: Int
         /// Whether tokens name the page.
         var isOfPage: Bool
+        /// ``LackingCells/digest``; 0 where the client knows all cells.
+        var lacking: UInt64
 
         init(_ context: CellContext) {
             layout = context.layout
@@ -23,13 +25,14 @@ package final class FinishedCell: Sendable {
             hasViewer = context.hasViewer
             slot = context.slot
             isOfPage = context.page != 0
+            lacking = context.lacking?.digest ?? 0
         }
 
         /// All of it in one number, which others may share.
         var hash: UInt64 {
             let flags: UInt64 = (layout == .table ? 1 : 0) | (hasViewer ? 2 : 0) | (isOfPage ? 4 : 0)
             let screen = UInt64(truncatingIfNeeded: width ?? -1) << 3 ^ UInt64(truncatingIfNeeded: scale) << 24
-            return flags | screen | UInt64(truncatingIfNeeded: slot) << 32
+            return (flags | screen | UInt64(truncatingIfNeeded: slot) << 32) ^ lacking
         }
     }
 

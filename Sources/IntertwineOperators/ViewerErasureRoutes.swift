@@ -1,0 +1,46 @@
+internal import Foundation
+internal import HTTPTypes
+internal import IntertwineFeed
+internal import IntertwineHTTPServer
+internal import IntertwineRouting
+
+/// `DELETE /admin/viewers/{id}`: erases what is kept of a viewer.
+struct ViewerErasureRoutes: Sendable {
+    let archive: any LedgerArchive
+    /// What idempotency keys of a viewer are kept under.
+    let owners: @Sendable (_ viewer: String) -> [String]
+
+    private static let viewer = Parameter.segment(
+        "id", .string(minLength: 1, maxLength: 256), "The viewer's name, percent-encoded, as requests bear it.", example: #""viewer-1""#)
+
+    var routes: [Route] {
+        let operation = APIOperation(
+            "eraseViewer", tag: "Reports", "Erase a viewer",
+            """
+            Removes the viewer's lists, selections, exposures and idempotency keys, and the name from all events, whose counts stay. The answer comes \
+            when all of it is on disk. What the viewer does meanwhile, or afterwards, is kept anew.
+            """,
+            parameters: [Self.viewer],
+            answers: [
+                .json(
+                    .ok, "Erased, what of it was there.",
+                    .object([
+                        .required("listed", .count, "Cells on lists."), .required("selections", .count), .required("exposures", .count),
+                        .required("idempotencyKeys", .count), .required("events", .count, "Events that have no name any more."),
+                    ]), [.noStore], example: #"{"listed": 4, "selections": 2, "exposures": 0, "idempotencyKeys": 1, "events": 17}"#),
+                .badRequest("The path is not UTF-8, or the request cannot be understood at all.", []),
+                .forbidden, .storeUnavailable,
+            ])
+        return [
+            Route(.delete, "/admin/viewers/{id}", operation, timeLimit: .seconds(3_600)) { request in
+                let viewer = try request[Self.viewer]
+                let erased = try await archive.erase(viewer: viewer, owners: owners(viewer))
+                let encoder = JSONEncoder()
+                encoder.outputFormatting = [.sortedKeys]
+                return ServerResponse(
+                    status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"],
+                    body: Array(try encoder.encode(erased)))
+            }
+        ]
+    }
+}

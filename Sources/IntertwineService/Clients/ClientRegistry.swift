@@ -1,0 +1,66 @@
+internal import HTTPTypes
+internal import IntertwineFeed
+internal import IntertwineHTTPServer
+internal import IntertwineRouting
+internal import IntertwineStorage
+internal import Synchronization
+
+/// What clients can show, by the digest that they were given for it: kept in the ledger's file, so that it holds after a restart and for every
+/// process on the same files.
+final class ClientRegistry: Sendable {
+    /// Digests that are remembered besides; when there are more, all are forgotten and read again.
+    private static let capacity = 1_000
+
+    /// Nil where a program brought a ledger of its own: names are then kept for as long as the process.
+    private let ledger: SQLiteLedger?
+    private let known = Mutex<[String: ClientCapabilities]>([:])
+
+    init(_ ledger: SQLiteLedger?) {
+        self.ledger = ledger
+    }
+
+    /// - Throws: ``Problem`` (400) where nobody registered it, `StoreError`.
+    func capabilities(of digest: String) async throws -> ClientCapabilities {
+        if let found = known.withLock({ $0[digest] }) { return found }
+        guard let text = try await ledger?.capabilities(of: digest), let found = try? ClientCapabilities(text) else {
+            throw Problem(.badRequest, .unknownClient, "client is not the digest of a registered client: register it again.")
+        }
+        remember(found, digest)
+        return found
+    }
+
+    /// - Returns: the digest that stands for the capabilities.
+    /// - Throws: ``Problem`` (409) where there are as many clients as there may be, `StoreError`.
+    func register(_ name: String, _ capabilities: ClientCapabilities, now: Int64) async throws -> String {
+        let digest = capabilities.digest
+        guard try await ledger?.register(client: name, digest: digest, capabilities: capabilities.text, now: now) ?? true else {
+            throw Problem(.conflict, .tooManyClients, "There are as many clients as there may be; take one of their names.")
+        }
+        remember(capabilities, digest)
+        return digest
+    }
+
+    private func remember(_ capabilities: ClientCapabilities, _ digest: String) {
+        known.withLock { known in
+            if known.count >= Self.capacity { known = [:] }
+            known[digest] = capabilities
+        }
+    }
+}
+
+/// Reads from a request what its client can show: by `Accept-Cells`, or by the digest of a registered client.
+struct CapabilityReader: Sendable {
+    let registry: ClientRegistry
+    /// All cells that the service may give.
+    let cells: Set<CellIdentifier>
+
+    /// - Throws: ``Problem`` (400), `StoreError`.
+    func add(to feed: inout FeedRequest, from request: RouteRequest) async throws {
+        if let digest = try request[FeedParameters.client] {
+            feed.client = digest
+            feed.lacking = LackingCells(try await registry.capabilities(of: digest), among: cells)
+        } else if let text = request.head.headerFields[.acceptCells] {
+            feed.lacking = LackingCells(try ClientCapabilities(text), among: cells)
+        }
+    }
+}

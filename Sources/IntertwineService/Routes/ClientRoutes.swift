@@ -1,0 +1,79 @@
+internal import Foundation
+internal import HTTPTypes
+internal import IntertwineFeed
+internal import IntertwineHTTPServer
+internal import IntertwineRouting
+
+/// `PUT /clients/{name}`: a client says once what it can show, and then names a digest of that in URLs, which shared caches can keep.
+struct ClientRoutes: Sendable {
+    let registry: ClientRegistry
+
+    private static let name = Parameter.segment(
+        "name", .string(pattern: "^[A-Za-z][A-Za-z0-9_.-]{0,63}$"), "The client and its version.", example: #""ios-4.2""#)
+
+    private static func isName(_ name: String) -> Bool {
+        let isPlain = { (byte: UInt8) in
+            (byte | 0x20) &- UInt8(ascii: "a") < 26 || byte &- UInt8(ascii: "0") <= 9 || "_.-".utf8.contains(byte)
+        }
+        guard let first = name.utf8.first, (first | 0x20) &- UInt8(ascii: "a") < 26 else { return false }
+        return name.utf8.count <= 64 && name.utf8.allSatisfy(isPlain)
+    }
+
+    private struct Registration: Decodable { var cells: String }
+
+    private struct Registered: Encodable {
+        var name: String
+        var digest: String
+        var cells: String
+    }
+
+    var routes: [Route] {
+        let shape = #"The body must be {"cells": "…"}, as in Accept-Cells."#
+        let operation = APIOperation(
+            "registerClient", tag: "Feed", "Say what a client can show",
+            """
+            The same as `Accept-Cells` says with each request. The digest in the answer stands for it in `client=`, for as long as eight newer ones \
+            of the same name have not come after it. It is the same for all who can show the same.
+            """,
+            parameters: [Self.name],
+            body: RequestBodyDescription(
+                .object([.required("cells", .string(minLength: 1), "As in `Accept-Cells`.")]), text: "At most 16 KiB.",
+                example: #"{"cells": "UserSnapshotCollectionViewCell, CircularUserCollectionViewCell;v=2, *;q=0"}"#),
+            answers: [
+                .json(
+                    .ok, "Registered.",
+                    .object([
+                        .required("name", .string), .required("digest", .string(pattern: "^[A-Za-z0-9_-]{16}$"), "For `client=`."),
+                        .required("cells", .string, "What was understood, in one spelling for all that mean the same."),
+                    ]), [.noStore],
+                    example: """
+                        {"name": "ios-4.2", "digest": "Zt4mB1jk2f3oKp0q", "cells": "CircularUserCollectionViewCell;v=2, \
+                        UserSnapshotCollectionViewCell, *;q=0"}
+                        """),
+                .badRequest("The body, or the name, is none.", [.init(.invalidBody, shape)]),
+                .problem(
+                    .conflict, "There are as many clients as there may be (1,000).",
+                    [.init(.tooManyClients, "There are as many clients as there may be; take one of their names.")]),
+            ])
+        return [
+            Route(.put, "/clients/{name}", operation, bodyLimit: 16 << 10) { request in
+                let name = try request[Self.name]
+                guard Self.isName(name) else {
+                    throw Problem(
+                        .badRequest, .invalidParameter, "name must be a letter followed by letters, digits, _, . or -, 64 at most.")
+                }
+                guard let body = try? JSONDecoder().decode(Registration.self, from: Data(request.request.body.bytes ?? [])) else {
+                    throw Problem(.badRequest, .invalidBody, shape)
+                }
+                let capabilities = try ClientCapabilities(body.cells)
+                let digest = try await registry.register(name, capabilities, now: request.now)
+                let encoder = JSONEncoder()
+                encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+                let answer = Registered(name: name, digest: digest, cells: capabilities.text)
+                return ServerResponse(
+                    status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"],
+                    body: Array(try encoder.encode(answer)))
+            }
+        ]
+    }
+}

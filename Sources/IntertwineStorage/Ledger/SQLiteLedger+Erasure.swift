@@ -1,0 +1,47 @@
+import GRDB
+package import IntertwineFeed
+
+/// Erasing what is kept of a viewer.
+extension SQLiteLedger {
+    /// Events that are looked at in one transaction.
+    private static let window: Int64 = 1_000
+
+    package func erase(viewer: String, owners: [String]) async throws -> ErasedViewer {
+        var erased = try await StoreError.wrapping {
+            try await commits.write { database in
+                func remove(_ sql: String, _ value: String) throws -> Int {
+                    try SQLStatement.run(database, sql, .text(value))
+                    return database.changesCount
+                }
+                var erased = ErasedViewer()
+                erased.listed = try remove("DELETE FROM listing WHERE viewer = ?1", viewer)
+                erased.selections = try remove("DELETE FROM selection WHERE viewer = ?1", viewer)
+                erased.exposures = try remove("DELETE FROM exposure WHERE viewer = ?1", viewer)
+                for owner in owners { erased.idempotencyKeys += try remove("DELETE FROM idempotency WHERE owner = ?1", owner) }
+                return erased
+            }
+        }
+        var marker: Int64 = 0
+        while let last = try await eventsEnd(after: marker) {
+            let (start, end) = (marker, min(last, marker + Self.window))
+            erased.events += try await StoreError.wrapping {
+                try await commits.write { database in
+                    try SQLStatement.run(
+                        database, "UPDATE event SET viewer = NULL WHERE id > ?1 AND id <= ?2 AND viewer = ?3", .integer(start),
+                        .integer(end),
+                        .text(viewer))
+                    return database.changesCount
+                }
+            }
+            marker = end
+        }
+        return erased
+    }
+
+    /// The marker of the last event, where one stands behind a marker.
+    private func eventsEnd(after marker: Int64) async throws -> Int64? {
+        try await read(for: .background) { database in
+            try SQLStatement.integer(database, "SELECT max(id) FROM event WHERE id > ?1", .integer(marker))
+        }
+    }
+}

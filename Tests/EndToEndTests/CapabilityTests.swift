@@ -1,0 +1,129 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Clients that know some cells alone, from outside")
+struct CapabilityTests {
+    private static let kinds = """
+        kinds:
+          story:
+            fields: {title: {type: text, required: true}}
+            cells:
+              collection:
+                - {identifier: StoryCell, version: 2, size: 300x200, bind: {title: {text: title}}}
+                - {identifier: StoryCell, size: 300x100, bind: {title: {text: title}}}
+                - {identifier: PlainCell, size: 300x50, bind: {title: {text: title}}}
+        """
+
+    private static func service(users: Int = 3, stories: Int = 1) throws -> RunningService {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-kinds-\(UUID())").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try kinds.write(toFile: "\(folder)/kinds.yaml", atomically: true, encoding: .utf8)
+        let service = try RunningService(settings: ["feed.kinds=\(folder)/kinds.yaml", RunningService.tokenSetting])
+        let stories = (0..<stories).map { #"{"klass":"story","id":"s\#($0)","title":"Story"}"# + "\n" }.joined()
+        _ = try service.importItems(
+            stories + Items.users(users) + Items.advertisement(1), arguments: ["--set", "feed.kinds=\(folder)/kinds.yaml"])
+        return service
+    }
+
+    private func identifiers(_ response: RawResponse) throws -> [String] {
+        try JSON(response.text)["items"]?.list.compactMap { $0["identifier"]?.text } ?? []
+    }
+
+    @Test("the first cell of the chain that the client knows is given, and what has none is left out and told")
+    func chain() async throws {
+        try await offPool {
+            let service = try Self.service()
+            func page(_ cells: String, _ path: String = "/feed") throws -> RawResponse {
+                try service.get(path, fields: ["Accept-Cells: \(cells)"])
+            }
+            let all = try service.get("/feed")
+            #expect(all["vary"]?.contains("Accept-Cells") == true && !all.text.contains("omitted"))
+            // Whoever knows everything gets what everybody gets, byte for byte.
+            #expect(try page("StoryCell;v=2, *").text == all.text)
+            #expect(try page("StoryCell;v=2, *;q=0").text.contains(#""identifier":"StoryCell","version":2"#))
+            #expect(try identifiers(try page("StoryCell, PlainCell")) == ["StoryCell"])
+            #expect(try identifiers(try page("PlainCell")) == ["PlainCell"])
+            let users = try page("UserSnapshotCollectionViewCell, CircularUserCollectionViewCell;v=2, *;q=0")
+            #expect(try identifiers(users).count == 3)
+            let omitted = try JSON(users.text)["page"]?["omitted"]?.list ?? []
+            #expect(omitted.compactMap { $0["kind"]?.text }.sorted() == ["advertisement", "story"])
+            #expect(omitted.allSatisfy { $0["count"]?.number == 1 && $0["reason"]?.text == "unknown-cell" })
+            // Asked again, whether or not it lies ready: the same, and nobody else's.
+            #expect(try page("UserSnapshotCollectionViewCell, CircularUserCollectionViewCell, *;q=0").text == users.text)
+            #expect(try service.get("/feed").text == all.text)
+            #expect(try page("A B").status == 400)
+            #expect(try page("PlainCell", "/cells/user:u0").status == 404)
+            let own = try service.get("/feed", fields: ["Accept-Cells: PlainCell", "X-Viewer-ID: ann"])
+            #expect(try identifiers(own) == ["PlainCell"])
+            let explained = try service.admin("GET", "/admin/explain", with: ["Accept-Cells: PlainCell"])
+            #expect(explained.text.contains("the client knows none of"))
+            let metrics = try service.admin("GET", "/metrics").text
+            #expect(metrics.contains(#"intertwine_feed_unknown_cells_total{identifier="StoryCell"}"#))
+        }
+    }
+
+    @Test("a registered client names a digest, which its links hand on, and which holds after a restart")
+    func registered() async throws {
+        try await offPool {
+            let service = try Self.service(users: 30)
+            let body = #"{"cells": "PlainCell, CircularUserCollectionViewCell"}"#
+            let registered = try service.ask("PUT", "/clients/ios-4.2", body: body)
+            #expect(registered.status == 200)
+            let digest = try #require(try JSON(registered.text)["digest"]?.text)
+            #expect(try JSON(try service.ask("PUT", "/clients/other", body: body).text)["digest"]?.text == digest)
+            let page = try service.get("/feed?limit=5&client=\(digest)")
+            #expect(Set(try identifiers(page)) == ["PlainCell", "CircularUserCollectionViewCell"])
+            #expect(try service.get("/feed?limit=5&client=\(digest)").text == page.text)
+            let next = try #require(try JSON(page.text)["page"]?["next"]?.text)
+            #expect(next.contains("client=\(digest)"))
+            #expect(Set(try identifiers(try service.get(next))) == ["CircularUserCollectionViewCell"])
+            try service.killAndRestart()
+            #expect(try service.get("/feed?limit=5&client=\(digest)").status == 200)
+            let unknown = try service.get("/feed?client=AAAAAAAAAAAAAAAA")
+            #expect(unknown.status == 400 && unknown.text.contains("unknown-client"))
+            #expect(try service.ask("PUT", "/clients/x", body: #"{"cells": 5}"#).status == 400)
+            #expect(try service.ask("PUT", "/clients/1x", body: body).status == 400)
+        }
+    }
+
+    @Test("a page passes over so many items that its client cannot show, and the next goes on from there")
+    func bounded() async throws {
+        try await offPool {
+            let service = try Self.service(users: 5_000, stories: 0)
+            _ = try service.importItems(Items.user("last", "featured"))
+            var path: String? = "/feed?limit=100"
+            var (pages, found) = (0, 0)
+            while let current = path, pages < 100 {
+                let page = try JSON(try service.get(current, fields: ["Accept-Cells: UserSnapshotCollectionViewCell;v=3, Other"]).text)
+                found += page["items"]?.list.count ?? 0
+                pages += 1
+                path = page["page"]?["next"]?.text
+            }
+            #expect(found == 3_750 && path == nil)
+            let none = try JSON(try service.get("/feed", fields: ["Accept-Cells: Other"]).text)["page"]
+            let passed = none?["omitted"]?.list.filter { $0["kind"]?.text == "user" }.compactMap { $0["count"]?.number }.reduce(0, +) ?? 0
+            #expect((2_000..<2_300).contains(passed) && none?["next"]?.text != nil)
+        }
+    }
+
+    @Test("erasing a viewer leaves nothing by that name")
+    func erased() async throws {
+        try await offPool {
+            let service = try RunningService(
+                items: Items.users(3), settings: [RunningService.tokenSetting, "actions.user.selection=analytics,save,present"])
+            let (ann, bob) = (["X-Viewer-ID: ann/1"], ["X-Viewer-ID: bob"])
+            for fields in [ann, bob] {
+                #expect(try service.ask("POST", "/cells/user:u1/selection", fields: fields + ["Idempotency-Key: k"]).status == 200)
+                #expect(try service.ask("POST", "/cells/user:u2/dismissal", fields: fields).status == 200)
+            }
+            let erased = try JSON(try service.admin("DELETE", "/admin/viewers/ann%2F1").text)
+            #expect(erased["listed"]?.number == 3 && erased["idempotencyKeys"]?.number == 1 && (erased["events"]?.number ?? 0) >= 2)
+            #expect(try service.get("/feed", fields: ann).text.contains("user:u2"))
+            #expect(try !service.get("/feed", fields: bob).text.contains("user:u2"))
+            #expect(try service.events().allSatisfy { $0["viewer"]?.text != "ann/1" })
+            #expect(try service.events().contains { $0["viewer"]?.text == "bob" })
+            #expect(try JSON(try service.admin("DELETE", "/admin/viewers/ann%2F1").text)["events"]?.number == 0)
+        }
+    }
+}

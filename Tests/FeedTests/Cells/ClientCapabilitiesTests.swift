@@ -1,0 +1,47 @@
+import IntertwineFeed
+import Testing
+
+@Suite("What a client can show")
+struct ClientCapabilitiesTests {
+    @Test(
+        "identifiers with versions, refusals and all others",
+        arguments: [
+            ("A, B;v=2", "A", 1, true), ("A, B;v=2", "B", 2, true), ("A, B;v=2", "B", 3, false), ("A;v=2", "A", 1, true),
+            ("A", "C", 1, false),
+            ("A, *", "C", 9, true), ("A, *;q=0", "C", 1, false), ("A;q=0, *", "A", 1, false), ("A;q=0.1", "A", 1, true),
+            ("", "A", 1, false),
+            (#""two words";v=3"#, "two words", 3, true), ("A;other=?1;v=2", "A", 2, true), ("A , B", "B", 1, true),
+            (#""*""#, "C", 1, false),
+        ])
+    func knows(text: String, name: String, version: Int, isKnown: Bool) throws {
+        let capabilities = try ClientCapabilities(text)
+        #expect(capabilities.knows(CellIdentifier(name, version: version)) == isKnown)
+        // One spelling for all that mean the same, and one digest.
+        let again = try ClientCapabilities(capabilities.text)
+        #expect(again == capabilities && again.digest == capabilities.digest && again.digest.utf8.count == 16)
+    }
+
+    @Test(
+        "what is no list is told",
+        arguments: ["A,", ",A", "A B", "A;v=0", "A;v=x", "A;v", "A;q=2", "A;", "1", #""A"#, #""\x""#, "Ä", "A;V=1", "(A B)"])
+    func faults(text: String) {
+        #expect(throws: FeedError.self) { try ClientCapabilities(text) }
+    }
+
+    @Test("no more identifiers than there may be")
+    func bounds() throws {
+        let list = { (count: Int) in (0..<count).map { "A\($0)" }.joined(separator: ", ") }
+        #expect(throws: Never.self) { try ClientCapabilities(list(500)) }
+        #expect(throws: FeedError.self) { try ClientCapabilities(list(501)) }
+    }
+
+    @Test("clients that lack the same are alike, and one that lacks nothing is as one that says nothing")
+    func lacking() throws {
+        let all: Set<CellIdentifier> = [CellIdentifier("A"), CellIdentifier("B", version: 2)]
+        #expect(LackingCells(try ClientCapabilities("A, B;v=2, Z"), among: all) == nil)
+        #expect(LackingCells(try ClientCapabilities("*"), among: all) == nil)
+        let one = LackingCells(try ClientCapabilities("A, B"), among: all)
+        let other = LackingCells(try ClientCapabilities("A, Z;v=7"), among: all)
+        #expect(one != nil && one == other)
+    }
+}
