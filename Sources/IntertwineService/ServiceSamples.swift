@@ -96,6 +96,7 @@ struct ServiceSamples: Sendable {
         let outcomes = Dictionary(uniqueKeysWithValues: metrics.requests.map { ($0.key.rawValue, $0.value) })
         return labelled("intertwine_image_requests_total", "Requests for pictures, by how they were answered.", "outcome", outcomes)
             + labelled("intertwine_image_downloads_total", "Finished downloads, by result.", "result", metrics.upstream)
+            + labelled("intertwine_image_sized_failed_total", "Sized pictures that could not be made.", "reason", metrics.sizedFailed)
             + labelled(
                 "intertwine_image_departed_waiters_total", "Waiters that left early, by the stage of their download.", "stage",
                 metrics.departed)
@@ -109,6 +110,8 @@ struct ServiceSamples: Sendable {
                 ),
                 .counter("intertwine_image_thrown_away_bytes_total", "Bytes of downloads that were given up.", metrics.bytesThrownAway),
                 .counter("intertwine_image_received_bytes_total", "Bytes received from origins.", metrics.bytesReceived),
+                .counter("intertwine_image_sized_total", "Sized pictures that were made.", metrics.sizedMade),
+                .counter("intertwine_image_sized_aborted_total", "Sized pictures given up as nobody waited.", metrics.sizedAborted),
                 .counter("intertwine_image_retries_total", "Downloads that were tried again.", metrics.retries),
                 .counter("intertwine_image_refreshes_total", "Stale pictures that were asked for again.", metrics.refreshes),
                 .gauge("intertwine_image_downloads_in_flight", "Downloads under way.", metrics.inFlight),

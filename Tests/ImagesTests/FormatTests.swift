@@ -55,7 +55,7 @@ struct FormatTests {
         await second.manager.flush()
         #expect(try await second.get(source, accept: "image/avif,*/*").body == Picture.avif)
         #expect(try await second.get(source, accept: "*/*").body == Picture.png())
-        #expect(second.manager.cached(source, AcceptedKinds("image/avif,*/*"))?.kind == .avif)
+        #expect(second.manager.cached(source, nil, AcceptedKinds("image/avif,*/*"))?.kind == .avif)
         #expect(origin.requests.count == 3)
         await second.manager.purge(source)
         await second.manager.flush()

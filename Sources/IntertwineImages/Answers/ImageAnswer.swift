@@ -15,6 +15,8 @@ public struct ImageAnswer: Sendable {
     /// All the fields but those that HTTP itself brings along (`Date`, `Content-Length`, connection matters) and, for failures,
     /// those of the problem details. In the order in which they are best sent; names as they are best written.
     public let headers: [Header]
+    /// Whether anybody may keep the picture.
+    var isKept = true
 
     public struct Header: Sendable, Hashable {
         public let name: String
@@ -28,11 +30,17 @@ public struct ImageAnswer: Sendable {
 
     /// - Parameter now: seconds since 1970.
     public init(_ image: CachedImage, _ status: CacheStatus, now: Int64) {
+        self.init(image, status, now: now, isKept: true)
+    }
+
+    /// - Parameter isKept: whether anybody may keep it.
+    init(_ image: CachedImage, _ status: CacheStatus, now: Int64, isKept: Bool) {
         body = .whole(image)
+        self.isKept = isKept
         var status = status
         if status.outcome != .miss { status.timeToLive = image.freshness.freshUntil - now }
         cacheStatus = status
-        headers = HeaderSet.picture(image, status, now: now)
+        headers = HeaderSet.picture(image, status, now: now, isKept: isKept)
     }
 
     init(_ stream: ImageStream, _ kind: MediaKind, _ head: PictureHead, _ status: CacheStatus, now: Int64) {
@@ -56,9 +64,9 @@ public struct ImageAnswer: Sendable {
 
 /// The header fields of answers: ours alone, nothing of the origin's passes but dates and lifetimes.
 enum HeaderSet {
-    static func picture(_ image: CachedImage, _ status: CacheStatus, now: Int64) -> [ImageAnswer.Header] {
+    static func picture(_ image: CachedImage, _ status: CacheStatus, now: Int64, isKept: Bool = true) -> [ImageAnswer.Header] {
         var headers = common(image.kind)
-        headers.append(field("Cache-Control", image.freshness.cacheControl))
+        headers.append(field("Cache-Control", isKept ? image.freshness.cacheControl : "no-store"))
         headers.append(field("Age", String(image.freshness.age(at: now))))
         headers.append(field("ETag", image.etag))
         if let modified = image.lastModified { headers.append(field("Last-Modified", HTTPDate.text(modified))) }

@@ -8,7 +8,10 @@ public final class CachedImage: Sendable {
     /// The URL it came from.
     public let source: String
     /// Where its origin negotiates formats, those that it was asked for: who takes others has a picture of one's own.
+    /// Of a sized picture, those that its client takes.
     let variant: AcceptedKinds.Set?
+    /// Nil for the origin's own.
+    let sizing: PictureSizing?
     public let kind: MediaKind
     public let body: [UInt8]
     /// Strong, quoted, made from the body: two sources with the same bytes share it, and the origin's never gets out.
@@ -20,11 +23,12 @@ public final class CachedImage: Sendable {
     public let companion = Mutex<(any AnyObject & Sendable)?>(nil)
 
     init(
-        source: String, variant: AcceptedKinds.Set? = nil, kind: MediaKind, body: [UInt8], etag: String, freshness: Freshness,
-        validators: Validators, terms: Terms = Terms()
+        source: String, variant: AcceptedKinds.Set? = nil, sizing: PictureSizing? = nil, kind: MediaKind, body: [UInt8], etag: String,
+        freshness: Freshness, validators: Validators, terms: Terms = Terms()
     ) {
         self.source = source
         self.variant = variant
+        self.sizing = sizing
         self.kind = kind
         self.body = body
         self.etag = etag
@@ -35,13 +39,13 @@ public final class CachedImage: Sendable {
 
     /// - Parameter digest: of the body; made here, which takes its time, where nil.
     convenience init(
-        source: String, variant: AcceptedKinds.Set? = nil, kind: MediaKind, body: [UInt8], digest: SHA256Digest? = nil,
-        freshness: Freshness, validators: Validators, terms: Terms = Terms()
+        source: String, variant: AcceptedKinds.Set? = nil, sizing: PictureSizing? = nil, kind: MediaKind, body: [UInt8],
+        digest: SHA256Digest? = nil, freshness: Freshness, validators: Validators, terms: Terms = Terms()
     ) {
         let etag = "\"" + Base64URL.encode(Array((digest ?? SHA256.hash(data: body)).prefix(16))) + "\""
         self.init(
-            source: source, variant: variant, kind: kind, body: body, etag: etag, freshness: freshness, validators: validators,
-            terms: terms)
+            source: source, variant: variant, sizing: sizing, kind: kind, body: body, etag: etag, freshness: freshness,
+            validators: validators, terms: terms)
     }
 
     /// The same picture after the origin said that it still holds.
@@ -49,18 +53,26 @@ public final class CachedImage: Sendable {
         let merged = Validators(
             etag: fresh.etag ?? validators.etag, lastModified: fresh.lastModified ?? validators.lastModified, location: validators.location)
         return CachedImage(
-            source: source, variant: variant, kind: kind, body: body, etag: etag, freshness: freshness, validators: merged, terms: terms)
+            source: source, variant: variant, sizing: sizing, kind: kind, body: body, etag: etag, freshness: freshness, validators: merged,
+            terms: terms)
     }
+
+    /// Whether it was made here, of what its origin has.
+    public var isSized: Bool { sizing != nil }
 
     /// What it is kept under.
-    var key: String { Self.key(source, variant) }
+    var key: String { Self.key(source, variant, sizing) }
 
     /// A source is a URL, in which no line ends.
-    static func key(_ source: String, _ variant: AcceptedKinds.Set?) -> String {
-        variant.map { "\(source)\n\($0.rawValue)" } ?? source
+    static func key(_ source: String, _ variant: AcceptedKinds.Set?, _ sizing: PictureSizing? = nil) -> String {
+        guard let variant else { return source }
+        return sizing.map { "\(source)\n\(variant.rawValue)\n\($0.text)" } ?? "\(source)\n\(variant.rawValue)"
     }
 
-    /// Under what a source may be kept: as it is, or for those who take certain formats.
+    /// Whether from now on nothing else is right for all who ask for the source: its origin negotiates.
+    var replacesCommon: Bool { variant != nil && sizing == nil }
+
+    /// Under what a source may be kept: as it is, or for those who take certain formats. Sized ones lie beside them.
     static func keys(_ source: String) -> [String] {
         [source] + (0...AcceptedKinds.Set.all.rawValue).map { key(source, AcceptedKinds.Set(rawValue: $0)) }
     }

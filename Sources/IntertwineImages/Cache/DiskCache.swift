@@ -113,14 +113,32 @@ final class DiskCache: Sendable {
         state.withLock { Self.held(source, wanted, $0) != nil }
     }
 
+    func holds(_ wish: SizedWish) -> Bool {
+        let name = Self.name(wish.source, wish.key)
+        return state.withLock { $0.pending[name] != nil || $0.index.entries[name] != nil }
+    }
+
     private static func held(_ source: String, _ wanted: AcceptedKinds.Set, _ state: State) -> String? {
         [name(source), name(CachedImage.key(source, wanted))].first { state.pending[$0] != nil || state.index.entries[$0] != nil }
     }
 
     /// - Parameter done: called at once or on a queue of the cache's own; nil where there is no such picture, or no whole one.
     func read(_ source: String, _ wanted: AcceptedKinds.Set, done: @escaping @Sendable (CachedImage?) -> Void) {
+        read(source, named: { Self.held(source, wanted, $0) }, done: done)
+    }
+
+    /// The same for a sized picture.
+    func read(_ wish: SizedWish, done: @escaping @Sendable (CachedImage?) -> Void) {
+        let name = Self.name(wish.source, wish.key)
+        read(wish.source, named: { $0.pending[name] != nil || $0.index.entries[name] != nil ? name : nil }) { image in
+            // Two keys may share a name.
+            done(image?.key == wish.key ? image : nil)
+        }
+    }
+
+    private func read(_ source: String, named: (State) -> String?, done: @escaping @Sendable (CachedImage?) -> Void) {
         let (held, pending) = state.withLock { state in
-            let name = Self.held(source, wanted, state)
+            let name = named(state)
             if let name { state.index.touch(name) }
             return (name, name.flatMap { state.pending[$0] })
         }
@@ -142,8 +160,8 @@ final class DiskCache: Sendable {
 
     func write(_ image: CachedImage) {
         // From now on its origin negotiates: what was the same for all is not found any more.
-        if image.variant != nil { remove(keys: [image.source]) }
-        let name = Self.name(image.key)
+        if image.replacesCommon { remove(keys: [image.source]) }
+        let name = Self.name(image)
         let bytes = image.body.count
         let mayWrite = state.withLock { state in
             guard !Self.isResting(state), state.pendingBytes == 0 || state.pendingBytes + bytes <= mostPending, budget.take(bytes) else {
@@ -166,13 +184,17 @@ final class DiskCache: Sendable {
         }
     }
 
-    /// Whatever is kept of a source.
-    func remove(_ source: String) { remove(keys: CachedImage.keys(source)) }
+    /// Whatever is kept of a source, and was made of it.
+    func remove(_ source: String) { remove(keys: CachedImage.keys(source), madeOf: source) }
 
-    private func remove(keys: [String]) {
+    private func remove(keys: [String], madeOf source: String? = nil) {
         // From here on nobody finds them; the files follow, in order with what is being written.
+        let family = source.map { Self.name($0) }
         let gone = state.withLock { state in
-            keys.map(Self.name).filter { name in
+            let made = family.map { family in
+                state.index.made(of: family) + state.pending.keys.filter { $0.hasPrefix(family) && $0 != family }
+            }
+            return (keys.map { Self.name($0) } + (made ?? [])).filter { name in
                 guard state.pending.removeValue(forKey: name) != nil || state.index.entries[name] != nil else { return false }
                 state.index.remove(name)
                 return true
@@ -213,7 +235,7 @@ final class DiskCache: Sendable {
     private func store(_ image: CachedImage) {
         let bytes = ImageFile.encode(image)
         let room = DiskIndex.room(for: bytes.count)
-        let name = Self.name(image.key)
+        let name = Self.name(image)
         guard room <= Self.largest(capacity) else { return }
         makeRoom(for: room)
         state.withLock { $0.index.reserve(room) }
@@ -286,8 +308,15 @@ final class DiskCache: Sendable {
         "\(folder)/\(name.prefix(2))/\(name)"
     }
 
-    private static func name(_ source: String) -> String {
-        Hexadecimal.text(SHA256.hash(data: Array(source.utf8)))
+    private static func name(_ key: String) -> String {
+        Hexadecimal.text(SHA256.hash(data: Array(key.utf8)))
+    }
+
+    /// Of what was made of a source: the source's, and enough of another one behind it to tell them apart.
+    private static func name(_ source: String, _ key: String) -> String { name(source) + "-" + name(key).prefix(16) }
+
+    private static func name(_ image: CachedImage) -> String {
+        image.sizing == nil ? name(image.key) : name(image.source, image.key)
     }
 }
 
@@ -300,6 +329,8 @@ private struct DiskIndex: Sendable {
     }
 
     private(set) var entries: [String: Entry] = [:]
+    /// The ends of the names of what was made of a picture, by the name of that.
+    private var families: [Substring: Set<Substring>] = [:]
     /// Of all entries, and of what is being written.
     private(set) var bytes = 0
     private var clock: Int64 = 0
@@ -315,10 +346,22 @@ private struct DiskIndex: Sendable {
         clock = max(clock, used ?? 0) + 1
         entries[name] = Entry(bytes: room, used: used ?? clock)
         bytes += room
+        if let (family, end) = Self.parts(name) { families[family, default: []].insert(end) }
     }
 
     mutating func remove(_ name: String) {
-        if let entry = entries.removeValue(forKey: name) { bytes -= entry.bytes }
+        guard let entry = entries.removeValue(forKey: name) else { return }
+        bytes -= entry.bytes
+        guard let (family, end) = Self.parts(name) else { return }
+        families[family]?.remove(end)
+        if families[family]?.isEmpty == true { families[family] = nil }
+    }
+
+    /// The names of what was made of a picture.
+    func made(of family: String) -> [String] { (families[family[...]] ?? []).map { "\(family)-\($0)" } }
+
+    private static func parts(_ name: String) -> (Substring, Substring)? {
+        name.firstIndex(of: "-").map { (name[..<$0], name[name.index(after: $0)...]) }
     }
 
     mutating func touch(_ name: String) {

@@ -6,7 +6,7 @@ internal import IntertwinePrimitives
 ///
 /// A file that was torn by a crash, bitten by the disk, or written by another version does not decode. There is then no picture, never a wrong one.
 enum ImageFile {
-    private static let mark = Array("ITWPIC03".utf8)
+    private static let mark = Array("ITWPIC04".utf8)
 
     /// Bytes that are written beside a body, mostly: a URL, tags, dates.
     static let besideBody = 4_096
@@ -27,7 +27,7 @@ enum ImageFile {
         let (validators, terms) = (image.validators, image.terms)
         for text in [
             image.source, image.etag, validators.etag, validators.lastModified, validators.location, terms.cacheControl, terms.expires,
-            terms.vary,
+            terms.vary, image.sizing?.text,
         ] {
             facts.write(text)
         }
@@ -64,10 +64,13 @@ enum ImageFile {
             let error = reader.readInt64(),
             case let source?? = reader.readText(), case let etag?? = reader.readText(),
             let originTag = reader.readText(), let modified = reader.readText(), let location = reader.readText(),
-            let control = reader.readText(), let expires = reader.readText(), let vary = reader.readText()
+            let control = reader.readText(), let expires = reader.readText(), let vary = reader.readText(),
+            let size = reader.readText()
         else { return nil }
+        let sizing = size.flatMap { PictureSizing($0) }
+        guard (size == nil) == (sizing == nil) else { return nil }
         return CachedImage(
-            source: source, variant: variant == .max ? nil : AcceptedKinds.Set(rawValue: variant), kind: kind,
+            source: source, variant: variant == .max ? nil : AcceptedKinds.Set(rawValue: variant), sizing: sizing, kind: kind,
             body: Array(reader.remaining),
             etag: etag,
             freshness: Freshness(

@@ -10,6 +10,8 @@ final class MemoryCache: Sendable {
 
     fileprivate struct State: Sendable {
         var places: [String: Int] = [:]
+        /// The keys of what was made of a source.
+        var sized: [String: Set<String>] = [:]
         /// A ring through all nodes; the first is the ring's head and holds nothing.
         var nodes = [Node(image: nil, previous: 0, next: 0)]
         var free: [Int] = []
@@ -37,12 +39,12 @@ final class MemoryCache: Sendable {
     /// - Parameter wanted: what its origin would be asked for.
     func image(_ source: String, _ wanted: AcceptedKinds.Set) -> CachedImage? {
         state.withLock { state -> CachedImage? in
-            guard let place = state.places[source] ?? state.places[CachedImage.key(source, wanted)] else { return nil }
-            state.unlink(place)
-            state.linkFirst(place)
-            return state.nodes[place].image
+            state.use(state.places[source] ?? state.places[CachedImage.key(source, wanted)])
         }
     }
+
+    /// A sized picture.
+    func image(_ wish: SizedWish) -> CachedImage? { state.withLock { state in state.use(state.places[wish.key]) } }
 
     /// Whether a picture of so many bytes is kept.
     func takes(_ bytes: Int) -> Bool { bytes <= largest }
@@ -52,7 +54,7 @@ final class MemoryCache: Sendable {
         state.withLock { state in
             state.remove(image.key, overhead: Self.overhead)
             // From now on its origin negotiates.
-            if image.variant != nil { state.remove(image.source, overhead: Self.overhead) }
+            if image.replacesCommon { state.remove(image.source, overhead: Self.overhead) }
             guard takes(image.body.count) else { return }
             state.add(image, overhead: Self.overhead)
             while state.bytes > capacity, let last = state.nodes[state.nodes[0].previous].image {
@@ -65,7 +67,7 @@ final class MemoryCache: Sendable {
     /// Whatever is kept of a source.
     func remove(_ source: String) {
         state.withLock { state in
-            for key in CachedImage.keys(source) { state.remove(key, overhead: Self.overhead) }
+            for key in CachedImage.keys(source) + (state.sized[source] ?? []) { state.remove(key, overhead: Self.overhead) }
         }
     }
 
@@ -77,11 +79,20 @@ final class MemoryCache: Sendable {
 }
 
 extension MemoryCache.State {
+    /// The picture at a place, which is asked for now.
+    fileprivate mutating func use(_ place: Int?) -> CachedImage? {
+        guard let place else { return nil }
+        unlink(place)
+        linkFirst(place)
+        return nodes[place].image
+    }
+
     fileprivate mutating func add(_ image: CachedImage, overhead: Int) {
         let place = free.popLast() ?? nodes.count
         if place == nodes.count { nodes.append(MemoryCache.Node(image: nil, previous: place, next: place)) }
         nodes[place].image = image
         places[image.key] = place
+        if image.sizing != nil { sized[image.source, default: []].insert(image.key) }
         linkFirst(place)
         bytes += image.body.count + overhead
     }
@@ -90,6 +101,10 @@ extension MemoryCache.State {
         guard let place = places.removeValue(forKey: key), let image = nodes[place].image else { return }
         unlink(place)
         nodes[place].image = nil
+        if image.sizing != nil {
+            sized[image.source]?.remove(key)
+            if sized[image.source]?.isEmpty == true { sized[image.source] = nil }
+        }
         free.append(place)
         bytes -= image.body.count + overhead
     }

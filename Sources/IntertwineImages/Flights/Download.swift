@@ -7,6 +7,8 @@ final class Download {
         let isCollapsed: Bool
         let isOnlyIfCached: Bool
         let kinds: AcceptedKinds
+        /// It waits for all of the body.
+        let needsWhole: Bool
         /// Nil once the head is out, and the waiter reads the body.
         var reply: (@Sendable (ImageAnswer) -> Void)?
     }

@@ -82,15 +82,29 @@ actor Flights {
         }
     }
 
+    /// The whole of a picture, for who makes others of it: in whatever format its origin has, of those that everybody takes if it has several.
+    func original(of source: String, id: UUID, priority: ImagePriority, _ ticket: ImageTicket) async -> ImageAnswer {
+        var request = ImageRequest(source, id: id, priority: priority)
+        request.needsWhole = true
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                enter(request, ticket) { continuation.resume(returning: $0) }
+            }
+        } onCancel: {
+            ticket.leave()
+            loop.execute { self.assumeIsolated { $0.leave(ticket.number) } }
+        }
+    }
+
     /// Answers with a picture that is fresh, or stale within the time in which it may be while it is being fetched anew.
     private func serve(_ image: CachedImage, _ request: ImageRequest, _ now: Int64, _ reply: Reply) -> Bool {
         if image.freshness.isFresh(at: now) {
-            count(.hit)
+            count(.hit, request.needsWhole)
             give(image, to: request.kinds, CacheStatus(.hit), reply)
             return true
         }
         guard image.freshness.bridgesRevalidation(at: now) else { return false }
-        count(.stale)
+        count(.stale, request.needsWhole)
         give(image, to: request.kinds, CacheStatus(.stale), reply)
         refresh(image, request.kinds.wanted)
         return true
@@ -133,7 +147,8 @@ actor Flights {
     private func add(_ waiter: UInt64, _ request: ImageRequest, to download: Download, isCollapsed: Bool, _ reply: @escaping Reply) {
         if isCollapsed { metrics.collapsed += 1 }
         download.waiters[waiter] = Download.Waiter(
-            isCollapsed: isCollapsed, isOnlyIfCached: request.isOnlyIfCached, kinds: request.kinds, reply: reply)
+            isCollapsed: isCollapsed, isOnlyIfCached: request.isOnlyIfCached, kinds: request.kinds, needsWhole: request.needsWhole,
+            reply: reply)
         waiters.add(waiter, to: download, named: request.id)
         if download.isAnnounced { announce(download, to: waiter) }
     }
@@ -509,9 +524,9 @@ actor Flights {
 
     /// The head goes out, and the body follows as it comes.
     private func announce(_ download: Download, to waiter: UInt64) {
-        guard let head = download.intake.head, let kind = head.kind, let entry = download.waiters[waiter], let reply = entry.reply else {
-            return
-        }
+        guard let head = download.intake.head, let kind = head.kind, let entry = download.waiters[waiter], let reply = entry.reply,
+            !entry.needsWhole
+        else { return }
         download.waiters[waiter]?.reply = nil
         var status = missed(download, head)
         status.isCollapsed = entry.isCollapsed
@@ -539,14 +554,32 @@ actor Flights {
     private func complete(_ download: Download, _ head: PictureHead) {
         record(download, "ok", .good)
         if !download.isPurged { store.forgetFailure(for: download.key) }
-        if let image = keep(download), !download.isAnnounced {
+        let image = keep(download)
+        if let image, !download.isAnnounced {
             settle(download, image, missed(download, head))
         } else {
             announce(download)
             _ = download.flight.reach(.stored)
+            settleWhole(download, image, missed(download, head))
         }
         download.spool.finish(.whole)
         drop(download)
+    }
+
+    /// Answers those who waited for all of it. Others read it as it came.
+    private func settleWhole(_ download: Download, _ image: CachedImage?, _ status: CacheStatus) {
+        let now = configuration.clock()
+        let waiting = download.waiters.filter { $0.value.reply != nil }
+        guard !waiting.isEmpty else { return }
+        let passing = image ?? download.intake.passing(download.source, download.spool.contents, now: now)
+        for (waiter, entry) in waiting {
+            forget(waiter)
+            guard let passing else {
+                entry.reply?(ImageAnswer(ImageFailure(.fetch(.truncated)), status))
+                continue
+            }
+            entry.reply?(ImageAnswer(passing, status, now: now, isKept: image != nil))
+        }
     }
 
     /// Stores a picture that is there in full, unless it must not be; then what was stored before goes.
@@ -593,7 +626,7 @@ actor Flights {
         for (waiter, entry) in download.waiters {
             guard let reply = entry.reply else { continue }
             forget(waiter)
-            count(status.outcome)
+            count(status.outcome, entry.needsWhole)
             var status = status
             status.isCollapsed = entry.isCollapsed
             give(image, to: entry.kinds, status, reply)
@@ -605,7 +638,7 @@ actor Flights {
         for (waiter, entry) in download.waiters {
             guard let reply = entry.reply else { continue }
             forget(waiter)
-            count(outcome)
+            count(outcome, entry.needsWhole)
             var status = CacheStatus(outcome)
             status.isCollapsed = entry.isCollapsed
             status.wasStale = download.stale != nil
@@ -628,7 +661,9 @@ actor Flights {
 
     // MARK: Counting
 
-    private func count(_ outcome: CacheStatus.Outcome) {
+    /// - Parameter isInner: whether the request was made here, for one that is counted.
+    private func count(_ outcome: CacheStatus.Outcome, _ isInner: Bool = false) {
+        if isInner { return }
         metrics.requests[outcome, default: 0] += 1
     }
 

@@ -159,6 +159,14 @@ struct PictureIntake {
     }
 }
 
+extension PictureIntake {
+    /// The picture for those who wait for it alone, where it may not be stored; nil where it is not whole.
+    func passing(_ source: String, _ body: [UInt8], now: Int64) -> CachedImage? {
+        guard let head, let kind = head.kind, kind.isWhole(body, isDelimited: head.isDelimited) else { return nil }
+        return CachedImage(source: source, kind: kind, body: body, freshness: Freshness(now: now), validators: head.validators)
+    }
+}
+
 /// What is known of a picture before its body is there.
 struct PictureHead: Sendable {
     /// As its origin declared it, or as its first bytes show; nil until then.

@@ -96,6 +96,13 @@ public struct Freshness: Sendable, Hashable {
         self.init(born: now, freshUntil: now, privatelyFreshUntil: now, staleWhileRevalidateUntil: now, staleIfErrorUntil: now)
     }
 
+    /// Of what comes with the program: for a day.
+    init(ofBundledAt now: Int64) {
+        let end = now + 86_400
+        self.init(
+            born: now, freshUntil: end, privatelyFreshUntil: end, staleWhileRevalidateUntil: end, staleIfErrorUntil: end)
+    }
+
     init(
         born: Int64, freshUntil: Int64, privatelyFreshUntil: Int64, staleWhileRevalidateUntil: Int64, staleIfErrorUntil: Int64,
         revalidation: Revalidation = .nobody

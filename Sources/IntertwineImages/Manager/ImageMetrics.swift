@@ -17,6 +17,10 @@ public struct ImageMetrics: Sendable, Hashable {
     public var bytesReceived = 0
     public var retries = 0
     public var refreshes = 0
+    /// Sized pictures that were made, given up as nobody waited any more, and failed, by the failure's code.
+    public var sizedMade = 0
+    public var sizedAborted = 0
+    public var sizedFailed: [String: Int] = [:]
 
     public var inFlight = 0
     public var queued = 0

@@ -14,7 +14,8 @@ public final class ImageNetworkManager: Sendable {
     private let transfers: Transfers
     private let memory: MemoryCache
     private let flights: Flights
-    private let lastTicket = Atomic<UInt64>(0)
+    /// Nil where pictures are served as their origins have them.
+    private let sized: SizedFlights?
     private let memoryHits = Atomic<Int>(0)
 
     public init(_ configuration: ImageConfiguration, transfers: Transfers) {
@@ -25,22 +26,41 @@ public final class ImageNetworkManager: Sendable {
         let disk = configuration.folder.map {
             DiskCache(folder: $0, capacity: configuration.diskBytes, budget: budget, logger: configuration.logger)
         }
-        flights = Flights(configuration, transfers: transfers, memory: memory, disk: disk, budget: budget)
+        let flights = Flights(configuration, transfers: transfers, memory: memory, disk: disk, budget: budget)
+        self.flights = flights
+        let store = SizedStore(memory: memory, disk: disk)
+        sized = configuration.transformer.map {
+            SizedFlights(configuration, $0, loop: transfers.loop, flights: flights, store: store)
+        }
+    }
+
+    /// Whether sized pictures are made here.
+    public var makesSizes: Bool { configuration.transformer?.isAvailable == true }
+
+    /// The maker of sized pictures, where there is one and the request is for it.
+    private func sizing(_ request: ImageRequest) -> (SizedFlights, PictureSizing)? {
+        guard let sized, let sizing = request.sizing, makesSizes else { return nil }
+        return (sized, sizing)
     }
 
     /// The fresh picture in memory, in a format that is taken, at once and without copying. From any thread.
     ///
     /// Who answers from it without asking again may do so until its `freshness` is over, or until the next `purge(_:)`.
-    public func cached(_ source: String, _ kinds: AcceptedKinds = .anything) -> CachedImage? {
-        guard let image = peek(source, kinds) else { return nil }
+    public func cached(_ source: String, _ sizing: PictureSizing? = nil, _ kinds: AcceptedKinds = .anything) -> CachedImage? {
+        guard let image = peek(source, sizing, kinds) else { return nil }
         memoryHits.add(1, ordering: .relaxed)
         return image
     }
 
     /// The same for who does not answer a request with it: it is not counted as a hit.
-    public func peek(_ source: String, _ kinds: AcceptedKinds = .anything) -> CachedImage? {
-        guard let image = memory.image(source, kinds.wanted), kinds.permits(image.kind), image.freshness.isFresh(at: configuration.clock())
-        else { return nil }
+    public func peek(_ source: String, _ sizing: PictureSizing? = nil, _ kinds: AcceptedKinds = .anything) -> CachedImage? {
+        let found: CachedImage?
+        if let sizing, makesSizes {
+            found = memory.image(SizedWish(source, sizing, kinds.made(configuration.formats)))
+        } else {
+            found = memory.image(source, kinds.wanted)
+        }
+        guard let image = found, kinds.permits(image.kind), image.freshness.isFresh(at: configuration.clock()) else { return nil }
         return image
     }
 
@@ -48,8 +68,20 @@ public final class ImageNetworkManager: Sendable {
     /// Cancelling the task takes the request back; so does letting go of the stream.
     public func image(_ request: ImageRequest) async -> ImageAnswer {
         if request.isLoop { return ImageAnswer(ImageFailure(.loop), CacheStatus(.bypass)) }
-        if let image = cached(request.source, request.kinds) { return ImageAnswer(image, CacheStatus(.hit), now: configuration.clock()) }
-        let ticket = ImageTicket(lastTicket.add(1, ordering: .relaxed).newValue)
+        if let image = cached(request.source, request.sizing, request.kinds) {
+            return ImageAnswer(image, CacheStatus(.hit), now: configuration.clock())
+        }
+        let ticket = ImageTicket.next()
+        if let (sized, sizing) = sizing(request) {
+            return await withTaskCancellationHandler {
+                await withCheckedContinuation { continuation in
+                    onLoop(sized) { $0.enter(request, sizing, ticket) { continuation.resume(returning: $0) } }
+                }
+            } onCancel: {
+                ticket.leave()
+                onLoop(sized) { $0.leave(ticket.number) }
+            }
+        }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 onLoop { $0.enter(request, ticket) { continuation.resume(returning: $0) } }
@@ -62,18 +94,21 @@ public final class ImageNetworkManager: Sendable {
 
     /// Takes back all requests of that name; each is answered 499 or its body fails. False where none is under way.
     public func cancel(_ id: UUID) async -> Bool {
-        await asked { $0.cancel(id) }
+        let isKnown = await asked(sized) { $0.cancel(id) } ?? false
+        return await asked { $0.cancel(id) } || isKnown
     }
 
     /// What a client that scrolls fast sends: these are in view now, those are gone. Names that are not under way are passed over.
     /// - Returns: how many requests were taken back.
     @discardableResult
     public func viewport(visible: [UUID], gone: [UUID]) async -> Int {
-        await asked { $0.viewport(visible: visible, gone: gone) }
+        let made = await asked(sized) { $0.viewport(visible: visible, gone: gone) } ?? 0
+        return await asked { $0.viewport(visible: visible, gone: gone) } + made
     }
 
     /// Forgets pictures everywhere. What is being downloaded of them reaches those who wait, and is not kept. Returns when the last is gone.
     public func purge(_ selection: ImageSelection) async {
+        _ = await asked(sized) { $0.purge(selection) }
         await withCheckedContinuation { continuation in
             onLoop { $0.purge(selection) { continuation.resume() } }
         }
@@ -84,6 +119,7 @@ public final class ImageNetworkManager: Sendable {
 
     public func metrics() async -> ImageMetrics {
         var metrics = await asked { $0.snapshot() }
+        if let all = await asked(sized, { [metrics] sized in sized.reported(metrics) }) { metrics = all }
         metrics.requests[.hit, default: 0] += memoryHits.load(ordering: .relaxed)
         return metrics
     }
@@ -95,11 +131,25 @@ public final class ImageNetworkManager: Sendable {
 
     /// Takes back all requests and gives up all downloads. The transfers are shut down by whoever made them.
     public func shutDown() async {
+        _ = await asked(sized) { $0.shutDown() }
         await asked { $0.shutDown() }
     }
 
     private func onLoop(_ body: @escaping @Sendable (isolated Flights) -> Void) {
         transfers.loop.execute { [flights] in flights.assumeIsolated(body) }
+    }
+
+    private func onLoop(_ sized: SizedFlights, _ body: @escaping @Sendable (isolated SizedFlights) -> Void) {
+        transfers.loop.execute { sized.assumeIsolated(body) }
+    }
+
+    private func asked<Answer: Sendable>(
+        _ sized: SizedFlights?, _ body: @escaping @Sendable (isolated SizedFlights) -> Answer
+    ) async -> Answer? {
+        guard let sized else { return nil }
+        return await withCheckedContinuation { continuation in
+            onLoop(sized) { continuation.resume(returning: body($0)) }
+        }
     }
 
     private func asked<Answer: Sendable>(_ body: @escaping @Sendable (isolated Flights) -> Answer) async -> Answer {
@@ -111,12 +161,17 @@ public final class ImageNetworkManager: Sendable {
 
 /// One waiter, from the moment its request came in. It can leave before the loop has heard of it.
 final class ImageTicket: Sendable {
+    private static let last = Atomic<UInt64>(0)
+
     let number: UInt64
     private let left = Atomic<Bool>(false)
 
     init(_ number: UInt64) {
         self.number = number
     }
+
+    /// One that nobody else has in this process.
+    static func next() -> ImageTicket { ImageTicket(last.add(1, ordering: .relaxed).newValue) }
 
     var hasLeft: Bool { left.load(ordering: .acquiring) }
 
@@ -147,6 +202,15 @@ public struct ImageConfiguration: Sendable {
     public var hostFreshness: [HostFreshness] = []
     /// Pictures that are not asked for at their URLs; the first that fits counts.
     public var places: [PicturePlace] = []
+    /// What makes pictures of the size that they are shown at; nil where all are served as their origins have them.
+    public var transformer: (any PictureTransformer)?
+    /// The bytes of pictures that come with the program, which no origin is asked for.
+    public var bundled: @Sendable (_ source: String) -> [UInt8]? = { _ in nil }
+    /// Those of the newer formats that sized pictures are made in, the preferred one first.
+    public var formats: [MediaKind] = [.avif, .webp]
+    public var qualities = PictureQualities()
+    /// Told what pictures look like, by their sources, whenever one was decoded. Called on the loop.
+    public var learned: @Sendable (_ source: String, PictureFacts) -> Void = { _, _ in }
     public var logger = Logger(label: "intertwine.images")
     public var userAgent = "Intertwine"
     /// Seconds since 1970. Tests set it.

@@ -14,15 +14,20 @@ public struct ImageRequest: Sendable {
     public var isOnlyIfCached: Bool
     /// The formats that the client takes.
     public var kinds: AcceptedKinds
+    /// The size that is wanted; nil for the original.
+    public var sizing: PictureSizing?
+    /// Whether a body on its way is no answer: it is for who makes another picture of it. Such a request is counted by whoever made it.
+    var needsWhole = false
 
     /// - Parameters:
     ///   - cacheControl: the `Cache-Control` field that the request came with.
     ///   - accept: and its `Accept` field.
     public init(
-        _ source: String, id: UUID? = nil, priority: ImagePriority = .visible, via: String? = nil, cacheControl: String? = nil,
-        accept: String? = nil
+        _ source: String, sizing: PictureSizing? = nil, id: UUID? = nil, priority: ImagePriority = .visible, via: String? = nil,
+        cacheControl: String? = nil, accept: String? = nil
     ) {
         self.source = source
+        self.sizing = sizing
         self.id = id
         self.priority = priority
         self.via = via

@@ -67,6 +67,14 @@ public struct AcceptedKinds: Sendable, Hashable {
 
     public func permits(_ kind: MediaKind) -> Bool { permitted.contains(kind) }
 
+    /// The formats that pictures may be made in for it.
+    /// - Parameter newer: those of AVIF and WebP that pictures are made in at all.
+    func made(_ newer: [MediaKind]) -> Set {
+        let taken = wanted.isEmpty ? permitted : wanted
+        let made = Set(MediaKind.allCases.filter { taken.contains($0) && (Self.isOld($0) || newer.contains($0)) })
+        return made.isEmpty ? taken : made
+    }
+
     /// Whether there is any picture to give it.
     var isPossible: Bool { !permitted.isEmpty }
 

@@ -47,6 +47,10 @@ public struct ImageSettings: Sendable {
     /// How long it may be served stale while it is fetched anew, and where its origin fails, if that one says nothing about it.
     public var staleWhileRevalidate: Duration = .zero
     public var staleIfError: Duration = .zero
+    /// The newer formats that sized pictures are made in, for those who take them, the preferred one first.
+    public var formats: [String] = ["avif", "webp"]
+    /// How hard sized pictures are compressed, by format and scale.
+    public var quality: [String] = []
     /// What differs for certain hosts.
     public var freshness: [String] = []
     /// Where pictures lie that are not asked for at their URLs.
@@ -82,6 +86,13 @@ public struct ImageSettings: Sendable {
         reader.read("images.shortest", &shortest, in: ages)
         reader.read("images.stale-while-revalidate", &staleWhileRevalidate, in: ages)
         reader.read("images.stale-if-error", &staleIfError, in: ages)
+        reader.read("images.formats", &formats, allowed: "avif, webp", where: { ["avif", "webp"].contains($0) })
+        reader.read(
+            "images.quality", &quality, allowed: PictureQualities.allowed,
+            where: {
+                var qualities = PictureQualities()
+                return qualities.read(setting: $0)
+            })
         reader.read(
             "images.sources", &sources, allowed: PicturePlace.allowed, where: { PicturePlace(setting: $0, credentials: nil) != nil })
         reader.read(
@@ -134,6 +145,8 @@ extension ImageSettings {
         configuration.queue = queue
         configuration.patience = patience
         configuration.grace = grace
+        configuration.formats = formats.compactMap { ["avif": MediaKind.avif, "webp": .webp][$0] }
+        for each in quality { configuration.qualities.read(setting: each) }
         configuration.limits.bodyBytes = size.bytes
         configuration.limits.total = deadline
         configuration.limits.connect = connectTimeout
@@ -147,6 +160,24 @@ extension ImageSettings {
         let base = configuration.freshness
         configuration.hostFreshness = freshness.compactMap { HostFreshness(setting: $0, base: base) }
         return configuration
+    }
+}
+
+extension PictureQualities {
+    static let allowed = "a format with a quality from 1 to 100, for all scales or for one, such as webp=75 or webp@2x=60"
+
+    /// Reads an element of `images.quality`. PNG and GIF lose nothing, whatever is said.
+    @discardableResult
+    mutating func read(setting: String) -> Bool {
+        let parts = setting.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2, let quality = Int(parts[1]), (1...100).contains(quality) else { return false }
+        let names = parts[0].split(separator: "@", omittingEmptySubsequences: false).map(String.init)
+        let kinds: [String: MediaKind] = ["avif": .avif, "webp": .webp, "jpeg": .jpeg]
+        guard names.count <= 2, let kind = names.first.flatMap({ kinds[$0] }) else { return false }
+        let scale = names.count == 2 ? PictureVariant.scales.first { names[1] == "\($0)x" } : nil
+        guard names.count == 1 || scale != nil else { return false }
+        set(quality, of: kind, scale: scale)
+        return true
     }
 }
 

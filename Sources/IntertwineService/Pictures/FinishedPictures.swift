@@ -16,6 +16,8 @@ final class FinishedPictures: Sendable {
     private struct Entry {
         let target: [UInt8]
         let source: String
+        /// Nil for the original.
+        let sizing: PictureSizing?
         /// Seconds since 1970-01-01 UTC after which the path is valid no more.
         let expires: Int64
 
@@ -61,13 +63,13 @@ final class FinishedPictures: Sendable {
             signer.isValid(until: entry.expires, now: now)
         else { return nil }
         let kinds = head.withField("accept") { AcceptedKinds($0) } ?? .anything
-        return manager.cached(entry.source, kinds).map { answer($0, now: now) }
+        return manager.cached(entry.source, entry.sizing, kinds).map { answer($0, now: now) }
     }
 
     /// Keeps the path, which was found valid, where its picture lies in memory.
     func keep(path: String, _ request: ImageRequest, expires: Int64, now: Int64) {
-        guard let image = manager.peek(request.source, request.kinds) else { return }
-        let entry = Entry(target: Array(path.utf8), source: request.source, expires: expires)
+        guard let image = manager.peek(request.source, request.sizing, request.kinds) else { return }
+        let entry = Entry(target: Array(path.utf8), source: request.source, sizing: request.sizing, expires: expires)
         state.withLock { state in
             if state.size + entry.size > Self.capacity { state = State() }
             let old = state.entries.updateValue(entry, forKey: RequestHead.hash(ofTarget: entry.target))
@@ -88,6 +90,6 @@ final class FinishedPictures: Sendable {
         let response = PictureFormat.response(ImageAnswer(image, CacheStatus(.hit), now: now))
         return FinishedResponse(
             variesByOrigin ? response.adding(CrossOriginPolicy.vary) : response, compressionLevel: nil,
-            route: "/images/{signature}/{source}")
+            route: image.isSized ? ImageRoutes.sized : ImageRoutes.original)
     }
 }

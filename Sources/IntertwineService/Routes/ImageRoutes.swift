@@ -7,6 +7,8 @@ internal import IntertwineSample
 
 /// `/images/…`: pictures through the image network manager, and taking requests for them back.
 struct ImageRoutes: Sendable {
+    static let original = "/images/{signature}/{source}"
+    static let sized = "/images/{signature}/{source}/{variant}"
     private static let viewportLimit = 1_000
     /// Twice as many UUIDs as that, with room for spaces.
     private static let viewportBodyLimit = 256 << 10
@@ -57,10 +59,10 @@ struct ImageRoutes: Sendable {
             ])
         return [
             Route(
-                .get, "/images/{signature}/{source}", PictureDescription.operation, cancelsOnPeerClose: true, timeLimit: timeLimit
+                .get, Self.original, PictureDescription.operation, cancelsOnPeerClose: true, timeLimit: timeLimit
             ) { try await picture($0) },
             Route(
-                .get, "/images/{signature}/{source}/{variant}", PictureDescription.sized, cancelsOnPeerClose: true, timeLimit: timeLimit
+                .get, Self.sized, PictureDescription.sized, cancelsOnPeerClose: true, timeLimit: timeLimit
             ) { try await picture($0) },
             Route(.delete, "/images/requests/{id}", cancelling) { try await cancel($0) },
             Route(.post, "/images/viewport", seeing, bodyLimit: Self.viewportBodyLimit) { try await viewport($0) },
@@ -71,12 +73,14 @@ struct ImageRoutes: Sendable {
         let path = request.head.path ?? ""
         let now = request.now / 1_000
         let verified = try Self.verified { () throws(ImageURLFault) in try signer.verify(path, now: now) }
-        if let sample = SamplePictures.picture(at: verified.source) { return PictureFormat.response(sample: sample) }
+        if verified.sizing == nil || !manager.makesSizes, let sample = SamplePictures.picture(at: verified.source) {
+            return PictureFormat.response(sample: sample)
+        }
         let fields = request.head.headerFields
         // A name that is no UUID is one of a proxy in front, and names nothing here.
         let id = fields[.xRequestID].flatMap { UUID(uuidString: $0) }
         let wish = ImageRequest(
-            verified.source, id: id, priority: Self.isPrefetch(fields) ? .prefetch : .visible, via: fields[.via],
+            verified.source, sizing: verified.sizing, id: id, priority: Self.isPrefetch(fields) ? .prefetch : .visible, via: fields[.via],
             cacheControl: fields[.cacheControl], accept: fields[.accept])
         let answer = await manager.image(wish)
         // The next request for it is answered on the loop.

@@ -1,0 +1,387 @@
+internal import FoundationEssentials
+internal import IntertwineEventLoop
+
+/// Sized pictures for whoever waits: each made once, from one download of its original, and given up when nobody waits any more.
+///
+/// Lives on the loop of ``Flights``, which it asks for originals like any waiter does. The making itself is a task: most of it is waiting,
+/// for the original and for the ``PictureTransformer``.
+actor SizedFlights {
+    typealias Reply = @Sendable (ImageAnswer) -> Void
+
+    private nonisolated let loop: EventLoop
+    private let configuration: ImageConfiguration
+    private let transformer: any PictureTransformer
+    private let flights: Flights
+    private let store: SizedStore
+    private var byKey: [String: SizedMaking] = [:]
+    private var waiters = WaiterTable<SizedMaking>()
+    /// Of pictures of which nothing can be made, by their sources.
+    private var failures = NegativeCache()
+    private var metrics = SizedMetrics()
+    private var isShutDown = false
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    init(_ configuration: ImageConfiguration, _ transformer: any PictureTransformer, loop: EventLoop, flights: Flights, store: SizedStore) {
+        self.configuration = configuration
+        self.transformer = transformer
+        self.loop = loop
+        self.flights = flights
+        self.store = store
+    }
+
+    // MARK: Who comes
+
+    func enter(_ request: ImageRequest, _ sizing: PictureSizing, _ ticket: ImageTicket, _ reply: @escaping Reply) {
+        guard !ticket.hasLeft else { return refuse(ImageFailure(.cancelled), .bypass, reply) }
+        guard !isShutDown else { return refuse(ImageFailure(.fetch(.shuttingDown)), .bypass, reply) }
+        let wish = SizedWish(request.source, sizing, request.kinds.made(configuration.formats))
+        guard !wish.formats.isEmpty else { return refuse(ImageFailure(.notAcceptable), .bypass, reply) }
+        let now = configuration.clock()
+        let remembered = store.image(wish)
+        if let remembered, serve(remembered, wish, now, reply) { return }
+        if request.isOnlyIfCached { return findStored(wish, reply) }
+        if let making = byKey[wish.key] {
+            metrics.collapsed += 1
+            return add(ticket.number, request, to: making, isCollapsed: true, reply)
+        }
+        if let failure = failures.failure(for: request.source, now: .now()) { return refuse(failure, .negative, reply) }
+        let making = SizedMaking(wish, stale: remembered, isOwned: false)
+        add(ticket.number, request, to: making, isCollapsed: false, reply)
+        begin(making)
+    }
+
+    private func serve(_ image: CachedImage, _ wish: SizedWish, _ now: Int64, _ reply: Reply) -> Bool {
+        guard image.freshness.isFresh(at: now) || image.freshness.bridgesRevalidation(at: now) else { return false }
+        let status = CacheStatus(image.freshness.isFresh(at: now) ? .hit : .stale)
+        count(status.outcome)
+        reply(ImageAnswer(image, status, now: now))
+        if status.outcome == .stale, byKey[wish.key] == nil {
+            metrics.refreshes += 1
+            begin(SizedMaking(wish, stale: image, isOwned: true))
+        }
+        return true
+    }
+
+    /// For who wants it only where it is stored: the disk has the last word.
+    private func findStored(_ wish: SizedWish, _ reply: @escaping Reply) {
+        store.read(wish) { [weak self, loop] image in
+            guard let flights = self else { return }
+            loop.execute {
+                flights.assumeIsolated { flights in
+                    if let image, flights.serve(image, wish, flights.configuration.clock(), reply) { return }
+                    flights.refuse(ImageFailure(.notStored), .bypass, reply)
+                }
+            }
+        }
+    }
+
+    private func add(_ waiter: UInt64, _ request: ImageRequest, to making: SizedMaking, isCollapsed: Bool, _ reply: @escaping Reply) {
+        making.waiters[waiter] = SizedMaking.Waiter(isCollapsed: isCollapsed, priority: request.priority, reply: reply)
+        waiters.add(waiter, to: making, named: request.id)
+        if isCollapsed, request.priority == .visible { hurry(making) }
+    }
+
+    private func begin(_ making: SizedMaking) {
+        byKey[making.wish.key] = making
+        // It lives as long as its work, and this as long as the service.
+        making.task = Task { await self.make(making) }
+    }
+
+    // MARK: Who leaves
+
+    /// Legal at any time, for anybody, twice.
+    func leave(_ waiter: UInt64) {
+        guard let making = waiters.remove(waiter) else { return }
+        if let gone = making.waiters.removeValue(forKey: waiter) {
+            metrics.departed += 1
+            refuse(ImageFailure(.cancelled), .bypass, gone.reply)
+        }
+        guard making.waiters.isEmpty, !making.isOwned else { return }
+        metrics.aborted += 1
+        forget(making)
+        making.task?.cancel()
+    }
+
+    func cancel(_ id: UUID) -> Bool {
+        let named = waiters.waiters(named: id)
+        for waiter in named { leave(waiter) }
+        return !named.isEmpty
+    }
+
+    /// - Returns: how many were taken back.
+    func viewport(visible: [UUID], gone: [UUID]) -> Int {
+        for waiter in visible.reversed().flatMap({ waiters.waiters(named: $0) }) {
+            guard let making = waiters.home(of: waiter) else { continue }
+            making.waiters[waiter]?.priority = .visible
+            hurry(making)
+        }
+        return gone.reduce(0) { count, id in
+            let named = waiters.waiters(named: id)
+            for waiter in named { leave(waiter) }
+            return count + named.count
+        }
+    }
+
+    private func hurry(_ making: SizedMaking) {
+        let id = making.id
+        flights.assumeIsolated { _ = $0.viewport(visible: [id], gone: []) }
+    }
+
+    /// What is being made of them reaches those who wait, and is not kept. What is stored goes with the originals.
+    func purge(_ selection: ImageSelection) {
+        for making in byKey.values where selection.contains(making.wish.source) {
+            making.isPurged = true
+            forget(making)
+        }
+        failures.forget(where: selection.contains)
+    }
+
+    private func forget(_ making: SizedMaking) {
+        if byKey[making.wish.key] === making { byKey[making.wish.key] = nil }
+    }
+
+    func shutDown() {
+        isShutDown = true
+        for making in Array(byKey.values) {
+            making.task?.cancel()
+            finish(making, .failure(ImageFailure(.fetch(.shuttingDown))))
+        }
+    }
+
+    // MARK: The making
+
+    /// What a making comes to.
+    private struct Made {
+        let image: CachedImage
+        var status: CacheStatus
+        var isKept = true
+    }
+
+    private func make(_ making: SizedMaking) async {
+        do throws(ImageFailure) {
+            if let found = await find(making) { return finish(making, .success(found)) }
+            finish(making, .success(try await make(from: try await original(making), making)))
+        } catch {
+            if let image = making.stale, error.permitsStale, image.freshness.bridgesError(at: configuration.clock()) {
+                var status = CacheStatus(.stale)
+                status.detail = error.code
+                finish(making, .success(Made(image: image, status: status)))
+            } else {
+                finish(making, .failure(error))
+            }
+        }
+    }
+
+    /// What the disk has of it, if that may be used.
+    private func find(_ making: SizedMaking) async -> Made? {
+        guard making.stale == nil, let image = await store.found(making.wish), !making.isPurged else { return nil }
+        let now = configuration.clock()
+        store.hold(image)
+        if image.freshness.isFresh(at: now) { return Made(image: image, status: CacheStatus(.hit)) }
+        making.stale = image
+        return nil
+    }
+
+    private func original(_ making: SizedMaking) async throws(ImageFailure) -> (image: CachedImage, isKept: Bool, status: CacheStatus) {
+        let source = making.wish.source
+        if let bytes = configuration.bundled(source), case .kind(let kind) = MediaKind.sniff(bytes) {
+            let freshness = Freshness(ofBundledAt: configuration.clock())
+            return (
+                CachedImage(source: source, kind: kind, body: bytes, freshness: freshness, validators: .init()), true, CacheStatus(.hit)
+            )
+        }
+        let answer = await flights.original(of: making.wish.source, id: making.id, priority: making.priority, making.ticket)
+        switch answer.body {
+        case .whole(let image): return (image, answer.isKept, answer.cacheStatus)
+        case .failure(let failure): throw failure
+        // Who asks for whole pictures gets no others.
+        case .stream: throw ImageFailure(.fetch(.internalError))
+        }
+    }
+
+    private func make(
+        from original: (image: CachedImage, isKept: Bool, status: CacheStatus), _ making: SizedMaking
+    ) async throws(ImageFailure) -> Made {
+        var status = CacheStatus(.miss)
+        status.forwardStatus = original.status.forwardStatus
+        status.wasStale = making.stale != nil
+        // The origin's picture is the one that this was made of.
+        if let stale = making.stale, stale.validators.etag == original.image.etag {
+            let image = stale.refreshed(original.image.freshness, validators: stale.validators, terms: stale.terms)
+            status.outcome = .revalidated
+            return Made(image: image, status: status, isKept: original.isKept)
+        }
+        let wish = making.wish
+        let (image, facts) = try await Self.make(
+            wish, of: original.image, by: transformer, newer: configuration.formats, configuration.qualities, making.priority)
+        metrics.made += 1
+        configuration.learned(wish.source, facts)
+        status.isStored = original.isKept && !making.isPurged && store.takes(image)
+        return Made(image: image, status: status, isKept: original.isKept)
+    }
+
+    /// Off the loop: its bytes are gone through for their traits, and the result's for its tag.
+    @concurrent
+    private static func make(
+        _ wish: SizedWish, of original: CachedImage, by transformer: any PictureTransformer, newer: [MediaKind],
+        _ qualities: PictureQualities, _ priority: ImagePriority
+    ) async throws(ImageFailure) -> (image: CachedImage, facts: PictureFacts) {
+        let traits = PictureTraits(original.body, original.kind)
+        guard let format = SizedFormat(traits, taken: wish.formats, newer: newer) else { throw ImageFailure(.notAcceptable) }
+        let recipe = wish.sizing.recipe(
+            format.kind, quality: qualities[format.kind, wish.sizing.scale], keepsAnimation: format.keepsAnimation)
+        let made = try await transformer.transform(original.body, recipe, priority: priority)
+        // It is asked about by its original's tag, and tells when that one changed.
+        let validators = CachedImage.Validators(etag: original.etag, lastModified: original.validators.lastModified)
+        let image = CachedImage(
+            source: wish.source, variant: wish.formats, sizing: wish.sizing, kind: made.kind, body: made.bytes,
+            freshness: original.freshness, validators: validators)
+        return (image, made.original)
+    }
+
+    private func finish(_ making: SizedMaking, _ result: Result<Made, ImageFailure>) {
+        forget(making)
+        switch result {
+        case .success(let made):
+            if made.isKept, !making.isPurged, made.status.outcome == .miss || made.status.outcome == .revalidated { store.keep(made.image) }
+            failures.forget(making.wish.source)
+        case .failure(let failure):
+            if failure.isOfThePicture {
+                metrics.failed[failure.code, default: 0] += 1
+                if !making.isPurged { failures.record(failure, for: making.wish.source, now: .now()) }
+            }
+        }
+        let now = configuration.clock()
+        for (waiter, entry) in making.waiters {
+            _ = waiters.remove(waiter)
+            switch result {
+            case .success(let made):
+                var status = made.status
+                status.isCollapsed = entry.isCollapsed
+                count(status.outcome)
+                entry.reply(ImageAnswer(made.image, status, now: now, isKept: made.isKept))
+            case .failure(let failure):
+                var status = CacheStatus(.miss)
+                status.isCollapsed = entry.isCollapsed
+                if case .upstream(let code) = failure.reason { status.forwardStatus = code }
+                count(.miss)
+                entry.reply(ImageAnswer(failure, status))
+            }
+        }
+        making.waiters = [:]
+    }
+
+    private func refuse(_ failure: ImageFailure, _ outcome: CacheStatus.Outcome, _ reply: Reply) {
+        count(outcome)
+        reply(ImageAnswer(failure, CacheStatus(outcome)))
+    }
+
+    private func count(_ outcome: CacheStatus.Outcome) { metrics.requests[outcome, default: 0] += 1 }
+
+    /// The manager's metrics with these.
+    func reported(_ others: ImageMetrics) -> ImageMetrics {
+        var all = others
+        all.requests.merge(metrics.requests, uniquingKeysWith: +)
+        all.collapsed += metrics.collapsed
+        all.refreshes += metrics.refreshes
+        all.sizedMade += metrics.made
+        all.sizedAborted += metrics.aborted
+        all.sizedFailed.merge(metrics.failed, uniquingKeysWith: +)
+        all.waiters += waiters.count - byKey.count
+        return all
+    }
+}
+
+/// What one sized picture is known by.
+struct SizedWish: Sendable, Hashable {
+    let source: String
+    let sizing: PictureSizing
+    /// That the client takes.
+    let formats: AcceptedKinds.Set
+    let key: String
+
+    init(_ source: String, _ sizing: PictureSizing, _ formats: AcceptedKinds.Set) {
+        self.source = source
+        self.sizing = sizing
+        self.formats = formats
+        key = CachedImage.key(source, formats, sizing)
+    }
+}
+
+/// The making of one sized picture, and who waits for it. On the loop of its ``SizedFlights`` only.
+final class SizedMaking {
+    struct Waiter {
+        let isCollapsed: Bool
+        var priority: ImagePriority
+        let reply: @Sendable (ImageAnswer) -> Void
+    }
+
+    let wish: SizedWish
+    /// The name under which its original is asked for.
+    let id = UUID()
+    /// And the waiter that asks.
+    let ticket = ImageTicket.next()
+    /// The cache itself wants it: it is finished whoever leaves.
+    let isOwned: Bool
+    var waiters: [UInt64: Waiter] = [:]
+    var stale: CachedImage?
+    var isPurged = false
+    var task: Task<Void, Never>?
+
+    init(_ wish: SizedWish, stale: CachedImage?, isOwned: Bool) {
+        self.wish = wish
+        self.stale = stale
+        self.isOwned = isOwned
+    }
+
+    var priority: ImagePriority { waiters.values.map(\.priority).max() ?? .prefetch }
+}
+
+/// What ``SizedFlights`` has done since it was made.
+private struct SizedMetrics {
+    var requests: [CacheStatus.Outcome: Int] = [:]
+    var collapsed = 0
+    var refreshes = 0
+    var departed = 0
+    var aborted = 0
+    var made = 0
+    var failed: [String: Int] = [:]
+}
+
+/// The sized pictures that are kept, in memory and on disk, beside their originals.
+struct SizedStore: Sendable {
+    let memory: MemoryCache
+    let disk: DiskCache?
+
+    func image(_ wish: SizedWish) -> CachedImage? { memory.image(wish) }
+
+    /// - Parameter done: called at once, or from the disk's queue.
+    func read(_ wish: SizedWish, done: @escaping @Sendable (CachedImage?) -> Void) {
+        if let disk { disk.read(wish, done: done) } else { done(nil) }
+    }
+
+    func found(_ wish: SizedWish) async -> CachedImage? {
+        guard let disk, disk.holds(wish) else { return nil }
+        return await withCheckedContinuation { continuation in disk.read(wish) { continuation.resume(returning: $0) } }
+    }
+
+    func hold(_ image: CachedImage) { memory.insert(image) }
+
+    func keep(_ image: CachedImage) {
+        memory.insert(image)
+        disk?.write(image)
+    }
+
+    func takes(_ image: CachedImage) -> Bool { memory.takes(image.body.count) || disk?.takes(image.body.count) == true }
+}
+
+extension ImageFailure {
+    /// Whether the next one who asks for the picture, in whatever size, would fare no better.
+    fileprivate var isOfThePicture: Bool {
+        switch reason {
+        case .undecodable, .tooManyPixels, .typeMismatch, .workerFailed: true
+        default: false
+        }
+    }
+}

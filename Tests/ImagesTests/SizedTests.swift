@@ -1,0 +1,261 @@
+import FoundationEssentials
+import IntertwineFetch
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import IntertwineImages
+
+@Suite("Pictures of the size that they are shown at", .timeLimit(.minutes(1)))
+struct SizedTests {
+    private static func sizing(_ text: String = "150x150") throws -> PictureSizing { try #require(PictureSizing(text)) }
+
+    private static func origin(_ fields: [String] = ["Cache-Control: max-age=3600"]) throws -> Origin {
+        try Origin { _, connection in connection.answer(200, ["Content-Type: image/png"] + fields, body: Picture.png()) }
+    }
+
+    private static func get(
+        _ house: House, _ source: String, _ sizing: String = "150x150", accept: String? = nil, id: UUID? = nil, cacheControl: String? = nil
+    ) async throws -> Got {
+        try await Got(
+            house.manager.image(
+                ImageRequest(source, sizing: try Self.sizing(sizing), id: id, cacheControl: cacheControl, accept: accept)))
+    }
+
+    @Test("All sizes and formats come of one download, each is made once, and each client gets what it takes")
+    func formats() async throws {
+        let origin = try Self.origin()
+        defer { origin.stop() }
+        let maker = FakeTransformer()
+        let house = try House([origin]) { $0.transformer = maker }
+        let source = origin.url("/a.png")
+        let browser = "image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8"
+        let wishes = [
+            (browser, "150x150", "150x150.fill.avif"), ("image/webp,*/*", "150x150", "150x150.fill.webp"),
+            ("*/*", "150x150", "150x150.fill.png"), ("image/jpeg", "150x150", "150x150.fill.jpeg"),
+            ("image/gif", "150x150@2x", "300x300.fill.gif"), ("*/*", "150x150-attention@3x", "450x450.fill-attention.png"),
+            ("*/*", "220x100-fit", "220x100.fit.png"),
+        ]
+        for round in 0..<2 {
+            for (accept, sizing, made) in wishes {
+                let got = try await Self.get(house, source, sizing, accept: accept)
+                #expect(got.status == 200 && got.body == Array(made.utf8) && got.headers["Vary"] == "Accept")
+                #expect(got.headers["Content-Type"] == "image/" + (made.split(separator: ".").last ?? ""))
+                #expect(got.headers["Cache-Control"] == "public, max-age=3600" && got.headers["ETag"]?.count == 24)
+                #expect(got.outcome.outcome == (round == 0 ? .miss : .hit))
+            }
+        }
+        #expect(maker.recipes == wishes.map(\.2))
+        #expect(origin.requests.count == 1 && origin.requests.first?.headers["accept"] == "image/png,image/jpeg,image/gif")
+        #expect(try await Self.get(house, source, accept: "text/html").status == 406)
+        let metrics = await house.manager.metrics()
+        #expect(metrics.sizedMade == wishes.count && metrics.requests[.miss] == wishes.count)
+        await house.stop()
+    }
+
+    @Test("One is made for whoever waits; who leaves last ends the work, be it the download or the making")
+    func shared() async throws {
+        let origin = try Self.origin()
+        defer { origin.stop() }
+        let maker = FakeTransformer(isHeld: true)
+        let house = try House([origin]) { $0.transformer = maker }
+        let source = origin.url("/a.png")
+        let ids = [UUID(), UUID(), UUID()]
+        let waiting = ids.map { id in Task { try await Self.get(house, source, id: id) } }
+        _ = await maker.events.wait { $0.count == 1 }
+        while await house.manager.metrics().waiters < 3 { await Task.yield() }
+        #expect(await house.manager.viewport(visible: [ids[0]], gone: [ids[1]]) == 1)
+        #expect(try await waiting[1].value.status == 499)
+        #expect(await house.manager.cancel(ids[2]) && maker.events.events == ["150x150.fill.png"])
+        waiting[0].cancel()
+        _ = await maker.events.wait { $0 == ["150x150.fill.png", "left"] }
+        #expect(await house.manager.metrics().sizedAborted == 1)
+        // Nobody is told of the one that was given up.
+        maker.release()
+        #expect(try await Self.get(house, source).status == 200)
+        #expect(origin.requests.count == 1)
+        await house.stop()
+    }
+
+    @Test("Who leaves while the original is on its way ends its download")
+    func originalLeft() async throws {
+        let gate = Gate()
+        let origin = try Origin { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 200000\r\n\r\n")
+            connection.send(Picture.png())
+            connection.waitForClose()
+            gate.open()
+        }
+        defer { origin.stop() }
+        let house = try House([origin]) {
+            $0.transformer = FakeTransformer()
+            $0.grace = .milliseconds(1)
+        }
+        let task = Task { try await Self.get(house, origin.url("/a.png")) }
+        await origin.requested(1)
+        task.cancel()
+        #expect(try await task.value.status == 499)
+        _ = await origin.closed(1)
+        await house.stop()
+    }
+
+    @Test("It is as fresh as its original: confirmed with it, made anew where that is another one")
+    func freshness() async throws {
+        let version = Atomic<Int>(0)
+        let origin = try Origin { request, connection in
+            let now = version.load(ordering: .relaxed)
+            let fields = ["Content-Type: image/png", "Cache-Control: max-age=600", "ETag: \"\(now)\""]
+            if request.headers["if-none-match"] == "\"\(now)\"" { return connection.answer(304, fields) }
+            connection.answer(200, fields, body: Picture.png(now))
+        }
+        defer { origin.stop() }
+        let maker = FakeTransformer()
+        let house = try House([origin]) { $0.transformer = maker }
+        let source = origin.url("/a.png")
+        _ = try await Self.get(house, source)
+        house.pass(601)
+        let confirmed = try await Self.get(house, source)
+        #expect(confirmed.outcome.outcome == .revalidated && maker.recipes.count == 1 && origin.requests.count == 2)
+        #expect(try await Self.get(house, source).outcome.outcome == .hit)
+        version.store(1, ordering: .relaxed)
+        house.pass(601)
+        #expect(try await Self.get(house, source).outcome.outcome == .miss && maker.recipes.count == 2)
+        await house.stop()
+    }
+
+    @Test("It lies on disk for the next process, goes with its source, and only-if-cached finds it there")
+    func disk() async throws {
+        let folder = TemporaryFolder()
+        let origin = try Self.origin()
+        defer { origin.stop() }
+        let source = origin.url("/a.png")
+        let first = try House([origin], folder: folder.path) { $0.transformer = FakeTransformer() }
+        for sizing in ["150x150", "150x150@2x"] { _ = try await Self.get(first, source, sizing, accept: "image/webp,*/*") }
+        await first.manager.flush()
+        await first.stop()
+        #expect(folder.files.count == 3)
+        let maker = FakeTransformer()
+        let second = try House([origin], folder: folder.path) { $0.transformer = maker }
+        await second.manager.flush()
+        let stored = try await Self.get(second, source, "150x150@2x", accept: "image/webp,*/*", cacheControl: "only-if-cached")
+        #expect(stored.outcome.outcome == .hit && stored.body == Array("300x300.fill.webp".utf8))
+        #expect(try await Self.get(second, source, accept: "image/webp,*/*").outcome.outcome == .hit)
+        #expect(try await Self.get(second, source, "151x150", cacheControl: "only-if-cached").status == 504)
+        #expect(maker.recipes.isEmpty && origin.requests.count == 1)
+        await second.manager.purge(source)
+        await second.manager.flush()
+        #expect(folder.files.isEmpty && second.manager.cached(source, try Self.sizing(), AcceptedKinds("image/webp,*/*")) == nil)
+        await second.stop()
+    }
+
+    @Test("Of a picture that must not be stored it is not stored either, and of one that is cut off there is none")
+    func passing() async throws {
+        let origin = try Origin { request, connection in
+            let body = request.path == "/cut" ? Array(Picture.png().dropLast(100)) : Picture.png()
+            connection.answer(200, ["Content-Type: image/png", "Cache-Control: no-store"], body: body)
+        }
+        defer { origin.stop() }
+        let maker = FakeTransformer()
+        let house = try House([origin]) { $0.transformer = maker }
+        for _ in 0..<2 {
+            let got = try await Self.get(house, origin.url("/a"))
+            #expect(got.status == 200 && got.headers["Cache-Control"] == "no-store")
+        }
+        #expect(maker.recipes.count == 2)
+        #expect(try await Self.get(house, origin.url("/cut")).failure?.code == "truncated")
+        await house.stop()
+    }
+
+    @Test("What cannot be made says why: overload passes at once, a picture that kills is not tried again for a while")
+    func failures() async throws {
+        let origin = try Self.origin()
+        defer { origin.stop() }
+        let maker = FakeTransformer()
+        let house = try House([origin]) { $0.transformer = maker }
+        maker.failure = ImageFailure(.overloaded, retryAfter: 2)
+        let overloaded = try await Self.get(house, origin.url("/a.png"))
+        #expect(overloaded.status == 503 && overloaded.headers["Retry-After"] == "2" && overloaded.headers["Image-Error"] == "overloaded")
+        maker.failure = ImageFailure(.workerFailed)
+        let killed = try await Self.get(house, origin.url("/a.png"))
+        #expect(killed.status == 502 && killed.headers["Image-Error"] == "worker-failed" && killed.headers["Cache-Control"] == "no-store")
+        maker.failure = nil
+        #expect(try await Self.get(house, origin.url("/a.png"), "10x10").outcome.outcome == .negative)
+        await house.manager.purge(origin.url("/a.png"))
+        #expect(try await Self.get(house, origin.url("/a.png"), "10x10").status == 200)
+        await house.stop()
+    }
+
+    @Test("Where nothing makes pictures, the original is served")
+    func without() async throws {
+        let origin = try Self.origin()
+        defer { origin.stop() }
+        for transformer in [nil, FakeTransformer(isAvailable: false)] {
+            let house = try House([origin]) { $0.transformer = transformer }
+            #expect(try await Self.get(house, origin.url("/a.png"), "150x150@2x", accept: "image/webp,*/*").body == Picture.png())
+            #expect(try await Self.get(house, origin.url("/a.png"), accept: "image/webp").status == 406)
+            await house.stop()
+        }
+    }
+
+    @Test("Animations stay such where a client takes one, and what can be seen through is made no photograph")
+    func chosen() throws {
+        let all = AcceptedKinds("image/avif,image/webp,*/*").made([.avif, .webp])
+        let old = AcceptedKinds(nil).made([.avif, .webp])
+        func kind(_ traits: PictureTraits, _ taken: AcceptedKinds.Set) -> String? {
+            SizedFormat(traits, taken: taken, newer: [.avif, .webp]).map { "\($0.kind)\($0.keepsAnimation ? " animated" : "")" }
+        }
+        let animated = PictureTraits(isAnimated: true, mayHaveAlpha: true, isDrawing: true)
+        #expect(kind(animated, all) == "webp animated" && kind(animated, old) == "gif animated")
+        #expect(kind(animated, AcceptedKinds("image/png").made([])) == "png")
+        let photograph = PictureTraits(isAnimated: false, mayHaveAlpha: false, isDrawing: false)
+        #expect(kind(photograph, all) == "avif" && kind(photograph, old) == "jpeg")
+        #expect(kind(PictureTraits(isAnimated: false, mayHaveAlpha: true, isDrawing: false), old) == "png")
+        // Who takes nothing else gets a format that is not preferred, and whoever names one gets no other.
+        #expect(
+            kind(photograph, AcceptedKinds("image/webp").made([])) == "webp"
+                && kind(photograph, AcceptedKinds("image/gif").made([])) == "gif")
+    }
+}
+
+/// Makes of every picture the text of its recipe.
+private final class FakeTransformer: PictureTransformer {
+    let isAvailable: Bool
+    /// Recipes as they come, and `left` for each that was called off.
+    let events = EventLog<String>()
+    private let state: Mutex<(isHeld: Bool, failure: ImageFailure?)>
+
+    init(isAvailable: Bool = true, isHeld: Bool = false) {
+        self.isAvailable = isAvailable
+        state = Mutex((isHeld, nil))
+    }
+
+    var failure: ImageFailure? {
+        get { state.withLock { $0.failure } }
+        set { state.withLock { $0.failure = newValue } }
+    }
+
+    var recipes: [String] { events.events.filter { $0 != "left" } }
+
+    func release() { state.withLock { $0.isHeld = false } }
+
+    func transform(
+        _ picture: [UInt8], _ recipe: PictureRecipe, priority: ImagePriority
+    ) async throws(ImageFailure) -> TransformedPicture {
+        if let failure { throw failure }
+        events.append(recipe.text)
+        while state.withLock({ $0.isHeld }) {
+            guard !Task.isCancelled else {
+                events.append("left")
+                throw ImageFailure(.cancelled)
+            }
+            await Task.yield()
+        }
+        return TransformedPicture(
+            bytes: Array(recipe.text.utf8), kind: recipe.format, width: recipe.width ?? 1, height: recipe.height ?? 1,
+            original: try await facts(of: picture, priority: priority))
+    }
+
+    func facts(of picture: [UInt8], priority: ImagePriority) async throws(ImageFailure) -> PictureFacts {
+        PictureFacts(width: 1_600, height: 1_200, frames: 1, hasAlpha: false, color: "#a1b2c3", thumbHash: [1, 2, 3])
+    }
+}
