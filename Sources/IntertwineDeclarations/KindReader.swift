@@ -177,7 +177,7 @@ extension KindReader {
     /// field.
     func bindings(_ place: YAMLPlace) throws(ConfigurationError) -> [BindingDeclaration] {
         let forms = BindingDeclaration.Form.allCases.map(\.rawValue)
-        let shown = ["size", "fit", "focus", "alt"]
+        let shown = ["size", "fit", "focus", "initials", "alt"]
         var faults = FaultCollector()
         let bindings = try place.members("the parts of the cell").compactMap { part, place in
             faults.collect { () throws(ConfigurationError) in
@@ -191,7 +191,8 @@ extension KindReader {
                 }
                 return BindingDeclaration(
                     part, form, try source.text("a field, or a template"),
-                    picture: try picture(size: members["size"], fit: members["fit"], focus: members["focus"]),
+                    picture: try picture(
+                        size: members["size"], fit: members["fit"], focus: members["focus"], initials: members["initials"]),
                     alternative: try members["alt"]?.text("a field, or a template"))
             }
         }
@@ -205,26 +206,29 @@ extension KindReader {
     private static let pictureSizes = "cell, 150x100 in points, 100%x50% of the cell's width and height, or 60% of its height for a square"
 
     /// - Parameter size: nil for the original.
-    private func picture(size: YAMLPlace?, fit: YAMLPlace?, focus: YAMLPlace?) throws(ConfigurationError) -> PictureDeclaration? {
+    private func picture(
+        size: YAMLPlace?, fit: YAMLPlace?, focus: YAMLPlace?, initials: YAMLPlace?
+    ) throws(ConfigurationError) -> PictureDeclaration? {
         guard let size else {
-            if let stray = fit ?? focus {
+            if let stray = fit ?? focus ?? initials {
                 throw stray.fault("without a size the original is shown as it is; give one: \(Self.pictureSizes)")
             }
             return nil
         }
         let rule = try self.rule(size)
+        let name = try initials?.text("a text field")
         let way = try fit.map { (place) throws(ConfigurationError) in (try place.text("fill or fit"), place) } ?? ("fill", size)
         guard ["fill", "fit"].contains(way.0) else { throw way.1.notAllowed(way.0, "fill, fit") }
         if way.0 == "fit" {
             if let focus { throw focus.fault("nothing is cut off a picture that fits, so it has no focus") }
-            return PictureDeclaration(rule, .fit)
+            return PictureDeclaration(rule, .fit, name: name)
         }
-        guard let focus else { return PictureDeclaration(rule) }
+        guard let focus else { return PictureDeclaration(rule, name: name) }
         let words = try focus.texts("centre, attention, or two number fields")
         switch words {
-        case ["centre"]: return PictureDeclaration(rule)
-        case ["attention"]: return PictureDeclaration(rule, .attention)
-        case let fields where fields.count == 2: return PictureDeclaration(rule, .fields(x: fields[0], y: fields[1]))
+        case ["centre"]: return PictureDeclaration(rule, name: name)
+        case ["attention"]: return PictureDeclaration(rule, .attention, name: name)
+        case let fields where fields.count == 2: return PictureDeclaration(rule, .fields(x: fields[0], y: fields[1]), name: name)
         default: throw focus.notAllowed(words.joined(separator: ", "), "centre, attention, or two number fields such as [face-x, face-y]")
         }
     }

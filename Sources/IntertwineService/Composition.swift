@@ -81,7 +81,8 @@ extension FeedService {
             let factories = try configuration.cellFactories(
                 extensions, commands: registry, kinds: configuration.kindsFile(of: kindsText, extensions))
             let links = Links(
-                base: configuration.server.publicURL.isEmpty ? nil : configuration.server.publicURL, image: pictures.links.link)
+                base: configuration.server.publicURL.isEmpty ? nil : configuration.server.publicURL, image: pictures.links.link,
+                known: pictures.known)
             let tokens = CellTokens(keys: keys, lifetime: configuration.events.tokenLifetime.milliseconds)
             let cells = FinishedCells(capacity: configuration.feed.cells.bytes, counters: cellCounters)
             let sources = declaredFeeds.sources(lanes: lanes, scope: configuration.feed.adScope).merging(extensions.dataSources) {

@@ -17,7 +17,8 @@ struct Intertwine: AsyncParsableCommand {
             """,
         version: FeedService.version,
         subcommands: [
-            Serve.self, Import.self, SyncCommand.self, TakedownCommand.self, Report.self, Export.self, ImageURL.self, Schema.self,
+            Serve.self, Import.self, SyncCommand.self, TakedownCommand.self, Report.self, Export.self, WarmCommand.self, ImageURL.self,
+            Schema.self,
             CheckConfig.self,
         ])
 

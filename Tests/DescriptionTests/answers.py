@@ -214,7 +214,23 @@ def actions(walk, cells):
 def images(walk, cells):
     picture, cancel = "/images/{signature}/{source}", "/images/requests/{id}"
     bindings = {cell["id"]: cell["actions"]["configuration"]["bindings"] for cell in cells}
-    href = bindings["user:grace"]["avatar"]["image"]
+
+    def original(cell):
+        shown = json.loads(walk.service.ask("POST", f"/cells/{cell}/selection").content)["presentation"]
+        return shown["arguments"]["image"]
+
+    sized, shown = "/images/{signature}/{source}/{variant}", bindings["user:grace"]["avatar"]
+    assert shown["image"].endswith(f"/{shown['width']}x{shown['height']}-attention") and shown["scales"] == [1, 2, 3]
+    for end in ["", "@2x", "@3x"]:
+        walk.follow("get", sized, 200, shown["image"] + end)
+    walk.follow("get", sized, 403, shown["image"] + "@4x")
+    walk.follow("get", sized, 403, shown["image"].replace("-attention", "-fit"))
+    page = json.loads(walk.ask("get", "/feed", 200, query="?scale=2").content)
+    assert {cell["id"]: cell for cell in page["items"]}["user:grace"]["actions"]["configuration"]["bindings"]["avatar"]["image"] == (
+        shown["image"] + "@2x")
+    walk.ask("get", "/feed", 400, query="?scale=4")
+
+    href = original("user:grace")
     first = walk.follow("get", picture, 200, href)
     tag = walk.follow("get", picture, 200, href).getheader("ETag")
     assert first.content == PNG and tag
@@ -226,13 +242,13 @@ def images(walk, cells):
     signature, source = href.split("/")[2:]
     walk.ask("get", picture, 403, {"signature": signature, "source": source[:-2] + "AA"})
     walk.ask("get", picture, 403, {"signature": "x", "source": "y"})
-    walk.follow("get", picture, 404, bindings["user:missing"]["avatar"]["image"])
-    walk.follow("get", picture, 415, bindings["user:text"]["avatar"]["image"])
-    walk.follow("get", picture, 403, bindings["user:denied"]["avatar"]["image"])
+    walk.follow("get", picture, 404, original("user:missing"))
+    walk.follow("get", picture, 415, original("user:text"))
+    walk.follow("get", picture, 403, original("user:denied"))
 
-    name, answers = str(uuid.uuid4()), []
+    name, answers, crawling = str(uuid.uuid4()), [], original("user:slow")
     slow = threading.Thread(
-        target=lambda: answers.append(walk.follow("get", picture, 499, bindings["user:slow"]["avatar"]["image"], {"X-Request-ID": name})))
+        target=lambda: answers.append(walk.follow("get", picture, 499, crawling, {"X-Request-ID": name})))
     slow.start()
     while walk.service.ask("DELETE", f"/images/requests/{name}").status != 204:
         assert slow.is_alive()

@@ -96,7 +96,7 @@ struct ImageURLSignerTests {
 
     @Test(
         "A variant's signature is good for the scales that it is offered at, and for no other size",
-        arguments: ["150x150", "300x144-attention", "220x220-fit", "64x64-250-1000", "2000x100"])
+        arguments: ["150x150", "300x144-attention", "220x220-fit", "64x64-250-1000", "2000x100", "10x10-fit~avatar.TT", "9x9~b"])
     func variants(_ text: String) throws {
         let signer = try signer(key)
         let url = try FetchURL("http://example.com/a.png")
@@ -120,7 +120,10 @@ struct ImageURLSignerTests {
 
     @Test(
         "There is one way to write a variant",
-        arguments: ["0x1", "1x", "01x1", "+1x1", "4097x1", "1x1-500-500-1", "1x1-centre", "1x1-01-2", "1x1-1001-0"])
+        arguments: [
+            "0x1", "1x", "01x1", "+1x1", "4097x1", "1x1-500-500-1", "1x1-centre", "1x1-01-2", "1x1-1001-0", "1x1~", "1x1~a.", "1x1~a.tt",
+            "1x1~a.ABC", "1x1~ä",
+        ])
     func wrongVariants(_ text: String) {
         #expect(PictureVariant(text: text) == nil)
     }

@@ -50,7 +50,7 @@ struct CellReader {
     /// - Throws: what keeps from finding out whether it is hidden.
     mutating func cell(of row: ItemRow, in section: Int = 0) throws -> Cell? {
         if context.lacking != nil, isUnknown(row) { return nil }
-        let known = kept.cell(of: row, in: circumstances, hour: hour, page: context.page)
+        let known = kept(row, circumstances)
         if known != nil { found += 1 }
         if let marks, let id = known?.id ?? shownID(of: row), try marks.hides(id) { return nil }
         guard let finished = known ?? make(row) else { return nil }
@@ -86,7 +86,7 @@ struct CellReader {
         reader.context.slot = slot
         reader.circumstances.slot = slot
         let moved = cell.finished.withRow { row in
-            let known = kept.cell(of: row, in: reader.circumstances, hour: hour, page: context.page)
+            let known = kept(row, reader.circumstances)
             if known != nil { kept.countHits(1) }
             return known ?? reader.make(row)
         }
@@ -95,6 +95,12 @@ struct CellReader {
         result.finished = moved
         result.companions = moved.companions.filter { one in cell.companions.contains { $0.id == one.id } }
         return result
+    }
+
+    /// The cell that lies ready, unless more is known of its pictures by now.
+    private func kept(_ row: ItemRow, _ circumstances: FinishedCell.Circumstances) -> FinishedCell? {
+        guard let cell = kept.cell(of: row, in: circumstances, hour: hour, page: context.page) else { return nil }
+        return cell.isOvertaken(by: context.links.known) ? nil : cell
     }
 
     /// The cell's id, where one is made of the row at all.

@@ -9,6 +9,8 @@ public struct BoundPicture: Sendable, Hashable {
     public var looks: PictureLooks?
     /// What is said in its place to those who do not see it.
     public var alternative: String?
+    /// The source that nothing is known of yet, where something may be later: a cell with such a picture is made anew then.
+    package var awaited: String?
 
     public struct Box: Sendable, Hashable {
         public var width: Int
@@ -46,6 +48,14 @@ public struct PictureLooks: Sendable, Hashable {
     }
 }
 
+/// Knows what pictures look like, once they were fetched.
+public protocol PictureMemory: Sendable {
+    /// Nil for a picture of which nothing is known yet.
+    func looks(of source: String) -> PictureLooks?
+    /// Another number whenever something new is known.
+    var version: UInt64 { get }
+}
+
 /// The box that a part of a cell shows a picture in, in points, and how the picture gets into it.
 public struct PictureShape: Sendable, Hashable {
     public enum Fit: Sendable, Hashable {
@@ -66,10 +76,24 @@ public struct PictureShape: Sendable, Hashable {
 
     public var box: BoundPicture.Box
     public var fit: Fit
+    /// The part's name: what is shown in the picture's place, where it cannot be had, is configured by it.
+    public var part: String?
+    /// Whom or what the picture shows: its initials may stand there.
+    public var name: String?
 
-    public init(_ box: BoundPicture.Box, _ fit: Fit = .fill(.centre)) {
+    public init(_ box: BoundPicture.Box, _ fit: Fit = .fill(.centre), part: String? = nil, name: String? = nil) {
         self.box = box
         self.fit = fit
+        self.part = part
+        self.name = name
+    }
+
+    /// Of the first and the last word of the name, as far as they begin with a letter or a digit of ASCII.
+    public var initials: String {
+        let words = (name ?? "").split(whereSeparator: \.isWhitespace)
+        let ends = words.count > 1 ? [words.first, words.last] : [words.first]
+        let letters = ends.compactMap { $0?.first }.filter { $0.isASCII && ($0.isLetter || $0.isNumber) }
+        return String(letters).uppercased()
     }
 }
 

@@ -23,11 +23,15 @@ public final class Links: Sendable {
 
     private let base: String
     private let imageHref: ImageHref
+    /// What is known of pictures; nil where nothing ever is.
+    let known: (any PictureMemory)?
 
     /// - Parameters:
     ///   - base: the public base URL, such as `https://feed.example.com`; nil for relative references. A slash at its end is dropped.
     ///   - image: nil where pictures are loaded from their source.
-    public init(base: String? = nil, image: ImageHref? = nil) {
+    ///   - known: what is known of pictures; nil where nothing ever is.
+    public init(base: String? = nil, image: ImageHref? = nil, known: (any PictureMemory)? = nil) {
+        self.known = known
         var base = base ?? ""
         while base.hasSuffix("/") { base.removeLast() }
         self.base = base
@@ -47,7 +51,9 @@ public final class Links: Sendable {
         let link = imageHref(source, shape, now)
         var href = below(link.href)
         if let best = link.scales.last(where: { $0 <= scale }), best > 1 { href += "@\(best)x" }
-        return BoundPicture(href, box: shape?.box, scales: link.scales)
+        var picture = BoundPicture(href, box: shape?.box, scales: link.scales, looks: known?.looks(of: source))
+        if known != nil, picture.looks == nil { picture.awaited = source }
+        return picture
     }
 
     private func below(_ href: String) -> String {

@@ -137,7 +137,9 @@ package struct AdvertisementCellFactory: CellViewModelFactory {
                 Binding(
                     "content",
                     .image(
-                        cell.picture(advertisement.contentURL, .cell, .fit, in: context, told: advertisement.alternative ?? "Advertisement")
+                        cell.picture(
+                            advertisement.contentURL, .cell, .fit, part: "content", in: context,
+                            told: advertisement.alternative ?? "Advertisement")
                     ))
             ],
             subject: CommandSubject(cell: id, item: item, destination: advertisement.clickthroughURL, context: context))
@@ -174,12 +176,16 @@ private struct StandardCell: Sendable {
             Binding("username", .text(user.username)),
             Binding(
                 "avatar",
-                .image(picture(user.avatarURL, avatar, .fill(.attention), in: context, told: user.avatarAlternative ?? user.username))),
+                .image(
+                    picture(
+                        user.avatarURL, avatar, .fill(.attention), part: "avatar", of: user.username, in: context,
+                        told: user.avatarAlternative ?? user.username))),
         ]
         if let background, let url = user.backgroundURL {
             // It only adorns, where nothing else is said.
             let told = user.backgroundAlternative ?? ""
-            bindings.append(Binding("background", .image(picture(url, background, .fill(.centre), in: context, told: told))))
+            bindings.append(
+                Binding("background", .image(picture(url, background, .fill(.centre), part: "background", in: context, told: told))))
         }
         let original = context.links.image(user.avatarURL, now: context.now)
         return makeViewModel(
@@ -190,9 +196,11 @@ private struct StandardCell: Sendable {
 
     /// - Parameter told: to those who do not see it.
     func picture(
-        _ source: String, _ rule: PictureRule, _ fit: PictureShape.Fit, in context: CellContext, told: String
+        _ source: String, _ rule: PictureRule, _ fit: PictureShape.Fit, part: String, of name: String? = nil, in context: CellContext,
+        told: String
     ) -> BoundPicture {
-        let shape = rule.shape(in: size.size(width: context.width), fit)
+        var shape = rule.shape(in: size.size(width: context.width), fit)
+        (shape.part, shape.name) = (part, name)
         var picture = context.links.picture(source, shape, scale: context.scale, now: context.now)
         picture.alternative = told
         return picture

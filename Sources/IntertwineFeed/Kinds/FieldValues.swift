@@ -44,7 +44,9 @@ struct FieldValues {
             let point = (try text(x).flatMap { Double($0) }, try text(y).flatMap { Double($0) })
             if let x = point.0, let y = point.1 { fit = .fill(.point(x: x, y: y)) } else { fit = .fill(.attention) }
         }
-        return context.links.picture(source, shown.rule.shape(in: cell, fit), scale: context.scale, now: context.now)
+        var shape = shown.rule.shape(in: cell, fit)
+        (shape.part, shape.name) = (shown.part, try shown.name.flatMap { (name) throws(ItemFault) in try text(name) })
+        return context.links.picture(source, shape, scale: context.scale, now: context.now)
     }
 }
 
@@ -91,6 +93,8 @@ struct ShownPicture: Sendable {
 
     let rule: PictureRule
     let fit: Fit
+    let part: String
+    let name: FieldReference?
 }
 
 /// Where a part of a cell gets its value from.

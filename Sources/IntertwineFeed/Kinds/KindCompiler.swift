@@ -212,7 +212,10 @@ extension KindCompiler {
             case .text where isTemplate: return .template(try TextTemplate(binding.source, for: .text, reading: references))
             case .link where isTemplate: return .linkTemplate(try LinkTemplate(binding.source, reading: references))
             case .text: return .text(try reference(binding.source, [.text, .number, .date, .url, .boolean], at: []))
-            case .image: return .image(try reference(binding.source, [.image], at: []), try binding.picture.map(shown))
+            case .image:
+                return .image(
+                    try reference(binding.source, [.image], at: []),
+                    try binding.picture.map { (picture) throws(KindFault) in try shown(picture, binding.part) })
             case .date: return .date(try reference(binding.source, [.date], at: []))
             case .number: return .number(try reference(binding.source, [.number], at: []))
             case .link: return .link(try reference(binding.source, [.url], at: []))
@@ -225,7 +228,7 @@ extension KindCompiler {
 
 extension KindCompiler {
     /// - Throws: ``KindFault`` without a path.
-    private func shown(_ picture: PictureDeclaration) throws(KindFault) -> ShownPicture {
+    private func shown(_ picture: PictureDeclaration, _ part: String) throws(KindFault) -> ShownPicture {
         for length in [picture.rule.width, picture.rule.height] {
             switch length {
             case .points(let points):
@@ -234,14 +237,15 @@ extension KindCompiler {
                 guard (0.01...1).contains(share) else { throw KindFault([], "a picture takes 1% to 100% of its cell") }
             }
         }
+        let fit: ShownPicture.Fit
         switch picture.fit {
-        case .fit: return ShownPicture(rule: picture.rule, fit: .fit)
-        case .centre: return ShownPicture(rule: picture.rule, fit: .fill(.centre))
-        case .attention: return ShownPicture(rule: picture.rule, fit: .fill(.attention))
-        case .fields(let x, let y):
-            let (x, y) = (try reference(x, [.number], at: []), try reference(y, [.number], at: []))
-            return ShownPicture(rule: picture.rule, fit: .fields(x: x, y: y))
+        case .fit: fit = .fit
+        case .centre: fit = .fill(.centre)
+        case .attention: fit = .fill(.attention)
+        case .fields(let x, let y): fit = .fields(x: try reference(x, [.number], at: []), y: try reference(y, [.number], at: []))
         }
+        let name = try picture.name.map { (name) throws(KindFault) in try reference(name, [.text], at: []) }
+        return ShownPicture(rule: picture.rule, fit: fit, part: part, name: name)
     }
 }
 

@@ -121,10 +121,13 @@ package struct PictureDeclaration: Sendable, Hashable {
 
     package var rule: PictureRule
     package var fit: Fit
+    /// The field that names what the picture shows; nil for none.
+    package var name: String?
 
-    package init(_ rule: PictureRule, _ fit: Fit = .centre) {
+    package init(_ rule: PictureRule, _ fit: Fit = .centre, name: String? = nil) {
         self.rule = rule
         self.fit = fit
+        self.name = name
     }
 }
 

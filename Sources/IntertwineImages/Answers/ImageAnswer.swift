@@ -43,6 +43,17 @@ public struct ImageAnswer: Sendable {
         headers = HeaderSet.picture(image, status, now: now, isKept: isKept)
     }
 
+    /// - Parameters:
+    ///   - image: what stands for a picture that cannot be had.
+    ///   - failure: why.
+    init(_ image: CachedImage, for failure: ImageFailure, _ status: CacheStatus, now: Int64) {
+        body = .whole(image)
+        var status = status
+        status.detail = "fallback"
+        cacheStatus = status
+        headers = HeaderSet.picture(image, for: failure, status)
+    }
+
     init(_ stream: ImageStream, _ kind: MediaKind, _ head: PictureHead, _ status: CacheStatus, now: Int64) {
         body = .stream(stream, length: head.length)
         cacheStatus = status
@@ -82,6 +93,14 @@ enum HeaderSet {
         if let freshness { headers.append(field("Age", String(freshness.age(at: now)))) }
         headers.append(field("Cache-Status", status.field))
         return headers
+    }
+
+    /// For half a minute: the picture itself may be there by then.
+    static func picture(_ image: CachedImage, for failure: ImageFailure, _ status: CacheStatus) -> [ImageAnswer.Header] {
+        common(image.kind) + [
+            field("Cache-Control", "public, max-age=30"), field("ETag", image.etag), field("Image-Error", failure.code),
+            field("Cache-Status", status.field),
+        ]
     }
 
     /// No validators, and nothing that makes a failure outlive its cause (a 304 would otherwise confirm an error for a picture).

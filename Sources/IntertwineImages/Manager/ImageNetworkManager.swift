@@ -109,6 +109,7 @@ public final class ImageNetworkManager: Sendable {
     /// Forgets pictures everywhere. What is being downloaded of them reaches those who wait, and is not kept. Returns when the last is gone.
     public func purge(_ selection: ImageSelection) async {
         _ = await asked(sized) { $0.purge(selection) }
+        configuration.facts?.forget(selection)
         await withCheckedContinuation { continuation in
             onLoop { $0.purge(selection) { continuation.resume() } }
         }
@@ -206,11 +207,13 @@ public struct ImageConfiguration: Sendable {
     public var transformer: (any PictureTransformer)?
     /// The bytes of pictures that come with the program, which no origin is asked for.
     public var bundled: @Sendable (_ source: String) -> [UInt8]? = { _ in nil }
+    /// What is shown in the place of pictures that cannot be had, by the names of parts; without bytes, initials.
+    public var fallbacks: [String: [UInt8]] = [:]
     /// Those of the newer formats that sized pictures are made in, the preferred one first.
     public var formats: [MediaKind] = [.avif, .webp]
     public var qualities = PictureQualities()
-    /// Told what pictures look like, by their sources, whenever one was decoded. Called on the loop.
-    public var learned: @Sendable (_ source: String, PictureFacts) -> Void = { _, _ in }
+    /// Where it is kept what pictures look like that were decoded; nil for nowhere.
+    public var facts: PictureFactsTable?
     public var logger = Logger(label: "intertwine.images")
     public var userAgent = "Intertwine"
     /// Seconds since 1970. Tests set it.

@@ -62,6 +62,9 @@ extension StringProtocol {
 }
 
 extension MediaKind {
+    /// Whether bytes begin as those of a picture that is passed on.
+    public static func isPicture(_ bytes: [UInt8]) -> Bool { if case .kind = sniff(bytes) { true } else { false } }
+
     package enum Sniffed: Hashable {
         case kind(MediaKind)
         /// The bytes so far fit a format, and do not suffice.

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import IntertwineEventLoop
+internal import IntertwineFetch
 
 /// Sized pictures for whoever waits: each made once, from one download of its original, and given up when nobody waits any more.
 ///
@@ -45,8 +46,10 @@ actor SizedFlights {
             metrics.collapsed += 1
             return add(ticket.number, request, to: making, isCollapsed: true, reply)
         }
-        if let failure = failures.failure(for: request.source, now: .now()) { return refuse(failure, .negative, reply) }
+        let failure = failures.failure(for: request.source, now: .now())
+        if let failure, sizing.variant.fallback == nil { return refuse(failure, .negative, reply) }
         let making = SizedMaking(wish, stale: remembered, isOwned: false)
+        if let failure { (making.failure, making.failureOutcome) = (failure, .negative) }
         add(ticket.number, request, to: making, isCollapsed: false, reply)
         begin(making)
     }
@@ -160,6 +163,7 @@ actor SizedFlights {
 
     private func make(_ making: SizedMaking) async {
         do throws(ImageFailure) {
+            if let failure = making.failure { throw failure }
             if let found = await find(making) { return finish(making, .success(found)) }
             finish(making, .success(try await make(from: try await original(making), making)))
         } catch {
@@ -168,9 +172,28 @@ actor SizedFlights {
                 status.detail = error.code
                 finish(making, .success(Made(image: image, status: status)))
             } else {
-                finish(making, .failure(error))
+                finish(making, .failure(error), fallback: await fallback(making, error))
             }
         }
+    }
+
+    /// What is shown in the picture's place; nil where the request fails.
+    private func fallback(_ making: SizedMaking, _ failure: ImageFailure) async -> CachedImage? {
+        guard let fallback = making.wish.sizing.variant.fallback, failure.permitsFallback, let file = configuration.fallbacks[fallback.part]
+        else { return nil }
+        // No source of a picture is called so.
+        let wish = SizedWish("fallback:" + fallback.text, making.wish.sizing, making.wish.formats)
+        if let image = store.image(wish) { return image }
+        let (width, height) = (wish.sizing.variant.width * wish.sizing.scale, wish.sizing.variant.height * wish.sizing.scale)
+        let bytes = file.isEmpty ? InitialsPicture.png(fallback.initials, width: width, height: height) : file
+        guard case .kind(let kind) = MediaKind.sniff(bytes) else { return nil }
+        let original = CachedImage(
+            source: wish.source, kind: kind, body: bytes, freshness: Freshness(ofBundledAt: configuration.clock()), validators: .init())
+        let made = try? await Self.make(
+            wish, of: original, by: transformer, newer: configuration.formats, configuration.qualities, making.priority)
+        guard let image = made?.image else { return nil }
+        store.hold(image)
+        return image
     }
 
     /// What the disk has of it, if that may be used.
@@ -194,7 +217,9 @@ actor SizedFlights {
         let answer = await flights.original(of: making.wish.source, id: making.id, priority: making.priority, making.ticket)
         switch answer.body {
         case .whole(let image): return (image, answer.isKept, answer.cacheStatus)
-        case .failure(let failure): throw failure
+        case .failure(let failure):
+            making.failureOutcome = answer.cacheStatus.outcome
+            throw failure
         // Who asks for whole pictures gets no others.
         case .stream: throw ImageFailure(.fetch(.internalError))
         }
@@ -216,7 +241,7 @@ actor SizedFlights {
         let (image, facts) = try await Self.make(
             wish, of: original.image, by: transformer, newer: configuration.formats, configuration.qualities, making.priority)
         metrics.made += 1
-        configuration.learned(wish.source, facts)
+        if !making.isPurged { configuration.facts?.learn(wish.source, facts) }
         status.isStored = original.isKept && !making.isPurged && store.takes(image)
         return Made(image: image, status: status, isKept: original.isKept)
     }
@@ -240,14 +265,14 @@ actor SizedFlights {
         return (image, made.original)
     }
 
-    private func finish(_ making: SizedMaking, _ result: Result<Made, ImageFailure>) {
+    private func finish(_ making: SizedMaking, _ result: Result<Made, ImageFailure>, fallback: CachedImage? = nil) {
         forget(making)
         switch result {
         case .success(let made):
             if made.isKept, !making.isPurged, made.status.outcome == .miss || made.status.outcome == .revalidated { store.keep(made.image) }
             failures.forget(making.wish.source)
         case .failure(let failure):
-            if failure.isOfThePicture {
+            if failure.isOfThePicture, making.failure == nil {
                 metrics.failed[failure.code, default: 0] += 1
                 if !making.isPurged { failures.record(failure, for: making.wish.source, now: .now()) }
             }
@@ -262,11 +287,11 @@ actor SizedFlights {
                 count(status.outcome)
                 entry.reply(ImageAnswer(made.image, status, now: now, isKept: made.isKept))
             case .failure(let failure):
-                var status = CacheStatus(.miss)
+                var status = CacheStatus(making.failureOutcome)
                 status.isCollapsed = entry.isCollapsed
-                if case .upstream(let code) = failure.reason { status.forwardStatus = code }
-                count(.miss)
-                entry.reply(ImageAnswer(failure, status))
+                if status.outcome == .miss, case .upstream(let code) = failure.reason { status.forwardStatus = code }
+                count(status.outcome)
+                entry.reply(fallback.map { ImageAnswer($0, for: failure, status, now: now) } ?? ImageAnswer(failure, status))
             }
         }
         making.waiters = [:]
@@ -327,6 +352,10 @@ final class SizedMaking {
     var waiters: [UInt64: Waiter] = [:]
     var stale: CachedImage?
     var isPurged = false
+    /// What is known to be wrong with the picture.
+    var failure: ImageFailure?
+    /// How it was found out that there is none.
+    var failureOutcome = CacheStatus.Outcome.miss
     var task: Task<Void, Never>?
 
     init(_ wish: SizedWish, stale: CachedImage?, isOwned: Bool) {
@@ -377,6 +406,15 @@ struct SizedStore: Sendable {
 }
 
 extension ImageFailure {
+    /// Whether something else may be shown in the picture's place: it cannot be had, whoever asks.
+    fileprivate var permitsFallback: Bool {
+        switch reason {
+        case .cancelled, .notStored, .notAcceptable, .overloaded, .queueTimeout, .buffersFull, .loop: false
+        case .fetch(let failure): ![.cancelled, .shuttingDown, .resolverBusy, .internalError].contains(failure)
+        default: true
+        }
+    }
+
     /// Whether the next one who asks for the picture, in whatever size, would fare no better.
     fileprivate var isOfThePicture: Bool {
         switch reason {

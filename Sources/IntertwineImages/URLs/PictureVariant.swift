@@ -2,23 +2,26 @@
 /// ``PictureSizing``.
 ///
 /// Written as `150x150` where the picture fills the box around its middle, with `-attention` or `-250-500` (thousandths from the left and from
-/// the top) for what else is kept of it, and as `150x150-fit` where all of it is shown.
+/// the top) for what else is kept of it, and as `150x150-fit` where all of it is shown. Behind it stands what is shown where there is no such
+/// picture: `~avatar.TT`.
 public struct PictureVariant: Sendable, Hashable {
     /// Pixels on one side, at any scale.
     public static let largestSide = 4_096
     /// Pixels per point that clients ask for.
     public static let scales = 1...3
     /// Bytes of a text, with its scale.
-    static let longest = 32
+    static let longest = 128
 
     public let width: Int
     public let height: Int
     public let fit: PictureRecipe.Fit
+    /// What is shown in its place; nil for nothing.
+    public let fallback: PictureFallback?
 
     /// Nil for a box that is empty, or larger than any picture is made.
-    public init?(width: Int, height: Int, fit: PictureRecipe.Fit = .fill(.centre)) {
+    public init?(width: Int, height: Int, fit: PictureRecipe.Fit = .fill(.centre), fallback: PictureFallback? = nil) {
         guard (1...Self.largestSide).contains(width), (1...Self.largestSide).contains(height) else { return nil }
-        (self.width, self.height, self.fit) = (width, height, fit)
+        (self.width, self.height, self.fit, self.fallback) = (width, height, fit, fallback)
     }
 
     /// The scales that it is offered at.
@@ -26,6 +29,10 @@ public struct PictureVariant: Sendable, Hashable {
 
     /// Two with the same text are the same, and there is no other way to write it.
     public var text: String {
+        shape + (fallback.map { "~" + $0.text } ?? "")
+    }
+
+    private var shape: String {
         let box = "\(width)x\(height)"
         return switch fit {
         case .fit: box + "-fit"
@@ -37,7 +44,10 @@ public struct PictureVariant: Sendable, Hashable {
 
     /// Nil for what ``text`` cannot have made.
     init?(text: some StringProtocol) {
-        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        let halves = text.split(separator: "~", maxSplits: 1, omittingEmptySubsequences: false)
+        let fallback = halves.count == 2 ? PictureFallback(text: halves[1]) : nil
+        guard halves.count == 1 || fallback != nil else { return nil }
+        let parts = halves[0].split(separator: "-", omittingEmptySubsequences: false)
         let sides = parts[0].split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
         guard sides.count == 2, let width = sides[0], let height = sides[1] else { return nil }
         let fit: PictureRecipe.Fit
@@ -50,8 +60,34 @@ public struct PictureVariant: Sendable, Hashable {
             fit = .fill(.point(x: Double(x) / 1_000, y: Double(y) / 1_000))
         default: return nil
         }
-        self.init(width: width, height: height, fit: fit)
+        self.init(width: width, height: height, fit: fit, fallback: fallback)
         guard self.text == text else { return nil }
+    }
+}
+
+/// What is shown in the place of a picture that cannot be had: what configuration says for its part, or initials.
+public struct PictureFallback: Sendable, Hashable {
+    /// The part's name.
+    public let part: String
+    /// Two letters and digits at most, in capitals.
+    public let initials: String
+
+    /// Nil for a name that no URL could carry as it is.
+    public init?(part: String, initials: String = "") {
+        let bytes = part.utf8
+        let isPlain = bytes.allSatisfy { ($0 | 0x20) &- 0x61 < 26 || $0 &- 0x30 <= 9 || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-") }
+        guard isPlain, (1...64).contains(bytes.count), initials.utf8.count <= 2,
+            initials.utf8.allSatisfy({ $0 &- 0x41 < 26 || $0 &- 0x30 <= 9 })
+        else { return nil }
+        (self.part, self.initials) = (part, initials)
+    }
+
+    var text: String { initials.isEmpty ? part : "\(part).\(initials)" }
+
+    init?(text: some StringProtocol) {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count <= 2, parts.count == 1 || !parts[1].isEmpty else { return nil }
+        self.init(part: String(parts[0]), initials: parts.count == 2 ? String(parts[1]) : "")
     }
 }
 

@@ -51,6 +51,10 @@ public struct ImageSettings: Sendable {
     public var formats: [String] = ["avif", "webp"]
     /// How hard sized pictures are compressed, by format and scale.
     public var quality: [String] = []
+    /// Of how many pictures it is known what they look like.
+    public var known = 100_000
+    /// What is shown in the place of pictures that cannot be had, by the names of parts.
+    public var fallbacks: [String] = []
     /// What differs for certain hosts.
     public var freshness: [String] = []
     /// Where pictures lie that are not asked for at their URLs.
@@ -93,6 +97,8 @@ public struct ImageSettings: Sendable {
                 var qualities = PictureQualities()
                 return qualities.read(setting: $0)
             })
+        reader.read("images.known", &known, in: 2...10_000_000)
+        reader.read("images.fallbacks", &fallbacks, allowed: Self.fallbackForms, where: { Self.fallback($0) != nil })
         reader.read(
             "images.sources", &sources, allowed: PicturePlace.allowed, where: { PicturePlace(setting: $0, credentials: nil) != nil })
         reader.read(
@@ -108,6 +114,36 @@ extension ImageSettings {
         AddressPolicy(
             allowedNetworks: allowedNetworks.compactMap(Network.init), allowedPorts: Set(allowedPorts),
             allowedHosts: allowedHosts.compactMap(HostPattern.init), deniedHosts: deniedHosts.compactMap(HostPattern.init))
+    }
+
+    private static let fallbackForms =
+        "a part's name with initials or a file, such as avatar=initials or content=/etc/intertwine/content.png"
+
+    /// - Parameter setting: an element of `images.fallbacks`.
+    private static func fallback(_ setting: String) -> (part: String, file: String?)? {
+        let words = setting.split(separator: "=", maxSplits: 1).map(String.init)
+        guard words.count == 2, PictureFallback(part: words[0]) != nil, words[1] == "initials" || words[1].hasPrefix("/") else {
+            return nil
+        }
+        return (words[0], words[1] == "initials" ? nil : words[1])
+    }
+
+    /// Empty for initials.
+    ///
+    /// - Throws: `ConfigurationError` where a file is none, or no picture.
+    func fallbackPictures() throws(ConfigurationError) -> [String: [UInt8]] {
+        var pictures: [String: [UInt8]] = [:]
+        for (part, file) in fallbacks.compactMap(Self.fallback) {
+            guard let file else {
+                pictures[part] = []
+                continue
+            }
+            guard let data = FileManager.default.contents(atPath: file), data.count <= size.bytes, MediaKind.isPicture(Array(data)) else {
+                throw ConfigurationError("images.fallbacks: \(file) cannot be read, or is no picture")
+            }
+            pictures[part] = Array(data)
+        }
+        return pictures
     }
 
     /// What mints and verifies the URLs of pictures.

@@ -149,13 +149,17 @@ struct SharedPages: Sendable {
         return keep(page, wish, for: purpose, version, hasGzip: wantsGzip())
     }
 
+    /// How long, in milliseconds, a page is served that shows pictures of which more may be known soon.
+    private static let awaiting: Int64 = 2_000
+
     private func keep(_ page: FeedPage, _ wish: Wish, for purpose: ReadPurpose, _ version: StoreVersion, hasGzip: Bool) -> Made {
         let finished = format.finished(page, isShared: true, gzip: hasGzip, isKept: pages.keepsAny, route: wish.route)
         let following = wish.following(page)
         pages.keep(
             finished, hasGzip: hasGzip, as: wish.key, target: wish.spelling, version: version, current: store.version,
             made: wish.request.now,
-            validUntil: page.validUntil, following: purpose == .idle ? following.map(FinishedPages.Following.init) : nil)
+            validUntil: page.isAwaiting ? min(page.validUntil, wish.request.now + Self.awaiting) : page.validUntil,
+            following: purpose == .idle ? following.map(FinishedPages.Following.init) : nil)
         return Made(finished: finished, following: following)
     }
 

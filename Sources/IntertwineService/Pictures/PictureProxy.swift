@@ -1,3 +1,4 @@
+internal import Foundation
 internal import IntertwineDeclarations
 internal import IntertwineEventLoop
 internal import IntertwineFeed
@@ -5,6 +6,7 @@ internal import IntertwineFetch
 internal import IntertwineImages
 internal import IntertwinePrimitives
 internal import IntertwineRouting
+internal import IntertwineSample
 internal import Logging
 
 /// The image proxy, composed: the loop it fetches on, its manager, and the routes in front.
@@ -14,6 +16,8 @@ final class PictureProxy: Sendable {
     let manager: ImageNetworkManager
     let signer: ImageURLSigner
     let links: PictureLinks
+    /// What pictures look like, where anything here finds that out.
+    let known: KnownPictures?
     let finished: FinishedPictures
     /// Resizes pictures, where it is available.
     let workers: PictureWorkers
@@ -34,6 +38,11 @@ final class PictureProxy: Sendable {
         var images = settings.configuration(folder: folder)
         images.logger = logger
         images.clock = { clock() / 1_000 }
+        images.fallbacks = try settings.fallbackPictures()
+        images.bundled = { SamplePictures.picture(at: $0) }
+        // Beside the pictures on disk, where there are any: the manager makes the folder.
+        let facts = PictureFactsTable(folder: images.folder, capacity: settings.known)
+        images.facts = facts
         let manager = ImageNetworkManager(images, transfers: transfers)
         timeLimit = settings.timeLimit
         var workers = settings.workerConfiguration
@@ -42,7 +51,8 @@ final class PictureProxy: Sendable {
         self.transfers = transfers
         self.manager = manager
         self.signer = signer
-        links = PictureLinks(signer: signer)
+        links = PictureLinks(signer: signer, parts: Set(images.fallbacks.keys))
+        known = manager.makesSizes ? KnownPictures(facts) : nil
         finished = FinishedPictures(
             manager: manager, signer: signer, variesByOrigin: variesByOrigin)
     }
@@ -64,9 +74,28 @@ final class PictureProxy: Sendable {
     }
 }
 
+/// What pictures look like, as cells tell it.
+struct KnownPictures: PictureMemory {
+    private let facts: PictureFactsTable
+
+    init(_ facts: PictureFactsTable) { self.facts = facts }
+
+    var version: UInt64 { facts.version }
+
+    /// Items may write URLs in more than one way; pictures are known by the one in which they are asked for.
+    func looks(of source: String) -> PictureLooks? {
+        let canonical = FetchURL.isPlain(source) ? source : (try? FetchURL(source))?.text
+        guard let canonical, let facts = facts.facts(of: canonical) else { return nil }
+        return PictureLooks(
+            width: facts.width, height: facts.height, color: facts.color, placeholder: Data(facts.thumbHash).base64EncodedString())
+    }
+}
+
 /// Mints the hrefs of pictures. They are not remembered here: the cells that show them are.
 struct PictureLinks: Sendable {
     let signer: ImageURLSigner
+    /// Those in whose place something is shown where they cannot be had.
+    var parts: Set<String> = []
 
     /// The href of a picture; the source itself, which no proxy of ours will fetch, where it is no URL that could be signed.
     ///
@@ -74,7 +103,12 @@ struct PictureLinks: Sendable {
     ///   - shape: nil for the original, which is also what a box gets that is too large for any picture.
     ///   - now: milliseconds since 1970-01-01 UTC.
     func link(_ source: String, _ shape: PictureShape?, now: Int64) -> Links.ImageLink {
-        let variant = shape.flatMap { PictureVariant(width: $0.box.width, height: $0.box.height, fit: PictureRecipe.Fit($0.fit)) }
+        let variant = shape.flatMap { shape in
+            let part = shape.part.flatMap { parts.contains($0) ? $0 : nil }
+            return PictureVariant(
+                width: shape.box.width, height: shape.box.height, fit: PictureRecipe.Fit(shape.fit),
+                fallback: part.flatMap { PictureFallback(part: $0, initials: shape.initials) })
+        }
         let scales = variant?.scales ?? []
         if FetchURL.isPlain(source) { return Links.ImageLink(signer.path(forPlain: source, variant, now: now / 1_000), scales: scales) }
         guard let url = try? FetchURL(source) else { return Links.ImageLink(source) }

@@ -19,15 +19,18 @@ enum PictureDescription {
         As `/images/{signature}/{source}`, made to fit its cell: upright, in sRGB, without anything that the camera noted, never larger than \
         the original, in the best format that the client names (AVIF, WebP; else JPEG or PNG, and animations as WebP or GIF). All sizes and \
         formats of a picture share one download, and those who wait for the same one share its making. It is as fresh as the original. \
-        A service without picture workers answers with the original.
+        A service without picture workers answers with the original. Where the picture cannot be had, and configuration has something to show \
+        in its place (`images.fallbacks`), that is the answer, for half a minute, with `Image-Error`.
         """,
         parameters: [
             signature, source,
             Parameter.segment(
-                "variant", .string(pattern: "^[1-9][0-9]*x[1-9][0-9]*(-fit|-attention|-[0-9]+-[0-9]+)?(@[23]x)?$"),
+                "variant",
+                .string(
+                    pattern: "^[1-9][0-9]*x[1-9][0-9]*(-fit|-attention|-[0-9]+-[0-9]+)?(~[A-Za-z0-9_-]+([.][A-Z0-9]{1,2})?)?(@[23]x)?$"),
                 """
-                Width and height in points, `-fit`, `-attention` or a point in thousandths where not the middle of the picture fills them, and \
-                `@2x` or `@3x`. The signature is good for all scales, and for nothing else.
+                Width and height in points, `-fit`, `-attention` or a point in thousandths where not the middle of the picture fills them, \
+                behind `~` what is shown where there is no picture, and `@2x` or `@3x`. The signature is good for all scales, and for nothing else.
                 """, example: #""150x150-attention@2x""#),
         ] + fields, answers: answers)
 

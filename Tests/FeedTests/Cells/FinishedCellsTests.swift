@@ -1,4 +1,5 @@
 import IntertwineFeed
+import Synchronization
 import Testing
 
 @Suite("Finished cells")
@@ -23,6 +24,40 @@ struct FinishedCellsTests {
             let other = try await new.assembler().page(request)
             return (page.json() == other.json() && page.omissions == other.omissions, page.next.flatMap(Fixture.cursor))
         }
+    }
+
+    private final class Known: PictureMemory {
+        private let state = Mutex<[String: PictureLooks]>([:])
+        private let changes = Atomic<UInt64>(0)
+        var version: UInt64 { changes.load(ordering: .relaxed) }
+        func looks(of source: String) -> PictureLooks? { state.withLock { $0[source] } }
+
+        func learn(_ source: String) {
+            state.withLock { $0[source] = PictureLooks(width: 16, height: 9, color: "#a1b2c3", placeholder: "AQID") }
+            changes.add(1, ordering: .relaxed)
+        }
+    }
+
+    @Test("what becomes known of a picture stands in the cells that show it, and no other cell is made anew for that")
+    func looks() async throws {
+        let known = Known()
+        let pair = Pair(try Fixture(users: 3, links: Links(known: known)))
+        let first = try await pair.kept.page()
+        #expect(!String(decoding: first.json(), as: UTF8.self).contains("placeholder") && first.isAwaiting)
+        _ = try await pair.kept.page()
+        #expect(pair.counters.misses == 3)
+        known.learn("https://img.example/u1.png")
+        #expect(try await pair.isSame(FeedRequest(now: Fixture.now)).0)
+        let text = String(decoding: try await pair.kept.page().json(), as: UTF8.self)
+        #expect(
+            text.contains(
+                ##""image":"https://img.example/u1.png","width":50,"height":50,"placeholder":"AQID","color":"#a1b2c3","##
+                    + #""original":{"width":16,"height":9}"#))
+        for user in ["u0", "u2"] { known.learn("https://img.example/\(user).png") }
+        let page = try await pair.kept.page()
+        #expect(!page.isAwaiting)
+        known.learn("https://img.example/other.png")
+        #expect(try await pair.isSame(FeedRequest(now: Fixture.now)).0)
     }
 
     @Test("pages of kept cells are those of new ones: whoever asks, in whatever form, from hour to hour, whatever changes")

@@ -139,6 +139,7 @@ struct KindsFileTests {
             Fault("{text: title}", "{image: picture, size: 101%x3}", 21, "1% to 100%"),
             Fault("{text: title}", "{image: picture, size: cell, fit: fil}", 21, "allowed: fill, fit"),
             Fault("{text: title}", "{image: picture, size: cell, fit: fit, focus: centre}", 21, "no focus"),
+            Fault("{text: title}", "{image: picture, size: cell, initials: picture}", 21, "text is wanted"),
             Fault("{text: title}", "{image: picture, size: cell, focus: face}", 21, "two number fields"),
             Fault("{text: title}", "{image: picture, size: cell, focus: [title, title]}", 21, "number is wanted"),
             Fault("https://example.com/{{id}}", "{{signup}}", 22, "must begin with http"),

@@ -1,4 +1,5 @@
 internal import Crypto
+internal import Synchronization
 
 /// A cell as clients get it: the bytes of its JSON, made once for as long as its item, the hour and what it was made under stay the same.
 ///
@@ -85,9 +86,13 @@ package final class FinishedCell: Sendable {
     let companions: [FinishedCell]
     public let id: String
     public let identifier: String
+    /// The pictures on it that nothing was known of yet, and when they were last asked about, as ``PictureMemory/version`` counts.
+    private let awaited: [String]
+    private let asked: Atomic<UInt64>
 
     /// - Throws: what the factories throw.
     init(of item: FeedItem, by factories: CellFactories, in context: CellContext) throws {
+        let version = context.links.known?.version ?? 0
         let first = try factories.makeViewModel(for: item, in: context)
         let companions = try factories.makeCompanions(for: item, in: context)
         guard context.page != 0 else {
@@ -95,6 +100,8 @@ package final class FinishedCell: Sendable {
             (packed, memory) = PackedItem.pack(item, with: bytes)
             (id, identifier, gaps, page) = (first.id, first.identifier, [], nil)
             digest = Digest(bytes, gaps: [])
+            awaited = ([first] + companions).flatMap(\.awaited)
+            asked = Atomic(version)
             self.companions = companions.map { FinishedCell($0, hour: context) }
             circumstances = Circumstances(context)
             hour = CellTokens.bucket(of: context.now)
@@ -112,6 +119,8 @@ package final class FinishedCell: Sendable {
         self.companions = zip(companions, twins).map { FinishedCell($0, hour: context, gaps: Self.gaps($0, $1)) }
         gaps = found ?? []
         digest = Digest(bytes, gaps: gaps)
+        awaited = ([first] + companions).flatMap(\.awaited)
+        asked = Atomic(version)
         page = found == nil || companions.count != twins.count || self.companions.contains { $0.page != nil } ? context.page : nil
         circumstances = Circumstances(context)
         hour = CellTokens.bucket(of: context.now)
@@ -130,6 +139,8 @@ package final class FinishedCell: Sendable {
         companions = []
         self.gaps = gaps ?? []
         digest = Digest(bytes, gaps: self.gaps)
+        awaited = viewModel.awaited
+        asked = Atomic(0)
         page = gaps == nil ? context.page : nil
         circumstances = Circumstances(context)
         hour = CellTokens.bucket(of: context.now)
@@ -160,6 +171,19 @@ package final class FinishedCell: Sendable {
             index = end
         }
         return filled == others ? gaps : nil
+    }
+
+    /// Whether it has a picture that nothing was known of when it was made.
+    var isAwaiting: Bool { !awaited.isEmpty }
+
+    /// Whether more is known of its pictures than when it was made.
+    func isOvertaken(by known: (any PictureMemory)?) -> Bool {
+        guard !awaited.isEmpty, let known else { return false }
+        let version = known.version
+        guard asked.load(ordering: .relaxed) != version else { return false }
+        if awaited.contains(where: { known.looks(of: $0) != nil }) { return true }
+        asked.store(version, ordering: .relaxed)
+        return false
     }
 
     /// Whether it is what a row makes now.
@@ -214,6 +238,12 @@ package final class FinishedCell: Sendable {
 }
 
 extension CellViewModel {
+    /// The sources of its pictures that nothing is known of yet.
+    fileprivate var awaited: [String] {
+        guard case .bind(let bindings)? = action(in: .configuration) else { return [] }
+        return bindings.compactMap { if case .image(let picture) = $0.value { picture.awaited } else { nil } }
+    }
+
     fileprivate var json: [UInt8] {
         var writer = JSONWriter(capacity: 1_024)
         writer.write(self)

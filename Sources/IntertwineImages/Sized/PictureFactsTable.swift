@@ -1,0 +1,199 @@
+internal import Crypto
+internal import Dispatch
+internal import Glibc
+internal import Synchronization
+
+/// What pictures look like, of those that were decoded lately: asked from any thread, without waiting for anything.
+///
+/// Bounded: two halves, of which the older one goes when the younger one is full; what is asked for moves to the younger. Records are appended to
+/// a file beside the pictures, which is written anew once most of it is of no use, so that the next process knows them too. No sync: what a
+/// power cut tears does not pass its checksum.
+public final class PictureFactsTable: Sendable {
+    private struct Key: Hashable, Sendable {
+        let halves: (UInt64, UInt64)
+
+        init(_ source: String) {
+            halves = SHA256.hash(data: Array(source.utf8)).withUnsafeBytes {
+                ($0.loadUnaligned(as: UInt64.self), $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+            }
+        }
+
+        init(_ first: UInt64, _ second: UInt64) { halves = (first, second) }
+
+        static func == (left: Key, right: Key) -> Bool { left.halves == right.halves }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(halves.0) }
+    }
+
+    private struct State: Sendable {
+        var young: [Key: PictureFacts] = [:]
+        var old: [Key: PictureFacts] = [:]
+        /// Records on their way to the file.
+        var unwritten: [UInt8] = []
+        var isWriting = false
+    }
+
+    /// Bytes of a likeness that are kept.
+    private static let longestHash = 40
+    private static let recordLength = 72
+
+    private let half: Int
+    private let path: String?
+    private let writer = DispatchQueue(label: "intertwine.images.facts", qos: .utility)
+    private let state = Mutex(State())
+    private let changes = Atomic<UInt64>(0)
+
+    /// Reads in the background what the process before knew.
+    /// - Parameters:
+    ///   - folder: nil to keep nothing beyond the process.
+    ///   - capacity: pictures.
+    public init(folder: String?, capacity: Int) {
+        half = max(1, capacity / 2)
+        path = folder.map { "\($0)/facts" }
+        if path != nil { writer.async { self.readFiles() } }
+    }
+
+    /// Another number whenever something new is known.
+    public var version: UInt64 { changes.load(ordering: .acquiring) }
+
+    public func facts(of source: String) -> PictureFacts? {
+        let key = Key(source)
+        return state.withLock { state in
+            if let facts = state.young[key] { return facts }
+            guard let facts = state.old[key] else { return nil }
+            keep(facts, key, &state)
+            return facts
+        }
+    }
+
+    public func learn(_ source: String, _ facts: PictureFacts) {
+        guard facts.thumbHash.count <= Self.longestHash, facts.color.utf8.count == 7 else { return }
+        let key = Key(source)
+        let isNews = state.withLock { state in
+            guard state.young[key] != facts else { return false }
+            keep(facts, key, &state)
+            return true
+        }
+        if isNews { changes.add(1, ordering: .releasing) }
+    }
+
+    /// Of more than one picture at once everything is forgotten: they are known by digests.
+    func forget(_ selection: ImageSelection) {
+        state.withLock { state in
+            if case .source(let source) = selection {
+                state.young[Key(source)] = nil
+                state.old[Key(source)] = nil
+            } else {
+                (state.young, state.old) = ([:], [:])
+            }
+        }
+        if let path { writer.async { self.compact(path) } }
+    }
+
+    /// Calls back when what was learned so far is in the file.
+    func flush(_ done: @escaping @Sendable () -> Void) { writer.async(execute: done) }
+
+    private func keep(_ facts: PictureFacts, _ key: Key, _ state: inout State) {
+        if state.young.count >= half { (state.old, state.young) = (state.young, [:]) }
+        state.young[key] = facts
+        guard path != nil else { return }
+        state.unwritten += Self.record(key, facts)
+        guard !state.isWriting else { return }
+        state.isWriting = true
+        writer.async { self.write() }
+    }
+
+    // MARK: Files
+
+    private func write() {
+        while true {
+            let bytes = state.withLock { state -> [UInt8]? in
+                guard !state.unwritten.isEmpty else {
+                    state.isWriting = false
+                    return nil
+                }
+                defer { state.unwritten = [] }
+                return state.unwritten
+            }
+            guard let bytes, let path else { return }
+            Self.append(bytes, to: path)
+            if let size = FileBytes.facts(of: path)?.bytes, size > half * 4 * Self.recordLength { compact(path) }
+        }
+    }
+
+    /// What is in memory, and nothing that was replaced since.
+    private func compact(_ path: String) {
+        let bytes = state.withLock { state in
+            state.unwritten = []
+            return (Array(state.old) + Array(state.young)).flatMap { Self.record($0.key, $0.value) }
+        }
+        let aside = path + ".new"
+        if FileBytes.write(bytes, to: aside) != nil || rename(aside, path) != 0 { unlink(aside) }
+    }
+
+    private static func append(_ bytes: [UInt8], to path: String) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        // A record that is written in part is one that does not count.
+        _ = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+    }
+
+    private func readFiles() {
+        guard let path, let bytes = FileBytes.read(path, upTo: (half * 4 + 1_000) * Self.recordLength) else { return }
+        var place = 0
+        state.withLock { state in
+            while place + Self.recordLength <= bytes.count {
+                if let (key, facts) = Self.read(bytes[place..<(place + Self.recordLength)]) {
+                    if state.young.count >= half { (state.old, state.young) = (state.young, [:]) }
+                    // The last record of a picture counts.
+                    state.young[key] = facts
+                }
+                place += Self.recordLength
+            }
+        }
+        changes.add(1, ordering: .releasing)
+    }
+
+    /// Key, size, frames, colour, likeness, and a checksum over all of it.
+    private static func record(_ key: Key, _ facts: PictureFacts) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(recordLength)
+        for number in [key.halves.0, key.halves.1] { withUnsafeBytes(of: number.littleEndian) { bytes += $0 } }
+        // Neither is beyond what pictures may have on a side.
+        for side in [facts.width, facts.height] { withUnsafeBytes(of: UInt16(clamping: side).littleEndian) { bytes += $0 } }
+        withUnsafeBytes(of: UInt16(clamping: facts.frames).littleEndian) { bytes += $0 }
+        let color = UInt32(facts.color.dropFirst(), radix: 16) ?? 0
+        bytes += [UInt8(truncatingIfNeeded: color >> 16), UInt8(truncatingIfNeeded: color >> 8), UInt8(truncatingIfNeeded: color)]
+        bytes.append(UInt8(facts.thumbHash.count) | (facts.hasAlpha ? 0x80 : 0))
+        bytes += facts.thumbHash
+        bytes += [UInt8](repeating: 0, count: recordLength - 2 - bytes.count)
+        withUnsafeBytes(of: checksum(bytes[...]).littleEndian) { bytes += $0 }
+        return bytes
+    }
+
+    private static func read(_ bytes: ArraySlice<UInt8>) -> (Key, PictureFacts)? {
+        let bytes = Array(bytes)
+        func number<Number: FixedWidthInteger>(_ place: Int, _: Number.Type) -> Number {
+            bytes.withUnsafeBytes { Number(littleEndian: $0.loadUnaligned(fromByteOffset: place, as: Number.self)) }
+        }
+        guard number(recordLength - 2, UInt16.self) == checksum(bytes.dropLast(2)) else { return nil }
+        let count = Int(bytes[25] & 0x7f)
+        guard count <= longestHash else { return nil }
+        let color = bytes[22..<25].map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let facts = PictureFacts(
+            width: Int(number(16, UInt16.self)), height: Int(number(18, UInt16.self)), frames: Int(number(20, UInt16.self)),
+            hasAlpha: bytes[25] & 0x80 != 0, color: "#" + color, thumbHash: Array(bytes[26..<(26 + count)]))
+        return (Key(number(0, UInt64.self), number(8, UInt64.self)), facts)
+    }
+
+    /// Fletcher's: enough to tell a torn record.
+    private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt16 {
+        var (first, second) = (UInt32(1), UInt32(0))
+        for byte in bytes {
+            first = (first + UInt32(byte)) % 255
+            second = (second + first) % 255
+        }
+        return UInt16(second << 8 | first)
+    }
+}

@@ -1,0 +1,202 @@
+internal import Foundation
+internal import IntertwineDeclarations
+internal import IntertwineEventLoop
+internal import IntertwineFetch
+internal import Synchronization
+
+/// Walks feeds of a running service and asks for the pictures of their cells, so that readers find them made, and cells know what
+/// they look like.
+///
+/// It is a client like any other, but for `Sec-Purpose: prefetch`: its pictures come after those that somebody looks at.
+public struct FeedWarmer: Sendable {
+    /// What came of it so far.
+    public struct Outcome: Sendable {
+        public var pages = 0
+        public var pictures = 0
+        /// Pictures that could not be had, by the reason that `Image-Error` gives.
+        public var failures: [String: Int] = [:]
+    }
+
+    /// Pages and pictures larger than this are not read.
+    private static let largest = 64 << 20
+    /// How often a picture is asked for that the service has no time for.
+    private static let attempts = 5
+
+    private let base: FetchURL
+    /// Where walks begin, such as `/feed?limit=100`.
+    private let feeds: [String]
+    private let scales: [Int]
+    private let accept: String
+    /// How many pictures are asked for at once.
+    private let parallel: Int
+
+    /// - Parameters:
+    ///   - base: the service's URL; that of its own listener where nil.
+    ///   - feeds: paths, such as `/feed` or `/feeds/main`.
+    ///   - query: of all their pages, such as `layout=table`.
+    ///   - scales: those of the pictures that are asked for, as far as they are offered.
+    /// - Throws: `ConfigurationError` where the URL is none.
+    public init(
+        _ configuration: ServiceConfiguration, base: String?, feeds: [String], query: String, scales: [Int], accept: String, parallel: Int
+    ) throws {
+        let server = configuration.server
+        let host = ["0.0.0.0", "::"].contains(server.host) ? "127.0.0.1" : server.host
+        let own = "http://\(host.contains(":") ? "[\(host)]" : host):\(server.port)/"
+        guard let url = try? FetchURL(base ?? own) else {
+            throw ConfigurationError("'\(base ?? own)' is not an absolute http or https URL")
+        }
+        self.base = url
+        self.feeds = feeds.map { "\($0)?limit=100\(query.isEmpty ? "" : "&\(query)")" }
+        self.scales = scales
+        self.accept = accept
+        self.parallel = parallel
+    }
+
+    /// - Parameter told: called now and then with what was done so far.
+    /// - Throws: `ConfigurationError` where a page cannot be had: the service does not run, or has no such feed.
+    public func run(_ told: @escaping @Sendable (Outcome) -> Void) async throws -> Outcome {
+        let loop = try EventLoop(label: "warm")
+        let everywhere = ["0.0.0.0/0", "::/0"].compactMap(Network.init)
+        let port = base.port
+        let transfers = Transfers(on: loop, policy: AddressPolicy(allowedNetworks: everywhere, allowedPorts: [port], ownAddresses: []))
+        defer { loop.stop() }
+        var outcome = Outcome()
+        var known: Set<String> = []
+        for feed in feeds {
+            var next: String? = feed
+            while let href = next {
+                let page = try await page(href, transfers)
+                outcome.pages += 1
+                next = page.next
+                let news = page.pictures.filter { known.insert($0).inserted }
+                await ask(for: news, transfers, &outcome, told)
+            }
+        }
+        await transfers.shutDown()
+        return outcome
+    }
+
+    private func ask(
+        for hrefs: [String], _ transfers: Transfers, _ outcome: inout Outcome, _ told: @Sendable (Outcome) -> Void
+    ) async {
+        await withTaskGroup(of: String?.self) { group in
+            var rest = hrefs[...]
+            func begin() {
+                guard let href = rest.popFirst() else { return }
+                group.addTask { await picture(href, transfers) }
+            }
+            for _ in 0..<parallel { begin() }
+            for await failure in group {
+                outcome.pictures += 1
+                if let failure { outcome.failures[failure, default: 0] += 1 }
+                told(outcome)
+                begin()
+            }
+        }
+    }
+
+    /// - Returns: why there is no picture, or nil where there is one.
+    private func picture(_ href: String, _ transfers: Transfers) async -> String? {
+        var failure = "unreachable"
+        for _ in 0..<Self.attempts {
+            guard let answer = try? await get(href, accept, transfers) else { continue }
+            if answer.head.status == 200 { return nil }
+            failure = answer.head.headers["image-error"] ?? "status-\(answer.head.status)"
+            guard answer.head.status == 503 else { return failure }
+            let wait = answer.head.headers["retry-after"].flatMap { Int($0) } ?? 1
+            try? await Task.sleep(for: .seconds(min(max(wait, 1), 30)))
+        }
+        return failure
+    }
+
+    private func page(_ href: String, _ transfers: Transfers) async throws -> (pictures: [String], next: String?) {
+        let answer: WholeFetch.Answer
+        do {
+            answer = try await get(href, "application/json", transfers)
+        } catch {
+            throw ConfigurationError("\(base.text): \((error as? FetchFailure)?.rawValue ?? "\(error)"); does the service run?")
+        }
+        guard answer.head.status == 200, let document = try? JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any] else {
+            throw ConfigurationError("\(href) is answered \(answer.head.status), and not with a page of a feed")
+        }
+        var pictures: [String] = []
+        for case let item as [String: Any] in document["items"] as? [Any] ?? [] {
+            let actions = item["actions"] as? [String: Any]
+            let bindings = (actions?["configuration"] as? [String: Any])?["bindings"] as? [String: Any] ?? [:]
+            for case let binding as [String: Any] in bindings.values { pictures += hrefs(of: binding) }
+        }
+        return (pictures, (document["page"] as? [String: Any])?["next"] as? String)
+    }
+
+    /// A picture's hrefs at the scales that are wanted, the original's where it is in no size.
+    private func hrefs(of binding: [String: Any]) -> [String] {
+        guard let image = binding["image"] as? String, let start = image.range(of: "/images/") else { return [] }
+        let href = image[start.lowerBound...]
+        guard let offered = binding["scales"] as? [Int], !offered.isEmpty else { return [String(href)] }
+        return scales.filter(offered.contains).map { $0 == 1 ? String(href) : "\(href)@\($0)x" }
+    }
+
+    private func get(_ href: String, _ accept: String, _ transfers: Transfers) async throws -> WholeFetch.Answer {
+        // A page's hrefs are absolute where the service has a public URL; it is asked where it listens.
+        var path = href[...]
+        if let scheme = href.range(of: "://"), let slash = href[scheme.upperBound...].firstIndex(of: "/") { path = href[slash...] }
+        var request = FetchRequest(
+            try base.resolving(String(path)),
+            headers: FetchHeaders(["Accept": accept, "Sec-Purpose": "prefetch", "User-Agent": "intertwine-warm"]))
+        request.limits.bodyBytes = Self.largest
+        request.limits.head = .seconds(60)
+        request.limits.total = .seconds(120)
+        request.limits.slowSeconds = 60
+        return try await WholeFetch.get(request, transfers)
+    }
+}
+
+/// One answer, read to its end.
+private final class WholeFetch: FetchDelegate {
+    struct Answer: Sendable {
+        var head: FetchHead
+        var body: [UInt8] = []
+    }
+
+    private struct State {
+        var answer: Answer?
+        var waiting: CheckedContinuation<Answer, any Error>?
+    }
+
+    private let state = Mutex(State())
+
+    static func get(_ request: FetchRequest, _ transfers: Transfers) async throws -> Answer {
+        let fetch = WholeFetch()
+        return try await withCheckedThrowingContinuation { continuation in
+            fetch.state.withLock { $0.waiting = continuation }
+            _ = transfers.start(request, delegate: fetch)
+        }
+    }
+
+    func fetch(_ id: FetchID, reached stage: FetchStage) {}
+
+    func fetch(_ id: FetchID, received head: FetchHead) -> Bool {
+        state.withLock { $0.answer = Answer(head: head) }
+        return true
+    }
+
+    func fetch(_ id: FetchID, received bytes: UnsafeRawBufferPointer) -> Bool {
+        let more = Array(bytes)
+        state.withLock { $0.answer?.body += more }
+        return true
+    }
+
+    func fetchEnded(_ id: FetchID, _ failure: FetchFailure?) {
+        let (answer, waiting) = state.withLock { state in
+            defer { state.waiting = nil }
+            return (state.answer, state.waiting)
+        }
+        if let failure {
+            waiting?.resume(throwing: failure)
+        } else if let answer {
+            waiting?.resume(returning: answer)
+        } else {
+            waiting?.resume(throwing: FetchFailure.protocolError)
+        }
+    }
+}
