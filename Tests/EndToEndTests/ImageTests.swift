@@ -18,7 +18,8 @@ struct ImageTests {
         let missing =
             #"{"klass":"user","id":"b","username":"B","avatarUrl":"http://127.0.0.1:\#(port)/none.png","type":"featured"}"# + "\n"
         let service = try RunningService(
-            items: user + missing, settings: ["images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(port)"])
+            items: user + missing,
+            settings: ["images.worker=/none", "images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(port)"])
         return (service, origin, port)
     }
 
@@ -145,7 +146,7 @@ struct ImageTests {
     func loop() async throws {
         try await offPool {
             let port = try freePort()
-            let settings = ["images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(port)"]
+            let settings = ["images.worker=/none", "images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(port)"]
             let service = try RunningService(settings: settings, port: port)
             func href(_ source: String) throws -> String {
                 let minted = try Command.run(
@@ -171,7 +172,8 @@ struct ImageTests {
             let user =
                 #"{"klass":"user","id":"a","username":"A","avatarUrl":"http://127.0.0.1:\#(listener.port)/a.png","type":"featured"}"# + "\n"
             let service = try RunningService(
-                items: user, settings: ["images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(listener.port)"])
+                items: user,
+                settings: ["images.worker=/none", "images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(listener.port)"])
             let href = try #require(try Self.hrefs(service).first)
             let id = UUID()
             let client = try RawClient(port: service.port)
@@ -214,7 +216,8 @@ struct ImageTests {
             let user =
                 #"{"klass":"user","id":"a","username":"A","avatarUrl":"http://127.0.0.1:\#(listener.port)/a.png","type":"featured"}"# + "\n"
             let service = try RunningService(
-                items: user, settings: ["images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(listener.port)"])
+                items: user,
+                settings: ["images.worker=/none", "images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(listener.port)"])
             let href = try #require(try Self.hrefs(service).first)
             for (path, status) in [("/images/x/y", 403), (href, 408)] {
                 let client = try RawClient(port: service.port)
@@ -243,7 +246,8 @@ struct ImageTests {
             let service = try RunningService(
                 items: users.joined(separator: "\n") + "\n",
                 settings: [
-                    "images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(origin.port)", "images.downloads-per-host=1",
+                    "images.worker=/none", "images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(origin.port)",
+                    "images.downloads-per-host=1",
                     "images.patience=30s",
                 ])
             func queued(_ count: Int) throws -> Bool {
@@ -270,7 +274,8 @@ struct ImageTests {
             let user =
                 #"{"klass":"user","id":"a","username":"A","avatarUrl":"http://127.0.0.1:\#(listener.port)/a.png","type":"featured"}"# + "\n"
             let service = try RunningService(
-                items: user, settings: ["images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(listener.port)"])
+                items: user,
+                settings: ["images.worker=/none", "images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(listener.port)"])
             let href = try #require(try Self.hrefs(service).first)
             let client = try RawClient(port: service.port)
             try client.send("GET \(href) HTTP/1.1\r\nHost: a\r\n\r\n")

@@ -23,6 +23,7 @@ final class PictureProxy: Sendable {
     let workers: PictureWorkers
     private let transfers: Transfers
     private let timeLimit: Duration
+    private let sizedTimeLimit: Duration
 
     /// - Parameters:
     ///   - folder: where pictures are kept on disk.
@@ -43,11 +44,14 @@ final class PictureProxy: Sendable {
         // Beside the pictures on disk, where there are any: the manager makes the folder.
         let facts = PictureFactsTable(folder: images.folder, capacity: settings.known)
         images.facts = facts
+        var workerConfiguration = settings.workerConfiguration
+        workerConfiguration.logger = logger
+        workers = try PictureWorkers(workerConfiguration)
+        images.transformer = workers
         let manager = ImageNetworkManager(images, transfers: transfers)
         timeLimit = settings.timeLimit
-        var workers = settings.workerConfiguration
-        workers.logger = logger
-        self.workers = try PictureWorkers(workers)
+        // The workers' queue, and their work.
+        sizedTimeLimit = settings.timeLimit + workerConfiguration.patience + settings.workerTimeout
         self.transfers = transfers
         self.manager = manager
         self.signer = signer
@@ -58,7 +62,7 @@ final class PictureProxy: Sendable {
     }
 
     var routes: [Route] {
-        ImageRoutes(manager: manager, signer: signer, finished: finished, timeLimit: timeLimit).routes
+        ImageRoutes(manager: manager, signer: signer, finished: finished, timeLimit: timeLimit, sizedTimeLimit: sizedTimeLimit).routes
     }
 
     deinit {

@@ -21,6 +21,8 @@ struct ImageRoutes: Sendable {
     let finished: FinishedPictures
     /// Longer than anything the manager lets a client wait.
     let timeLimit: Duration
+    /// The same for sized pictures, which are made too.
+    let sizedTimeLimit: Duration
 
     private struct Viewport: Decodable {
         let visible: [UUID]
@@ -62,7 +64,7 @@ struct ImageRoutes: Sendable {
                 .get, Self.original, PictureDescription.operation, cancelsOnPeerClose: true, timeLimit: timeLimit
             ) { try await picture($0) },
             Route(
-                .get, Self.sized, PictureDescription.sized, cancelsOnPeerClose: true, timeLimit: timeLimit
+                .get, Self.sized, PictureDescription.sized, cancelsOnPeerClose: true, timeLimit: sizedTimeLimit
             ) { try await picture($0) },
             Route(.delete, "/images/requests/{id}", cancelling) { try await cancel($0) },
             Route(.post, "/images/viewport", seeing, bodyLimit: Self.viewportBodyLimit) { try await viewport($0) },

@@ -1,0 +1,90 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Pictures of the size of their cell, from outside", .timeLimit(.minutes(2)))
+struct SizedPictureTests {
+    private static let pictures = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Config/sample/pictures").standardized
+        .path
+
+    private static func start(_ settings: [String] = []) throws -> (service: RunningService, origin: SpawnedProcess) {
+        let port = try freePort()
+        let origin = try SpawnedProcess([BuiltProduct.path("sample-origin"), "--port", "\(port)", pictures])
+        _ = try origin.line(containing: "listening on")
+        let users = ["avatar-0", "none"].map { name in
+            #"{"klass":"user","id":"\#(name)","username":"Ann Bee","avatarUrl":"http://127.0.0.1:\#(port)/\#(name).png","type":"featured"}"#
+                + "\n"
+        }
+        let service = try RunningService(
+            items: users.joined(), settings: ["images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(port)"] + settings)
+        return (service, origin)
+    }
+
+    private static func avatars(_ service: RunningService, _ query: String = "") throws -> [JSON] {
+        try JSON(try service.get("/feed" + query).text)["items"]?.list.compactMap {
+            $0["actions"]?["configuration"]?["bindings"]?["avatar"]
+        } ?? []
+    }
+
+    /// Of a PNG, by its header.
+    private static func size(_ png: [UInt8]) -> (Int, Int)? {
+        guard png.count > 24, png.starts(with: [0x89, 0x50, 0x4e, 0x47]) else { return nil }
+        return (Int(png[18]) << 8 | Int(png[19]), Int(png[22]) << 8 | Int(png[23]))
+    }
+
+    @Test("are made for each scale and each client, and cells then know what they look like, after a restart too")
+    func sized() async throws {
+        try await offPool {
+            let (service, origin) = try Self.start()
+            defer { origin.signal(9) }
+            let before = try #require(try Self.avatars(service).first)
+            let href = try #require(before["image"]?.text)
+            #expect(before["width"]?.number == 120 && before["placeholder"] == nil)
+            #expect(try Self.avatars(service, "?scale=2").first?["image"]?.text == href + "@2x")
+            for (scale, suffix) in [(1, ""), (2, "@2x")] {
+                let png = try service.get(href + suffix, fields: ["Accept: image/png"])
+                #expect(png.status == 200 && png["content-type"] == "image/png" && png["vary"] == "Accept", "\(png)")
+                let size = try #require(Self.size(png.body))
+                // Nothing is enlarged: the origin's has 128 pixels.
+                #expect(size == (min(120 * scale, 128), min(120 * scale, 128)))
+            }
+            let webP = try service.get(href, fields: ["Accept: image/webp,*/*"])
+            #expect(webP["content-type"] == "image/webp" && webP.body.starts(with: Array("RIFF".utf8)))
+            #expect(webP["cache-status"]?.contains("stored") == true)
+            let again = try service.get(href, fields: ["Accept: image/webp,*/*"])
+            #expect(again.body == webP.body && again["cache-status"]?.contains("hit") == true)
+            #expect(try service.get(href, fields: ["Accept: image/webp,*/*", "If-None-Match: \(again["etag"] ?? "")"]).status == 304)
+            #expect(try service.get(href + "@4x").status == 403)
+            var known = before
+            while known["placeholder"] == nil { known = try #require(try Self.avatars(service).first) }
+            #expect(known["color"]?.text?.count == 7 && (known["original"]?["width"]?.number ?? 0) == 128)
+            let likeness = try #require(known["placeholder"]?.text.flatMap { Data(base64Encoded: $0) })
+            #expect((5...40).contains(likeness.count))
+            try service.killAndRestart()
+            var restarted = before
+            while restarted["placeholder"] == nil { restarted = try #require(try Self.avatars(service).first) }
+            #expect(restarted["placeholder"]?.text == known["placeholder"]?.text)
+        }
+    }
+
+    @Test("are made ahead by intertwine warm, and initials stand for those that cannot be had")
+    func warmed() async throws {
+        try await offPool {
+            let (service, origin) = try Self.start(["images.fallbacks=avatar=initials"])
+            defer { origin.signal(9) }
+            let result = try Command.run(["warm", "--url", "http://127.0.0.1:\(service.port)", "--scale", "2", "--accept", "image/webp"])
+            #expect(result.code == 0 && result.lines == ["1 pages, 2 pictures"], "\(result.lines)")
+            let hrefs = try Self.avatars(service, "?scale=2").compactMap { $0["image"]?.text }
+            let made = try service.get(hrefs[0], fields: ["Accept: image/webp"])
+            #expect(made["cache-status"]?.contains("hit") == true)
+            let initials = try service.get(hrefs[1], fields: ["Accept: image/png"])
+            #expect(initials.status == 200 && initials["image-error"] == "upstream-404", "\(initials)")
+            #expect(initials["cache-control"] == "public, max-age=30" && initials["cache-status"]?.contains("detail=fallback") == true)
+            #expect(hrefs[1].hasSuffix("~avatar.AB@2x"))
+            let size = try #require(Self.size(initials.body))
+            #expect(size == (240, 240))
+            let refused = try Command.run(["warm", "--url", "http://127.0.0.1:1"])
+            #expect(refused.code == 1 && refused.lines.last?.contains("does the service run?") == true, "\(refused.lines)")
+        }
+    }
+}
