@@ -30,6 +30,8 @@ package struct DeclaredSection: Sendable {
     package var order = SectionOrder.imported
     /// On each page, among the section's own content; nil where `ads.*` says it all.
     package var advertisements: Int?
+    /// Where they stand among its content; nil where `ads.placement` says it.
+    package var rule: PlacementRule?
 
     package init(name: String) {
         self.name = name
@@ -41,6 +43,7 @@ struct FeedsReader {
     private static let nameLimit = 64
     /// Of one feed; a cursor counts them in 16 bits.
     private static let sectionLimit = 1_000
+    private static let keys = ["title", "kinds", "order", "ads", "placement"]
 
     /// All there are, however they were declared.
     let kinds: ItemKinds
@@ -53,7 +56,7 @@ struct FeedsReader {
         var faults = FaultCollector()
         var places: [YAMLPlace] = []
         var names: [String] = []
-        for (name, place) in try sections?.members("each section's name with title, kinds, order, ads") ?? [] {
+        for (name, place) in try sections?.members("each section's name with \(Self.keys.joined(separator: ", "))") ?? [] {
             names.append(name)
             let section = faults.collect { () throws(ConfigurationError) in try self.section(name, at: place, after: declared.sections) }
             guard let section else { continue }
@@ -65,6 +68,12 @@ struct FeedsReader {
                 try self.order(of: declared.sections[index], at: place, among: declared.sections)
             }
             declared.sections[index].order = order ?? .imported
+            if order?.field != nil, declared.sections[index].rule == .listed {
+                faults.collect { () throws(ConfigurationError) in
+                    throw place.fault(
+                        "'\(declared.sections[index].name)' is ordered by a field: ads stand as listed among items in the order of import")
+                }
+            }
         }
         for (name, place) in try feeds?.members("each feed's name with a list of its sections") ?? [] {
             declared.feeds[name] = faults.collect { () throws(ConfigurationError) in
@@ -103,12 +112,17 @@ struct FeedsReader {
     ) throws(ConfigurationError) -> DeclaredSection {
         try check(name, of: "section", at: place)
         var section = DeclaredSection(name: name)
-        let members = try place.members(of: "section '\(name)'", among: ["title", "kinds", "order", "ads"])
+        let members = try place.members(of: "section '\(name)'", among: Self.keys)
         section.title = try members["title"].map { place throws(ConfigurationError) in try title(place) }
         if let ads = members["ads"] {
             let text = try ads.text("a whole number from 0 to 20")
             guard let number = Int(text), (0...20).contains(number) else { throw ads.notAllowed(text, "a whole number from 0 to 20") }
             section.advertisements = number
+        }
+        section.rule = try members["placement"].map { place throws(ConfigurationError) in
+            let text = try place.text(PlacementRule.allowed)
+            guard let rule = PlacementRule(text) else { throw place.notAllowed(text, PlacementRule.allowed) }
+            return rule
         }
         guard name != SectionPlan.mainName else {
             if let kinds = members["kinds"] {
@@ -154,7 +168,7 @@ struct FeedsReader {
         of section: DeclaredSection, at place: YAMLPlace, among sections: [DeclaredSection]
     ) throws(ConfigurationError) -> SectionOrder {
         let allowed = "imported, newest, field NAME, field NAME descending"
-        guard let place = try place.members(of: "section '\(section.name)'", among: ["title", "kinds", "order", "ads"])["order"] else {
+        guard let place = try place.members(of: "section '\(section.name)'", among: Self.keys)["order"] else {
             return .imported
         }
         // What fields kinds have is not known where one of them is not right.

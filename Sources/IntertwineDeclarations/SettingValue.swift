@@ -1,3 +1,4 @@
+public import IntertwineFeed
 internal import IntertwinePrimitives
 
 /// A type that a setting's text can be read as.
@@ -102,6 +103,11 @@ public struct ByteCount: SettingValue, Hashable, ExpressibleByIntegerLiteral {
     }
 
     public static var allowed: String { "a number of bytes, or one with KiB, MiB or GiB" }
+}
+
+extension PlacementRule: SettingValue {
+    public init?(setting: String) { self.init(setting) }
+    public var setting: String { text }
 }
 
 /// The spellings of one key: `ads.per-page` is `ads.perPage` in a file as well, and `INTERTWINE_ADS_PER_PAGE` in the environment.

@@ -85,7 +85,7 @@ extension FeedService {
                 known: pictures.known)
             let tokens = CellTokens(keys: keys, lifetime: configuration.events.tokenLifetime.milliseconds)
             let cells = FinishedCells(capacity: configuration.feed.cells.bytes, counters: cellCounters)
-            let sources = declaredFeeds.sources(lanes: lanes, scope: configuration.feed.adScope).merging(extensions.dataSources) {
+            let sources = declaredFeeds.sources(lanes: lanes, settings: configuration.feed).merging(extensions.dataSources) {
                 $1
             }
             let feeds = FeedCatalogue(sources) { name, title, path, source in

@@ -37,6 +37,40 @@ struct ItemImportTests {
         #expect(try await store.ids(.advertisements) == ["1"])
     }
 
+    @Test("notes where advertisements are listed among content, in a new store and in one that is there, and again where a file lists them anew")
+    func lists() async throws {
+        func ad(_ id: Int) -> String {
+            #"{"klass":"advertisement","id":\#(id),"contentUrl":"http://a/","clickthroughUrl":"http://b/","type":"image"}"#
+        }
+        func listings(_ store: SQLiteStore) async throws -> [String] {
+            try await store.read { snapshot in
+                let users = try snapshot.items(in: .content, .forward, of: nil, limit: 100)
+                return try snapshot.listings(in: .content, between: .min ..< .max, limit: 100).map { listing in
+                    "\(users.last { $0.position <= listing.position }?.id ?? "") \(listing.item.id)"
+                }
+            }
+        }
+        let first = "[\(ad(3)),\(line(user: "a")),\(ad(1)),\(ad(2)),\(line(user: "b")),\(line(user: "c")),\(ad(1))]"
+        _ = try run(first)
+        #expect(try await listings(SQLiteStore(path: path)) == [" 3", "a 1", "a 2", "c 1"])
+        _ = try run(first)
+        #expect(try await listings(SQLiteStore(path: path)) == [" 3", "a 1", "a 2", "c 1"])
+        // What a file lists anew stands there alone; what it does not list stays.
+        _ = try run("[\(line(user: "b")),\(ad(1)),\(line(user: "d")),\(ad(4))]")
+        let store = try SQLiteStore(path: path)
+        #expect(try await listings(store) == [" 3", "a 2", "b 1", "d 4"])
+        // One that nobody listed stands at the end; one that is taken down nowhere.
+        _ = try await store.put(advertisement("5"))
+        _ = try await store.put(advertisement("4"))
+        _ = try await store.takeDown(ItemKey(kind: "advertisement", id: "2"))
+        #expect(try await listings(store) == [" 3", "b 1", "d 4", "d 5"])
+        // Between two neighbours without room: what stands there moves, and what is listed behind it too.
+        for index in 0..<60 {
+            _ = try await store.apply([.insert(user("n\(index)"), .after(ItemKey(kind: "user", id: "a")))])
+        }
+        #expect(try await listings(store) == [" 3", "b 1", "d 4", "d 5"])
+    }
+
     @Test("stops at a bad item, names line, field and reason, and takes all files back")
     func stops() async throws {
         _ = try run(line(user: "old"))

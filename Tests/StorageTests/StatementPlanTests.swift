@@ -12,7 +12,7 @@ enum StatementPlans {
     /// Whose rows come with use. The others hold a row for each section, kind or source.
     private static let growing: Set<String> = [
         "event", "rollup_cell", "rollup_day", "allowance", "idempotency", "selection", "selection_step", "listing", "item", "source_item",
-        "takedown", "staged", "gone", "delivery", "exposure",
+        "takedown", "staged", "gone", "delivery", "exposure", "ad_listing",
     ]
 
     /// Statements that may, and why.

@@ -1,7 +1,7 @@
 /// The advertisements of one page, and what the cursors of its neighbours have to say about them.
 ///
 /// They stand among the content of each section that the page meets, as if that were a page of its own; in a feed without sections, among
-/// the content of the page. No advertisement stands on a page twice.
+/// the content of the page. No advertisement stands on a page twice, unless there are fewer than places or it was listed there twice.
 struct AdBlocks {
     /// A stretch of the page's content with its advertisements.
     struct Block {
@@ -10,35 +10,55 @@ struct AdBlocks {
         /// The indices of the content.
         let content: Range<Int>
         let placement: any AdPlacement
-        /// The index of the stretch in front of which the middle of the feed lies, where it lies here.
-        fileprivate(set) var midpoint: Int?
-        fileprivate(set) var cells: [CellReader.Cell] = []
+        /// Content of the section before it, where the placement counts that.
+        let start: Int64
+        /// In order, each with the index within the stretch in front of which it stands.
+        fileprivate(set) var advertisements: [(index: Int, cell: CellReader.Cell)] = []
 
         /// Where in the stretch so many advertisements would stand.
-        func indices(for advertisements: Int) -> [Int] {
-            placement.indices(for: advertisements, in: ContentStretch(count: content.count, midpoint: midpoint))
+        func indices(for advertisements: Int, midpoint: Int? = nil) -> [Int] {
+            placement.indices(for: advertisements, in: ContentStretch(count: content.count, midpoint: midpoint, start: start))
+        }
+
+        fileprivate mutating func put(_ cells: [CellReader.Cell], midpoint: Int? = nil) {
+            advertisements = Array(zip(indices(for: cells.count, midpoint: midpoint), cells))
         }
     }
+
+    /// Listed advertisements of one page. What follows stands on no page: nobody reads on past so many.
+    private static let listedLimit = 1_000
 
     private(set) var blocks: [Block]
     private(set) var omissions: [FeedPage.Omission] = []
     private let source: any DataSource
+    private let feedPlacement: any AdPlacement
+    private let counts: PageCounts?
     private var rotation: (before: Int64?, after: Int64?) = (nil, nil)
     private var midpoint: FeedPlace?
     private var hasMetAdvertisements = false
+    /// Between which places the page shows what was listed, where a section has such.
+    private var listed: (low: FeedPlace, high: FeedPlace)?
 
     /// The stretches of a page, without advertisements yet.
-    init(of content: PageContent, in source: any DataSource, placement: any AdPlacement) {
+    init(of content: PageContent, in source: any DataSource, placement: any AdPlacement, cursor: PageCursor?) {
         self.source = source
-        blocks = content.stretches.map { section, range in
-            Block(section: section, content: range, placement: source.placement(in: section) ?? placement)
+        feedPlacement = placement
+        let stretches = content.stretches
+        let isCounting = (0..<max(0, source.sectionCount)).contains { (source.placement(in: $0) ?? placement).countsContent }
+        let counts = isCounting ? PageCounts(of: stretches, cursor: cursor) : nil
+        self.counts = counts
+        blocks = stretches.map { section, range in
+            Block(
+                section: section, content: range, placement: source.placement(in: section) ?? placement,
+                start: counts?.start(of: section) ?? 0)
         }
         // An empty page at the end of a feed with sections is no part of any; without sections it is a part of the feed.
         let isEmptyFeed = !content.hasBefore && !content.hasAfter && source.showsAdsAlone
         if blocks.isEmpty, isEmptyFeed || source.name(of: 0) == nil {
             let placements = (0..<max(0, source.sectionCount)).map { source.placement(in: $0) ?? placement }
             let wanting = placements.first { $0.supply != .rotating(perPage: 0) }
-            blocks = [Block(section: nil, content: 0..<0, placement: wanting ?? placements.first ?? placement)]
+            let start = cursor.flatMap { counts?.after($0.place.section).here } ?? 0
+            blocks = [Block(section: nil, content: 0..<0, placement: wanting ?? placements.first ?? placement, start: start)]
         }
     }
 
@@ -46,13 +66,20 @@ struct AdBlocks {
     ///
     /// - Parameter start: the position behind which a walk begins, looked up where one does; nil for the first one.
     mutating func rotate(cursor: PageCursor?, start: () throws -> Int64?, advertisements: AdvertisementReader) throws {
+        var canRepeat = false
         let wanted = blocks.map { block in
-            if case .rotating(let perPage) = block.placement.supply { block.indices(for: max(0, perPage)).count } else { 0 }
+            switch block.placement.supply {
+            case .rotating(let perPage): return block.indices(for: max(0, perPage)).count
+            case .eachPlace:
+                canRepeat = true
+                return block.indices(for: .max).count
+            case .onceAtMidpoint, .listed: return 0
+            }
         }
         let count = wanted.reduce(0, +)
         let mark = if let cursor { cursor.rotation } else { count > 0 ? try start() : nil }
         var advertisements = advertisements
-        var cells = try advertisements.next(count, cursor?.direction ?? .forward, of: mark)[...]
+        var cells = try advertisements.next(count, cursor?.direction ?? .forward, of: mark, repeating: canRepeat)[...]
         omissions += advertisements.omissions
         if let first = cells.first, let last = cells.last {
             rotation = (first.place.item.position, last.place.item.position)
@@ -63,10 +90,70 @@ struct AdBlocks {
             let other = try advertisements.next(1, direction, of: mark).first?.place.item.position ?? mark
             rotation = direction == .forward ? (other, mark) : (mark, other)
         }
-        for (index, count) in zip(blocks.indices, wanted) {
-            blocks[index].cells = Array(cells.prefix(count))
+        for (index, count) in zip(blocks.indices, wanted) where count > 0 {
+            blocks[index].put(Array(cells.prefix(count)))
             cells = cells.dropFirst(count)
         }
+    }
+
+    /// Those that were listed among the page's content.
+    ///
+    /// Pages tile the places of a feed: each shows what was listed from where the one before ended up to its own last item, or where no content
+    /// of the section follows, to the section's end. The cursors carry these edges, so that each is met once, whatever content is written.
+    mutating func list(
+        among content: PageContent, cursor: PageCursor?, in snapshot: any FeedSnapshot, advertisements: AdvertisementReader
+    ) throws {
+        let sections = (0..<max(0, source.sectionCount)).filter { (source.placement(in: $0) ?? feedPlacement).supply == .listed }
+        guard !sections.isEmpty else { return }
+        let (low, high) = edges(of: content, cursor: cursor)
+        listed = (low, high)
+        var advertisements = advertisements
+        var left = Self.listedLimit
+        for section in sections where section >= low.section && section <= high.section && left > 0 {
+            let from = section == low.section ? low : source.start(of: section)
+            let to = section == high.section ? high : source.end(of: section)
+            let (lower, upper) = (from.item.position, to.item.position)
+            guard lower != upper else { continue }
+            let found = try source.listings(in: section, between: min(lower, upper)..<max(lower, upper), limit: left, from: snapshot)
+            left -= found.count
+            for listing in source.isDescending(section) ? found.reversed() : found {
+                guard let cell = try advertisements.cell(of: listing.item) else { continue }
+                put(cell, listedAt: FeedPlace(section: section, item: ItemPlace(position: listing.position)), among: content, cursor)
+            }
+        }
+        omissions += advertisements.omissions
+    }
+
+    private func edges(of content: PageContent, cursor: PageCursor?) -> (low: FeedPlace, high: FeedPlace) {
+        /// The edge between a page and the item before or after it: the last item on the near side or, where a section ends there, its end.
+        func edge(_ last: FeedPlace, _ next: FeedPlace) -> FeedPlace { last.section == next.section ? last : source.end(of: last.section) }
+        let (start, end) = (source.start(of: 0), source.end(of: max(0, source.sectionCount - 1)))
+        switch cursor?.direction ?? .forward {
+        case .forward:
+            let high = content.stop ?? content.after.flatMap { after in content.cells.last.map { edge($0.place, after) } } ?? end
+            return (cursor.map { $0.listed ?? $0.place } ?? start, high)
+        case .backward:
+            let low = content.stop ?? content.before.flatMap { before in content.cells.first.map { edge(before, $0.place) } } ?? start
+            return (low, cursor.map { $0.listed ?? $0.place } ?? end)
+        }
+    }
+
+    private mutating func put(_ cell: CellReader.Cell, listedAt place: FeedPlace, among content: PageContent, _ cursor: PageCursor?) {
+        if blocks.isEmpty, cursor != nil { blocks = [Block(section: nil, content: 0..<0, placement: feedPlacement, start: 0)] }
+        guard !blocks.isEmpty else { return }
+        let isDescending = source.isDescending(place.section)
+        let index = blocks.firstIndex { $0.section ?? place.section >= place.section } ?? blocks.count - 1
+        let block = blocks[index]
+        var position = block.section ?? place.section < place.section ? block.content.count : 0
+        if block.section == place.section {
+            let cells = content.cells[block.content]
+            position =
+                cells.firstIndex { cell in
+                    isDescending ? cell.place.item.position <= place.item.position : cell.place.item.position > place.item.position
+                }.map { $0 - block.content.lowerBound } ?? block.content.count
+        }
+        let before = block.advertisements.firstIndex { $0.index > position } ?? block.advertisements.count
+        blocks[index].advertisements.insert((position, cell), at: before)
     }
 
     /// All of them, where the middle of the feed lies on this page.
@@ -98,9 +185,26 @@ struct AdBlocks {
         // Where the item at the middle has gone, the next one may be of a section that has none.
         let place = candidates.first { blocks[$0].content.upperBound > index } ?? last
         var advertisements = advertisements
-        blocks[place].cells = try advertisements.all()
-        blocks[place].midpoint = min(max(index - blocks[place].content.lowerBound, 0), blocks[place].content.count)
+        let cells = try advertisements.all()
+        blocks[place].put(cells, midpoint: min(max(index - blocks[place].content.lowerBound, 0), blocks[place].content.count))
         omissions += advertisements.omissions
+    }
+
+    /// Gives each its slot, in the order of the page, and the second and third of the same one ids of their own.
+    mutating func number(_ advertisements: AdvertisementReader) {
+        let count = blocks.reduce(0) { $0 + $1.advertisements.count }
+        guard count > 1 else { return }
+        var shown: [Int64: Int] = [:]
+        var slot = 0
+        for block in blocks.indices {
+            for index in blocks[block].advertisements.indices {
+                var cell = advertisements.cell(blocks[block].advertisements[index].cell, inSlot: slot)
+                cell.repetition = shown[cell.place.item.position, default: 0] + 1
+                shown[cell.place.item.position] = cell.repetition
+                blocks[block].advertisements[index].cell = cell
+                slot += 1
+            }
+        }
     }
 
     /// Nothing lies before the start, and the middle of an empty feed lies at its start.
@@ -114,7 +218,11 @@ struct AdBlocks {
         guard content.hasAfter else { return nil }
         let stop = cursor?.direction == .backward ? nil : content.stop
         let place = stop ?? content.cells.last?.place ?? cursor.map { source.beside($0.place, towards: .forward) }
-        return place.map { PageCursor(direction: .forward, place: $0, rotation: rotation.after, midpoint: midpoint) }
+        return place.map { place in
+            PageCursor(
+                direction: .forward, place: place, rotation: rotation.after, midpoint: midpoint, counts: counts?.after(place.section),
+                listed: listed.flatMap { $0.high == place ? nil : $0.high })
+        }
     }
 
     /// The cursor of the page before, or nil on the first.
@@ -122,9 +230,11 @@ struct AdBlocks {
         guard content.hasBefore else { return nil }
         let stop = cursor?.direction == .backward ? content.stop : nil
         let place = stop ?? content.cells.first?.place ?? cursor.map { source.beside($0.place, towards: .backward) }
-        return place.map {
+        return place.map { place in
             PageCursor(
-                direction: .backward, place: $0, rotation: rotation.before, midpoint: midpoint, hasMetAdvertisements: hasMetAdvertisements)
+                direction: .backward, place: place, rotation: rotation.before, midpoint: midpoint,
+                hasMetAdvertisements: hasMetAdvertisements,
+                counts: counts?.before(place.section), listed: listed?.low)
         }
     }
 }

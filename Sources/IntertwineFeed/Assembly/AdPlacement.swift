@@ -5,6 +5,9 @@ public protocol AdPlacement: Sendable {
     /// Which advertisements a page gets.
     var supply: AdSupply { get }
 
+    /// Whether places depend on ``ContentStretch/start``: cursors then carry how much content a walk has met.
+    var countsContent: Bool { get }
+
     /// For each advertisement, in order, the index of the content item in front of which it stands; the count stands for the end.
     ///
     /// - Parameter stretch: the content of the page.
@@ -12,12 +15,20 @@ public protocol AdPlacement: Sendable {
     func indices(for advertisements: Int, in stretch: ContentStretch) -> [Int]
 }
 
+extension AdPlacement {
+    public var countsContent: Bool { false }
+}
+
 /// Which advertisements a placement wants for a page.
 public enum AdSupply: Sendable, Hashable {
     /// So many on each page, the next ones on the next page, and from the first again after the last.
     case rotating(perPage: Int)
+    /// One for each place on the page, the next ones on the next page. Where there are fewer than places, the same ones again.
+    case eachPlace
     /// All of them, once, on the page where the middle of the feed lies.
     case onceAtMidpoint
+    /// Those that were listed among the content, where they were listed (``DataSource/listings(in:between:limit:from:)``).
+    case listed
 }
 
 /// The content of one page, as a placement sees it.
@@ -26,10 +37,13 @@ public struct ContentStretch: Sendable, Hashable {
     public var count: Int
     /// The index in front of which the middle of the whole feed lies, where it lies on this page and the supply asked for it.
     public var midpoint: Int?
+    /// How many content items of its section the walk met before it; where items were added before the first one of a walk, negative.
+    public var start: Int64
 
-    public init(count: Int, midpoint: Int? = nil) {
+    public init(count: Int, midpoint: Int? = nil, start: Int64 = 0) {
         self.count = count
         self.midpoint = midpoint
+        self.start = start
     }
 }
 

@@ -18,15 +18,32 @@ package struct RotationStart: Sendable, Hashable {
     func index(among count: Int) -> Int {
         count > 0 ? Int((viewer &+ UInt64(hour)) % UInt64(count)) : 0
     }
+
+    /// A number below another, the same for the same viewer, hour and attempt (SplitMix64).
+    func number(below bound: UInt64, attempt: Int) -> UInt64 {
+        var state = (viewer &+ UInt64(hour)) &* 0x9E37_79B9_7F4A_7C15 &+ UInt64(truncatingIfNeeded: attempt) &* 0xD1B5_4A32_D192_ED03
+        state = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        state = (state ^ (state >> 27)) &* 0x94D0_49BB_1331_11EB
+        return (state ^ (state >> 31)) % max(1, bound)
+    }
 }
 
-/// Knows the advertisements' positions, to find the one that a walk begins with.
+/// Finds the advertisement that a walk begins with.
+///
+/// Up to ``limit`` of them, their positions are known, and each gets its turn. More are not read: a position is drawn between the first and
+/// the last one, and counts where it falls into the stretch that the next advertisement owns, as long for each as imports leave between
+/// two; otherwise another is drawn. So each of a million is as likely as every other one, at the cost of a few look-ups, but for those that were
+/// put closer together than imports put them, which share.
 final class AdRotation: Sendable {
-    /// Walks begin with one of so many; they go on with all of them.
     private static let limit = 4_096
+    /// What one of them owns, in positions: the distance at which stores append items.
+    private static let stretch: Int64 = 1 << 20
+    /// Drawn at most; where most were deleted between the first and the last one, the last one drawn holds whatever it owns.
+    private static let attempts = 32
 
     private let forms: [ItemForm]
-    private let positions = StoreMemory<[Int64]>(patience: .milliseconds(5))
+    /// Nil where there are more than ``limit``.
+    private let positions = StoreMemory<[Int64]?>(patience: .milliseconds(5))
 
     /// - Parameter forms: those that can be shown.
     init(forms: [ItemForm]) {
@@ -36,9 +53,30 @@ final class AdRotation: Sendable {
     /// The position in the rotation behind which a walk begins; nil where there is nothing to choose.
     func mark(_ start: RotationStart, at version: StoreVersion, in snapshot: any FeedSnapshot, of store: any FeedStore) throws -> Int64? {
         let positions = try positions.value(at: version, in: snapshot, of: store) { [forms] snapshot in
-            try AdvertisementReader.positions(of: forms, in: snapshot, limit: Self.limit)
+            var positions: [Int64] = []
+            try AdvertisementStream(snapshot: snapshot, forms: forms).visit(.forward, of: nil, limit: Self.limit + 1) {
+                positions.append($0.position)
+            }
+            return positions.count > Self.limit ? nil : positions
         }
+        guard let positions else { return try drawn(start, from: AdvertisementStream(snapshot: snapshot, forms: forms)) }
         guard positions.count > 1 else { return nil }
         return positions[(start.index(among: positions.count) + positions.count - 1) % positions.count]
+    }
+
+    private func drawn(_ start: RotationStart, from stream: AdvertisementStream) throws -> Int64? {
+        guard let first = try stream.position(.forward, of: nil), let last = try stream.position(.backward, of: nil) else { return nil }
+        let lowest = first.subtractingReportingOverflow(Self.stretch).partialValue
+        let (distance, overflow) = last.subtractingReportingOverflow(lowest)
+        guard !overflow, distance > 0 else { return nil }
+        var chosen: Int64?
+        for attempt in 0..<Self.attempts {
+            // Behind it, and at most at the last one.
+            let drawn = lowest &+ Int64(start.number(below: UInt64(distance), attempt: attempt))
+            guard let next = try stream.position(.forward, of: drawn) else { continue }
+            chosen = drawn
+            if next &- drawn <= Self.stretch { break }
+        }
+        return chosen
     }
 }

@@ -8,6 +8,8 @@ struct CellReader {
         var finished: FinishedCell
         /// They stand behind it.
         var companions: [FinishedCell]
+        /// How often the item has stood on the page with it; more than once, its ids tell which this is.
+        var repetition = 1
     }
 
     /// No single question to the store asks for more, so a long run of broken or dismissed items is read in bounded pieces.

@@ -156,7 +156,7 @@ package final class FeedAssembler: Sendable {
         let advertisements = AdvertisementReader(
             snapshot: snapshot, forms: factories.advertisementForms(in: request.layout),
             reader: CellReader(factories: factories, kept: cells, context: context, marks: marks, unknownLimit: Self.unknownAdvertisements))
-        var blocks = AdBlocks(of: content, in: source, placement: placement)
+        var blocks = AdBlocks(of: content, in: source, placement: placement, cursor: cursor)
         func start() throws -> Int64? {
             guard let rotation = request.rotation else { return nil }
             return try rotations[request.layout]?.mark(rotation, at: version, in: snapshot, of: store)
@@ -167,6 +167,8 @@ package final class FeedAssembler: Sendable {
             let midpoint = try cursor?.midpoint ?? midpoint(of: sections, request.layout, at: version, in: snapshot)
             try blocks.put(at: midpoint, among: content, cursor: cursor, advertisements: advertisements)
         }
+        try blocks.list(among: content, cursor: cursor, in: snapshot, advertisements: advertisements)
+        blocks.number(advertisements)
         var headers = reader
         let entries = try entries(content, blocks, context, marks, headers: &headers)
         let next = blocks.next(content, after: cursor)
@@ -198,7 +200,7 @@ package final class FeedAssembler: Sendable {
         _ content: PageContent, _ blocks: AdBlocks, _ context: CellContext, _ marks: ViewerMarks?, headers: inout CellReader
     ) throws -> [FeedPage.Entry] {
         var entries: [FeedPage.Entry] = []
-        entries.reserveCapacity(content.cells.count + blocks.blocks.reduce(0) { $0 + $1.cells.count + 1 })
+        entries.reserveCapacity(content.cells.count + blocks.blocks.reduce(0) { $0 + $1.advertisements.count + 1 })
         var slot = 0
         for (number, block) in blocks.blocks.enumerated() {
             let section = block.section.flatMap(source.name(of:))
@@ -207,7 +209,7 @@ package final class FeedAssembler: Sendable {
                 entries.append(
                     FeedPage.Entry(
                         finished, state: try marks?.state(of: finished.id) ?? [], adSlot: adSlot, position: cell.place.item.position,
-                        in: context,
+                        repetition: cell.repetition, in: context,
                         showing: Showing(feed: title, section: section, position: place, layout: context.layout)))
             }
             /// A cell and its companions.
@@ -218,7 +220,7 @@ package final class FeedAssembler: Sendable {
             if let section = block.section, number > 0 || !content.continuesSection, let header = try header(of: section, from: &headers) {
                 try append(header, adSlot: nil)
             }
-            var places = zip(block.indices(for: block.cells.count), block.cells).makeIterator()
+            var places = block.advertisements.makeIterator()
             var next = places.next()
             for index in 0...block.content.count {
                 while let (place, cell) = next, place <= index {

@@ -89,7 +89,7 @@ extension FeedAssembler {
             let item = entry.cell.item
             let form = ItemForm(kind: item.kind, variant: item.variant)
             return FeedExplanation.Place(
-                cell: entry.cell.id, form: form, position: entry.position, identifier: entry.cell.identifier,
+                cell: entry.id, form: form, position: entry.position, identifier: entry.cell.identifier,
                 factory: factories[form, request.layout].map { String(describing: type(of: $0)) }, adSlot: entry.adSlot)
         }
         return FeedExplanation(

@@ -9,6 +9,9 @@ package struct FeedPage: Sendable {
         public let adSlot: Int?
         /// Where the item stands in the order of its lane.
         public let position: Int64
+        /// How often the cell has stood on the page with this one: an advertisement may, where there are fewer than places, or where it was
+        /// listed twice.
+        public let repetition: Int
         /// What fills the cell's gaps on this page.
         private let tokens: FinishedCell.Tokens
 
@@ -16,15 +19,20 @@ package struct FeedPage: Sendable {
         ///   - context: that of the page.
         ///   - showing: where on it the cell stands.
         init(
-            _ cell: FinishedCell, state: CellState = [], adSlot: Int? = nil, position: Int64, in context: CellContext,
+            _ cell: FinishedCell, state: CellState = [], adSlot: Int? = nil, position: Int64, repetition: Int = 1, in context: CellContext,
             showing: @autoclosure () -> Showing? = nil
         ) {
             self.cell = cell
             self.state = state
             self.adSlot = adSlot
             self.position = position
+            self.repetition = repetition
             tokens = cell.tokens(in: context, showing: showing)
         }
+
+        /// What tells the cell from all others of the page: its own id or, where it stands there again, that with a number: `ad:1#2`. What people
+        /// do with it is done with the one cell all the same.
+        public var id: String { repetition > 1 ? "\(cell.id)#\(repetition)" : cell.id }
 
         /// The cell as clients get it: JSON, UTF-8.
         public var json: [UInt8] {
@@ -34,7 +42,7 @@ package struct FeedPage: Sendable {
         }
 
         func write(to writer: inout JSONWriter) {
-            cell.write(to: &writer, tokens: tokens, state)
+            cell.write(to: &writer, tokens: tokens, state, repetition: repetition)
         }
 
         /// What tells its JSON from any other.
@@ -43,6 +51,7 @@ package struct FeedPage: Sendable {
             bytes.append(contentsOf: tokens.impression)
             bytes.append(contentsOf: tokens.click)
             bytes.append(state.rawValue)
+            if repetition > 1 { bytes.append(contentsOf: Array("#\(repetition)".utf8)) }
         }
     }
 

@@ -109,11 +109,17 @@ public protocol FeedSnapshot {
     /// - Parameter field: what orders the lane; nil for positions.
     func place(at index: Int, in lane: Lane, by field: SortField?) throws -> ItemPlace?
 
+    /// Advertisements that were listed among the content of a lane: see ``DataSource/listings(in:between:limit:from:)``. None where a store does
+    /// not keep that.
+    func listings(in lane: Lane, between positions: Range<Int64>, limit: Int) throws -> [AdListing]
+
     /// How many items there are of each form; the cost may depend on the number of items, so it is for operators, not for requests.
     func counts() throws -> [ItemForm: Int]
 }
 
 extension FeedSnapshot {
+    public func listings(in lane: Lane, between positions: Range<Int64>, limit: Int) throws -> [AdListing] { [] }
+
     public func visit(
         _ lane: Lane, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
     ) throws {

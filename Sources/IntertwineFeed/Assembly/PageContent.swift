@@ -4,6 +4,8 @@ struct PageContent {
     private(set) var cells: [CellReader.Cell]
     /// The place of the nearest cell before the page; known going backward, nil where there is none.
     private(set) var before: FeedPlace?
+    /// That of the nearest cell after it; known going forward.
+    private(set) var after: FeedPlace?
     /// Whether there is a cell before the page, and after it.
     private(set) var hasBefore: Bool
     private(set) var hasAfter: Bool
@@ -38,6 +40,7 @@ struct PageContent {
         switch direction {
         case .forward:
             cells = found
+            after = extra?.place
             hasAfter = extra != nil || stop != nil
             hasBefore = false
             continuesSection = false

@@ -15,6 +15,10 @@ struct PageCursor: Hashable {
     var midpoint: FeedPlace?
     /// Going backward: whether the walk has met them already.
     var hasMetAdvertisements = false
+    /// Where placements count content: how much the walk has met.
+    var counts: ContentCounts?
+    /// Where advertisements stand as listed: up to where the last page has shown them; nil for ``place``.
+    var listed: FeedPlace?
 
     /// Names a feed inside its cursors, so that those of another feed are refused.
     static func digest(ofFeed name: String) -> UInt64 {
@@ -30,13 +34,16 @@ struct PageCursor: Hashable {
     }
 
     init(
-        direction: PageDirection, place: FeedPlace, rotation: Int64? = nil, midpoint: FeedPlace? = nil, hasMetAdvertisements: Bool = false
+        direction: PageDirection, place: FeedPlace, rotation: Int64? = nil, midpoint: FeedPlace? = nil, hasMetAdvertisements: Bool = false,
+        counts: ContentCounts? = nil, listed: FeedPlace? = nil
     ) {
         self.direction = direction
         self.place = place
         self.rotation = rotation
         self.midpoint = midpoint
         self.hasMetAdvertisements = hasMetAdvertisements
+        self.counts = counts
+        self.listed = listed
     }
 }
 
@@ -50,7 +57,9 @@ extension PageCursor {
         if rotation != nil { flags |= 2 }
         if midpoint != nil { flags |= 4 }
         if hasMetAdvertisements { flags |= 8 }
-        let format = place.isPlain && midpoint?.isPlain ?? true ? Self.short : Self.long
+        if counts != nil { flags |= 16 }
+        if listed != nil { flags |= 32 }
+        let format = place.isPlain && midpoint?.isPlain ?? true && listed?.isPlain ?? true ? Self.short : Self.long
         var writer = ByteWriter(capacity: 64)
         writer.write(format)
         writer.write(feed)
@@ -58,6 +67,8 @@ extension PageCursor {
         place.write(to: &writer, isLong: format == Self.long)
         if let rotation { writer.write(rotation) }
         midpoint?.write(to: &writer, isLong: format == Self.long)
+        counts?.write(to: &writer)
+        listed?.write(to: &writer, isLong: format == Self.long)
         return signer.sign(writer.bytes)
     }
 
@@ -70,7 +81,7 @@ extension PageCursor {
         }
         guard digest == feed else { throw .otherFeed }
         let isLong = format == Self.long
-        guard let flags = reader.readByte(), flags < 16, let place = FeedPlace(&reader, isLong: isLong) else { throw .invalid }
+        guard let flags = reader.readByte(), flags < 64, let place = FeedPlace(&reader, isLong: isLong) else { throw .invalid }
         self.init(direction: flags & 1 == 0 ? .forward : .backward, place: place, hasMetAdvertisements: flags & 8 != 0)
         if flags & 2 != 0 {
             guard let rotation = reader.readInt64() else { throw .invalid }
@@ -79,6 +90,14 @@ extension PageCursor {
         if flags & 4 != 0 {
             guard let midpoint = FeedPlace(&reader, isLong: isLong) else { throw .invalid }
             self.midpoint = midpoint
+        }
+        if flags & 16 != 0 {
+            guard let counts = ContentCounts(&reader) else { throw .invalid }
+            self.counts = counts
+        }
+        if flags & 32 != 0 {
+            guard let listed = FeedPlace(&reader, isLong: isLong) else { throw .invalid }
+            self.listed = listed
         }
         guard reader.remaining.isEmpty else { throw .invalid }
     }

@@ -122,7 +122,7 @@ package struct HeldCell: Sendable, Hashable {
     }
 
     init(_ entry: FeedPage.Entry) {
-        id = entry.cell.id
+        id = entry.id
         digest = UInt64(bigEndianBytes: SHA256.hash(data: entry.json).prefix(Self.digestLength))
     }
 }

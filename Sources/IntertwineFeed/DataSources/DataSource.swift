@@ -48,6 +48,14 @@ public protocol DataSource: Sendable {
     /// The place of the item with an index in its section; nil where there are not so many. The cost may depend on the number of items.
     func place(at index: Int, in section: Int, of snapshot: any FeedSnapshot) throws -> ItemPlace?
 
+    /// Advertisements that were listed among a section's content, from the least position to the greatest.
+    ///
+    /// - Parameter positions: those of the content: one that is listed at a position stands behind the item there, whether or not there still is
+    ///   one, and before the next.
+    func listings(
+        in section: Int, between positions: Range<Int64>, limit: Int, from snapshot: any FeedSnapshot
+    ) throws -> [AdListing]
+
     /// What the meaning of a place depends on, such as the order of the sections. A cursor is refused where this has changed.
     var scope: String { get }
 }
@@ -59,6 +67,10 @@ extension DataSource {
     public func isDescending(_ section: Int) -> Bool { false }
     public func placement(in section: Int) -> (any AdPlacement)? { nil }
     public var scope: String { "" }
+
+    public func listings(
+        in section: Int, between positions: Range<Int64>, limit: Int, from snapshot: any FeedSnapshot
+    ) throws -> [AdListing] { [] }
 
     public func visit(
         _ section: Int, _ direction: PageDirection, of place: ItemPlace?, limit: Int, from snapshot: any FeedSnapshot,
@@ -91,5 +103,21 @@ extension DataSource {
     func beside(_ place: FeedPlace, towards side: PageDirection) -> FeedPlace {
         let isUpward = (side == .backward) != isDescending(place.section)
         return FeedPlace(section: place.section, item: place.item.moved(by: isUpward ? 1 : -1))
+    }
+
+    /// A place before all items of a section, and one behind them.
+    func start(of section: Int) -> FeedPlace { FeedPlace(section: section, item: ItemPlace(position: isDescending(section) ? .max : .min)) }
+    func end(of section: Int) -> FeedPlace { FeedPlace(section: section, item: ItemPlace(position: isDescending(section) ? .min : .max)) }
+}
+
+/// An advertisement that was listed among content.
+public struct AdListing: Sendable, Hashable {
+    /// Of the content item that was listed last before it.
+    public var position: Int64
+    public var item: FeedItem
+
+    public init(position: Int64, item: FeedItem) {
+        self.position = position
+        self.item = item
     }
 }

@@ -31,6 +31,12 @@ public struct FlatDataSource: DataSource {
         try reading.place(at: index, of: snapshot)
     }
 
+    public func listings(
+        in section: Int, between positions: Range<Int64>, limit: Int, from snapshot: any FeedSnapshot
+    ) throws -> [AdListing] {
+        try reading.listings(between: positions, limit: limit, from: snapshot)
+    }
+
     public var scope: String { reading.order == .imported ? "" : reading.order.text }
 }
 
@@ -53,6 +59,11 @@ struct LaneReading: Sendable {
         let direction = order.isDescending ? direction.reversed : direction
         guard let field = order.field else { return try snapshot.visit(lane, direction, of: place?.position, limit: limit, body) }
         try snapshot.visit(lane, by: field, direction, of: place, limit: limit, body)
+    }
+
+    /// In the order of a field, there is nothing that stands among the content as it was listed.
+    func listings(between positions: Range<Int64>, limit: Int, from snapshot: any FeedSnapshot) throws -> [AdListing] {
+        order.field == nil ? try snapshot.listings(in: lane, between: positions, limit: limit) : []
     }
 
     /// - Parameter index: from the section's start.

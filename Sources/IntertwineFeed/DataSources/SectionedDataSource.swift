@@ -40,6 +40,12 @@ public struct SectionedDataSource: DataSource {
         try self[section]?.reading.place(at: index, of: snapshot)
     }
 
+    public func listings(
+        in section: Int, between positions: Range<Int64>, limit: Int, from snapshot: any FeedSnapshot
+    ) throws -> [AdListing] {
+        try self[section]?.reading.listings(between: positions, limit: limit, from: snapshot) ?? []
+    }
+
     public var scope: String {
         sections.map { "\($0.name)\u{1}\($0.order.text)" }.joined(separator: "\u{2}")
     }

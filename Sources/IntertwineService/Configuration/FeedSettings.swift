@@ -4,9 +4,9 @@ public import IntertwineFeed
 /// `feed.*`, `ads.*` and `cells.*`: what a page holds.
 public struct FeedSettings: Sendable {
     public enum AdScope: String, Sendable, CaseIterable {
-        /// Each page has its own ads, at its own midpoint.
+        /// Each page has its own ads: midpoint and numbers are those of a page.
         case page
-        /// All eligible ads stand once, at the midpoint of the whole feed.
+        /// Midpoint and numbers are those of the whole feed; at its midpoint, all ads stand once.
         case feed
     }
 
@@ -29,6 +29,7 @@ public struct FeedSettings: Sendable {
     public var kinds = ""
     public var adsPerPage = 1
     public var adScope = AdScope.page
+    public var adPlacement = PlacementRule.midpoint
     public var adRotation = AdStart.fair
     public var regularUserCell = UserCell.snapshot
     public var featuredUserCell = UserCell.circular
@@ -43,6 +44,7 @@ public struct FeedSettings: Sendable {
         reader.read("feed.kinds", &kinds, allowed: "a file's path")
         reader.read("ads.per-page", &adsPerPage, in: 0...20)
         reader.read("ads.scope", &adScope)
+        reader.read("ads.placement", &adPlacement)
         reader.read("ads.rotation", &adRotation)
         reader.read("cells.user.regular", &regularUserCell)
         reader.read("cells.user.featured", &featuredUserCell)
@@ -124,10 +126,7 @@ extension UInt8 {
 
 extension FeedSettings {
     var placement: any AdPlacement {
-        switch adScope {
-        case .page: MidpointPlacement(scope: .page(advertisements: adsPerPage))
-        case .feed: MidpointPlacement(scope: .feed)
-        }
+        adPlacement.placement(perPage: adsPerPage, isOfFeed: adScope == .feed)
     }
 }
 

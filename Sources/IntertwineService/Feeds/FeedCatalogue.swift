@@ -132,15 +132,17 @@ struct FeedCatalogue: Sendable {
 extension DeclaredFeeds {
     /// What each feed shows.
     ///
-    /// - Parameter lanes: where the store keeps each section.
-    func sources(lanes: [String: Lane], scope: FeedSettings.AdScope) -> [String: any DataSource] {
+    /// - Parameters:
+    ///   - lanes: where the store keeps each section.
+    ///   - settings: what is said of advertisements for all sections.
+    func sources(lanes: [String: Lane], settings: FeedSettings) -> [String: any DataSource] {
         var sources: [String: any DataSource] = [Self.mainName: FlatDataSource(order: section(Self.mainName).order)]
         for (feed, names) in feeds {
             sources[feed] = SectionedDataSource(
                 names.compactMap { name in
                     let section = section(name)
                     return lanes[name].map {
-                        FeedSection(name, title: section.title, lane: $0, order: section.order, placement: section.placement(scope))
+                        FeedSection(name, title: section.title, lane: $0, order: section.order, placement: section.placement(settings))
                     }
                 }, showsAdsAlone: feed == Self.mainName)
         }
@@ -154,8 +156,13 @@ extension DeclaredFeeds {
 
 extension DeclaredSection {
     /// Where advertisements stand in it; nil where the feed's own placement holds.
-    fileprivate func placement(_ scope: FeedSettings.AdScope) -> (any AdPlacement)? {
-        guard let advertisements, scope == .page || advertisements == 0 else { return nil }
-        return MidpointPlacement(scope: .page(advertisements: advertisements))
+    fileprivate func placement(_ settings: FeedSettings) -> (any AdPlacement)? {
+        guard advertisements != 0 else { return MidpointPlacement(scope: .page(advertisements: 0)) }
+        let rule = rule ?? settings.adPlacement
+        // One midpoint of the whole feed has all of them, whatever number a section names.
+        guard advertisements != nil || self.rule != nil, rule != .midpoint || settings.adScope == .page || self.rule != nil else {
+            return nil
+        }
+        return rule.placement(perPage: advertisements ?? settings.adsPerPage, isOfFeed: settings.adScope == .feed)
     }
 }

@@ -103,6 +103,8 @@ struct ExplainRoutes: Sendable {
             switch explanation.supply {
             case .rotating(let perPage):
                 Answer.Rotation(scope: "page", perPage: perPage, start: explanation.rotationStart, page: explanation.page)
+            case .eachPlace: Answer.Rotation(scope: "place", perPage: nil, start: explanation.rotationStart, page: explanation.page)
+            case .listed: Answer.Rotation(scope: "listed", perPage: nil, page: explanation.page)
             case .onceAtMidpoint: Answer.Rotation(scope: "feed", perPage: nil, page: explanation.page)
             }
         let answer = Answer(
@@ -173,8 +175,11 @@ extension Schema {
             "rotation",
             Schema.object([
                 .required(
-                    "scope", .words(["page", "feed"]),
-                    "`page`: so many on each page, the next ones on the next. `feed`: all of them once, at the feed's midpoint."),
+                    "scope", .words(["page", "place", "listed", "feed"]),
+                    """
+                    `page`: so many on each page, the next ones on the next. `place`: one at each place that `ads.placement` names. \
+                    `listed`: each where it was listed. `feed`: all of them once, at the feed's midpoint.
+                    """),
                 .optional("perPage", .count),
                 .optional(
                     "page", .integer(minimum: 1),

@@ -13,9 +13,12 @@ struct DraftDestination: ImportDestination {
     private let kinds: SectionKinds
     private let draft: DraftFile
     private let queue: DatabaseQueue
-    /// Nil from the end on: it keeps the file open.
+    /// Nil from the end on, as ``listings``: they keep the file open.
     private var insert: SQLStatement?
+    private var listings: AdListingTable?
     private var lastPositions: [Lane: Int64] = [:]
+    /// The lane of the content item that was written last.
+    private var lastContent = Lane.content
 
     init(_ place: String, sections: [SectionPlan]) throws {
         self.place = place
@@ -26,11 +29,11 @@ struct DraftDestination: ImportDestination {
         do {
             queue = try DatabaseQueue(path: draft.path, configuration: Self.configuration)
             try file.bringUpToDate(queue)
-            (kinds, insert) = try queue.writeWithoutTransaction { database in
+            (kinds, insert, listings) = try queue.writeWithoutTransaction { database in
                 try database.execute(sql: "BEGIN")
                 _ = try SectionTable.lay(sections, in: database)
                 try database.execute(sql: "DROP INDEX item_identity")
-                return (try SectionKinds(database), try SQLStatement(database, ItemSchema.insertion))
+                return (try SectionKinds(database), try SQLStatement(database, ItemSchema.insertion), try AdListingTable(database))
             }
         } catch {
             throw file.failure(error)
@@ -55,7 +58,7 @@ struct DraftDestination: ImportDestination {
     }
 
     mutating func write(_ batch: [ValidItem]) throws -> ImportCounts {
-        guard let insert else { throw StoreError.unavailable("the import is over") }
+        guard let insert, let listings else { throw StoreError.unavailable("the import is over") }
         try queue.writeWithoutTransaction { _ in
             for item in batch {
                 let lane = kinds.lane(of: item)
@@ -63,6 +66,11 @@ struct DraftDestination: ImportDestination {
                 lastPositions[lane] = position
                 try insert.bind(item, in: lane, at: position)
                 try insert.run()
+                if lane == .advertisements {
+                    try listings.add(ItemKey(item), lane: lastContent, position: lastPositions[lastContent])
+                } else {
+                    lastContent = lane
+                }
             }
         }
         return ImportCounts(added: batch.count)
@@ -75,7 +83,7 @@ struct DraftDestination: ImportDestination {
             try database.execute(sql: "PRAGMA journal_mode = WAL")
             return twins
         }
-        insert = nil
+        (insert, listings) = (nil, nil)
         try queue.close()
         var corrections = ImportCounts(added: -twins, replaced: twins)
         if try !draft.takePlace() { corrections += try merge() }
@@ -83,7 +91,7 @@ struct DraftDestination: ImportDestination {
     }
 
     mutating func rollback() {
-        insert = nil
+        (insert, listings) = (nil, nil)
         try? queue.close()
         draft.remove()
     }

@@ -56,7 +56,7 @@ struct StoreDestination: ImportDestination {
             if !sections.isEmpty, try !SectionTable(database).isLaid(sections, in: database) {
                 _ = try SectionTable.lay(sections, in: database)
             }
-            return try ItemWriter(database)
+            return try ItemWriter(database, isListing: true)
         }
     }
 

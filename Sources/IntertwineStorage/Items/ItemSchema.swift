@@ -10,7 +10,7 @@ import IntertwineFeed
 enum ItemSchema {
     /// "INTW".
     static let applicationID: Int32 = 0x494E_5457
-    static let version: Int32 = 4
+    static let version: Int32 = 5
 
     /// How far apart appended items stand: 20 times one can be put between two neighbours, always at the same side, before they are full.
     static let step: Int64 = 1 << 20
@@ -63,6 +63,7 @@ enum ItemSchema {
         }
         SourceSchema.register(in: &migrator)
         TakedownTable.register(in: &migrator)
+        AdListingTable.register(in: &migrator)
         return migrator
     }
 

@@ -9,11 +9,16 @@ struct ItemWriter {
     private let delete: SQLStatement
     private let sections: SectionKinds
     private let takedowns: TakedownTable
+    private var listings: AdListingTable
+    private let isListing: Bool
     /// The last position of each lane, read when first needed.
     private var lastPositions: [Lane: Int64] = [:]
 
-    init(_ database: Database) throws {
+    /// - Parameter isListing: whether the items come in the order in which somebody listed them, advertisements among content.
+    init(_ database: Database, isListing: Bool = false) throws {
         self.database = database
+        self.isListing = isListing
+        listings = try AdListingTable(database)
         insert = try SQLStatement(database, "\(ItemSchema.insertion) ON CONFLICT (kind, id) DO NOTHING")
         update = try SQLStatement(database, "UPDATE item SET variant = ?4, body = ?5 WHERE kind = ?2 AND id = ?3 AND lane = ?1")
         delete = try SQLStatement(database, "DELETE FROM item WHERE kind = ? AND id = ?")
@@ -23,14 +28,19 @@ struct ItemWriter {
 
     /// As ``put(_:)``, but for an item that was taken down: that stays away.
     mutating func bring(_ item: ValidItem) throws -> ItemChange {
-        try takedowns.withholds(kind: item.kind, id: item.id) ? .withheld : place(item)
+        if try takedowns.withholds(kind: item.kind, id: item.id) { return .withheld }
+        let change = try place(item)
+        if isListing { try listings.note(item) } else { try listings.append(item) }
+        return change
     }
 
     /// Appends an item to its section or, where its kind and id are known, replaces the old one in its place. An operator's word: it ends the
     /// item's takedown.
     mutating func put(_ item: ValidItem) throws -> ItemChange {
         _ = try takedowns.remove(ItemKey(item))
-        return try place(item)
+        let change = try place(item)
+        try listings.append(item)
+        return change
     }
 
     private mutating func place(_ item: ValidItem) throws -> ItemChange {

@@ -107,6 +107,7 @@ struct SectionTable: Equatable {
             }
             step = wanted
         }
+        try AdListingTable.move(kind, from: old, to: new, by: step, in: database)
         try SQLStatement.run(
             database, "UPDATE item INDEXED BY item_identity SET lane = ?, position = position + ? WHERE kind = ? AND lane = ?",
             .integer(new.rawValue), .integer(step), .text(kind), .integer(old.rawValue))

@@ -79,6 +79,8 @@ struct LanePositions {
         for (index, old) in items.enumerated().reversed() {
             let wanted = try Self.sum(left, room * Int64(index + 2))
             guard wanted > old else { continue }
+            let end = index + 1 < items.count ? items[index + 1] : old &+ 1
+            if lane != .advertisements { try AdListingTable.move(from: old, before: end, to: wanted, in: lane, of: database) }
             try update.bind(1, wanted)
             try update.bind(2, lane.rawValue)
             try update.bind(3, old)

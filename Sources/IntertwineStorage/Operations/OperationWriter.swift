@@ -58,6 +58,7 @@ struct OperationWriter {
         _ = try takedowns.remove(ItemKey(item))
         try insert.bind(item, in: lane, at: position)
         try insert.run()
+        try AdListingTable(database).append(item)
         summary.inserted += 1
     }
 

@@ -6,6 +6,8 @@ final class MemoryStore: FeedStore {
     struct Snapshot: FeedSnapshot {
         /// In the order of their positions, for each lane.
         var lanes: [Lane: [FeedItem]] = [.content: [], .advertisements: []]
+        /// By lane, from the least position to the greatest.
+        var listings: [Lane: [AdListing]] = [:]
 
         func items(in lane: Lane, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
             slice(lanes[lane] ?? [], direction, of: position, limit: limit)
@@ -28,6 +30,10 @@ final class MemoryStore: FeedStore {
             case .forward: return Array(items.filter { item in place.map { item.place > $0 } ?? true }.prefix(limit))
             case .backward: return Array(items.filter { item in place.map { item.place < $0 } ?? true }.reversed().prefix(limit))
             }
+        }
+
+        func listings(in lane: Lane, between positions: Range<Int64>, limit: Int) throws -> [AdListing] {
+            Array((listings[lane] ?? []).filter { positions.contains($0.position) }.prefix(limit))
         }
 
         func item(kind: String, id: String) throws -> FeedItem? {
@@ -74,6 +80,15 @@ final class MemoryStore: FeedStore {
                 items.insert(item, at: items.firstIndex { $0.position > item.position } ?? items.endIndex)
             }
             state.snapshot.lanes[lane] = items
+        }
+    }
+
+    func list(_ item: FeedItem, behind position: Int64, in lane: Lane = .content) {
+        state.withLock { state in
+            state.writes += 1
+            let place = state.snapshot.listings[lane, default: []].firstIndex { $0.position > position }
+            let end = state.snapshot.listings[lane]?.endIndex ?? 0
+            state.snapshot.listings[lane, default: []].insert(AdListing(position: position, item: item), at: place ?? end)
         }
     }
 

@@ -35,14 +35,16 @@ struct FeedsReaderTests {
                 SectionPlan("events", kinds: ["event"], fields: [starts], order: soon), SectionPlan("main", order: .newest),
             ])
         #expect(feeds.feeds == ["main": ["events", "main"], "agenda": ["events"]])
-        let sources = feeds.sources(lanes: ["events": Lane(rawValue: 2), "main": .content], scope: .page)
+        let sources = feeds.sources(lanes: ["events": Lane(rawValue: 2), "main": .content], settings: FeedSettings())
         let main = try #require(sources["main"] as? SectionedDataSource).sections
         #expect(main.map(\.name) == ["events", "main"] && main.map(\.title) == ["Soon", "People"])
         #expect(main.map(\.lane.rawValue) == [2, 0])
         #expect(main.map(\.order) == [soon, .newest])
         #expect(main.map(\.placement?.supply) == [.rotating(perPage: 2), nil])
         #expect(sources.keys.sorted() == ["agenda", "main"])
-        let once = feeds.sources(lanes: ["events": Lane(rawValue: 2), "main": .content], scope: .feed)
+        var settings = FeedSettings()
+        settings.adScope = .feed
+        let once = feeds.sources(lanes: ["events": Lane(rawValue: 2), "main": .content], settings: settings)
         #expect((once["main"] as? SectionedDataSource)?.sections[0].placement == nil)
     }
 
@@ -50,7 +52,7 @@ struct FeedsReaderTests {
     func none() throws {
         let feeds = DeclaredFeeds()
         #expect(feeds.plans.isEmpty)
-        let sources = feeds.sources(lanes: ["main": .content], scope: .page)
+        let sources = feeds.sources(lanes: ["main": .content], settings: FeedSettings())
         #expect(sources.count == 1 && sources["main"] is FlatDataSource && sources["main"]?.scope == "")
     }
 

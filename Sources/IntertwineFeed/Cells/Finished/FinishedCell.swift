@@ -214,9 +214,21 @@ package final class FinishedCell: Sendable {
         return tokens
     }
 
-    /// - Parameter state: stands behind all other members.
-    func write(to writer: inout JSONWriter, tokens: Tokens, _ state: CellState = []) {
+    /// - Parameters:
+    ///   - state: stands behind all other members.
+    ///   - repetition: where more than 1, stands in the cell's id.
+    func write(to writer: inout JSONWriter, tokens: Tokens, _ state: CellState = [], repetition: Int = 1) {
         var start = packed.end
+        if repetition > 1 {
+            var head = JSONWriter(capacity: 64)
+            head.raw(#"{"id":"#)
+            head.write(id)
+            // In front of the quotation mark.
+            let end = start + head.bytes.count - 1
+            writer.append(memory[start..<end])
+            writer.append(Array("#\(repetition)".utf8)[...])
+            start = end
+        }
         for gap in gaps {
             writer.append(memory[start..<packed.end + gap.start])
             writer.append(gap.isOfClick ? tokens.click[...] : tokens.impression[...])

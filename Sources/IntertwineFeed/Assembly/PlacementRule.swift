@@ -1,0 +1,62 @@
+/// Where advertisements stand, as configuration says it: `midpoint`, `every 5`, `every 5 offset 2`, `at 2, 7` or `listed`.
+public enum PlacementRule: Sendable, Hashable {
+    case midpoint
+    /// After every so many content items, first after `offset` of them.
+    case every(Int, offset: Int)
+    /// In front of the content items with these numbers, from 0.
+    case at([Int])
+    case listed
+
+    public static let allowed =
+        "midpoint, listed, 'every N' or 'every N offset M' (N from 1 to 1000, M from 0 to 100000), "
+        + "'at N, …' (1 to 20 ascending numbers from 0 to 100000)"
+    private static let numbers = 0...100_000
+
+    /// Colons, commas and brackets may stand as they would in YAML.
+    public init?(_ text: String) {
+        let words = text.split { " :,[]{}".contains($0) }.map(String.init)
+        guard let name = words.first else { return nil }
+        switch (name, words.count) {
+        case ("midpoint", 1): self = .midpoint
+        case ("listed", 1): self = .listed
+        case ("every", 2):
+            guard let every = Self.number(words[1], 1...1_000) else { return nil }
+            self = .every(every, offset: every)
+        case ("every", 4) where words[2] == "offset":
+            guard let every = Self.number(words[1], 1...1_000), let offset = Self.number(words[3], Self.numbers) else { return nil }
+            self = .every(every, offset: offset)
+        case ("at", 2...21):
+            let numbers = words.dropFirst().compactMap { Self.number($0, Self.numbers) }
+            guard numbers.count == words.count - 1, zip(numbers, numbers.dropFirst()).allSatisfy(<) else { return nil }
+            self = .at(numbers)
+        default: return nil
+        }
+    }
+
+    public var text: String {
+        switch self {
+        case .midpoint: "midpoint"
+        case .listed: "listed"
+        case .every(let every, let offset): offset == every ? "every \(every)" : "every \(every) offset \(offset)"
+        case .at(let numbers): "at \(numbers.map(String.init).joined(separator: ", "))"
+        }
+    }
+
+    private static func number(_ text: String, _ range: ClosedRange<Int>) -> Int? {
+        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(text), range.contains(number) else { return nil }
+        return number
+    }
+
+    /// - Parameters:
+    ///   - perPage: how many stand at the midpoint of a page; 0 shows none, whatever the rule.
+    ///   - isOfFeed: whether the midpoint, and the numbers of `at`, are those of the whole feed.
+    public func placement(perPage: Int, isOfFeed: Bool) -> any AdPlacement {
+        guard perPage > 0 || isOfFeed && self == .midpoint else { return MidpointPlacement(scope: .page(advertisements: 0)) }
+        return switch self {
+        case .midpoint: MidpointPlacement(scope: isOfFeed ? .feed : .page(advertisements: perPage))
+        case .every(let every, let offset): EveryPlacement(every: every, offset: offset)
+        case .at(let numbers): FixedPlacement(at: numbers, scope: isOfFeed ? .feed : .page)
+        case .listed: ListedPlacement()
+        }
+    }
+}
