@@ -105,6 +105,11 @@ public struct ByteCount: SettingValue, Hashable, ExpressibleByIntegerLiteral {
     public static var allowed: String { "a number of bytes, or one with KiB, MiB or GiB" }
 }
 
+extension Viewability: SettingValue {
+    public init?(setting: String) { self.init(setting) }
+    public var setting: String { text }
+}
+
 extension PlacementRule: SettingValue {
     public init?(setting: String) { self.init(setting) }
     public var setting: String { text }

@@ -8,6 +8,9 @@ extension Schema {
     /// As an item has an id.
     static let itemID = Schema.string(minLength: 1, maxLength: 512, pattern: #"^[^\u0000-\u001F\u007F]*$"#)
     static let itemIDOrNumber = itemID.with("type", .texts(["string", "integer"]))
+    private static let mediaType = Schema.string(
+        maxLength: 127, pattern: "^(image|video|audio)/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*$"
+    ).examples(#""video/mp4""#)
     static let user = Schema.object([
         .required("klass", .word("user")),
         .required("id", .itemID),
@@ -28,15 +31,21 @@ extension Schema {
         .required("klass", .word("advertisement")),
         .required("id", .itemID),
         .required("type", .words(["image", "video", "audio"])),
-        .required("contentUrl", .url, "Of the picture's source, http or https."),
+        .required("contentUrl", .url, "Of the picture's source, or of what is played; http or https."),
         .required("clickthroughUrl", .url, "Where a click leads."),
+        .optional("posterUrl", .url.orNull, "Of the picture that stands for what is played."),
+        .optional("mediaType", .mediaType.orNull),
+        .optional("duration", .number(minimum: 0.1).orNull, "Of what is played, in seconds."),
     ]).described("The id is a text, whichever it was imported as; an import takes it as the same.").named("Advertisement")
     static let advertisementBody = Schema.object([
         .optional("klass", .word("advertisement")),
         .optional("id", .itemIDOrNumber, "The path's."),
         .required("type", .words(["image", "video", "audio"])),
-        .required("contentUrl", .url, "Of the picture's source, http or https."),
+        .required("contentUrl", .url, "Of the picture's source, or of what is played; http or https."),
         .required("clickthroughUrl", .url, "Where a click leads."),
+        .optional("posterUrl", .url.orNull, "Of the picture that stands for what is played."),
+        .optional("mediaType", .mediaType.orNull),
+        .optional("duration", .number(minimum: 0.1).orNull, "Of what is played, in seconds."),
     ]).named("AdvertisementBody")
     static let item = Schema.object([
         .required("klass", .string),

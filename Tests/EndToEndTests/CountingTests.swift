@@ -5,9 +5,10 @@ import Testing
 /// What counts, as a stranger who tries to count more finds it.
 @Suite("Counting, from outside", .timeLimit(.minutes(2)))
 struct CountingTests {
-    private static func service() throws -> RunningService {
+    private static func service(_ settings: [String] = []) throws -> RunningService {
         try RunningService(
-            items: Items.users(3) + Items.advertisements(2), settings: ["events.tell-verdict=true", "events.trust-forwarded=true"])
+            items: Items.users(3) + Items.advertisements(2),
+            settings: ["events.tell-verdict=true", "events.trust-forwarded=true"] + settings)
     }
 
     /// The body that reports the impression of an advertisement on the first page, once.
@@ -44,6 +45,34 @@ struct CountingTests {
             #expect(counted == 1)
             #expect(try service.events().count == 1)
             #expect(try Self.size(service) - before < 1 << 20)
+        }
+    }
+
+    @Test(
+        "where seen clicks alone count, a click counts after the impression of its page by the same viewer or address, and leads there before"
+    )
+    func seenClicks() async throws {
+        try await offPool {
+            let service = try Self.service(["ads.count-clicks=seen", "ads.rotation=listed", "events.window=0s"])
+            let page = try JSON(try service.get("/feed", fields: ["User-Agent: tests"]).text)
+            let actions = try #require(page["items"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"])
+            let link = try #require(actions["selection"]?["href"]?.text)
+            let event = try Self.event(service)
+            func click(_ fields: [String]) throws -> String? {
+                let response = try service.get(link, fields: ["User-Agent: tests"] + fields)
+                #expect(response.status == 302)
+                return response["X-Verdict"]
+            }
+            func see(_ fields: [String]) throws {
+                let verdicts = try Self.verdicts(
+                    try service.ask("POST", "/events", fields: ["User-Agent: tests"] + fields, body: "[\(event)]"))
+                #expect(verdicts == ["counted"])
+            }
+            let people = [["X-Viewer-ID: ann"], ["X-Viewer-ID: bob"], ["X-Forwarded-For: 192.0.2.7"], ["X-Forwarded-For: 192.0.2.8"]]
+            #expect(try people.map(click) == ["unseen", "unseen", "unseen", "unseen"])
+            try see(people[0])
+            try see(people[2])
+            #expect(try people.map(click) == ["counted", "unseen", "counted", "unseen"])
         }
     }
 

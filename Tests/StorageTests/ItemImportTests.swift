@@ -37,7 +37,7 @@ struct ItemImportTests {
         #expect(try await store.ids(.advertisements) == ["1"])
     }
 
-    @Test("notes where advertisements are listed among content, in a new store and in one that is there, and again where a file lists them anew")
+    @Test("notes where advertisements are listed among content, and again where a file lists them anew")
     func lists() async throws {
         func ad(_ id: Int) -> String {
             #"{"klass":"advertisement","id":\#(id),"contentUrl":"http://a/","clickthroughUrl":"http://b/","type":"image"}"#

@@ -77,8 +77,13 @@ struct AdBlocks {
             }
         }
         let count = wanted.reduce(0, +)
-        let mark = if let cursor { cursor.rotation } else { count > 0 ? try start() : nil }
         var advertisements = advertisements
+        var mark = cursor?.rotation
+        if cursor == nil, count > 0 || rotatesFurtherOn {
+            mark = try start()
+            // Pages further on have a place for the first one, which comes after the last one.
+            if mark == nil, count == 0 { mark = try advertisements.next(1, .backward, of: nil).first?.place.item.position }
+        }
         var cells = try advertisements.next(count, cursor?.direction ?? .forward, of: mark, repeating: canRepeat)[...]
         omissions += advertisements.omissions
         if let first = cells.first, let last = cells.last {
@@ -93,6 +98,17 @@ struct AdBlocks {
         for (index, count) in zip(blocks.indices, wanted) where count > 0 {
             blocks[index].put(Array(cells.prefix(count)))
             cells = cells.dropFirst(count)
+        }
+    }
+
+    /// Whether pages of the walk may have a place for the rotation, where this one has none.
+    private var rotatesFurtherOn: Bool {
+        (0..<max(0, source.sectionCount)).contains { section in
+            switch (source.placement(in: section) ?? feedPlacement).supply {
+            case .rotating(let perPage): perPage > 0
+            case .eachPlace: true
+            case .onceAtMidpoint, .listed: false
+            }
         }
     }
 

@@ -17,6 +17,15 @@ package struct CellConfiguration: Sendable {
         .impression: ["analytics"],
     ]
 
+    /// The commands of each slot that tells how far something was played: ``CommandKey/playback``.
+    package var playbackCommands: SlotCommands = ["analytics"]
+
+    /// The cells that play advertisements; a type that is missing gets none, and stays out of the feed.
+    package var mediaCells: [Advertisement.Variant: MediaCell] = [.video: .video, .audio: .audio]
+
+    /// From when on an advertisement counts as seen, by its type.
+    package var viewability: [Advertisement.Variant: Viewability] = [:]
+
     /// Whether requests can have a viewer at all. Without, commands that act for one are refused at the start.
     package var hasViewers: Bool
 
@@ -40,8 +49,17 @@ extension CellFactories {
         let viewer: CommandNeeds = configuration.hasViewers ? .viewer : []
         let users = try CommandPlan(
             kind: "user", slots: configuration.userCommands, registry: registry, offers: viewer.union(.presentation))
-        let advertisements = try CommandPlan(
-            kind: "advertisement", slots: configuration.advertisementCommands, registry: registry, offers: viewer.union(.destination))
+        func plan(of variant: Advertisement.Variant) throws -> CommandPlan {
+            var slots = configuration.advertisementCommands
+            let isPlayed = variant != .image && !configuration.playbackCommands.commands.isEmpty
+            if isPlayed { for slot in CommandKey.playback { slots[slot] = configuration.playbackCommands } }
+            return try CommandPlan(
+                kind: "advertisement", slots: slots, registry: registry, offers: viewer.union(.destination),
+                reported: isPlayed ? CommandKey.playback : [],
+                viewability: configuration.viewability[variant].flatMap { $0 == Viewability() ? nil : $0 })
+        }
+        let advertisements = try plan(of: .image)
+        let media = try configuration.mediaCells.filter { $0.key != .image }.map { ($0.key, $0.value, try plan(of: $0.key)) }
         var factories = CellFactories()
         let picture = ItemForm(kind: "advertisement", variant: Advertisement.Variant.image.rawValue)
         for layout in CellLayout.allCases {
@@ -54,6 +72,11 @@ extension CellFactories {
             try factories.register(
                 AdvertisementCellFactory(plan: advertisements, layout: layout), for: picture, prefix: "ad", lane: .advertisements,
                 layout: layout)
+            for (variant, cell, plan) in media {
+                try factories.register(
+                    MediaAdvertisementCellFactory(cell, plan: plan, layout: layout),
+                    for: ItemForm(kind: "advertisement", variant: variant.rawValue), prefix: "ad", lane: .advertisements, layout: layout)
+            }
             try factories.register(
                 SectionHeaderCellFactory(layout: layout), for: ItemForm(kind: SectionHeader.kind, variant: ""), prefix: SectionHeader.kind,
                 layout: layout)

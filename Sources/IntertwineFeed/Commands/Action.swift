@@ -4,7 +4,10 @@ public enum Action: Sendable, Hashable {
     case bind([Binding])
     /// Send a request. Where `templated`, the href is a URI template (RFC 6570) whose variables the client fills in. The body is sent as it
     /// stands there; where there is `input` instead, a JSON Schema, the client makes a body that it admits.
-    case request(method: String, href: String, templated: Bool = false, body: ActionValue? = nil, input: ActionValue? = nil)
+    /// Where it is `viewable`, it is sent once the cell was seen: a share of it for some seconds.
+    case request(
+        method: String, href: String, templated: Bool = false, body: ActionValue? = nil, input: ActionValue? = nil,
+        viewable: ActionValue? = nil)
     /// Open a link.
     case link(href: String)
     /// What a custom command tells its clients; the members come after `type`.

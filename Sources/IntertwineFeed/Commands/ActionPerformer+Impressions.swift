@@ -1,12 +1,15 @@
 extension ActionPerformer {
-    /// A client's word that a cell was seen.
+    /// A client's word that a cell was seen, or how far what it plays was played.
     package struct Sighting: Sendable, Hashable {
         package var cell: String
         package var token: String
+        /// ``CommandKey/impression``, or one of those that the cell's kind has clients report.
+        package var slot: CommandKey
 
-        package init(cell: String, token: String) {
+        package init(cell: String, token: String, slot: CommandKey = .impression) {
             self.cell = cell
             self.token = token
+            self.slot = slot
         }
     }
 
@@ -68,23 +71,25 @@ extension ActionPerformer {
         for sighting in sightings {
             var client = client
             guard let (outcome, token) = judged(sighting, now: now), let viewModel = viewModels[ExactText(sighting.cell)],
-                viewModel.commands[.impression] != nil
+                viewModel.commands[sighting.slot] != nil,
+                sighting.slot == .impression || viewModel.commands.reported.contains(sighting.slot)
             else {
                 places.append(nil)
                 continue
             }
+            let kind = sighting.slot.occurrence
             if client.verdict == .counted { client.verdict = outcome }
             client.token = sighting.token
             client.showing = token.showing
             var context = CommandContext(
-                cell: viewModel.id, subject: viewModel.subject, occurrence: .impression, client: client, now: now)
+                cell: viewModel.id, subject: viewModel.subject, occurrence: kind, client: client, now: now)
             if client.verdict == .counted {
-                context = await perform(.impression, of: viewModel, in: context)
+                context = await perform(sighting.slot, of: viewModel, in: context)
             } else {
                 // As of a click: what keeps it from counting is recorded, and runs no command.
-                context.record(.impression)
+                context.record(kind)
             }
-            places.append(context.events.firstIndex { $0.kind == .impression }.map { entry.events.count + $0 })
+            places.append(context.events.firstIndex { $0.kind == kind }.map { entry.events.count + $0 })
             entry.events += context.events
             entry.changes += context.changes
         }

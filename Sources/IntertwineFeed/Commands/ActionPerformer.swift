@@ -129,7 +129,9 @@ package final class ActionPerformer: Sendable {
     private func input(
         of slot: CommandKey, of viewModel: CellViewModel, for client: ClientTrace, in body: [UInt8]
     ) throws(ActionError) -> [String: ActionValue] {
-        guard let command = viewModel.commands[slot] else { throw .nothingToDo(slot, cell: viewModel.id) }
+        guard let command = viewModel.commands[slot], !viewModel.commands.reported.contains(slot) else {
+            throw .nothingToDo(slot, cell: viewModel.id)
+        }
         if client.viewer == nil, command.needs.contains(.viewer) {
             throw .viewerRequired(command: command.leaves.first { $0.needs.contains(.viewer) }?.name ?? command.name)
         }

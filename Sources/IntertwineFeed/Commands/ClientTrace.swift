@@ -15,7 +15,8 @@ public struct ClientTrace: Sendable, Hashable {
     /// What the request itself says about counting; duplicates and limits are decided by the ledger.
     public var verdict: Verdict
     public var counting: CountingRules
-    /// The impression token that the request is about: impressions are duplicates per person and token, clicks per person and cell.
+    /// The impression token that the request is about: impressions are duplicates per person and token, clicks per person and cell. Of a click,
+    /// that of the same place.
     var token: String?
     /// Where the cell was shown that the request is about.
     var showing: Showing?

@@ -13,6 +13,9 @@ public struct CommandKey: RawRepresentable, Sendable, Hashable {
     /// The cell was seen: at least half of its pixels for one second.
     public static let impression = CommandKey("impression")
 
+    /// How far an advertisement was played, in the words of those who sell them (VAST): reported as impressions are.
+    public static let playback = ["start", "firstQuartile", "midpoint", "thirdQuartile", "complete", "mute", "skip"].map { CommandKey($0) }
+
     /// The slots that every client knows, in the order in which cells tell them.
     public static let standard: [CommandKey] = [.configuration, .cancellation, .selection, .deselection, .dismissal, .impression]
 
@@ -58,6 +61,8 @@ public struct CommandKey: RawRepresentable, Sendable, Hashable {
 /// The commands of a cell by their slots, in the order in which the cell tells them: the standard ones first, then its own by name.
 public struct CellCommands: Sendable, ExpressibleByDictionaryLiteral {
     private(set) var slots: [(key: CommandKey, command: any Command)] = []
+    /// Besides the impression: slots that are not performed at an address of their own, but reported with the cell's token.
+    var reported: [CommandKey] = []
 
     public init() {}
 

@@ -23,8 +23,11 @@ public struct CommandPlan: Sendable {
     /// - Parameters:
     ///   - kind: of item, for messages.
     ///   - offers: what cells of this kind, and requests in this configuration, can bring a command.
+    ///   - reported: slots that clients report with the cell's token, as the impression is.
+    ///   - viewability: from when on the cell counts as seen; clients are told.
     public init(
-        kind: String, slots: [CommandKey: SlotCommands], registry: CommandRegistry, offers: CommandNeeds
+        kind: String, slots: [CommandKey: SlotCommands], registry: CommandRegistry, offers: CommandNeeds, reported: [CommandKey] = [],
+        viewability: Viewability? = nil
     ) throws(CommandPlanError) {
         var commands = CellCommands()
         for (slot, configured) in slots.sorted(by: { $0.key.rawValue < $1.key.rawValue }) where !configured.commands.isEmpty {
@@ -44,9 +47,12 @@ public struct CommandPlan: Sendable {
             guard input.isEmpty || slot.isPerformed else {
                 throw .unusableInput(slot, kind: kind, reason: "only selection, dismissal and slots of its own take any")
             }
-            let face = RequestCommand(name: "perform-\(slot.rawValue)", target: .slot(slot), input: input)
+            let target: RequestCommand.Target =
+                slot == .impression ? .report(slot, viewability) : reported.contains(slot) ? .report(slot, nil) : .slot(slot)
+            let face = RequestCommand(name: "perform-\(slot.rawValue)", target: target, input: input)
             commands[slot] = MacroCommand(name: slot.rawValue, found, policy: configured.policy, input: configured.input, face: face)
         }
+        commands.reported = reported
         self.commands = commands
     }
 

@@ -9,6 +9,8 @@ public struct CountingRules: Sendable, Hashable {
     public var clickLimit = 60
     /// Impressions that count per viewer and per address in ``rateWindow``.
     public var impressionLimit = 3_000
+    /// Whether a click counts only after the impression of the cell on the same page, by the same person.
+    public var countsSeenClicksAlone = false
     /// Milliseconds.
     public var rateWindow: Int64 = 60_000
 
@@ -66,17 +68,23 @@ public struct CountingRules: Sendable, Hashable {
     }
 
     func apply(to event: inout LedgerEvent, identities: Identities, token: String?) {
+        // What was played is reported with the token of the impression; slots of the same names that are performed have none.
+        let isReported = event.kind == .impression || token != nil && event.kind.isPlayback
         let (window, limit, what) =
             switch event.kind {
             case .click: (clickWindow, clickLimit, event.cell)
-            case .impression: (impressionWindow, impressionLimit, token ?? event.cell)
+            case _ where isReported: (impressionWindow, impressionLimit, token ?? event.cell)
             default: (Int64(0), 0, "")
             }
         guard limit > 0 else { return }
         let sinceMidnight = event.at % 86_400_000
+        if event.kind == .click, countsSeenClicksAlone {
+            let seen = Self.joined(LedgerEvent.Kind.impression.rawValue, token ?? "")
+            event.requirement = identities.once(seen, window: impressionWindow, sinceYesterday: impressionWindow > sinceMidnight)
+        }
         let key = Self.joined(event.kind.rawValue, what)
         event.deduplication =
-            event.kind == .impression && token != nil
+            isReported && token != nil
             ? identities.once(key, window: window, sinceYesterday: window > sinceMidnight)
             : identities.again(key, window: window, sinceYesterday: window > sinceMidnight)
         event.rates = identities.rates.map {

@@ -76,6 +76,8 @@ public struct RequestCommand: Command {
         case imageRequests
         /// The slot itself, as the service performs it.
         case slot(CommandKey)
+        /// The slot, as clients report it with the cell's token; and from when on it is to be reported.
+        case report(CommandKey, Viewability?)
     }
 
     public let name: String
@@ -94,7 +96,8 @@ public struct RequestCommand: Command {
         let links = subject.context.links
         switch target {
         case .imageRequests: return .request(method: "DELETE", href: links.imageRequest, templated: true)
-        case .slot(.impression): return .request(method: "POST", href: links.events, body: impression(of: subject))
+        case .slot(.impression): return report(.impression, of: subject)
+        case .report(let slot, let viewability): return report(slot, of: subject, viewable: viewability)
         case .slot(.configuration), .slot(.cancellation): return nil
         case .slot(.deselection):
             return .request(method: "DELETE", href: links.cell(subject.cell, CommandKey.selection.rawValue), input: schema)
@@ -102,11 +105,16 @@ public struct RequestCommand: Command {
         }
     }
 
-    private func impression(of subject: CommandSubject) -> ActionValue {
+    private func report(_ slot: CommandKey, of subject: CommandSubject, viewable: Viewability? = nil) -> Action {
+        .request(
+            method: "POST", href: subject.context.links.events, body: event(slot.rawValue, of: subject), viewable: viewable?.value)
+    }
+
+    private func event(_ type: String, of subject: CommandSubject) -> ActionValue {
         let token = subject.context.impressionToken(of: subject.cell)
         return .list([
             .object([
-                .init("type", .text("impression")), .init("cell", .text(subject.cell)), .init("token", .text(token)),
+                .init("type", .text(type)), .init("cell", .text(subject.cell)), .init("token", .text(token)),
             ])
         ])
     }

@@ -119,7 +119,7 @@ extension JSONWriter {
                 raw("}")
             }
             raw("}}")
-        case .request(let method, let href, let templated, let body, let input):
+        case .request(let method, let href, let templated, let body, let input, let viewable):
             raw(#"{"type":"request","method":"#)
             write(method)
             raw(#","href":"#)
@@ -132,6 +132,10 @@ extension JSONWriter {
             if let input {
                 raw(#","input":"#)
                 write(input)
+            }
+            if let viewable {
+                raw(#","viewable":"#)
+                write(viewable)
             }
             raw("}")
         case .link(let href):

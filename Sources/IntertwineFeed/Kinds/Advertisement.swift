@@ -1,4 +1,4 @@
-/// An advertisement. Image advertisements are intertwined with the content; video and audio are stored until a factory for them exists.
+/// An advertisement: a picture, a video or a sound, intertwined with the content.
 package struct Advertisement: Sendable, Hashable {
     package enum Variant: String, Sendable, Hashable, CaseIterable {
         case image, video, audio
@@ -6,17 +6,30 @@ package struct Advertisement: Sendable, Hashable {
 
     /// Unique; numbers are kept in their decimal form.
     package var id: String
+    /// Of the picture, or of what is played.
     package var contentURL: String
     package var clickthroughURL: String
     package var variant: Variant
+    /// The picture that stands for what is played.
+    package var posterURL: String?
+    /// The MIME type of what is played.
+    package var mediaType: String?
+    /// Of what is played, in seconds.
+    package var duration: Double?
     /// What is told of the picture to those who do not see it.
     package var alternative: String?
 
-    package init(id: String, contentURL: String, clickthroughURL: String, variant: Variant, alternative: String? = nil) {
+    package init(
+        id: String, contentURL: String, clickthroughURL: String, variant: Variant, posterURL: String? = nil, mediaType: String? = nil,
+        duration: Double? = nil, alternative: String? = nil
+    ) {
         self.id = id
         self.contentURL = contentURL
         self.clickthroughURL = clickthroughURL
         self.variant = variant
+        self.posterURL = posterURL
+        self.mediaType = mediaType
+        self.duration = duration
         self.alternative = alternative
     }
 }
@@ -28,18 +41,28 @@ extension Advertisement {
     package init(item: FeedItem) throws(ItemFault) {
         guard let variant = Variant(rawValue: item.variant) else { throw ItemFault(field: "type", reason: "is unknown") }
         let fields = try ItemFields(item.body)
+        func text(_ bytes: ArraySlice<UInt8>?) -> String? { bytes.map { String(decoding: $0, as: UTF8.self) } }
         self.init(
             id: item.id,
             contentURL: String(decoding: try fields.url("contentUrl"), as: UTF8.self),
             clickthroughURL: String(decoding: try fields.url("clickthroughUrl"), as: UTF8.self),
-            variant: variant, alternative: try fields.alternative("alt"))
+            variant: variant, posterURL: text(try fields.optionalURL("posterUrl")),
+            mediaType: text(try AdvertisementKind.mediaType(in: fields)),
+            duration: text(try AdvertisementKind.duration.value(in: fields)).flatMap { Double($0) },
+            alternative: try fields.alternative("alt"))
     }
 }
 
-/// `{"klass":"advertisement","id":1,"contentUrl":"https://…","clickthroughUrl":"https://…","type":"image"}`
+/// `{"klass":"advertisement","id":1,"contentUrl":"https://…","clickthroughUrl":"https://…","type":"image"}`; what is played may have
+/// `posterUrl`, `mediaType` and `duration` besides.
 package struct AdvertisementKind: ItemKind {
     /// Bytes.
     package static let idLimit = 512
+    /// Of a MIME type (RFC 6838 §4.2).
+    private static let mediaTypeLimit = 127
+    private static let mediaTypePattern = "^(image|video|audio)/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*$"
+    /// A tenth of a second to a day.
+    static let duration = FieldDeclaration("duration", .number, minimum: 0.1, maximum: 86_400)
 
     package let name = "advertisement"
     package let lane = Lane.advertisements
@@ -54,6 +77,9 @@ package struct AdvertisementKind: ItemKind {
             },
             ItemField("contentUrl", isRequired: true) { fields throws(ItemFault) in _ = try fields.url("contentUrl") },
             ItemField("clickthroughUrl", isRequired: true) { fields throws(ItemFault) in _ = try fields.url("clickthroughUrl") },
+            ItemField("posterUrl") { fields throws(ItemFault) in _ = try fields.optionalURL("posterUrl") },
+            ItemField("mediaType") { fields throws(ItemFault) in _ = try Self.mediaType(in: fields) },
+            ItemField("duration") { fields throws(ItemFault) in _ = try Self.duration.value(in: fields) },
             ItemField("alt") { fields throws(ItemFault) in _ = try fields.alternative("alt") },
         ]
     }
@@ -64,6 +90,9 @@ package struct AdvertisementKind: ItemKind {
         var body = ItemBody()
         body.append("contentUrl", try fields.url("contentUrl"))
         body.append("clickthroughUrl", try fields.url("clickthroughUrl"))
+        body.append("posterUrl", try fields.optionalURL("posterUrl"))
+        body.append("mediaType", try Self.mediaType(in: fields))
+        body.append("duration", literal: try Self.duration.value(in: fields))
         body.append("alt", try fields.optionalAlternative("alt"))
         return ValidItem(
             kind: name, lane: lane, id: String(decoding: id, as: UTF8.self), variant: variant.rawValue, body: body.finish())
@@ -75,7 +104,29 @@ package struct AdvertisementKind: ItemKind {
         document.add("type", .choice(Advertisement.Variant.allCases.map(\.rawValue)), isRequired: true)
         document.add("contentUrl", .url, isRequired: true)
         document.add("clickthroughUrl", .url, isRequired: true)
+        document.add("posterUrl", .url)
+        document.add(
+            "mediaType",
+            FieldSchema(members: [
+                .init("type", .text("string")), .init("maxLength", .integer(Int64(Self.mediaTypeLimit))),
+                .init("pattern", .text(Self.mediaTypePattern)),
+            ]))
+        document.add("duration", .number(minimum: Self.duration.minimum, maximum: Self.duration.maximum))
         document.add("alt", .alternative)
         return document.bytes
+    }
+
+    /// A MIME type of a picture, a video or a sound, without parameters.
+    static func mediaType(in fields: ItemFields) throws(ItemFault) -> ArraySlice<UInt8>? {
+        guard let type = try fields.optionalText("mediaType", limit: mediaTypeLimit) else { return nil }
+        let parts = type.split(separator: UInt8(ascii: "/"), maxSplits: 1, omittingEmptySubsequences: false)
+        func isAlphanumeric(_ byte: UInt8) -> Bool { (byte | 0x20) &- UInt8(ascii: "a") < 26 || byte &- UInt8(ascii: "0") <= 9 }
+        guard parts.count == 2, Advertisement.Variant.allCases.contains(where: { parts[0].elementsEqual($0.rawValue.utf8) }),
+            let first = parts[1].first, isAlphanumeric(first),
+            parts[1].allSatisfy({ isAlphanumeric($0) || "!#$&^_.+-".utf8.contains($0) })
+        else {
+            throw ItemFault(field: "mediaType", reason: "must be a MIME type such as video/mp4 or audio/mpeg, is \(ItemFault.quoted(type))")
+        }
+        return type
     }
 }

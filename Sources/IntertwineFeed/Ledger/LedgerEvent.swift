@@ -13,6 +13,10 @@ public struct LedgerEvent: Sendable, Hashable {
         /// Those that every service has, and that reports count.
         public static let allCases: [Kind] = [.impression, .click, .selection, .deselection, .dismissal, .save, .undo]
 
+        /// Whether it tells how far something was played, if it was reported.
+        public var isPlayback: Bool { Self.playback.contains(rawValue) }
+        private static let playback = Set(CommandKey.playback.map(\.rawValue))
+
         public let rawValue: String
 
         public init(rawValue: String) {
@@ -33,6 +37,8 @@ public struct LedgerEvent: Sendable, Hashable {
     /// What the caller decided so far. The ledger turns `counted` into `duplicate` or `limited` when ``deduplication`` or ``rates`` say so.
     public var verdict: Verdict
     public var deduplication: Deduplication?
+    /// What must have counted before: the event is `unseen` where nothing left any of its ``Deduplication/repeats`` behind.
+    public var requirement: Deduplication?
     /// How many counted events there may be under a key.
     public var rates: [RateLimit]
     /// Where the cell was shown; nil where no token of a page tells.
@@ -93,5 +99,5 @@ public struct LedgerEvent: Sendable, Hashable {
 
 /// Whether an event counts, and if not, why. The person is served all the same; only the count differs.
 public enum Verdict: String, Sendable, Hashable, CaseIterable {
-    case counted, duplicate, expired, bot, prefetch, limited, unknown
+    case counted, duplicate, expired, bot, prefetch, limited, unknown, unseen
 }

@@ -51,6 +51,11 @@ public final class CellTokens: Sendable {
         impressions.sign(CellToken(cell: cell, slot: slot, hour: Self.bucket(of: now), page: page, showing: showing).bytes)
     }
 
+    /// The token of the impression of the cell whose click's token this is.
+    func impression(besides click: CellToken) -> String {
+        impressions.sign(click.bytes)
+    }
+
     package func verifyClick(_ text: some StringProtocol, now: Int64) -> Outcome {
         outcome(of: clicks.payload(of: text), now: now)
     }

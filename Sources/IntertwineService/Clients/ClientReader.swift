@@ -28,6 +28,7 @@ struct ClientReader: Sendable {
         counting.clickLimit = settings.rate
         counting.impressionLimit = settings.impressionRate
         counting.impressionWindow = max(counting.impressionWindow, settings.tokenLifetime.milliseconds + 3_600_000)
+        counting.countsSeenClicksAlone = settings.countedClicks == .seen
         self.counting = counting
     }
 

@@ -31,6 +31,12 @@ public struct FeedSettings: Sendable {
     public var adScope = AdScope.page
     public var adPlacement = PlacementRule.midpoint
     public var adRotation = AdStart.fair
+    /// From when on an ad counts as seen, by its type; clients are told.
+    public var imageViewability = Viewability()
+    public var videoViewability = Viewability(share: 0.5, seconds: 2)
+    public var audioViewability = Viewability()
+    public var videoCell = MediaCell.video
+    public var audioCell = MediaCell.audio
     public var regularUserCell = UserCell.snapshot
     public var featuredUserCell = UserCell.circular
 
@@ -46,8 +52,22 @@ public struct FeedSettings: Sendable {
         reader.read("ads.scope", &adScope)
         reader.read("ads.placement", &adPlacement)
         reader.read("ads.rotation", &adRotation)
+        reader.read("ads.viewable.image", &imageViewability)
+        reader.read("ads.viewable.video", &videoViewability)
+        reader.read("ads.viewable.audio", &audioViewability)
+        Self.read("cells.advertisement.video", &videoCell, by: &reader)
+        Self.read("cells.advertisement.audio", &audioCell, by: &reader)
         reader.read("cells.user.regular", &regularUserCell)
         reader.read("cells.user.featured", &featuredUserCell)
+    }
+
+    private static func read(_ key: String, _ cell: inout MediaCell, by reader: inout SettingsReader) {
+        let isIdentifier = { (text: String) in (1...128).contains(text.utf8.count) }
+        reader.read("\(key).identifier", &cell.identifier, allowed: "1 to 128 bytes", where: isIdentifier)
+        reader.read("\(key).table-identifier", &cell.tableIdentifier, allowed: "1 to 128 bytes", where: isIdentifier)
+        reader.read("\(key).width", &cell.width, in: 1...4_096)
+        reader.read("\(key).height", &cell.height, in: 1...4_096)
+        reader.read("\(key).table-height", &cell.tableHeight, in: 1...4_096)
     }
 }
 
@@ -85,6 +105,13 @@ public struct EventSettings: Sendable {
         case none
     }
 
+    public enum CountedClicks: String, Sendable, CaseIterable {
+        case all
+        /// Those that came after an impression of the same ad on the same page by the same viewer or address.
+        case seen
+    }
+
+    public var countedClicks = CountedClicks.all
     /// The request field that names the viewer, set by whatever authenticates in front of the service. Empty: there are no viewers.
     public var viewerHeader = "X-Viewer-ID"
     public var address = Address.truncated
@@ -107,6 +134,7 @@ public struct EventSettings: Sendable {
         reader.read(
             "events.viewer-header", &viewerHeader, allowed: "a field name, or nothing",
             where: { $0.utf8.allSatisfy { $0 == 0x2D || $0.isASCIIAlphanumeric } })
+        reader.read("ads.count-clicks", &countedClicks)
         reader.read("events.address", &address)
         reader.read("events.window", &window)
         reader.read("events.rate", &rate, in: 1...1_000_000)
@@ -135,6 +163,8 @@ extension ServiceConfiguration {
     var cells: CellConfiguration {
         var cells = CellConfiguration(hasViewers: !events.viewerHeader.isEmpty)
         cells.userCells = [.regular: feed.regularUserCell, .featured: feed.featuredUserCell]
+        cells.mediaCells = [.video: feed.videoCell, .audio: feed.audioCell]
+        cells.viewability = [.image: feed.imageViewability, .video: feed.videoViewability, .audio: feed.audioViewability]
         cells.userCommands[.selection] = SlotCommands(actions.userSelection, policy: actions.onFailure)
         cells.userCommands[.dismissal] = SlotCommands(actions.userDismissal, policy: actions.onFailure)
         cells.advertisementCommands[.selection] = SlotCommands(actions.advertisementSelection, policy: actions.onFailure)

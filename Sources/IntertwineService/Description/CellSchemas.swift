@@ -128,6 +128,7 @@ extension Schema {
         """
     ).examples(
         #""UserSnapshotCollectionViewCell""#, #""CircularUserCollectionViewCell""#, #""AdvertisementCollectionViewCell""#,
+        #""AdvertisementVideoCollectionViewCell""#, #""AdvertisementAudioCollectionViewCell""#,
         #""SectionHeaderCollectionReusableView""#, #""UserTableViewCell""#, #""CircularUserTableViewCell""#,
         #""AdvertisementTableViewCell""#, #""SectionHeaderTableViewHeaderFooterView""#
     ).named("Identifier")
@@ -135,6 +136,10 @@ extension Schema {
         .required("width", .number(above: 0)),
         .required("height", .number(above: 0)),
     ]).described("A cell's size in points.").examples(#"{"width": 300, "height": 200}"#).named("Size")
+    private static let playback = CommandKey.playback.map { slot in
+        Schema.Property.optional(
+            slot.rawValue, .action, "Of a cell that plays something: how far it was played, or that it was muted or skipped.")
+    }
     static let cellActions = Schema.object(
         [
             .optional("configuration", .action, "Fills the cell with its content. The client performs it."),
@@ -144,8 +149,11 @@ extension Schema {
             .optional("selection", .action, "The cell was chosen."),
             .optional("deselection", .action, "The choice was taken back."),
             .optional("dismissal", .action, "Hides the cell from one viewer's feed. Only there for requests that name a viewer."),
-            .optional("impression", .action, "The cell was seen: at least half of it, for one second."),
-        ], others: Schema.action.described("A slot that the kind of cell adds, performed at `POST /cells/{id}/{slot}`.")
+            .optional(
+                "impression", .action,
+                "The cell was seen: the share of it that `viewable` says, for so long; without, half of it for a second."),
+        ]
+            + playback, others: Schema.action.described("A slot that the kind of cell adds, performed at `POST /cells/{id}/{slot}`.")
     ).described("What can be done with a cell, by slot. A missing slot means that there is nothing to do.").named("Actions")
     /// Without a discriminator: what generators make of one fails for types that are not known yet. The last by name is the one that takes
     /// whatever is left, as they try them in that order.
@@ -164,7 +172,8 @@ extension Schema {
             "bindings", .map(of: .binding),
             """
             A value for each part. A snapshot cell has `username`, `avatar` and, where there is one, `background`; a circular cell `username` and \
-            `avatar`; an advertisement `content`.
+            `avatar`; an advertisement `content` or, where it is played, `media` with `poster`, `mediaType` \
+            and `duration` (seconds), as far as they are known.
             """),
     ]).described("Fill the named parts of the cell.").named("BindAction")
     static let binding = Schema.object([
@@ -198,6 +207,7 @@ extension Schema {
             "A date, or a date with time and offset (RFC 3339), shown as the person's language and place want it."),
         .optional("number", .number, "A number, shown as the person's language wants it."),
         .optional("link", .href, "Where a part of the cell leads: an absolute URL."),
+        .optional("media", .href, "What a part of the cell plays: an absolute URL."),
     ]).described("A value under the name of its type. The list of types is open.").examples(
         #"{"text": "Tongue Twister"}"#,
         #"{"image": "/images/…/150x150@2x", "width": 150, "height": 150, "scales": [1, 2, 3]}"#, #"{"date": "2026-05-01T19:00:00Z"}"#,
@@ -219,6 +229,12 @@ extension Schema {
             A JSON Schema (2020-12): what the body has to be, a JSON object that the client makes. Without it, the request has no body but \
             `body`.
             """),
+        .optional(
+            "viewable",
+            .object([
+                .required("share", .number(above: 0), "Of the cell's points, at most 1."),
+                .required("seconds", .number(minimum: 0), "Without a break; of what is played, while it plays."),
+            ]), "When the request is to be sent: once so much of the cell was seen for so long."),
     ]).described("Send a request.").named("RequestAction")
     static let linkAction = Schema.object([
         .required("type", .word("link")),

@@ -13,13 +13,23 @@ struct IdentifierSchemas: Sendable {
 
     /// A part of a cell, and what it is filled with.
     private struct Part {
+        enum Form: Hashable {
+            case declared(BindingDeclaration.Form)
+            /// What is played.
+            case media
+        }
+
         let name: String
-        let form: BindingDeclaration.Form
+        let form: Form
         /// Whether each cell fills it.
         let isRequired: Bool
 
-        init(_ name: String, _ form: BindingDeclaration.Form, isRequired: Bool = true) {
+        init(_ name: String, _ form: Form, isRequired: Bool = true) {
             (self.name, self.form, self.isRequired) = (name, form, isRequired)
+        }
+
+        init(_ name: String, _ form: BindingDeclaration.Form, isRequired: Bool = true) {
+            self.init(name, .declared(form), isRequired: isRequired)
         }
     }
 
@@ -77,11 +87,17 @@ struct IdentifierSchemas: Sendable {
     private static let standard: [String: [Part]] = {
         let circular = [Part("username", .text), Part("avatar", .image)]
         let snapshot = circular + [Part("background", .image, isRequired: false)]
+        let media = [
+            Part("media", Part.Form.media), Part("poster", .image, isRequired: false), Part("mediaType", .text, isRequired: false),
+            Part("duration", .number, isRequired: false),
+        ]
         let (advertisement, header) = ([Part("content", .image)], [Part("title", .text)])
         return [
             "UserSnapshotCollectionViewCell": snapshot, "UserTableViewCell": snapshot, "CircularUserCollectionViewCell": circular,
             "CircularUserTableViewCell": circular, "AdvertisementCollectionViewCell": advertisement,
-            "AdvertisementTableViewCell": advertisement, "SectionHeaderCollectionReusableView": header,
+            "AdvertisementTableViewCell": advertisement, "AdvertisementVideoCollectionViewCell": media,
+            "AdvertisementVideoTableViewCell": media, "AdvertisementAudioCollectionViewCell": media,
+            "AdvertisementAudioTableViewCell": media, "SectionHeaderCollectionReusableView": header,
             "SectionHeaderTableViewHeaderFooterView": header,
         ]
     }()
@@ -102,7 +118,7 @@ struct IdentifierSchemas: Sendable {
         let names = cells.joined().reduce(into: [String]()) { names, part in if !names.contains(part.name) { names.append(part.name) } }
         let bindings = names.map { name in
             let parts = cells.compactMap { cell in cell.first { $0.name == name } }
-            let forms = parts.reduce(into: [BindingDeclaration.Form]()) { forms, part in
+            let forms = parts.reduce(into: [Part.Form]()) { forms, part in
                 if !forms.contains(part.form) { forms.append(part.form) }
             }
             let value = forms.count == 1 ? content(forms[0]) : Schema.any.with("anyOf", .array(forms.map { content($0).value }))
@@ -116,8 +132,9 @@ struct IdentifierSchemas: Sendable {
         return Schema.any.titled(identifier).with("allOf", .array([Schema.cell.value, own.value]))
     }
 
-    private static func content(_ form: BindingDeclaration.Form) -> Schema {
-        switch form {
+    private static func content(_ form: Part.Form) -> Schema {
+        guard case .declared(let form) = form else { return .object([.required("media", .href)]) }
+        return switch form {
         case .text: .object([.required("text", .string)])
         case .image:
             .object([

@@ -46,19 +46,20 @@ extension Schema {
         #"{"commands": [{"command": "present", "outcome": "undone"}, {"command": "analytics", "outcome": "undone"}]}"#
     ).named("Undone")
     static let event = Schema.object([
-        .required("type", .word("impression")),
+        .required("type", .words(EventRoutes.types)),
         .required("cell", .string, "The cell's id."),
         .required("token", .string, "The token that the cell came with."),
-    ]).described("Something that a client saw, as the cell's impression action has it in its body.").named("Event")
+    ]).described("Something that a client saw or played, as an action of the cell has it in its body.").named("Event")
     static let judgedEvent = Schema.object([
-        .required("type", .word("impression")),
+        .required("type", .words(EventRoutes.types)),
         .required("cell", .string),
         .required("verdict", .verdict),
     ]).titled("Judged event").described("An event's verdict.").named("JudgedEvent")
     static let verdict = Schema.words(Verdict.self).described(
         """
         Whether it counts, and if not, why. `duplicate`: it was counted before. `expired`: its token is too old. `bot`, `prefetch`: what the \
-        request says of itself. `limited`: too many of one viewer or address. `unknown`: its token is not one of this cell.
+        request says of itself. `limited`: too many of one viewer or address. `unknown`: its token is not one of this cell. `unseen`: a \
+        click without an impression of the same page before, where only others are counted.
         """
     ).named("Verdict")
 }

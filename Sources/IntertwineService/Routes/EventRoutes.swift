@@ -10,14 +10,15 @@ struct EventRoutes: Sendable {
     /// 500 events of a token and a cell id each.
     private static let bodyLimit = 512 << 10
 
+    static let types = [CommandKey.impression.rawValue] + CommandKey.playback.map(\.rawValue)
+    private static let playback = CommandKey.playback.map { "`\($0.rawValue)`" }.joined(separator: ", ")
+
     let performer: ActionPerformer
     let clients: ClientReader
     let keys: IdempotencyKeys
 
     private struct Event: Decodable {
-        enum Kind: String, Decodable { case impression }
-
-        var type: Kind
+        var type: String
         var cell: String
         var token: String
     }
@@ -31,9 +32,9 @@ struct EventRoutes: Sendable {
     var routes: [Route] {
         let shape = #"The body must be a JSON array of {"type": "impression", "cell": "…", "token": "…"}."#
         let operation = APIOperation(
-            "reportEvents", tag: "Actions", "Report what was seen",
+            "reportEvents", tag: "Actions", "Report what was seen and played",
             """
-            Each event gets its verdict, in order. What counts is in the ledger, on disk, before it is answered. A token counts once: for its \
+            The types are `impression` and, of what is played, \(Self.playback). Each event gets its verdict, in order. What counts is in the ledger, on disk, before it is answered. A token counts once for each type: for its \
             viewer or, where none is named, for its page view, which is one address with the page that the token came on, whatever it calls \
             its user agent. An idempotency key is kept where an event counted. With `simulate=true` events are refused (400): what they \
             count for is known only once they are recorded.
@@ -61,10 +62,10 @@ struct EventRoutes: Sendable {
         }
         let events = try Self.events(in: request.request.body.bytes ?? [])
         let client = try clients.trace(of: request.head, from: request.request.peer.address, now: request.now)
-        let sightings = events.map { ActionPerformer.Sighting(cell: $0.cell, token: $0.token) }
+        let sightings = events.map { ActionPerformer.Sighting(cell: $0.cell, token: $0.token, slot: CommandKey($0.type)) }
         let key = try keys.key(of: request, viewer: client.viewer)
         let verdicts = try await performer.impressions(sightings, for: client, now: request.now, idempotency: key)
-        let judged = zip(events, verdicts).map { Judged(type: $0.type.rawValue, cell: $0.cell, verdict: $1.rawValue) }
+        let judged = zip(events, verdicts).map { Judged(type: $0.type, cell: $0.cell, verdict: $1.rawValue) }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let body = try encoder.encode(judged)
@@ -78,6 +79,9 @@ struct EventRoutes: Sendable {
         } catch {
             throw Problem(
                 .badRequest, .invalidBody, #"The body must be a JSON array of {"type": "impression", "cell": "…", "token": "…"}."#)
+        }
+        guard events.allSatisfy({ event in types.contains(event.type) }) else {
+            throw Problem(.badRequest, .invalidBody, "The types of events are \(types.joined(separator: ", ")).")
         }
         guard events.count <= limit else { throw Problem(.badRequest, .invalidBody, "At most \(limit) events at a time.") }
         return events

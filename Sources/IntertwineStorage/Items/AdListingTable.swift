@@ -19,24 +19,6 @@ struct AdListingTable {
     /// The content item that was brought last.
     private var neighbour: ItemKey?
 
-    static func register(in migrator: inout DatabaseMigrator) {
-        migrator.registerMigration("5: listed advertisements") { database in
-            try database.execute(
-                sql: """
-                    CREATE TABLE ad_listing (
-                        number INTEGER PRIMARY KEY, -- order among those that are listed at one place
-                        lane INTEGER NOT NULL,      -- of the content
-                        position INTEGER NOT NULL,  -- of the content item that was listed last before it
-                        kind TEXT NOT NULL,
-                        id TEXT NOT NULL,
-                        session INTEGER NOT NULL    -- a number of the import
-                    );
-                    CREATE INDEX ad_listing_place ON ad_listing (lane, position);
-                    CREATE INDEX ad_listing_ad ON ad_listing (kind, id);
-                    """)
-        }
-    }
-
     init(_ database: Database) throws {
         self.database = database
         forget = try SQLStatement(database, "DELETE FROM ad_listing WHERE kind = ? AND id = ? AND session <> ?")
@@ -85,6 +67,13 @@ struct AdListingTable {
         try find.bind(1, key.kind)
         try find.bind(2, key.id)
         return try find.step() ? (Lane(rawValue: find.integer(0)), find.integer(1)) : nil
+    }
+
+    /// Whether any is listed behind a position of a lane.
+    static func hasAny(in lane: Lane, behind position: Int64, of database: Database) throws -> Bool {
+        try SQLStatement.integer(
+            database, "SELECT 1 FROM ad_listing WHERE lane = ? AND position > ? LIMIT 1", .integer(lane.rawValue), .integer(position))
+            != nil
     }
 
     /// Keeps what is listed behind the items of a lane behind them, which are about to move: those from one position up to the next.

@@ -63,7 +63,7 @@ enum ItemSchema {
         }
         SourceSchema.register(in: &migrator)
         TakedownTable.register(in: &migrator)
-        AdListingTable.register(in: &migrator)
+        AdListingSchema.register(in: &migrator)
         return migrator
     }
 
@@ -91,6 +91,27 @@ private enum SourceSchema {
                         adopted INTEGER NOT NULL, -- 1: was there before the source brought it
                         PRIMARY KEY (source, kind, id)
                     ) WITHOUT ROWID;
+                    """)
+        }
+    }
+}
+
+/// Where advertisements are listed among content: ``AdListingTable``.
+private enum AdListingSchema {
+    static func register(in migrator: inout DatabaseMigrator) {
+        migrator.registerMigration("5: listed advertisements") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE ad_listing (
+                        number INTEGER PRIMARY KEY, -- order among those that are listed at one place
+                        lane INTEGER NOT NULL,      -- of the content
+                        position INTEGER NOT NULL,  -- of the content item that was listed last before it
+                        kind TEXT NOT NULL,
+                        id TEXT NOT NULL,
+                        session INTEGER NOT NULL    -- a number of the import
+                    );
+                    CREATE INDEX ad_listing_place ON ad_listing (lane, position);
+                    CREATE INDEX ad_listing_ad ON ad_listing (kind, id);
                     """)
         }
     }

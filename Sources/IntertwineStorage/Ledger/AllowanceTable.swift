@@ -65,6 +65,11 @@ struct AllowanceTable {
                 return .duplicate
             }
         }
+        if let required = event.requirement,
+            try !required.repeats.contains(where: { try used(.repetition($0), at: event.at, window: required.window) > 0 })
+        {
+            return .unseen
+        }
         for rate in event.rates where try used(.rate(rate.key), at: event.at, window: rate.window) >= rate.limit { return .limited }
         if let duplicates = event.deduplication {
             for key in duplicates.keys { begin(.repetition(key), at: event.at, window: duplicates.window) }

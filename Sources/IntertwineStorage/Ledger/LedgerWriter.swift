@@ -257,6 +257,8 @@ private struct UncountedRows {
         switch event.kind {
         case .impression where verdict == .duplicate: return false
         case .impression, .click: break
+        case let kind where kind.isPlayback && event.showing != nil:
+            guard verdict != .duplicate else { return false }
         // These are performed on the server, whatever they count, and leave more behind than a row.
         default: return true
         }

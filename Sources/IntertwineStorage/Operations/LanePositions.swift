@@ -76,11 +76,14 @@ struct LanePositions {
     /// From the last to the first, so that none comes to stand where another one still does.
     private func push(_ items: [Int64], after left: Int64, room: Int64) throws {
         let update = try SQLStatement(database, "UPDATE item SET position = ? WHERE lane = ? AND position = ?")
+        let hasListings = try AdListingTable.hasAny(in: lane, behind: left, of: database)
         for (index, old) in items.enumerated().reversed() {
             let wanted = try Self.sum(left, room * Int64(index + 2))
             guard wanted > old else { continue }
-            let end = index + 1 < items.count ? items[index + 1] : old &+ 1
-            if lane != .advertisements { try AdListingTable.move(from: old, before: end, to: wanted, in: lane, of: database) }
+            if hasListings {
+                let end = index + 1 < items.count ? items[index + 1] : old &+ 1
+                try AdListingTable.move(from: old, before: end, to: wanted, in: lane, of: database)
+            }
             try update.bind(1, wanted)
             try update.bind(2, lane.rawValue)
             try update.bind(3, old)

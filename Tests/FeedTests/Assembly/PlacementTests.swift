@@ -125,6 +125,24 @@ struct PlacementTests {
         }
     }
 
+    @Test("a walk whose first pages have no place begins with the viewer's own advertisement all the same")
+    func start() async throws {
+        let fixture = try Fixture(users: 9, advertisements: 10, placement: EveryPlacement(every: 5))
+        var first: Set<String> = []
+        for number in 0..<10 {
+            var cursor: String?
+            repeat {
+                let page = try await fixture.assembler().page(
+                    FeedRequest(
+                        cursor: cursor, limit: 2, now: Fixture.now, hasViewer: true,
+                        rotation: RotationStart(viewer: "v\(number)", now: Fixture.now)))
+                first.formUnion(page.adIDs)
+                cursor = page.next.flatMap(Fixture.cursor)
+            } while cursor != nil
+        }
+        #expect(first.count == 10)
+    }
+
     @Test("of a page, numbers are those of each page, and its end is one")
     func page() async throws {
         let fixture = try Fixture(users: 14, advertisements: 5, placement: PlacementRule.at([2, 7]).placement(perPage: 1, isOfFeed: false))
@@ -144,7 +162,7 @@ struct PlacementTests {
         #expect(Set(texts).count == 6)
         for (ad, text) in zip(ads, texts) {
             #expect(text.hasPrefix(#"{"id":"\#(ad.id)","identifier":"#))
-            #expect(text.contains("/cells/ad%3A\(ad.cell.item.id)/dismissal"))
+            #expect(text.contains(#""cell":"ad:\(ad.cell.item.id)","token""#))
         }
         #expect(String(decoding: page.json(), as: UTF8.self).contains(#""id":"ad:0#3""#))
     }

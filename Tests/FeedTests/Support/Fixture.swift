@@ -18,9 +18,16 @@ struct Fixture: Sendable {
     var links: Links
     var source: any DataSource = FlatDataSource()
 
+    /// The product's own cells, but for those that play something: to the feed, videos and sounds are then forms that nothing shows.
+    static var pictures: CellConfiguration {
+        var configuration = CellConfiguration()
+        configuration.mediaCells = [:]
+        return configuration
+    }
+
     init(
         users: Int = 0, advertisements: Int = 0, placement: any AdPlacement = MidpointPlacement(), keyByte: UInt8 = 7,
-        configuration: CellConfiguration = CellConfiguration(), registry: CommandRegistry = .standard, links: Links = Links()
+        configuration: CellConfiguration = Fixture.pictures, registry: CommandRegistry = .standard, links: Links = Links()
     ) throws {
         keys = SigningKeys(current: try SigningKey(Array(repeating: keyByte, count: 32)))
         tokens = CellTokens(keys: keys)

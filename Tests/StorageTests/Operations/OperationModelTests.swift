@@ -84,7 +84,7 @@ struct OperationModelTests {
 
     /// What the arrays make of a feed: so many items a page, and in the middle of each stretch an advertisement, taken in turn.
     private static func pages(_ model: ArrayModel, _ sections: [FeedSection]?) -> [[String]] {
-        let ads = (model.sections["advertisements"] ?? []).filter { $0.variant == "image" }.map { "ad:\($0.id) false" }
+        let ads = (model.sections["advertisements"] ?? []).map { "ad:\($0.id) false" }
         var rest = (sections ?? [FeedSection("main", lane: .content)]).flatMap { section in
             let items = model.sections[section.name] ?? []
             return (section.order.isDescending ? items.reversed() : items).map { (section: section, item: $0) }

@@ -1,0 +1,91 @@
+/// What is told of a cell that plays something: under which identifiers clients register its classes, and how large it is.
+public struct MediaCell: Sendable, Hashable {
+    public var identifier: String
+    public var tableIdentifier: String
+    /// Points, where the client does not tell its width; a wider client gets a larger cell of the same shape.
+    public var width: Int
+    public var height: Int
+    /// Of a table's row, in points.
+    public var tableHeight: Int
+
+    public init(identifier: String, tableIdentifier: String, width: Int, height: Int, tableHeight: Int) {
+        self.identifier = identifier
+        self.tableIdentifier = tableIdentifier
+        self.width = width
+        self.height = height
+        self.tableHeight = tableHeight
+    }
+
+    public static let video = MediaCell(
+        identifier: "AdvertisementVideoCollectionViewCell", tableIdentifier: "AdvertisementVideoTableViewCell", width: 320, height: 180,
+        tableHeight: 180)
+    public static let audio = MediaCell(
+        identifier: "AdvertisementAudioCollectionViewCell", tableIdentifier: "AdvertisementAudioTableViewCell", width: 300, height: 100,
+        tableHeight: 100)
+}
+
+/// From when on an advertisement counts as seen: so much of it, for so long without a break; what is played, while it plays.
+public struct Viewability: Sendable, Hashable {
+    /// Of its points, above 0, at most 1.
+    public var share: Double
+    public var seconds: Double
+
+    public init(share: Double = 0.5, seconds: Double = 1) {
+        self.share = share
+        self.seconds = seconds
+    }
+
+    /// `50% 1s`; nil for any other words, no share at all, or more than an hour.
+    public init?(_ text: String) {
+        let words = text.split(separator: " ")
+        guard words.count == 2, words[0].hasSuffix("%"), words[1].hasSuffix("s"), let percent = Double(words[0].dropLast()),
+            let seconds = Double(words[1].dropLast()), percent > 0, percent <= 100, seconds >= 0, seconds <= 3_600
+        else { return nil }
+        self.init(share: percent / 100, seconds: seconds)
+    }
+
+    public var text: String { "\(Self.plain(share * 100))% \(Self.plain(seconds))s" }
+
+    public static let allowed = "a share and a time, such as '50% 1s'"
+
+    /// As clients are told.
+    var value: ActionValue { .object([.init("share", .number(share)), .init("seconds", .number(seconds))]) }
+
+    private static func plain(_ number: Double) -> String { Int64(exactly: number).map(String.init) ?? number.description }
+}
+
+/// Shows an advertisement that is played: a poster through the image proxy, and where what is played lies, its type and its duration.
+struct MediaAdvertisementCellFactory: CellViewModelFactory {
+    let identifier: String
+    private let size: SizeRule
+    private let plan: CommandPlan
+
+    /// - Parameter plan: what the cell's slots do, besides configuration.
+    init(_ cell: MediaCell, plan: CommandPlan, layout: CellLayout) {
+        self.plan = plan
+        let (width, height) = (Double(max(1, cell.width)), Double(max(1, cell.height)))
+        switch layout {
+        case .collection:
+            identifier = cell.identifier
+            size = SizeRule(
+                CellSize(width: width, height: height), fraction: 0.8, aspectRatio: width / height, minimum: width / 2, maximum: width * 2)
+        case .table:
+            identifier = cell.tableIdentifier
+            size = .row(height: Double(max(1, cell.tableHeight)))
+        }
+    }
+
+    func makeViewModel(for item: FeedItem, cell id: String, in context: CellContext) throws -> CellViewModel {
+        let advertisement = try Advertisement(item: item)
+        var bindings = [Binding("media", .custom(type: "media", .text(advertisement.contentURL)))]
+        if let poster = advertisement.posterURL {
+            let shape = PictureRule.cell.shape(in: size.size(width: context.width), .fit)
+            bindings.append(Binding("poster", .image(context.links.picture(poster, shape, scale: context.scale, now: context.now))))
+        }
+        if let type = advertisement.mediaType { bindings.append(Binding("mediaType", .text(type))) }
+        if let duration = advertisement.duration { bindings.append(Binding("duration", .custom(type: "number", .number(duration)))) }
+        return CellViewModel(
+            identifier: identifier, size: size.size(width: context.width), commands: plan.commands(configuration: BindCommand(bindings)),
+            subject: CommandSubject(cell: id, item: item, destination: advertisement.clickthroughURL, context: context))
+    }
+}
