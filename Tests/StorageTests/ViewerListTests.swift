@@ -214,6 +214,24 @@ struct ViewerListTests {
         #expect(held == [false, true, false])
     }
 
+    @Test("a list tells of each cell whether it is on it, whatever cells it is asked of and in whatever order", arguments: 0..<20)
+    func anyOrder(seed: Int) async throws {
+        var random = SeededRandom(seed: UInt64(seed))
+        func cell() -> String {
+            ["", "a", "user:", "\u{E9}"].randomElement(using: &random)! + "\(Int.random(in: 0..<400, using: &random))"
+        }
+        let held = Set((0..<[0, 1, 5, 60][seed % 4]).map { _ in cell() })
+        _ = try await ledger.commit(
+            LedgerEntry(changes: held.map { .add(list: .dismissed, viewer: "v", cell: $0, performance: $0, at: 0) }))
+        for order in 0..<3 {
+            var asked = (0..<40).map { _ in cell() }
+            if order > 0 { asked.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) } }
+            if order > 1 { asked.reverse() }
+            let told = try ledger.withCells(on: [.dismissed], of: "v") { sets in try asked.map { try sets[0].contains($0) } }
+            #expect(told == asked.map(held.contains))
+        }
+    }
+
     @Test("lists of a ledger of the version before are taken over")
     func versionBefore() async throws {
         let until = clock.now + 60_000

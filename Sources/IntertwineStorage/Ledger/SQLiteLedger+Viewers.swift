@@ -1,4 +1,5 @@
 import GRDB
+import Glibc
 public import IntertwineFeed
 
 extension SQLiteLedger {
@@ -68,38 +69,113 @@ extension SQLiteLedger {
     }
 }
 
-/// A viewer's list, asked by a look into the index for each cell: a microsecond or two, however long the list.
-private struct Listing: CellSet {
-    /// With the viewer in it already. Nil where the list is empty, as most are.
-    private let statement: SQLStatement?
+/// A viewer's list, asked of one cell after another.
+///
+/// A look into the index tells the next cell on the list, and so that none stands in between: whoever asks of cells among which none is on
+/// the list looks twice, whatever their order, and nobody looks more than twice for a cell. A look takes a microsecond, however long the list.
+private final class Listing: CellSet {
+    /// Where the stretch begins that is known.
+    private enum Start {
+        /// At a cell: what stands before it is not known.
+        case at([UInt8])
+        /// Behind a cell that is on the list.
+        case behind([UInt8])
+        case ofList
+    }
+
     private let list: ViewerList
+    private let isEmpty: Bool
+    /// With the viewer in them; one for all lists.
+    private let next: SQLStatement
+    /// Few pages need it.
+    private let previous: () throws -> SQLStatement
+    /// From here up to `end` no cell is on the list.
+    private var start: Start?
+    /// A cell that is on the list; nil for the list's end.
+    private var end: [UInt8]?
+
+    private init(_ list: ViewerList, isEmpty: Bool, next: SQLStatement, previous: @escaping () throws -> SQLStatement) {
+        (self.list, self.isEmpty, self.next, self.previous) = (list, isEmpty, next, previous)
+    }
 
     /// The lists in their order. Which of them hold anything is found by steps from one to the next: for most viewers, one step.
+    ///
+    /// - Parameter database: is read within one transaction for as long as the lists are asked.
     static func all(_ lists: [ViewerList], of viewer: String, in database: any SQLConnection) throws -> [Listing] {
-        let next = try SQLStatement(
+        let following = try SQLStatement(
             database,
             """
             SELECT list FROM listing INDEXED BY listing_place WHERE viewer = ?1 AND list > ?2 AND leads = 1 ORDER BY list LIMIT 1
             """)
-        defer { next.reset() }
-        try next.bind(1, viewer)
+        defer { following.reset() }
+        try following.bind(1, viewer)
         var filled: [String] = []
         while true {
-            next.reset()
-            try next.bind(2, filled.last ?? "")
-            guard try next.step() else { break }
-            filled.append(next.text(0))
+            following.reset()
+            try following.bind(2, filled.last ?? "")
+            guard try following.step() else { break }
+            filled.append(following.text(0))
         }
-        guard lists.contains(where: { filled.contains($0.rawValue) }) else { return lists.map { Listing(statement: nil, list: $0) } }
-        let one = try SQLStatement(
-            database, "SELECT 1 FROM listing INDEXED BY listing_leader WHERE viewer = ?1 AND list = ?2 AND cell = ?3 AND leads = 1")
-        try one.bind(1, viewer)
-        return lists.map { Listing(statement: filled.contains($0.rawValue) ? one : nil, list: $0) }
+        func statement(_ side: String) throws -> SQLStatement {
+            let statement = try SQLStatement(
+                database,
+                """
+                SELECT cell FROM listing INDEXED BY listing_leader
+                WHERE viewer = ?1 AND list = ?2 AND leads = 1 AND cell \(side) LIMIT 1
+                """)
+            try statement.bind(1, viewer)
+            return statement
+        }
+        let next = try statement(">= ?3 ORDER BY cell")
+        return lists.map { list in
+            Listing(list, isEmpty: !filled.contains(list.rawValue), next: next) { try statement("< ?3 ORDER BY cell DESC") }
+        }
+    }
+
+    private func look(_ statement: SQLStatement, from cell: UnsafeRawBufferPointer) throws -> [UInt8]? {
+        try statement.bind(2, list.rawValue)
+        return try statement.first(from: cell, at: 3)
     }
 
     func contains(_ cell: String) throws -> Bool {
-        guard let statement else { return false }
-        try statement.bind(2, list.rawValue)
-        return try statement.finds(cell, at: 3)
+        guard !isEmpty else { return false }
+        var cell = cell
+        return try cell.withUTF8 { try contains(UnsafeRawBufferPointer($0)) }
+    }
+
+    private func contains(_ cell: UnsafeRawBufferPointer) throws -> Bool {
+        if let start {
+            let side = end.map { cell.compared(to: $0) } ?? -1
+            if side == 0 { return true }
+            if side < 0, let isKnown = try isKnown(cell, since: start) { return isKnown }
+        }
+        (start, end) = (.at(Array(cell)), try look(next, from: cell))
+        return end.map { cell.compared(to: $0) == 0 } ?? false
+    }
+
+    /// Whether a cell before the stretch's end is on the list; nil where it stands before what is known, and before the cell in front of that.
+    private func isKnown(_ cell: UnsafeRawBufferPointer, since start: Start) throws -> Bool? {
+        switch start {
+        case .ofList: return false
+        case .behind(let edge):
+            let side = cell.compared(to: edge)
+            return side < 0 ? nil : side == 0
+        case .at(let first):
+            if cell.compared(to: first) >= 0 { return false }
+            let found = try first.withUnsafeBytes { try look(previous(), from: $0) }
+            let start = found.map(Start.behind) ?? .ofList
+            self.start = start
+            return try isKnown(cell, since: start)
+        }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Less than 0 where it comes before the others, as SQLite compares texts: byte by byte.
+    fileprivate func compared(to other: [UInt8]) -> Int {
+        let count = Swift.min(count, other.count)
+        let difference =
+            count == 0 ? 0 : other.withUnsafeBytes { one in baseAddress.flatMap { a in one.baseAddress.map { memcmp(a, $0, count) } } ?? 0 }
+        return difference != 0 ? Int(difference) : self.count - other.count
     }
 }

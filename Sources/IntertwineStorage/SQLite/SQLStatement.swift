@@ -131,17 +131,15 @@ struct SQLStatement {
         sqlite3_reset(pointer)
     }
 
-    /// Whether a run with a text as one of its values brings a row. SQLite copies neither the text nor the others.
-    func finds(_ value: String, at index: Int32) throws -> Bool {
-        var value = value
-        return try value.withUTF8 { text in
-            defer { reset() }
-            let base = text.isEmpty ? nil : UnsafeRawPointer(text.baseAddress)?.assumingMemoryBound(to: CChar.self)
-            // A null pointer would be NULL, which nothing is equal to.
-            guard let base else { return false }
-            try check(sqlite3_bind_text64(pointer, index, base, UInt64(text.count), nil, UInt8(SQLITE_UTF8)))
-            return try step()
+    /// The first column of the first row, with a text as one of the values; nil where there is none. SQLite does not copy the text.
+    func first(from text: UnsafeRawBufferPointer, at index: Int32) throws -> [UInt8]? {
+        defer { reset() }
+        guard let base = text.baseAddress?.assumingMemoryBound(to: CChar.self) else {
+            try check(sqlite3_bind_text(pointer, index, "", 0, Self.copied))
+            return try step() ? bytes(0) : nil
         }
+        try check(sqlite3_bind_text64(pointer, index, base, UInt64(text.count), nil, UInt8(SQLITE_UTF8)))
+        return try step() ? bytes(0) : nil
     }
 
     /// One run that brings no rows.
