@@ -114,15 +114,19 @@ struct DocumentWriter {
 
     private mutating func write(string: String) {
         text += "\""
-        for scalar in string.unicodeScalars {
-            switch scalar {
-            case "\"": text += "\\\""
-            case "\\": text += "\\\\"
-            case "\n": text += "\\n"
-            case "\u{0}"..."\u{1F}": text += "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
-            default: text.unicodeScalars.append(scalar)
+        // Mostly nothing needs an escape: what lies in between is copied as it is.
+        var rest = Substring(string)
+        while let index = rest.utf8.firstIndex(where: { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) {
+            text += rest[..<index]
+            switch rest.utf8[index] {
+            case UInt8(ascii: "\""): text += "\\\""
+            case UInt8(ascii: "\\"): text += "\\\\"
+            case UInt8(ascii: "\n"): text += "\\n"
+            case let control: text += "\\u00" + (control < 16 ? "0" : "") + String(control, radix: 16)
             }
+            rest = rest[rest.utf8.index(after: index)...]
         }
+        text += rest
         text += "\""
     }
 }
