@@ -79,8 +79,11 @@ struct MediaAdvertisementCellFactory: CellViewModelFactory {
         let advertisement = try Advertisement(item: item)
         var bindings = [Binding("media", .custom(type: "media", .text(advertisement.contentURL)))]
         if let poster = advertisement.posterURL {
-            let shape = PictureRule.cell.shape(in: size.size(width: context.width), .fit)
-            bindings.append(Binding("poster", .image(context.links.picture(poster, shape, scale: context.scale, now: context.now))))
+            var shape = PictureRule.cell.shape(in: size.size(width: context.width), .fit)
+            shape.part = "poster"
+            var picture = context.links.picture(poster, shape, scale: context.scale, now: context.now)
+            picture.alternative = advertisement.alternative ?? "Advertisement"
+            bindings.append(Binding("poster", .image(picture)))
         }
         if let type = advertisement.mediaType { bindings.append(Binding("mediaType", .text(type))) }
         if let duration = advertisement.duration { bindings.append(Binding("duration", .custom(type: "number", .number(duration)))) }
