@@ -52,17 +52,19 @@ final class VipsPicture {
         return body(data.assumingMemoryBound(to: UInt8.self))
     }
 
-    /// Says what encoders have to know of frames.
+    /// The names of all that is noted beside the pixels. Some belong to the image itself, and stay whoever removes them.
+    private var fields: [String] {
+        guard let names = vips_image_get_fields(pointer) else { return [] }
+        defer { g_strfreev(names) }
+        return sequence(first: names) { $0 + 1 }.lazy.map(\.pointee).prefix { $0 != nil }.compactMap { $0.map { String(cString: $0) } }
+    }
+
+    /// Says what encoders have to know of frames, and nothing else of where the picture comes from.
     func describe(frameHeight: Int?) {
-        // Not all encoders of libvips leave them out when they are told to.
-        for name in ["exif-data", "xmp-data", "iptc-data", "photoshop-data", "icc-profile-data", "orientation"] {
-            vips_image_remove(pointer, name)
-        }
-        if let frameHeight {
-            vips_image_set_int(pointer, "page-height", Int32(clamping: frameHeight))
-        } else {
-            for name in ["page-height", "n-pages", "delay", "loop"] { vips_image_remove(pointer, name) }
-        }
+        // Not all encoders of libvips leave them out when they are told to, and some make notes anew of the single values of old ones.
+        let kept = frameHeight == nil ? [] : ["n-pages", "delay", "loop"]
+        for name in fields where !kept.contains(name) { vips_image_remove(pointer, name) }
+        if let frameHeight { vips_image_set_int(pointer, "page-height", Int32(clamping: frameHeight)) }
     }
 }
 

@@ -129,7 +129,8 @@ struct ImageTests {
                     + "\n"
             }
             let service = try RunningService(
-                items: users.joined(), settings: ["images.sources=https://pictures.example/ folder:\(Self.pictures)", "images.disk=0"])
+                items: users.joined(),
+                settings: ["images.sources=https://pictures.example/ folder:\(Self.pictures)", "images.disk=0", "images.worker=/none"])
             let hrefs = try Self.hrefs(service)
             let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: "\(Self.pictures)/avatar-0.png")))
             for _ in 0..<2 {

@@ -149,12 +149,9 @@ struct SizedTests {
         await second.stop()
     }
 
-    @Test("Of a picture that must not be stored it is not stored either, and of one that is cut off there is none")
+    @Test("Of a picture that must not be stored it is not stored either")
     func passing() async throws {
-        let origin = try Origin { request, connection in
-            let body = request.path == "/cut" ? Array(Picture.png().dropLast(100)) : Picture.png()
-            connection.answer(200, ["Content-Type: image/png", "Cache-Control: no-store"], body: body)
-        }
+        let origin = try Self.origin(["Cache-Control: no-store"])
         defer { origin.stop() }
         let maker = FakeTransformer()
         let house = try House([origin]) { $0.transformer = maker }
@@ -163,7 +160,6 @@ struct SizedTests {
             #expect(got.status == 200 && got.headers["Cache-Control"] == "no-store")
         }
         #expect(maker.recipes.count == 2)
-        #expect(try await Self.get(house, origin.url("/cut")).failure?.code == "truncated")
         await house.stop()
     }
 

@@ -249,11 +249,12 @@ struct ViewerListTests {
             DROP TABLE delivery; DROP TABLE exposure; DROP TABLE reservation;
             ALTER TABLE event DROP COLUMN campaign; ALTER TABLE event DROP COLUMN feed; ALTER TABLE event DROP COLUMN section;
             ALTER TABLE event DROP COLUMN position; ALTER TABLE event DROP COLUMN layout;
-            DROP TABLE passed_time; DELETE FROM grdb_migrations WHERE identifier GLOB '[3567]:*'; PRAGMA user_version = 2
+            DROP TABLE client; DROP INDEX idempotency_owner; ALTER TABLE idempotency DROP COLUMN owner; DROP INDEX selection_viewer;
+            DROP TABLE passed_time; DELETE FROM grdb_migrations WHERE identifier GLOB '[35678]:*'; PRAGMA user_version = 2
             """)
         let ledger = try scratch.ledger(clock)
         #expect(try await ledger.cells(on: .saved, of: "v", after: nil, limit: 9).map(\.cell) == before)
-        #expect(try scratch.sqlite("ledger.sqlite", "SELECT DISTINCT until FROM listing; PRAGMA user_version") == "\(until)\n7")
+        #expect(try scratch.sqlite("ledger.sqlite", "SELECT DISTINCT until FROM listing; PRAGMA user_version") == "\(until)\n8")
         #expect(try rows == "2|1")
     }
 }

@@ -214,7 +214,9 @@ actor SizedFlights {
                 CachedImage(source: source, kind: kind, body: bytes, freshness: freshness, validators: .init()), true, CacheStatus(.hit)
             )
         }
+        making.awaitsOriginal = true
         let answer = await flights.original(of: making.wish.source, id: making.id, priority: making.priority, making.ticket)
+        making.awaitsOriginal = false
         switch answer.body {
         case .whole(let image): return (image, answer.isKept, answer.cacheStatus)
         case .failure(let failure):
@@ -313,7 +315,8 @@ actor SizedFlights {
         all.sizedMade += metrics.made
         all.sizedAborted += metrics.aborted
         all.sizedFailed.merge(metrics.failed, uniquingKeysWith: +)
-        all.waiters += waiters.count - byKey.count
+        // Those who ask for originals are waiters of the others.
+        all.waiters += waiters.count - byKey.values.count { $0.awaitsOriginal }
         return all
     }
 }
@@ -352,6 +355,7 @@ final class SizedMaking {
     var waiters: [UInt64: Waiter] = [:]
     var stale: CachedImage?
     var isPurged = false
+    var awaitsOriginal = false
     /// What is known to be wrong with the picture.
     var failure: ImageFailure?
     /// How it was found out that there is none.

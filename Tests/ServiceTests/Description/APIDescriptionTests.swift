@@ -35,7 +35,7 @@ struct APIDescriptionTests {
     func routes() async throws {
         let service = try await Self.service()
         let routes = service.publicRoutes + service.operatorRoutes
-        #expect(routes.filter { $0.operation == nil }.map(\.pattern) == ["/", "/viewer/{file}"])
+        #expect(routes.filter { $0.operation == nil }.map(\.pattern) == ["/", "/viewer/{file}", "/viewer/client/{file}"])
         for listener in [service.publicRoutes, service.operatorRoutes] {
             let ids = listener.compactMap { $0.operation?.id }
             #expect(Set(ids).count == ids.count)
@@ -50,7 +50,7 @@ struct APIDescriptionTests {
     @Test("slots and identifiers are those of the types")
     func enumerations() async throws {
         let slots = try #require(try await Self.schema("Actions")["properties"] as? [String: Any])
-        #expect(Set(slots.keys) == Set(CommandKey.standard.map(\.rawValue)))
+        #expect(Set(slots.keys) == Set((CommandKey.standard + CommandKey.playback).map(\.rawValue)))
         let identifiers = try #require(try await Self.schema("Identifier")["examples"] as? [String])
         let cells =
             UserCell.allCases.map(\.rawValue) + ["AdvertisementCollectionViewCell", SectionHeaderCellFactory().identifier]
