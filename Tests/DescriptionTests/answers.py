@@ -13,6 +13,7 @@ from service import Service, advertisement, user
 PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010806000000 1f15c4890000000d49444154789c6360606060000000050001a5f645400000000049454e44ae426082".replace(" ", ""))
 VIEWER = {"X-Viewer-ID": "v1"}
+JSON = {"Content-Type": "application/json"}
 SLOW = threading.Event()
 SECTIONS = """
 kinds:
@@ -162,9 +163,26 @@ def changes(walk):
         assert json.loads(walk.ask("get", template + "/changes", 200, values, "?since=AAAA").content) == {"reload": True}
         for wrong in ["", "?since=", "?since=a.b", "?since=A&since=B"]:
             walk.ask("get", template + "/changes", 400, values, wrong)
+        # The same with a body, for what is too long for a URL.
+        body = json.dumps({"since": query.removeprefix("?since=").split(",")})
+        posted = walk.ask("post", template + "/changes", 200, values, headers=JSON, body=body)
+        assert [each["cell"]["id"] for each in json.loads(posted.content)["reconfigured"]] == ["user:grace"]
+        walk.ask("post", template + "/changes", 400, values, headers=JSON, body="{}")
     walk.ask("get", "/feed", 400, query="?changes=perhaps")
     walk.ask("get", "/feeds/{name}/changes", 404, {"name": "nothing"}, "?since=A")
     walk.ask("get", section + "/changes", 404, {"name": "people", "section": "nothing"}, "?since=A")
+
+
+def single(walk):
+    cell = json.loads(walk.ask("get", "/cells/{id}", 200, {"id": "user:grace"}).content)
+    assert cell["id"] == "user:grace"
+    walk.ask("get", "/cells/{id}", 200, {"id": "ad:1"}, headers=VIEWER)
+    walk.ask("get", "/cells/{id}", 404, {"id": "user:nobody"})
+    assert {feed["path"] for feed in json.loads(walk.ask("get", "/feeds", 200).content)["feeds"]} >= {"/feed", "/feeds/people"}
+    known = json.dumps({"cells": "UserSnapshotCollectionViewCell, *;q=0"})
+    digest = json.loads(walk.ask("put", "/clients/{name}", 200, {"name": "ios-4.2"}, headers=JSON, body=known).content)["digest"]
+    walk.ask("get", "/feed", 200, query=f"?client={digest}")
+    walk.ask("put", "/clients/{name}", 400, {"name": "ios-4.2"}, headers=JSON, body="{}")
 
 
 def actions(walk, cells):
@@ -291,6 +309,7 @@ def main():
         walk = Walk(service, description)
         cells = feed(walk)
         sections(walk)
+        single(walk)
         actions(walk, cells)
         images(walk, cells)
         rest(walk)

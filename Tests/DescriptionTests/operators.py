@@ -109,6 +109,7 @@ def reading(walk, service):
         walk.ask("delete", "/admin/images", 204, query=query)
     walk.ask("delete", "/admin/images", 400)
     walk.ask("delete", "/admin/images", 400, query="?all=true&host=example.com")
+    walk.ask("delete", "/admin/viewers/{id}", 200, {"id": "v1"})
     walk.ask("get", "/admin/sources", 200)
     walk.ask("post", "/admin/sources/{name}/sync", 404, {"name": "nothing"})
     for path in ["/healthz", "/readyz", "/metrics", "/openapi.json"]:

@@ -26,7 +26,7 @@ extension Schema {
         "/images/AXuJAAecoioHpRy2i46ncVRsnkNx24E/aHR0cHM6Ly9waWN0dXJlcy5leGFtcGxlLmNvbS90dC5wbmc"}}}, "cancellation": {
         "type": "request", "method": "DELETE", "href": "/images/requests/{request}", "templated": true}, "selection": {
         "type": "request", "method": "POST", "href": "/cells/user:tt/selection"}, "deselection": {"type": "request",
-        "method": "DELETE", "href": "/cells/user:tt/selection"}}}], "page": {"limit": 1, "next":
+        "method": "DELETE", "href": "/cells/user:tt/selection"}}}], "page": {"protocol": 1, "limit": 1, "next":
         "/feed?cursor=kWaFAAHIvCWGzdh81gIAAAAAACAAAAAAAAAAEAAAn-Hll1lZbKzCgwxbkmlHsQ&limit=1", "previous": null}}
         """#
     ).named("Page")
