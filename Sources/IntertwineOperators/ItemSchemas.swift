@@ -35,7 +35,7 @@ extension Schema {
         .required("clickthroughUrl", .url, "Where a click leads."),
         .optional("posterUrl", .url.orNull, "Of the picture that stands for what is played."),
         .optional("mediaType", .mediaType.orNull),
-        .optional("duration", .number(minimum: 0.1).orNull, "Of what is played, in seconds."),
+        .optional("duration", .number(minimum: 0.1, maximum: 86_400).orNull, "Of what is played, in seconds."),
     ]).described("The id is a text, whichever it was imported as; an import takes it as the same.").named("Advertisement")
     static let advertisementBody = Schema.object([
         .optional("klass", .word("advertisement")),
@@ -45,7 +45,7 @@ extension Schema {
         .required("clickthroughUrl", .url, "Where a click leads."),
         .optional("posterUrl", .url.orNull, "Of the picture that stands for what is played."),
         .optional("mediaType", .mediaType.orNull),
-        .optional("duration", .number(minimum: 0.1).orNull, "Of what is played, in seconds."),
+        .optional("duration", .number(minimum: 0.1, maximum: 86_400).orNull, "Of what is played, in seconds."),
     ]).named("AdvertisementBody")
     static let item = Schema.object([
         .required("klass", .string),

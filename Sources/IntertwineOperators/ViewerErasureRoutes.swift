@@ -28,12 +28,17 @@ struct ViewerErasureRoutes: Sendable {
                         .required("listed", .count, "Cells on lists."), .required("selections", .count), .required("exposures", .count),
                         .required("idempotencyKeys", .count), .required("events", .count, "Events that have no name any more."),
                     ]), [.noStore], example: #"{"listed": 4, "selections": 2, "exposures": 0, "idempotencyKeys": 1, "events": 17}"#),
-                .badRequest("The path is not UTF-8, or the request cannot be understood at all.", []),
+                .badRequest(
+                    "The path is not UTF-8, or the request cannot be understood at all.",
+                    [.init(.invalidParameter, "id must be at most 256 characters long.")]),
                 .forbidden, .storeUnavailable,
             ])
         return [
             Route(.delete, "/admin/viewers/{id}", operation, timeLimit: .seconds(3_600)) { request in
                 let viewer = try request[Self.viewer]
+                guard viewer.unicodeScalars.count <= 256 else {
+                    throw Problem(.badRequest, .invalidParameter, "id must be at most 256 characters long.")
+                }
                 let erased = try await archive.erase(viewer: viewer, owners: owners(viewer))
                 let encoder = JSONEncoder()
                 encoder.outputFormatting = [.sortedKeys]

@@ -45,10 +45,10 @@ package struct Schema: Sendable {
     /// A whole number that is not negative.
     package static let count = integer(minimum: 0)
 
-    package static func number(minimum: Double? = nil, above: Double? = nil) -> Schema {
+    package static func number(minimum: Double? = nil, maximum: Double? = nil, above: Double? = nil) -> Schema {
         Schema([
             .init("type", .text("number")), minimum.map { .init("minimum", .number($0)) },
-            above.map { .init("exclusiveMinimum", .number($0)) },
+            maximum.map { .init("maximum", .number($0)) }, above.map { .init("exclusiveMinimum", .number($0)) },
         ])
     }
 
@@ -69,9 +69,10 @@ package struct Schema: Sendable {
     /// This truth value and no other: said so that generators make a plain truth value of it.
     package static func flag(_ flag: Bool) -> Schema { boolean.with("not", .object([.init("const", .flag(!flag))])) }
 
-    package static func list(of element: Schema, maximum: Int? = nil, isUnique: Bool = false) -> Schema {
+    package static func list(of element: Schema, minimum: Int? = nil, maximum: Int? = nil, isUnique: Bool = false) -> Schema {
         Schema([
-            .init("type", .text("array")), maximum.map { .init("maxItems", .integer($0)) },
+            .init("type", .text("array")), minimum.map { .init("minItems", .integer($0)) },
+            maximum.map { .init("maxItems", .integer($0)) },
             isUnique ? .init("uniqueItems", .flag(true)) : nil, .init("items", element.value),
         ])
     }

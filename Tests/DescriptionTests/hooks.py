@@ -31,8 +31,8 @@ def filter_case(context, case):
 
 @schemathesis.hook
 def map_case(context, case):
-    """A valid cursor is one that the list gave out, the id in a body that of the path (where escapes are escapes), and pictures are forgotten
-    by one thing at a time."""
+    """A valid cursor is one that the list gave out, a valid client one that is registered, its cells a list of RFC 9651, and pictures are
+    forgotten by one thing at a time."""
     if not is_positive(case):
         return case
     if "cursor" in (case.query or {}):
@@ -40,11 +40,21 @@ def map_case(context, case):
             case.query["cursor"] = cursor
         else:
             del case.query["cursor"]
-    if case.method == "PUT" and isinstance(case.body, dict) and "id" in case.body:
-        case.body["id"] = unquote(str(case.path_parameters["id"]))
+    (case.query or {}).pop("client", None)
+    if "Accept-Cells" in (case.headers or {}):
+        case.headers["Accept-Cells"] = "CircularUserCollectionViewCell;v=2, *"
+    if case.operation.path == "/clients/{name}" and isinstance(case.body, dict):
+        case.body["cells"] = "CircularUserCollectionViewCell;v=2, *"
     if case.operation.path == "/admin/images":
         case.query = next(({name: case.query[name]} for name in ("url", "prefix", "host") if name in (case.query or {})), {"all": "true"})
     return case
+
+
+@schemathesis.hook
+def before_call(context, case, kwargs):
+    """A valid id in a body is that of the path, where escapes are escapes; links between operations may have put another one there."""
+    if is_positive(case) and case.method == "PUT" and isinstance(case.body, dict) and {"id"} <= case.body.keys() & case.path_parameters.keys():
+        case.body["id"] = unquote(str(case.path_parameters["id"]))
 
 
 @schemathesis.serializer("application/x-ndjson")

@@ -50,7 +50,9 @@ struct ClientRoutes: Sendable {
                         {"name": "ios-4.2", "digest": "Zt4mB1jk2f3oKp0q", "cells": "CircularUserCollectionViewCell;v=2, \
                         UserSnapshotCollectionViewCell, *;q=0"}
                         """),
-                .badRequest("The body, or the name, is none.", [.init(.invalidBody, shape)]),
+                .badRequest(
+                    "The body, or the name, is none.",
+                    [.init(.invalidBody, shape), .init(.invalidParameter, "name must be a letter followed by letters, digits, _, . or -.")]),
                 .problem(
                     .conflict, "There are as many clients as there may be (1,000).",
                     [.init(.tooManyClients, "There are as many clients as there may be; take one of their names.")]),
@@ -62,7 +64,9 @@ struct ClientRoutes: Sendable {
                     throw Problem(
                         .badRequest, .invalidParameter, "name must be a letter followed by letters, digits, _, . or -, 64 at most.")
                 }
-                guard let body = try? JSONDecoder().decode(Registration.self, from: Data(request.request.body.bytes ?? [])) else {
+                guard let body = try? JSONDecoder().decode(Registration.self, from: Data(request.request.body.bytes ?? [])),
+                    !body.cells.isEmpty
+                else {
                     throw Problem(.badRequest, .invalidBody, shape)
                 }
                 let capabilities = try ClientCapabilities(body.cells)

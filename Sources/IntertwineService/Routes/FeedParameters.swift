@@ -79,7 +79,7 @@ enum FeedParameters {
         .badRequest, .invalidParameter, "since must be the page.since of each page that is held, with commas in between.")
 
     static let lastEvent = Parameter.field(
-        "Last-Event-ID", .string(pattern: "^[A-Za-z0-9_,-]+$"),
+        "Last-Event-ID", .string,
         "The id of the last event that came, where a stream is taken up again: in place of `since`. Only with `Accept: text/event-stream`.",
         example: #""AZ-OYdNyCY8QFAAAAAt1c2VyOmFuZHJlYQ""#)
 
@@ -155,7 +155,7 @@ extension Answer {
                     .init("Vary", "As in 200."), .init("Link", "As in 200."),
                 ]
             ).named("PageNotModified"),
-            .badRequest(text, wrong), .notAcceptable, .preconditionFailed,
+            .badRequest(text, wrong + [.wrongClient]), .notAcceptable, .preconditionFailed,
         ]
     }
 }
@@ -163,6 +163,7 @@ extension Answer {
 extension Answer.Told {
     static let wrongLimit = Answer.Told(.invalidParameter, "limit must be a whole number from 1 to 100.")
     static let wrongCursor = Answer.Told(.invalidCursor, "cursor is not one that this feed gave out.")
+    static let wrongClient = Answer.Told(.unknownClient, "client is not the digest of a registered client: register it again.")
     static let wrongViewer = Answer.Told(.invalidParameter, "X-Viewer-ID must be at most 256 characters long.")
 }
 

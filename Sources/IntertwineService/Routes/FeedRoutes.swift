@@ -128,7 +128,7 @@ struct FeedRoutes: Sendable {
         ],
         answers: Answer.negotiated + [
             .json(.ok, "The cell.", .cell, [.pageCaching, .eTag, .vary, .contentEncoding]),
-            .badRequest("A parameter is wrong.", [.wrongViewer]),
+            .badRequest("A parameter is wrong.", [.wrongViewer, .wrongClient]),
             .problem(
                 .notFound, "There is no such cell, or none in this layout.", [.init(.unknownCell, "There is no such cell.")]),
         ])
@@ -161,7 +161,7 @@ struct FeedRoutes: Sendable {
             parameters: way.parameters + [P.since, P.lastEvent, P.client, P.acceptCells, P.viewer, P.ifNoneMatch],
             answers: way.missing + Answer.negotiated + [
                 .json(.ok, "The changes.", .changes, [.pageCaching, .eTag, .vary, .contentEncoding]),
-                .badRequest("`since` is missing, or holds characters that it never has.", [wrongSince]), .tooManyListeners,
+                .badRequest("`since` is missing, or holds characters that it never has.", [wrongSince, .wrongClient]), .tooManyListeners,
             ])
         return [
             Route(.get, way.pattern, pages) { try await page($0, of: try way.feed($0), route: way.pattern) },
@@ -200,12 +200,13 @@ struct FeedRoutes: Sendable {
                     .required(
                         "since",
                         .list(
-                            of: .string(minLength: 1, maxLength: 6_144, pattern: "^[A-Za-z0-9_-]+$"), maximum: FeedAssembler.heldPageLimit),
+                            of: .string(minLength: 1, maxLength: 6_144, pattern: "^[A-Za-z0-9_-]+$"), minimum: 1,
+                            maximum: FeedAssembler.heldPageLimit),
                         "The `page.since` of each page that the client holds, in the order of the feed.")
                 ]), text: "At most 16 pages.", example: #"{"since": ["AZ-OYdNyCY8QFAAAAAt1c2VyOmFuZHJlYQ"]}"#),
             answers: way.missing + [
                 .json(.ok, "The changes.", .changes, [.noStore]),
-                .badRequest("The body is none of these.", [.init(.invalidBody, Self.changesShape)]),
+                .badRequest("The body is none of these.", [.init(.invalidBody, Self.changesShape), .wrongClient, .wrongViewer]),
             ])
     }
 
@@ -214,7 +215,9 @@ struct FeedRoutes: Sendable {
     /// The texts in a body.
     private static func held(in body: [UInt8]) throws(Problem) -> [String] {
         struct Held: Decodable { var since: [String] }
-        guard let held = try? JSONDecoder().decode(Held.self, from: Data(body)), !held.since.isEmpty else {
+        guard let held = try? JSONDecoder().decode(Held.self, from: Data(body)), !held.since.isEmpty,
+            held.since.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy { FeedParameters.isPlain($0) && $0 != UInt8(ascii: ",") } })
+        else {
             throw Problem(.badRequest, .invalidBody, changesShape)
         }
         return held.since

@@ -61,6 +61,7 @@ import Testing
         case .date(let date): made = .object(["type": .text("date"), "value": .text(date)])
         case .number(let number): made = .object(["type": .text("number"), "value": .number(number)])
         case .link(let href): made = .object(["type": .text("link"), "value": .text(href)])
+        case .media(let href): made = .object(["type": .text("media"), "value": .text(href)])
         case nil: made = .null
         }
         #expect(made == entry.expect)

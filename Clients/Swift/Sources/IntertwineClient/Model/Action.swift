@@ -69,6 +69,8 @@ public struct Binding: Hashable, Sendable {
         case date(String)
         case number(Double)
         case link(String)
+        /// Where what is played lies.
+        case media(String)
     }
 
     public let members: [String: JSONValue]
@@ -79,6 +81,7 @@ public struct Binding: Hashable, Sendable {
 
     public var value: Value? {
         text.map(Value.text) ?? image.map(Value.image) ?? date.map(Value.date) ?? number.map(Value.number) ?? link.map(Value.link)
+            ?? media.map(Value.media)
     }
 
     public var text: String? { members["text"]?.text }
@@ -92,6 +95,8 @@ public struct Binding: Hashable, Sendable {
             return url.scheme.map { ["http", "https"].contains($0.lowercased()) } == false ? nil : link
         }
     }
+    /// Where what is played lies.
+    public var media: String? { members["media"]?.text.flatMap { $0.isEmpty ? nil : $0 } }
     /// Where the picture is.
     public var image: String? { members["image"]?.text.flatMap { $0.isEmpty ? nil : $0 } }
     /// Where the picture is for a screen of so many pixels a point: at the smallest scale offered that is no smaller, or the largest.
