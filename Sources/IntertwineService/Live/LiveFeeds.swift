@@ -85,11 +85,14 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
         let preamble = Array("retry: \(Int.random(in: 1_000...5_000))\n\n".utf8)
         let fields: HTTPFields = [.contentType: "text/event-stream", .cacheControl: "no-store"]
         return ServerResponse(status: .ok, fields: fields) { [self] stream in
-            PushedStream.send(preamble, to: [stream])
-            state.withLock { state in
+            // Others may have come in since.
+            let isIn = state.withLock { state in
+                guard state.count < limit, !state.isStopping else { return false }
                 state.groups[key, default: Group()].streams.append(stream)
                 state.count += 1
+                return true
             }
+            PushedStream.send(preamble, to: [stream], ending: !isIn)
         }
     }
 

@@ -84,7 +84,6 @@ private final class Listing: CellSet {
     }
 
     private let list: ViewerList
-    private let isEmpty: Bool
     /// With the viewer in them; one for all lists.
     private let next: SQLStatement
     /// Few pages need it.
@@ -94,14 +93,14 @@ private final class Listing: CellSet {
     /// A cell that is on the list; nil for the list's end.
     private var end: [UInt8]?
 
-    private init(_ list: ViewerList, isEmpty: Bool, next: SQLStatement, previous: @escaping () throws -> SQLStatement) {
-        (self.list, self.isEmpty, self.next, self.previous) = (list, isEmpty, next, previous)
+    private init(_ list: ViewerList, next: SQLStatement, previous: @escaping () throws -> SQLStatement) {
+        (self.list, self.next, self.previous) = (list, next, previous)
     }
 
     /// The lists in their order. Which of them hold anything is found by steps from one to the next: for most viewers, one step.
     ///
     /// - Parameter database: is read within one transaction for as long as the lists are asked.
-    static func all(_ lists: [ViewerList], of viewer: String, in database: any SQLConnection) throws -> [Listing] {
+    static func all(_ lists: [ViewerList], of viewer: String, in database: any SQLConnection) throws -> [any CellSet] {
         let following = try SQLStatement(
             database,
             """
@@ -116,6 +115,7 @@ private final class Listing: CellSet {
             guard try following.step() else { break }
             filled.append(following.text(0))
         }
+        guard !filled.isEmpty else { return lists.map { _ in NothingListed() } }
         func statement(_ side: String) throws -> SQLStatement {
             let statement = try SQLStatement(
                 database,
@@ -128,7 +128,8 @@ private final class Listing: CellSet {
         }
         let next = try statement(">= ?3 ORDER BY cell")
         return lists.map { list in
-            Listing(list, isEmpty: !filled.contains(list.rawValue), next: next) { try statement("< ?3 ORDER BY cell DESC") }
+            guard filled.contains(list.rawValue) else { return NothingListed() }
+            return Listing(list, next: next) { try statement("< ?3 ORDER BY cell DESC") }
         }
     }
 
@@ -138,7 +139,6 @@ private final class Listing: CellSet {
     }
 
     func contains(_ cell: String) throws -> Bool {
-        guard !isEmpty else { return false }
         var cell = cell
         return try cell.withUTF8 { try contains(UnsafeRawBufferPointer($0)) }
     }
@@ -168,6 +168,11 @@ private final class Listing: CellSet {
             return try isKnown(cell, since: start)
         }
     }
+}
+
+/// A list that nothing is on, as most are.
+private struct NothingListed: CellSet {
+    func contains(_ cell: String) -> Bool { false }
 }
 
 extension UnsafeRawBufferPointer {
