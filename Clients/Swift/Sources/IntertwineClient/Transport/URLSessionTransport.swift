@@ -47,9 +47,11 @@ public final class URLSessionTransport: Transport {
             try await withCheckedThrowingContinuation { continuation in
                 receiver.expect(task, limit: limit, head: continuation)
                 task.resume()
+                // Called off before anybody was expected.
+                if Task.isCancelled { receiver.callOff(task) }
             }
         } onCancel: {
-            task.cancel()
+            receiver.callOff(task)
         }
     }
 }
@@ -70,6 +72,18 @@ private final class Receiver: NSObject, URLSessionDataDelegate, Sendable {
 
     func expect(_ task: URLSessionTask, limit: Int, head: CheckedContinuation<HTTPStream, any Error>) {
         exchanges.withLock { $0[task.taskIdentifier] = Exchange(head: head, room: limit) }
+    }
+
+    /// Ends it for whoever waits for its head, without waiting for the session: that of Linux may tell nothing of a task that was cancelled
+    /// around its start.
+    func callOff(_ task: URLSessionTask) {
+        let head = exchanges.withLock { exchanges -> CheckedContinuation<HTTPStream, any Error>? in
+            guard let head = exchanges[task.taskIdentifier]?.head else { return nil }
+            exchanges[task.taskIdentifier] = nil
+            return head
+        }
+        task.cancel()
+        head?.resume(throwing: CancellationError())
     }
 
     func urlSession(

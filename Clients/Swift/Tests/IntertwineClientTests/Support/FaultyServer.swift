@@ -72,8 +72,9 @@ final class FaultyServer: @unchecked Sendable {
 
     /// Takes no more connections: whoever asks is refused by the system.
     func stop() {
+        // Closed by the thread that accepts: closed here, its number could be another server's before that thread has seen it, which would
+        // then answer in that server's place.
         shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
     }
 
     /// An answer with its length.
@@ -83,6 +84,7 @@ final class FaultyServer: @unchecked Sendable {
     }
 
     private func accept() {
+        defer { close(listener) }
         while true {
             #if canImport(Glibc)
                 let client = Glibc.accept(listener, nil, nil)
