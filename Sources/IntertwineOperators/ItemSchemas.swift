@@ -36,6 +36,7 @@ extension Schema {
         .optional("posterUrl", .url.orNull, "Of the picture that stands for what is played."),
         .optional("mediaType", .mediaType.orNull),
         .optional("duration", .number(minimum: 0.1, maximum: 86_400).orNull, "Of what is played, in seconds."),
+        .optional("advertiser", Schema.string(minLength: 1, maxLength: 200).orNull, "Who pays, as reports call them."),
     ]).described("The id is a text, whichever it was imported as; an import takes it as the same.").named("Advertisement")
     static let advertisementBody = Schema.object([
         .optional("klass", .word("advertisement")),
@@ -46,6 +47,7 @@ extension Schema {
         .optional("posterUrl", .url.orNull, "Of the picture that stands for what is played."),
         .optional("mediaType", .mediaType.orNull),
         .optional("duration", .number(minimum: 0.1, maximum: 86_400).orNull, "Of what is played, in seconds."),
+        .optional("advertiser", Schema.string(minLength: 1, maxLength: 200).orNull, "Who pays, as reports call them."),
     ]).named("AdvertisementBody")
     static let item = Schema.object([
         .required("klass", .string),

@@ -5,7 +5,7 @@ internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 internal import IntertwineRouting
 
-/// `GET /admin/reports?from=&to=&by=`: what the ledger counted, by day, by advertisement or by verdict.
+/// `GET /admin/reports?from=&to=&by=`: what the ledger counted, by one thing or by two.
 struct ReportRoutes: Sendable {
     private static let day: Int64 = 86_400_000
     /// Days of a report that names none.
@@ -19,12 +19,32 @@ struct ReportRoutes: Sendable {
         var from: String
         var to: String
         var by: String
+        var and: String?
+        /// Of the viewers, where they are estimated.
+        var viewersError: Double?
         var rows: [ReportRow]
     }
 
     private static let from = day("from", "The first day, in UTC.", example: "2026-11-01")
     private static let to = day("to", "The last day, in UTC.", example: "2026-11-30")
     private static let by = Parameter.word("by", default: LedgerReport.Grouping.day, "What the rows are.", example: .ad)
+    private enum Second: String, CaseIterable, Sendable {
+        case none, day, hour, ad, campaign, advertiser, creative, feed, section, position
+    }
+
+    private enum Format: String, CaseIterable, Sendable { case json, csv }
+
+    private enum Viewers: String, CaseIterable, Sendable { case none, estimated }
+
+    private static let and = Parameter.word("and", default: Second.none, "What the rows are divided by once more.", example: .hour)
+    private static let format = Parameter.word("format", default: Format.json, "How the report is written.", example: .csv)
+    private static let viewers = Parameter.word(
+        "viewers", default: Viewers.none,
+        """
+        `estimated`: with how many different viewers, of those with a name, impressions counted. An estimate with a standard error of 0.8 %; \
+        by one grouping but `verdict`, or by one and `day`.
+        """,
+        example: .estimated)
     private static let pathBy = Parameter<LedgerReport.Grouping>.segment("by", "What the rows are.", example: .ad)
 
     private static func day(_ name: String, _ text: String, example: String) -> Parameter<String?> {
@@ -39,10 +59,14 @@ struct ReportRoutes: Sendable {
 
     var routes: [Route] {
         [
-            Route(.get, "/admin/reports", Self.operation("getReport", [Self.from, Self.to, Self.by])) { request in
+            Route(.get, "/admin/reports", Self.operation("getReport", [Self.from, Self.to, Self.by, Self.and, Self.viewers, Self.format])) {
+                request in
                 try await report(request, by: try request[Self.by])
             },
-            Route(.get, "/admin/reports/{by}", Self.operation("getReportBy", [Self.pathBy, Self.from, Self.to])) { request in
+            Route(
+                .get, "/admin/reports/{by}",
+                Self.operation("getReportBy", [Self.pathBy, Self.from, Self.to, Self.and, Self.viewers, Self.format])
+            ) { request in
                 try await report(request, by: try request[Self.pathBy])
             },
         ]
@@ -55,7 +79,7 @@ struct ReportRoutes: Sendable {
             parameters: parameters,
             answers: [
                 .json(
-                    .ok, "The report.", .report, [.noStore],
+                    .ok, "The report.", .report, [.noStore], orTexts: ["text/csv"],
                     example: """
                         {"from": "2026-11-21", "to": "2026-11-21", "by": "day", "rows": [{"key": "2026-11-21", "day": "2026-11-21", \
                         "counts": {"impression": 40, "click": 2}, "clickThroughRate": 0.05, "impressions": 40, "clicks": 2, "selections": 0, \
@@ -73,22 +97,30 @@ struct ReportRoutes: Sendable {
         let last = try request[Self.to].flatMap(Self.number) ?? Int(request.now / Self.day)
         let first = try request[Self.from].flatMap(Self.number) ?? last - (Self.span - 1)
         guard first <= last else { throw Problem(.badRequest, .invalidParameter, "from must not be later than to.") }
-        let report = try await archive.report(days: first...last, by: by, prefixes: prefixes)
-        let rows = report.rows.map { row in
-            ReportRow(grouping: by, key: Self.text(row.key), counts: row.counts, clickThroughRate: row.clickThroughRate)
+        let question = LedgerReport.Question(
+            days: first...last, by: by, and: LedgerReport.Grouping(rawValue: try request[Self.and].rawValue), prefixes: prefixes,
+            countsViewers: try request[Self.viewers] == .estimated)
+        if let fault = question.fault { throw Problem(.badRequest, .invalidParameter, fault) }
+        let report: LedgerReport
+        do {
+            report = try await archive.report(question)
+        } catch is LedgerReport.TooLong {
+            throw Problem(.badRequest, .invalidParameter, LedgerReport.TooLong.advice)
         }
+        if try request[Self.format] == .csv {
+            return ServerResponse(
+                status: .ok, fields: [.contentType: "text/csv; charset=utf-8", .cacheControl: "no-store"],
+                body: Array(report.csv(of: question).utf8))
+        }
+        let rows = report.rows.map { ReportRow(groupings: question.groupings, row: $0) }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let body = try encoder.encode(Answer(from: Self.text(first), to: Self.text(last), by: by.rawValue, rows: rows))
+        let body = try encoder.encode(
+            Answer(
+                from: Self.text(first), to: Self.text(last), by: by.rawValue, and: question.and?.rawValue,
+                viewersError: question.countsViewers ? ViewerSketch.error : nil,
+                rows: rows))
         return ServerResponse(status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"], body: Array(body))
-    }
-
-    private static func text(_ key: LedgerReport.Key) -> String {
-        switch key {
-        case .day(let number): text(number)
-        case .ad(let cell): cell
-        case .verdict(let verdict): verdict.rawValue
-        }
     }
 
     private static func text(_ day: Int) -> String {
@@ -111,15 +143,15 @@ struct ReportRow: Encodable {
         init?(intValue: Int) { nil }
     }
 
-    let grouping: LedgerReport.Grouping
-    /// The day, ad or verdict.
-    let key: String
-    let counts: [LedgerEvent.Kind: Int]
-    let clickThroughRate: Double?
+    let groupings: [LedgerReport.Grouping]
+    let row: LedgerReport.Row
 
     func encode(to encoder: any Encoder) throws {
+        let (keys, counts, clickThroughRate) = (self.row.keys.map(\.text), self.row.counts, self.row.clickThroughRate)
         var row = encoder.container(keyedBy: Name.self)
-        for name in ["key", grouping.rawValue] { try row.encode(key, forKey: Name(stringValue: name)) }
+        try row.encode(keys[0], forKey: Name(stringValue: "key"))
+        for (grouping, key) in zip(groupings, keys) { try row.encode(key, forKey: Name(stringValue: grouping.rawValue)) }
+        try row.encodeIfPresent(self.row.viewers, forKey: Name(stringValue: "viewers"))
         try row.encode(
             Dictionary(uniqueKeysWithValues: counts.map { ($0.key.rawValue, $0.value) }), forKey: Name(stringValue: "counts"))
         try row.encodeIfPresent(clickThroughRate, forKey: Name(stringValue: "clickThroughRate"))
@@ -135,10 +167,20 @@ extension Schema {
         .required("from", .date),
         .required("to", .date),
         .required("by", .words(LedgerReport.Grouping.self)),
+        .optional("and", .words(LedgerReport.Grouping.self)),
+        .optional("viewersError", .number(minimum: 0), "The standard error of `viewers`, as a share of it."),
         .required("rows", .list(of: .reportRow)),
     ]).named("Report")
     static let reportRow = Schema.object([
-        .required("key", .string, "The day, ad or verdict; also under the grouping's own name."),
+        .required("key", .string, "The day, ad, …; also under the grouping's own name, as that of the second is."),
+        .optional("hour", .time, "When it begins, in UTC."),
+        .optional("campaign", .string, "Empty for none."),
+        .optional("advertiser", .string, "Empty for none."),
+        .optional("creative", .string, "`image`, `video`, …"),
+        .optional("feed", .string, "Empty where no page's token tells."),
+        .optional("section", .string, "Empty for none."),
+        .optional("position", .string, "Among the cells of the page, from 0; empty where no page's token tells."),
+        .optional("viewers", .count, "Different viewers whose impressions counted, estimated."),
         .optional("day", .date),
         .optional("ad", .string, "The cell's id."),
         .optional("verdict", .string),

@@ -69,12 +69,15 @@ package struct Answer: Sendable {
         Answer(String(status.code), text, fields, content: nil)
     }
 
-    /// - Parameter example: JSON; nil where the schema has examples of its own.
+    /// - Parameters:
+    ///   - texts: the types of texts that the answer can be instead.
+    ///   - example: JSON; nil where the schema has examples of its own.
     package static func json(
         _ status: HTTPResponse.Status, _ text: String, _ schema: Schema, _ fields: [Field] = [], type: String = "application/json",
-        example: String? = nil
+        orTexts texts: [String] = [], example: String? = nil
     ) -> Answer {
-        Answer(String(status.code), text, fields, content: .object([.init(type, Content(schema, example: example).value)]))
+        let others = texts.map { DocumentValue.Member($0, .object([.init("schema", Schema.string.value)])) }
+        return Answer(String(status.code), text, fields, content: .object([.init(type, Content(schema, example: example).value)] + others))
     }
 
     /// A problem (RFC 9457), one of these.

@@ -206,6 +206,7 @@ extension FeedService {
         if let archive {
             background.append(
                 LedgerRetention(archive: archive, retention: { live.configuration.ledger.retention }, now: clock, logger: logger))
+            background.append(LedgerTotals(archive: archive, logger: logger))
         }
         if let polling {
             background.append(

@@ -21,6 +21,12 @@ struct Report: AsyncParsableCommand {
     @Option(help: "What the rows are.")
     var by = LedgerReport.Grouping.day
 
+    @Option(help: "What they are divided by once more.")
+    var and: LedgerReport.Grouping?
+
+    @Flag(help: "Estimate how many different viewers there were.")
+    var viewers = false
+
     @Option(help: "How they are written.")
     var format = ReportFormat.table
 
@@ -31,9 +37,16 @@ struct Report: AsyncParsableCommand {
         guard first.number <= last.number else { throw ValidationError("--from is later than --to") }
         let ledger = try SQLiteLedger(of: configuration.store)
         let prefixes = try configuration.advertisementPrefixes()
-        let report =
-            try await ledger?.report(days: Int(first.number)...Int(last.number), by: by, prefixes: prefixes) ?? LedgerReport(rows: [])
-        try Output.put(format.text(of: report, by: by).utf8)
+        let question = LedgerReport.Question(
+            days: Int(first.number)...Int(last.number), by: by, and: and, prefixes: prefixes, countsViewers: viewers)
+        if let fault = question.fault { throw ValidationError(fault) }
+        let report: LedgerReport
+        do {
+            report = try await ledger?.report(question) ?? LedgerReport(rows: [])
+        } catch is LedgerReport.TooLong {
+            throw ValidationError(LedgerReport.TooLong.advice)
+        }
+        try Output.put(format.text(of: report, question).utf8)
     }
 }
 
@@ -43,33 +56,13 @@ extension LedgerReport.Grouping: ExpressibleByArgument {}
 enum ReportFormat: String, CaseIterable, ExpressibleByArgument {
     case table, json, csv
 
-    private static let counted: [LedgerEvent.Kind] = [.impression, .click, .selection, .deselection, .dismissal, .save, .undo]
-
-    func text(of report: LedgerReport, by grouping: LedgerReport.Grouping) -> String {
-        let names = [grouping.rawValue] + Self.counted.map { "\($0.rawValue)s" } + ["ctr"]
-        let rows = report.rows.map { row in
-            [Self.name(of: row.key)] + Self.counted.map { String(row.counts[$0] ?? 0) } + [row.clickThroughRate.map(Self.rounded) ?? ""]
-        }
+    func text(of report: LedgerReport, _ question: LedgerReport.Question) -> String {
+        let rows = report.table(of: question)
         return switch self {
-        case .table: Self.table([names] + rows)
-        case .csv: ([names] + rows).map { $0.map(Self.quoted).joined(separator: ",") + "\r\n" }.joined()
-        case .json: "[" + rows.map { Self.object(names, $0) }.joined(separator: ",") + "]\n"
+        case .table: Self.table(rows)
+        case .csv: report.csv(of: question)
+        case .json: "[" + rows.dropFirst().map { Self.object(rows[0], $0, texts: question.groupings.count) }.joined(separator: ",") + "]\n"
         }
-    }
-
-    private static func name(of key: LedgerReport.Key) -> String {
-        switch key {
-        case .day(let number): CalendarDay(number: Int64(number)).text
-        case .ad(let cell): cell
-        case .verdict(let verdict): verdict.rawValue
-        }
-    }
-
-    /// Four decimals are as many as a rate has meaning in.
-    private static func rounded(_ rate: Double) -> String {
-        let thousandths = Int((rate * 10_000).rounded())
-        let fraction = String(thousandths % 10_000)
-        return "\(thousandths / 10_000)." + String(repeating: "0", count: 4 - fraction.count) + fraction
     }
 
     private static func table(_ rows: [[String]]) -> String {
@@ -84,15 +77,9 @@ enum ReportFormat: String, CaseIterable, ExpressibleByArgument {
         }.joined()
     }
 
-    /// RFC 4180.
-    private static func quoted(_ text: String) -> String {
-        guard text.contains(where: { ",\"\r\n".contains($0) }) else { return text }
-        return "\"" + text.replacing("\"", with: "\"\"") + "\""
-    }
-
-    private static func object(_ names: [String], _ row: [String]) -> String {
+    private static func object(_ names: [String], _ row: [String], texts: Int) -> String {
         let pairs = zip(names, row).enumerated().map { index, pair in
-            let value = index == 0 ? JSONText.quoted(pair.1) : (pair.1.isEmpty ? "null" : pair.1)
+            let value = index < texts ? JSONText.quoted(pair.1) : (pair.1.isEmpty ? "null" : pair.1)
             return "\(JSONText.quoted(pair.0)):\(value)"
         }
         return "{" + pairs.joined(separator: ",") + "}"

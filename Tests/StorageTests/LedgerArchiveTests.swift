@@ -53,11 +53,11 @@ struct LedgerArchiveTests {
         for cell in cells {
             _ = try await ledger.commit(click(on: cell, at: 20 * Self.day))
         }
-        let rows = try await ledger.report(days: 20...20, by: .ad, prefixes: ["promo", "ad", "none"]).rows
+        let rows = try await ledger.report(LedgerReport.Question(days: 20...20, by: .ad, prefixes: ["promo", "ad", "none"])).rows
         #expect(rows.map { row in row.counts[.click] } == [2, 1, 1])
         let keys = rows.map { row -> [UInt8] in if case .ad(let cell) = row.key { Array(cell.utf8) } else { [] } }
         #expect(keys == ["ad:e\u{301}", "ad:\u{E9}", "promo:a"].map { Array($0.utf8) })
-        #expect(try await ledger.report(days: 20...20, by: .ad, prefixes: []).rows.isEmpty)
+        #expect(try await ledger.report(LedgerReport.Question(days: 20...20, by: .ad, prefixes: [])).rows.isEmpty)
         let counted = try scratch.sqlite("ledger.sqlite", "SELECT count FROM rollup_cell WHERE cell LIKE 'ad:%' AND day = 20 ORDER BY cell")
         #expect(counted == "2\n1")
     }
@@ -153,14 +153,16 @@ struct LedgerArchiveTests {
             "ledger.sqlite",
             """
             DROP TABLE event_marker; DROP TABLE passed_time;
+            DROP TABLE report_marker; DROP TABLE report_ad; DROP TABLE report_place; DROP TABLE report_total; DROP TABLE report_viewers;
+            DROP TABLE tracker_call; ALTER TABLE event DROP COLUMN creative; ALTER TABLE event DROP COLUMN advertiser;
             DROP TABLE delivery; DROP TABLE exposure; DROP TABLE reservation;
             ALTER TABLE event DROP COLUMN campaign; ALTER TABLE event DROP COLUMN feed; ALTER TABLE event DROP COLUMN section;
             ALTER TABLE event DROP COLUMN position; ALTER TABLE event DROP COLUMN layout;
-            DELETE FROM grdb_migrations WHERE identifier GLOB '[267]:*'; PRAGMA user_version = 1
+            DELETE FROM grdb_migrations WHERE identifier GLOB '[2679]:*'; PRAGMA user_version = 1
             """)
         let ledger = try scratch.ledger()
         #expect(try await ledger.removeEvents(before: .max) == 19)
-        #expect(try scratch.sqlite("ledger.sqlite", "SELECT last FROM event_marker; PRAGMA user_version") == "19\n8")
+        #expect(try scratch.sqlite("ledger.sqlite", "SELECT last FROM event_marker; PRAGMA user_version") == "19\n9")
     }
 
     @Test("rollups are exactly what the events add up to")

@@ -13,6 +13,7 @@ enum StatementPlans {
     private static let growing: Set<String> = [
         "event", "rollup_cell", "rollup_day", "allowance", "idempotency", "selection", "selection_step", "listing", "item", "source_item",
         "takedown", "staged", "gone", "delivery", "exposure", "ad_listing",
+        "report_total", "report_ad", "report_place", "report_viewers", "tracker_call",
     ]
 
     /// Statements that may, and why.

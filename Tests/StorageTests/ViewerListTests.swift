@@ -246,15 +246,17 @@ struct ViewerListTests {
             DROP INDEX listing_removed; DROP INDEX listing_leader; ALTER TABLE listing DROP COLUMN removes;
             ALTER TABLE listing DROP COLUMN until; ALTER TABLE listing DROP COLUMN leads;
             CREATE INDEX listing_order ON listing (viewer, list);
+            DROP TABLE report_marker; DROP TABLE report_ad; DROP TABLE report_place; DROP TABLE report_total; DROP TABLE report_viewers;
+            DROP TABLE tracker_call; ALTER TABLE event DROP COLUMN creative; ALTER TABLE event DROP COLUMN advertiser;
             DROP TABLE delivery; DROP TABLE exposure; DROP TABLE reservation;
             ALTER TABLE event DROP COLUMN campaign; ALTER TABLE event DROP COLUMN feed; ALTER TABLE event DROP COLUMN section;
             ALTER TABLE event DROP COLUMN position; ALTER TABLE event DROP COLUMN layout;
             DROP TABLE client; DROP INDEX idempotency_owner; ALTER TABLE idempotency DROP COLUMN owner; DROP INDEX selection_viewer;
-            DROP TABLE passed_time; DELETE FROM grdb_migrations WHERE identifier GLOB '[35678]:*'; PRAGMA user_version = 2
+            DROP TABLE passed_time; DELETE FROM grdb_migrations WHERE identifier GLOB '[356789]:*'; PRAGMA user_version = 2
             """)
         let ledger = try scratch.ledger(clock)
         #expect(try await ledger.cells(on: .saved, of: "v", after: nil, limit: 9).map(\.cell) == before)
-        #expect(try scratch.sqlite("ledger.sqlite", "SELECT DISTINCT until FROM listing; PRAGMA user_version") == "\(until)\n8")
+        #expect(try scratch.sqlite("ledger.sqlite", "SELECT DISTINCT until FROM listing; PRAGMA user_version") == "\(until)\n9")
         #expect(try rows == "2|1")
     }
 }

@@ -158,13 +158,18 @@ extension CellFactories {
     /// - Throws: as ``makeViewModel(for:in:)`` does.
     func makeActingViewModel(of cell: String, for item: FeedItem, in context: CellContext) throws -> CellViewModel {
         var context = context
+        var viewModel: CellViewModel
         do {
             context.layout = .collection
-            return try makeViewModel(of: cell, for: item, in: context)
+            viewModel = try makeViewModel(of: cell, for: item, in: context)
         } catch CellFactoryError.noFactory {
             context.layout = .table
-            return try makeViewModel(of: cell, for: item, in: context)
+            viewModel = try makeViewModel(of: cell, for: item, in: context)
         }
+        if advertisementForms(in: context.layout).contains(ItemForm(kind: item.kind, variant: item.variant)) {
+            viewModel.subject.creative = Creative(item)
+        }
+        return viewModel
     }
 
     /// One of an item's cells.

@@ -137,6 +137,8 @@ public struct CommandSubject: Sendable {
     /// The stored URL that the cell leads to, where its kind has one.
     public var destination: String?
     public var context: CellContext
+    /// Of an advertisement on which something is performed.
+    public internal(set) var creative: Creative?
 
     public init(cell: String, item: FeedItem, presentation: Presentation? = nil, destination: String? = nil, context: CellContext) {
         self.cell = cell

@@ -84,7 +84,9 @@ public struct CommandContext: Sendable {
     /// Puts an event into the ledger. A performance records each kind once, whichever of its commands ask for it.
     public mutating func record(_ kind: LedgerEvent.Kind) {
         guard !events.contains(where: { $0.kind == kind }) else { return }
-        events.append(client.event(kind, cell: cell, at: now))
+        var event = client.event(kind, cell: cell, at: now)
+        event.creative = subject?.creative
+        events.append(event)
     }
 
     /// What the command that is being performed will be given if it is undone.

@@ -81,6 +81,7 @@ package struct AdvertisementKind: ItemKind {
             ItemField("mediaType") { fields throws(ItemFault) in _ = try Self.mediaType(in: fields) },
             ItemField("duration") { fields throws(ItemFault) in _ = try Self.duration.value(in: fields) },
             ItemField("alt") { fields throws(ItemFault) in _ = try fields.alternative("alt") },
+            ItemField("advertiser") { fields throws(ItemFault) in _ = try Self.advertiser(in: fields) },
         ]
     }
 
@@ -94,6 +95,7 @@ package struct AdvertisementKind: ItemKind {
         body.append("mediaType", try Self.mediaType(in: fields))
         body.append("duration", literal: try Self.duration.value(in: fields))
         body.append("alt", try fields.optionalAlternative("alt"))
+        body.append("advertiser", try Self.advertiser(in: fields))
         return ValidItem(
             kind: name, lane: lane, id: String(decoding: id, as: UTF8.self), variant: variant.rawValue, body: body.finish())
     }
@@ -113,7 +115,13 @@ package struct AdvertisementKind: ItemKind {
             ]))
         document.add("duration", .number(minimum: Self.duration.minimum, maximum: Self.duration.maximum))
         document.add("alt", .alternative)
+        document.add("advertiser", .text(maximum: Creative.advertiserLimit))
         return document.bytes
+    }
+
+    /// Who pays, as reports call them.
+    private static func advertiser(in fields: ItemFields) throws(ItemFault) -> ArraySlice<UInt8>? {
+        try fields.optionalText("advertiser", limit: Creative.advertiserLimit)
     }
 
     /// A MIME type of a picture, a video or a sound, without parameters.

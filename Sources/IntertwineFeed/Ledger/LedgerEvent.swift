@@ -43,6 +43,8 @@ public struct LedgerEvent: Sendable, Hashable {
     public var rates: [RateLimit]
     /// Where the cell was shown; nil where no token of a page tells.
     public var showing: Showing?
+    /// What sort of advertisement it is, and whose; nil for what is none.
+    public var creative: Creative?
 
     public init(
         at: Int64, kind: Kind, cell: String, viewer: String? = nil, address: String? = nil, userAgent: String? = nil,
@@ -94,6 +96,28 @@ public struct LedgerEvent: Sendable, Hashable {
             self.limit = limit
             self.window = window
         }
+    }
+}
+
+/// What reports tell of an advertisement besides its id.
+public struct Creative: Sendable, Hashable {
+    /// Such as `image` or `video`; the kind's name where it has no types.
+    public var form: String
+    /// Who pays for it; nil where nothing says so.
+    public var advertiser: String?
+
+    public init(form: String, advertiser: String? = nil) {
+        self.form = form
+        self.advertiser = advertiser
+    }
+
+    /// Bytes of an advertiser's name.
+    static let advertiserLimit = 200
+
+    init(_ item: FeedItem) {
+        form = item.variant.isEmpty ? item.kind : item.variant
+        let name = try? ItemFields(item.body).optionalText("advertiser", limit: Self.advertiserLimit)
+        advertiser = name.map { String(decoding: $0, as: UTF8.self) }
     }
 }
 

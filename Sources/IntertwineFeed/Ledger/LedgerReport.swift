@@ -1,26 +1,104 @@
-/// What happened over a span of days, by day, by advertisement or by verdict.
+internal import IntertwinePrimitives
+
+/// What happened over a span of days, by one thing or by two.
 package struct LedgerReport: Sendable, Hashable {
     package enum Grouping: String, Sendable, Hashable, CaseIterable {
         case day, ad, verdict
+        /// In UTC; told for as long as events are kept.
+        case hour
+        case campaign, advertiser
+        /// What sort of creative it is: `image`, `video`, ….
+        case creative
+        case feed, section
+        /// Among the cells of a page, from 0.
+        case position
+
+        /// Whether it tells advertisements apart; a report by it is about nothing else.
+        package var isOfAdvertisements: Bool {
+            switch self {
+            case .ad, .campaign, .advertiser, .creative: true
+            case .day, .verdict, .hour, .feed, .section, .position: false
+            }
+        }
+    }
+
+    /// What a report is asked for with.
+    package struct Question: Sendable, Hashable {
+        /// Days since 1970-01-01 UTC.
+        package var days: ClosedRange<Int>
+        package var by: Grouping
+        /// What the rows are divided by once more; nil for nothing.
+        package var and: Grouping?
+        /// What the ids of advertisements' cells begin with, before the colon.
+        package var prefixes: [String]
+        /// Whether different viewers are to be estimated.
+        package var countsViewers: Bool
+
+        package init(
+            days: ClosedRange<Int>, by: Grouping, and: Grouping? = nil, prefixes: [String] = ["ad"], countsViewers: Bool = false
+        ) {
+            self.days = days
+            self.by = by
+            self.and = and
+            self.prefixes = prefixes
+            self.countsViewers = countsViewers
+        }
+
+        package var groupings: [Grouping] { [by] + [and].compactMap { $0 } }
+
+        /// Why it cannot be answered; nil where it can.
+        package var fault: String? {
+            if and == by { return "A report needs two different groupings, or one." }
+            if and != nil, groupings.contains(.verdict) { return "A report by verdict has no second grouping." }
+            if countsViewers, by == .verdict || and.map({ $0 != .day && by != .day || groupings.contains(.hour) }) ?? false {
+                return "Viewers are estimated by one grouping but verdict, or by one and day."
+            }
+            return nil
+        }
     }
 
     package enum Key: Sendable, Hashable {
         /// Days since 1970-01-01 UTC.
         case day(Int)
+        /// Hours since 1970-01-01 UTC.
+        case hour(Int)
         /// The cell's id, such as `ad:1`.
         case ad(String)
         case verdict(Verdict)
+        /// A campaign, advertiser, creative, feed or section; empty where there was none, or no page's token tells.
+        case name(String)
+        /// Nil where no page's token tells.
+        case position(Int?)
+
+        package var text: String {
+            switch self {
+            case .day(let number): CalendarDay(number: Int64(number)).text
+            case .hour(let number):
+                "\(CalendarDay(number: Int64(number / 24)).text)T\(number % 24 < 10 ? "0" : "")\(number % 24):00:00Z"
+            case .ad(let text), .name(let text): text
+            case .verdict(let verdict): verdict.rawValue
+            case .position(let position): position.map(String.init) ?? ""
+            }
+        }
     }
 
     package struct Row: Sendable, Hashable {
         package var key: Key
-        /// Events of each kind; by day and by ad those that counted.
+        /// Of the second grouping.
+        package var second: Key?
+        /// Events of each kind that counted; by verdict those that have it.
         package var counts: [LedgerEvent.Kind: Int]
+        /// Different viewers whose impressions counted, estimated (``ViewerSketch``); nil where that was not asked for.
+        package var viewers: Int?
 
-        package init(key: Key, counts: [LedgerEvent.Kind: Int]) {
+        package init(key: Key, second: Key? = nil, counts: [LedgerEvent.Kind: Int], viewers: Int? = nil) {
             self.key = key
+            self.second = second
             self.counts = counts
+            self.viewers = viewers
         }
+
+        package var keys: [Key] { [key] + [second].compactMap { $0 } }
 
         /// Clicks per impression; nil without impressions.
         package var clickThroughRate: Double? {
@@ -29,7 +107,17 @@ package struct LedgerReport: Sendable, Hashable {
         }
     }
 
-    /// Days ascending; ads by their id; verdicts in the order of their declaration.
+    /// Rows of one report at the most.
+    package static let rowLimit = 100_000
+
+    /// A report would have more rows than ``rowLimit``.
+    package struct TooLong: Error, Sendable, Hashable {
+        package init() {}
+
+        package static let advice = "The report would have more than \(rowLimit) rows: ask for fewer days, or by one grouping."
+    }
+
+    /// Days, hours and positions ascending; ads and names by their bytes; verdicts in the order of their declaration.
     package var rows: [Row]
 
     package init(rows: [Row]) {
@@ -37,65 +125,37 @@ package struct LedgerReport: Sendable, Hashable {
     }
 }
 
-/// An event as it stands in the ledger.
-package struct RecordedEvent: Sendable, Hashable {
-    /// Grows with every event; an export goes on behind the last one it has.
-    package var marker: Int64
-    /// With its final verdict; deduplication and rates are not kept.
-    package var event: LedgerEvent
-
-    package init(marker: Int64, event: LedgerEvent) {
-        self.marker = marker
-        self.event = event
+extension LedgerReport {
+    /// As a table of texts, the names of the columns first.
+    package func table(of question: Question) -> [[String]] {
+        // How far something was played has columns where anything was.
+        let played = CommandKey.playback.map(\.occurrence).filter { kind in rows.contains { $0.counts[kind] != nil } }
+        let counted = LedgerEvent.Kind.allCases + played
+        let viewers = question.countsViewers
+        let names = question.groupings.map(\.rawValue) + (viewers ? ["viewers"] : []) + counted.map { "\($0.rawValue)s" } + ["ctr"]
+        return [names]
+            + rows.map { row in
+                row.keys.map(\.text) + (viewers ? [String(row.viewers ?? 0)] : []) + counted.map { String(row.counts[$0] ?? 0) }
+                    + [row.clickThroughRate.map(Self.rounded) ?? ""]
+            }
     }
-}
 
-/// What operators ask of a ledger. Implemented in Storage.
-package protocol LedgerArchive: Sendable {
-    /// Counts from rollups: the cost grows with the days and ads asked for, not with the events.
-    ///
-    /// - Parameters:
-    ///   - days: days since 1970-01-01 UTC.
-    ///   - prefixes: what the ids of advertisements' cells begin with, before the colon; for a report by advertisement.
-    func report(days: ClosedRange<Int>, by grouping: LedgerReport.Grouping, prefixes: [String]) async throws -> LedgerReport
+    /// The same as CSV (RFC 4180).
+    package func csv(of question: Question) -> String {
+        table(of: question).map { $0.map(Self.quoted).joined(separator: ",") + "\r\n" }.joined()
+    }
 
-    /// At most `limit` events behind a marker (0: from the start), in the order in which they were committed.
-    func events(after marker: Int64, limit: Int) async throws -> [RecordedEvent]
+    /// A text that a spreadsheet would take for a formula begins with an apostrophe: names come from whoever pays.
+    private static func quoted(_ text: String) -> String {
+        let text = text.utf8.first.map { "=+-@\t\r".utf8.contains($0) } ?? false ? "'" + text : text
+        guard text.utf8.contains(where: { ",\"\r\n".utf8.contains($0) }) else { return text }
+        return "\"" + text.replacing("\"", with: "\"\"") + "\""
+    }
 
-    /// Has the time that is known to have passed go on, and keeps it with the events. Where none is kept, it is that of the last event.
-    ///
-    /// - Parameters: as of ``PassedTime/advance(to:after:)``.
-    func passTime(to clock: Int64, after elapsed: Duration) async throws -> PassedTime
-
-    /// Removes events older than a moment (milliseconds since 1970-01-01 UTC), a few at a time, so that clicks go on in between.
-    /// Reports do not change, and markers go on from the last event there was.
-    ///
-    /// - Returns: how many were removed.
-    func removeEvents(before moment: Int64) async throws -> Int
-
-    /// Removes what is kept of a viewer: lists, selections, exposures and idempotency keys, at once; then takes the name off the events, a few at a
-    /// time, so that clicks go on in between. Reports do not change.
-    ///
-    /// - Parameter owners: what idempotency keys of the viewer are kept under.
-    func erase(viewer: String, owners: [String]) async throws -> ErasedViewer
-}
-
-/// What was kept of a viewer.
-package struct ErasedViewer: Sendable, Hashable, Encodable {
-    /// Cells on lists.
-    package var listed = 0
-    package var selections = 0
-    package var exposures = 0
-    package var idempotencyKeys = 0
-    /// Events that have no name any more.
-    package var events = 0
-
-    package init() {}
-}
-
-extension LedgerArchive {
-    /// The same with no advertisements but those of the kind that the product comes with.
-    package func report(days: ClosedRange<Int>, by grouping: LedgerReport.Grouping) async throws -> LedgerReport {
-        try await report(days: days, by: grouping, prefixes: ["ad"])
+    /// Four decimals are as many as a rate has meaning in.
+    private static func rounded(_ rate: Double) -> String {
+        let parts = Int((rate * 10_000).rounded())
+        let fraction = String(parts % 10_000)
+        return "\(parts / 10_000)." + String(repeating: "0", count: 4 - fraction.count) + fraction
     }
 }

@@ -7,7 +7,7 @@ import GRDB
 enum LedgerSchema {
     /// "INTL".
     static let applicationID: Int32 = 0x494E_544C
-    static let version: Int32 = 8
+    static let version: Int32 = 9
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -22,6 +22,7 @@ enum LedgerSchema {
         migrator.registerMigration("6: time that has passed") { try $0.execute(sql: time) }
         migrator.registerMigration("7: campaigns") { try $0.execute(sql: campaigns) }
         migrator.registerMigration("8: clients, and what is a viewer's") { try $0.execute(sql: clients) }
+        migrator.registerMigration("9: reports and trackers") { try $0.execute(sql: reports) }
         return migrator
     }
 
@@ -150,6 +151,47 @@ enum LedgerSchema {
         ALTER TABLE idempotency ADD COLUMN owner TEXT;
         CREATE INDEX idempotency_owner ON idempotency (owner) WHERE owner IS NOT NULL;
         CREATE INDEX selection_viewer ON selection (viewer) WHERE viewer IS NOT NULL;
+        """
+
+    private static let reports = """
+        -- Of advertisements.
+        ALTER TABLE event ADD COLUMN creative TEXT;     -- image, video, …
+        ALTER TABLE event ADD COLUMN advertiser TEXT;
+        -- Up to which event something was gathered: totals, viewers, trackers. What counted before is in none of them.
+        CREATE TABLE report_marker (tally TEXT NOT NULL PRIMARY KEY, marker INTEGER NOT NULL) WITHOUT ROWID;
+        INSERT INTO report_marker (tally, marker)
+            SELECT column1, max(coalesce((SELECT max(id) FROM event), 0), coalesce((SELECT last FROM event_marker), 0))
+            FROM (VALUES ('totals'), ('viewers'), ('trackers'));
+        CREATE TABLE report_ad (
+            id INTEGER PRIMARY KEY, cell TEXT NOT NULL, campaign TEXT NOT NULL, creative TEXT NOT NULL, advertiser TEXT NOT NULL,
+            UNIQUE (cell, campaign, creative, advertiser)
+        );
+        CREATE TABLE report_place (
+            id INTEGER PRIMARY KEY, feed TEXT NOT NULL, section TEXT NOT NULL, position INTEGER NOT NULL, UNIQUE (feed, section, position)
+        );
+        -- What counts, by the combinations of ReportTotals.
+        CREATE TABLE report_total (
+            combination INTEGER NOT NULL,
+            time INTEGER NOT NULL,      -- days or hours since 1970-01-01 UTC
+            ad INTEGER NOT NULL, place INTEGER NOT NULL, kind TEXT NOT NULL, count INTEGER NOT NULL,
+            PRIMARY KEY (combination, time, ad, place, kind)
+        ) WITHOUT ROWID;
+        -- Who saw what on a day: sketches, which hold no names.
+        CREATE TABLE report_viewers (
+            id INTEGER PRIMARY KEY, grouping TEXT NOT NULL, key TEXT NOT NULL, day INTEGER NOT NULL, sketch BLOB NOT NULL,
+            UNIQUE (grouping, key, day)
+        );
+        CREATE INDEX report_viewers_day ON report_viewers (day);
+        -- Calls of trackers that are still to be made, or that were given up.
+        CREATE TABLE tracker_call (
+            id INTEGER PRIMARY KEY, event INTEGER NOT NULL, campaign TEXT NOT NULL, kind TEXT NOT NULL, url TEXT NOT NULL,
+            at INTEGER NOT NULL,        -- when the event was
+            due INTEGER NOT NULL,       -- when it may be tried, again; a process that tries it puts that off
+            attempts INTEGER NOT NULL DEFAULT 0, failure TEXT, given_up INTEGER,
+            UNIQUE (event, url)
+        );
+        CREATE INDEX tracker_call_due ON tracker_call (due) WHERE given_up IS NULL;
+        CREATE INDEX tracker_call_given_up ON tracker_call (given_up) WHERE given_up IS NOT NULL;
         """
 
     /// To be run before events are removed, in the same transaction.

@@ -25,8 +25,9 @@ private final class LedgerWriter {
         insertEvent = try SQLStatement(
             database,
             """
-            INSERT INTO event (at, kind, cell, viewer, address, user_agent, verdict, campaign, feed, section, position, layout)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO event (
+                at, kind, cell, viewer, address, user_agent, verdict, campaign, feed, section, position, layout, creative, advertiser)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """)
         insertExposure = try SQLStatement(
             database,
@@ -153,6 +154,8 @@ private final class LedgerWriter {
         try insertEvent.bind(10, event.showing?.section)
         try insertEvent.bind(11, (event.showing?.position).map(Int64.init))
         try insertEvent.bind(12, event.showing?.layout.rawValue)
+        try insertEvent.bind(13, event.creative?.form)
+        try insertEvent.bind(14, event.creative?.advertiser)
         try insertEvent.run()
         // No event was left.
         if database.lastInsertedRowID == 1 { try goOnFromMarker.run() }

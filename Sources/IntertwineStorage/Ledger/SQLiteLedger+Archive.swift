@@ -2,42 +2,53 @@ import GRDB
 package import IntertwineFeed
 
 extension SQLiteLedger: LedgerArchive {
-    package func report(
-        days: ClosedRange<Int>, by grouping: LedgerReport.Grouping, prefixes: [String]
-    ) async throws -> LedgerReport {
-        try await StoreError.wrapping { try await commits.flushCounts() }
-        return try await read(for: .background) { database in
-            let statement = try SQLStatement(database, Self.query(grouping, prefixes: prefixes.count))
-            defer { statement.reset() }
-            try statement.bind(1, Int64(days.lowerBound))
-            try statement.bind(2, Int64(days.upperBound))
-            if grouping == .ad {
-                for (prefix, index) in zip(prefixes, stride(from: Int32(3), to: .max, by: 2)) {
-                    try statement.bind(index, prefix + ":")
-                    try statement.bind(index + 1, prefix + ";")
-                }
-            }
-            // Texts that Swift takes for equal are two groups to the database.
-            var group: ExactText?
-            var rows: [LedgerReport.Row] = []
-            while try statement.step() {
-                let key: LedgerReport.Key
-                switch grouping {
-                case .day: key = .day(Int(statement.integer(0)))
-                case .ad: key = .ad(statement.text(0))
-                case .verdict: key = .verdict(Verdict(rawValue: statement.text(0)) ?? .unknown)
-                }
-                if ExactText(statement.text(0)) != group {
-                    group = ExactText(statement.text(0))
-                    rows.append(LedgerReport.Row(key: key, counts: [:]))
-                }
-                rows[rows.count - 1].counts[LedgerEvent.Kind(rawValue: statement.text(1))] = Int(statement.integer(2))
-            }
-            if grouping == .verdict {
-                rows = Verdict.allCases.compactMap { verdict in rows.first { $0.key == .verdict(verdict) } }
-            }
-            return LedgerReport(rows: rows)
+    package func report(_ question: LedgerReport.Question) async throws -> LedgerReport {
+        // By day, ad and verdict there are totals that clicks write themselves.
+        let isOfTotals = question.and != nil || ![.day, .ad, .verdict].contains(question.by)
+        try await StoreError.wrapping {
+            if isOfTotals { try await gatherCounts() } else { try await commits.flushCounts() }
+            if question.countsViewers { try await gatherViewers() }
         }
+        return try await read(for: .background) { database in
+            var report = try isOfTotals ? Self.totals(question, database) : Self.rollups(question, database)
+            if question.countsViewers { try Self.countViewers(in: &report, of: question, database) }
+            return report
+        }
+    }
+
+    private static func rollups(_ question: LedgerReport.Question, _ database: any SQLConnection) throws -> LedgerReport {
+        let (days, grouping, prefixes) = (question.days, question.by, question.prefixes)
+        let statement = try SQLStatement(database, Self.query(grouping, prefixes: prefixes.count))
+        defer { statement.reset() }
+        try statement.bind(1, Int64(days.lowerBound))
+        try statement.bind(2, Int64(days.upperBound))
+        if grouping == .ad {
+            for (prefix, index) in zip(prefixes, stride(from: Int32(3), to: .max, by: 2)) {
+                try statement.bind(index, prefix + ":")
+                try statement.bind(index + 1, prefix + ";")
+            }
+        }
+        // Texts that Swift takes for equal are two groups to the database.
+        var group: ExactText?
+        var rows: [LedgerReport.Row] = []
+        while try statement.step() {
+            let key: LedgerReport.Key
+            switch grouping {
+            case .day: key = .day(Int(statement.integer(0)))
+            case .ad: key = .ad(statement.text(0))
+            default: key = .verdict(Verdict(rawValue: statement.text(0)) ?? .unknown)
+            }
+            if ExactText(statement.text(0)) != group {
+                group = ExactText(statement.text(0))
+                guard rows.count < LedgerReport.rowLimit else { throw LedgerReport.TooLong() }
+                rows.append(LedgerReport.Row(key: key, counts: [:]))
+            }
+            rows[rows.count - 1].counts[LedgerEvent.Kind(rawValue: statement.text(1))] = Int(statement.integer(2))
+        }
+        if grouping == .verdict {
+            rows = Verdict.allCases.compactMap { verdict in rows.first { $0.key == .verdict(verdict) } }
+        }
+        return LedgerReport(rows: rows)
     }
 
     private static func query(_ grouping: LedgerReport.Grouping, prefixes: Int) -> String {
@@ -48,7 +59,7 @@ extension SQLiteLedger: LedgerArchive {
             SELECT day, kind, sum(count) FROM rollup_day WHERE day BETWEEN ?1 AND ?2 AND verdict = 'counted'
             GROUP BY day, kind ORDER BY day
             """
-        case .verdict:
+        case .verdict, .hour, .campaign, .advertiser, .creative, .feed, .section, .position:
             "SELECT verdict, kind, sum(count) FROM rollup_day WHERE day BETWEEN ?1 AND ?2 GROUP BY verdict, kind ORDER BY verdict"
         case .ad:
             // Day by day and prefix by prefix, as the ads of each stand together: the cells of other kinds are never passed.
@@ -67,7 +78,7 @@ extension SQLiteLedger: LedgerArchive {
             let statement = try SQLStatement(
                 database,
                 """
-                SELECT id, at, kind, cell, viewer, address, user_agent, verdict, campaign, feed, section, position, layout
+                SELECT id, at, kind, cell, viewer, address, user_agent, verdict, campaign, feed, section, position, layout, creative, advertiser
                 FROM event WHERE id > ? ORDER BY id LIMIT ?
                 """)
             defer { statement.reset() }
@@ -80,14 +91,12 @@ extension SQLiteLedger: LedgerArchive {
                         campaign: statement.optionalText(8), feed: statement.text(9), section: statement.optionalText(10),
                         position: Int(clamping: statement.integer(11)), layout: layout)
                 }
-                events.append(
-                    RecordedEvent(
-                        marker: statement.integer(0),
-                        event: LedgerEvent(
-                            at: statement.integer(1), kind: LedgerEvent.Kind(rawValue: statement.text(2)), cell: statement.text(3),
-                            viewer: statement.optionalText(4),
-                            address: statement.optionalText(5), userAgent: statement.optionalText(6),
-                            verdict: Verdict(rawValue: statement.text(7)) ?? .unknown, showing: showing)))
+                var event = LedgerEvent(
+                    at: statement.integer(1), kind: LedgerEvent.Kind(rawValue: statement.text(2)), cell: statement.text(3),
+                    viewer: statement.optionalText(4), address: statement.optionalText(5), userAgent: statement.optionalText(6),
+                    verdict: Verdict(rawValue: statement.text(7)) ?? .unknown, showing: showing)
+                event.creative = statement.optionalText(13).map { Creative(form: $0, advertiser: statement.optionalText(14)) }
+                events.append(RecordedEvent(marker: statement.integer(0), event: event))
             }
             return events
         }
@@ -123,6 +132,9 @@ extension SQLiteLedger: LedgerArchive {
     }
 
     package func removeEvents(before moment: Int64) async throws -> Int {
+        // What goes is to be in the totals.
+        try await gatherTotals(withViewers: true)
+        try await removeReports(before: moment)
         var total = 0
         var walked: Int64 = 0
         var units = statistics.units

@@ -42,7 +42,7 @@ struct SQLStatement {
         case text(String)
     }
 
-    private func bind(_ values: [Value]) throws {
+    func bind(_ values: [Value]) throws {
         for (index, value) in zip(Int32(1)..., values) {
             switch value {
             case .integer(let number): try bind(index, number)

@@ -20,9 +20,11 @@ struct LedgerRetentionTests {
             self.asked = asked
         }
 
-        func report(days: ClosedRange<Int>, by grouping: LedgerReport.Grouping, prefixes: [String]) async throws -> LedgerReport {
+        func report(_ question: LedgerReport.Question) async throws -> LedgerReport {
             LedgerReport(rows: [])
         }
+
+        func gatherTotals(withViewers: Bool) async throws {}
 
         func events(after marker: Int64, limit: Int) async throws -> [RecordedEvent] { [] }
 

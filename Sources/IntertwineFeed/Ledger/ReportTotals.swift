@@ -1,0 +1,177 @@
+/// What reports are made of: events that count, added up by what tells them apart, in a few combinations of that.
+///
+/// Any two groupings are answered by one of the combinations. All of them at once would have nearly as many totals as there are events.
+package struct ReportTotals: Sendable {
+    /// What the totals of a combination are told apart by, besides the kind of event.
+    package enum Combination: Int64, Sendable, Hashable, CaseIterable {
+        case ads = 1
+        case adsByHour = 2
+        case adsByPlace = 3
+        case adsByPosition = 4
+        case placesByHour = 5
+        case positionsByHour = 6
+        case positionsByPlace = 7
+
+        /// Whether times are hours, and not days.
+        package var isHourly: Bool {
+            switch self {
+            case .adsByHour, .placesByHour, .positionsByHour: true
+            case .ads, .adsByPlace, .adsByPosition, .positionsByPlace: false
+            }
+        }
+
+        /// Events that are no advertisement's are in the others.
+        fileprivate var isOfAdvertisements: Bool { self == .adsByPlace || self == .adsByPosition }
+        fileprivate var hasAds: Bool { self == .ads || self == .adsByHour || isOfAdvertisements }
+        fileprivate var hasPlaces: Bool { self == .adsByPlace || self == .placesByHour || self == .positionsByPlace }
+        fileprivate var hasPositions: Bool { self == .adsByPosition || self == .positionsByHour || self == .positionsByPlace }
+
+        /// The one that a report reads.
+        package init(of groupings: [LedgerReport.Grouping]) {
+            let isHourly = groupings.contains(.hour)
+            let isOfAdvertisements = groupings.contains(where: \.isOfAdvertisements)
+            let hasPlaces = groupings.contains(.feed) || groupings.contains(.section)
+            let hasPositions = groupings.contains(.position)
+            switch (isOfAdvertisements, hasPlaces, hasPositions) {
+            case (true, true, _): self = .adsByPlace
+            case (true, _, true): self = .adsByPosition
+            case (true, false, false), (false, false, false): self = isHourly ? .adsByHour : .ads
+            case (false, _, true): self = isHourly ? .positionsByHour : .positionsByPlace
+            case (false, true, false): self = isHourly ? .placesByHour : .positionsByPlace
+            }
+        }
+    }
+
+    /// An advertisement as reports tell it apart.
+    package struct Ad: Sendable, Hashable {
+        package var cell: ExactText
+        /// Empty for none, as is what follows.
+        package var campaign: ExactText
+        package var creative: ExactText
+        package var advertiser: ExactText
+    }
+
+    package struct Place: Sendable, Hashable {
+        /// Empty where no page's token tells.
+        package var feed: ExactText
+        package var section: ExactText
+        /// -1 where no page's token tells, and where the combination has none.
+        package var position: Int64
+    }
+
+    package struct Total: Sendable, Hashable {
+        package var combination: Combination
+        /// Days or hours since 1970-01-01 UTC.
+        package var time: Int64
+        /// Among ``ads`` from 1; 0 for what is no advertisement, and where the combination has none.
+        package var ad: Int
+        /// Among ``places`` from 1; 0 where the combination has none.
+        package var place: Int
+        /// Among ``kinds``.
+        package var kind: Int
+    }
+
+    /// Something numbered in the order in which it came.
+    package struct Numbered<Value: Hashable & Sendable>: Sendable {
+        package private(set) var values: [Value] = []
+        private var numbers: [Value: Int] = [:]
+
+        mutating func number(of value: Value) -> Int {
+            if let number = numbers[value] { return number }
+            values.append(value)
+            numbers[value] = values.count
+            return values.count
+        }
+    }
+
+    package private(set) var counts: [Total: Int64] = [:]
+    package private(set) var ads = Numbered<Ad>()
+    package private(set) var places = Numbered<Place>()
+    package private(set) var kinds = Numbered<LedgerEvent.Kind>()
+
+    package init() {}
+
+    /// - Parameter event: one that counts.
+    package mutating func add(_ event: LedgerEvent) {
+        let ad = event.creative.map { creative in
+            ads.number(
+                of: Ad(
+                    cell: ExactText(event.cell), campaign: ExactText(event.showing?.campaign ?? ""), creative: ExactText(creative.form),
+                    advertiser: ExactText(creative.advertiser ?? "")))
+        }
+        let (feed, section) = (ExactText(event.showing?.feed ?? ""), ExactText(event.showing?.section ?? ""))
+        let position = event.showing.map { Int64($0.position) } ?? -1
+        let kind = kinds.number(of: event.kind)
+        let hour = Self.spans(of: 3_600_000, in: event.at)
+        let day = Self.spans(of: 86_400_000, in: event.at)
+        for combination in Combination.allCases where ad != nil || !combination.isOfAdvertisements {
+            var place = 0
+            if combination.hasPlaces || combination.hasPositions {
+                place = places.number(
+                    of: Place(
+                        feed: combination.hasPlaces ? feed : "", section: combination.hasPlaces ? section : "",
+                        position: combination.hasPositions ? position : -1))
+            }
+            let total = Total(
+                combination: combination, time: combination.isHourly ? hour : day, ad: combination.hasAds ? ad ?? 0 : 0, place: place,
+                kind: kind)
+            counts[total, default: 0] += 1
+        }
+    }
+
+    /// Spans since 1970-01-01 UTC; times before it are in negative ones.
+    private static func spans(of length: Int64, in moment: Int64) -> Int64 {
+        moment >= 0 ? moment / length : (moment + 1) / length - 1
+    }
+}
+
+/// Who saw what, day by day, as sketches: by each thing that a report is by.
+package struct ReportViewers: Sendable {
+    package struct Subject: Sendable, Hashable {
+        /// A grouping's name.
+        package var grouping: String
+        /// The key's text; for hours that of the day, from 0.
+        package var key: ExactText
+        /// Days since 1970-01-01 UTC.
+        package var day: Int64
+    }
+
+    package private(set) var sketches: [Subject: ViewerSketch] = [:]
+
+    package init() {}
+
+    /// - Parameter event: one that counts.
+    package mutating func add(_ event: LedgerEvent) {
+        guard event.kind == .impression, let viewer = event.viewer, event.at >= 0 else { return }
+        let day = event.at / 86_400_000
+        func note(_ grouping: LedgerReport.Grouping, _ key: String) {
+            sketches[Subject(grouping: grouping.rawValue, key: ExactText(key), day: day), default: ViewerSketch()].note(viewer)
+        }
+        note(.day, "")
+        note(.hour, String(event.at / 3_600_000 % 24))
+        note(.feed, event.showing?.feed ?? "")
+        note(.section, event.showing?.section ?? "")
+        note(.position, event.showing.map { String($0.position) } ?? "")
+        guard let creative = event.creative else { return }
+        note(.ad, event.cell)
+        note(.campaign, event.showing?.campaign ?? "")
+        note(.creative, creative.form)
+        note(.advertiser, creative.advertiser ?? "")
+    }
+
+    /// The subject of a row, and the days that it is about.
+    package static func subject(_ row: LedgerReport.Row, of question: LedgerReport.Question) -> (key: String, days: ClosedRange<Int64>) {
+        var key = ""
+        var days = Int64(question.days.lowerBound)...Int64(question.days.upperBound)
+        for part in row.keys {
+            switch part {
+            case .day(let day): days = Int64(day)...Int64(day)
+            case .hour(let hour):
+                key = String(hour % 24)
+                days = Int64(hour / 24)...Int64(hour / 24)
+            case .ad, .name, .position, .verdict: key = part.text
+            }
+        }
+        return (key, days)
+    }
+}

@@ -1,0 +1,131 @@
+import GRDB
+import IntertwineFeed
+
+/// Totals and sketches in the ledger's file. They are made of the events behind a marker, which goes on in the transaction that takes them:
+/// each event is in them once, whichever processes gather them, and clicks do not pay for it.
+struct ReportTables {
+    enum Tally: String {
+        case totals, viewers
+    }
+
+    static func marker(of tally: Tally, _ database: any SQLConnection) throws -> Int64 {
+        try SQLStatement.integer(database, "SELECT marker FROM report_marker WHERE tally = ?1", .text(tally.rawValue)) ?? 0
+    }
+
+    static func setMarker(of tally: Tally, to marker: Int64, _ database: Database) throws {
+        try SQLStatement.run(
+            database,
+            """
+            INSERT INTO report_marker (tally, marker) VALUES (?1, ?2) ON CONFLICT (tally) DO UPDATE SET marker = max(marker, ?2)
+            """, .text(tally.rawValue), .integer(marker))
+    }
+
+    // MARK: Totals
+
+    static func add(_ totals: ReportTotals, _ database: Database) throws {
+        let ads = try totals.ads.values.map { try id(of: $0, database) }
+        let places = try totals.places.values.map { try id(of: $0, database) }
+        let add = try SQLStatement(
+            database,
+            """
+            INSERT INTO report_total (combination, time, ad, place, kind, count) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            ON CONFLICT (combination, time, ad, place, kind) DO UPDATE SET count = count + ?6
+            """)
+        for (total, count) in totals.counts {
+            try add.bind(1, total.combination.rawValue)
+            try add.bind(2, total.time)
+            try add.bind(3, total.ad > 0 ? ads[total.ad - 1] : 0)
+            try add.bind(4, total.place > 0 ? places[total.place - 1] : 0)
+            try add.bind(5, totals.kinds.values[total.kind - 1].rawValue)
+            try add.bind(6, count)
+            try add.run()
+        }
+    }
+
+    private static func id(of ad: ReportTotals.Ad, _ database: Database) throws -> Int64 {
+        let texts: [SQLStatement.Value] = [ad.cell, ad.campaign, ad.creative, ad.advertiser].map { .text($0.text) }
+        return try id(
+            database, "SELECT id FROM report_ad WHERE cell = ?1 AND campaign = ?2 AND creative = ?3 AND advertiser = ?4",
+            "INSERT INTO report_ad (cell, campaign, creative, advertiser) VALUES (?1, ?2, ?3, ?4)", texts)
+    }
+
+    private static func id(of place: ReportTotals.Place, _ database: Database) throws -> Int64 {
+        try id(
+            database, "SELECT id FROM report_place WHERE feed = ?1 AND section = ?2 AND position = ?3",
+            "INSERT INTO report_place (feed, section, position) VALUES (?1, ?2, ?3)",
+            [.text(place.feed.text), .text(place.section.text), .integer(place.position)])
+    }
+
+    private static func id(_ database: Database, _ find: String, _ insert: String, _ values: [SQLStatement.Value]) throws -> Int64 {
+        let found = try SQLStatement(database, find)
+        try found.bind(values)
+        defer { found.reset() }
+        if try found.step() { return found.integer(0) }
+        let statement = try SQLStatement(database, insert)
+        try statement.bind(values)
+        try statement.run()
+        return database.lastInsertedRowID
+    }
+
+    // MARK: Sketches
+
+    static func merge(_ sketches: ArraySlice<(key: ReportViewers.Subject, value: ViewerSketch)>, _ database: Database) throws {
+        let find = try SQLStatement(database, "SELECT sketch FROM report_viewers WHERE grouping = ?1 AND key = ?2 AND day = ?3")
+        let keep = try SQLStatement(
+            database,
+            """
+            INSERT INTO report_viewers (grouping, key, day, sketch) VALUES (?1, ?2, ?3, ?4)
+            ON CONFLICT (grouping, key, day) DO UPDATE SET sketch = ?4
+            """)
+        for (subject, sketch) in sketches {
+            func bind(_ statement: SQLStatement) throws {
+                try statement.bind(1, subject.grouping)
+                try statement.bind(2, subject.key.text)
+                try statement.bind(3, subject.day)
+            }
+            try bind(find)
+            let before = try find.step() ? ViewerSketch(find.bytes(0)) : nil
+            find.reset()
+            var merged = before ?? ViewerSketch()
+            merged.merge(sketch)
+            guard merged != before else { continue }
+            try bind(keep)
+            try keep.bind(4, blob: merged.bytes)
+            try keep.run()
+        }
+    }
+
+    /// How many different viewers the sketches of some days come to.
+    static func viewers(_ grouping: String, _ key: String, _ days: ClosedRange<Int64>, _ database: any SQLConnection) throws -> Int {
+        let find = try SQLStatement(
+            database, "SELECT sketch FROM report_viewers WHERE grouping = ?1 AND key = ?2 AND day BETWEEN ?3 AND ?4")
+        defer { find.reset() }
+        try find.bind(1, grouping)
+        try find.bind(2, key)
+        try find.bind(3, days.lowerBound)
+        try find.bind(4, days.upperBound)
+        var all = ViewerSketch()
+        while try find.step() { if let sketch = ViewerSketch(find.bytes(0)) { all.merge(sketch) } }
+        return all.estimate
+    }
+
+    // MARK: Removing
+
+    /// Removes some of the hours and sketches that are older than a moment; false where there was nothing left.
+    static func removeSome(before moment: Int64, _ database: Database) throws -> Bool {
+        var isChanged = false
+        for combination in ReportTotals.Combination.allCases where combination.isHourly {
+            let first = try SQLStatement.integer(
+                database, "SELECT min(time) FROM report_total WHERE combination = ?1", .integer(combination.rawValue))
+            guard let first, first < moment / 3_600_000 else { continue }
+            try SQLStatement.run(
+                database, "DELETE FROM report_total WHERE combination = ?1 AND time <= ?2", .integer(combination.rawValue), .integer(first))
+            isChanged = true
+        }
+        try SQLStatement.run(
+            database,
+            "DELETE FROM report_viewers WHERE id IN (SELECT id FROM report_viewers WHERE day < ?1 ORDER BY day LIMIT 200)",
+            .integer(moment / 86_400_000))
+        return isChanged || database.changesCount > 0
+    }
+}

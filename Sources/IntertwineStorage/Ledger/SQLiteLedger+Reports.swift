@@ -1,0 +1,222 @@
+import IntertwineFeed
+
+/// Gathering what reports are made of, and reading it.
+extension SQLiteLedger {
+    /// Events that are read at once, and that go into one transaction of totals: some thousand rows, for which clicks wait a few milliseconds.
+    private static let batch = 4_000
+    /// Events behind which sketches are written, or before, with so many subjects.
+    private static let sketched = (events: 100_000, subjects: 2_000)
+    /// Sketches in one transaction.
+    private static let sketchBatch = 32
+
+    package func gatherTotals(withViewers: Bool) async throws {
+        try await StoreError.wrapping {
+            try await gatherCounts()
+            if withViewers { try await gatherViewers() }
+        }
+    }
+
+    private func marker(of tally: ReportTables.Tally) async throws -> Int64 {
+        try await read(for: .background) { try ReportTables.marker(of: tally, $0) }
+    }
+
+    /// Adds all events so far to the totals.
+    func gatherCounts() async throws {
+        var marker = try await marker(of: .totals)
+        while case let events = try await events(after: marker, limit: Self.batch), let last = events.last?.marker {
+            var totals = ReportTotals()
+            for event in events where event.event.verdict == .counted { totals.add(event.event) }
+            let (before, gathered) = (marker, totals)
+            let isTaken = try await commits.sweep { database in
+                // Another process may have taken them.
+                guard try ReportTables.marker(of: .totals, database) == before else { return false }
+                try ReportTables.add(gathered, database)
+                try ReportTables.setMarker(of: .totals, to: last, database)
+                return true
+            }
+            marker = isTaken ? last : try await self.marker(of: .totals)
+        }
+    }
+
+    /// Adds all events so far to the sketches. What is added twice changes nothing.
+    func gatherViewers() async throws {
+        var marker = try await marker(of: .viewers)
+        var isOver = false
+        while !isOver {
+            var (viewers, count) = (ReportViewers(), 0)
+            let start = marker
+            while count < Self.sketched.events, viewers.sketches.count < Self.sketched.subjects {
+                let events = try await events(after: marker, limit: Self.batch)
+                guard let last = events.last?.marker else {
+                    isOver = true
+                    break
+                }
+                for event in events where event.event.verdict == .counted { viewers.add(event.event) }
+                count += events.count
+                marker = last
+            }
+            guard marker > start else { return }
+            let (sketches, end) = (Array(viewers.sketches), marker)
+            for first in stride(from: 0, to: sketches.count, by: Self.sketchBatch) {
+                let part = sketches[first..<min(first + Self.sketchBatch, sketches.count)]
+                try await commits.sweep { try ReportTables.merge(part, $0) }
+            }
+            try await commits.sweep { try ReportTables.setMarker(of: .viewers, to: end, $0) }
+        }
+    }
+
+    /// Removes hours and sketches that are older than events are kept; days stay.
+    func removeReports(before moment: Int64) async throws {
+        while try await StoreError.wrapping({ try await commits.sweep { try ReportTables.removeSome(before: moment, $0) } }) {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    /// A report made of the totals.
+    static func totals(_ question: LedgerReport.Question, _ database: any SQLConnection) throws -> LedgerReport {
+        let combination = ReportTotals.Combination(of: question.groupings)
+        let length: Int64 = combination.isHourly ? 24 : 1
+        let statement = try SQLStatement(
+            database, "SELECT time, ad, place, kind, count FROM report_total WHERE combination = ?1 AND time BETWEEN ?2 AND ?3")
+        defer { statement.reset() }
+        try statement.bind(1, combination.rawValue)
+        try statement.bind(2, Int64(question.days.lowerBound) &* length)
+        try statement.bind(3, (Int64(question.days.upperBound) &+ 1) &* length - 1)
+        var keys = try ReportKeys(question, isHourly: combination.isHourly, database)
+        var kinds: [String: Int] = [:]
+        var counts: [ReportKeys.Group: [Int]] = [:]
+        let isOfAdvertisements = question.groupings.contains(where: \.isOfAdvertisements)
+        while try statement.step() {
+            let ad = statement.integer(1)
+            if ad == 0, isOfAdvertisements { continue }
+            let group = try keys.group(time: statement.integer(0), ad: ad, place: statement.integer(2))
+            let text = statement.text(3)
+            let kind = kinds[text] ?? kinds.count
+            kinds[text] = kind
+            Self.add(Int(statement.integer(4)), of: kind, to: &counts[group, default: []])
+            guard counts.count <= LedgerReport.rowLimit else { throw LedgerReport.TooLong() }
+        }
+        let names = kinds.sorted { $0.value < $1.value }.map { LedgerEvent.Kind(rawValue: $0.key) }
+        let made = counts.map { group, counts in
+            let (key, second) = keys.keys(of: group)
+            let row = zip(names, counts).filter { $1 > 0 }
+            return LedgerReport.Row(key: key, second: second, counts: Dictionary(row) { $0 + $1 })
+        }
+        return LedgerReport(
+            rows: made.sorted { one, other in
+                for (left, right) in zip(one.keys, other.keys) where left != right { return left.comes(before: right) }
+                return false
+            })
+    }
+
+    private static func add(_ count: Int, of kind: Int, to counts: inout [Int]) {
+        while counts.count <= kind { counts.append(0) }
+        counts[kind] += count
+    }
+
+    /// Adds the estimates of different viewers.
+    static func countViewers(in report: inout LedgerReport, of question: LedgerReport.Question, _ database: any SQLConnection) throws {
+        let grouping = question.groupings.first { $0 != .day } ?? .day
+        for index in report.rows.indices {
+            let (key, days) = ReportViewers.subject(report.rows[index], of: question)
+            report.rows[index].viewers = try ReportTables.viewers(grouping.rawValue, key, days, database)
+        }
+    }
+}
+
+/// The keys of a report's groups, as numbers: most rows have those of others.
+private struct ReportKeys {
+    struct Group: Hashable {
+        var first: Int64
+        /// 0 where there is no second grouping.
+        var second: Int64
+    }
+
+    private let by: LedgerReport.Grouping
+    private let and: LedgerReport.Grouping?
+    private let isHourly: Bool
+    private let findAd: SQLStatement
+    private let findPlace: SQLStatement
+    private var texts: [String] = []
+    private var numbers: [ExactText: Int64] = [:]
+    private var ads: [Int64: [Int64]] = [:]
+    private var places: [Int64: [Int64]] = [:]
+
+    init(_ question: LedgerReport.Question, isHourly: Bool, _ database: any SQLConnection) throws {
+        (by, and) = (question.by, question.and)
+        self.isHourly = isHourly
+        findAd = try SQLStatement(database, "SELECT cell, campaign, creative, advertiser FROM report_ad WHERE id = ?1")
+        findPlace = try SQLStatement(database, "SELECT feed, section, position FROM report_place WHERE id = ?1")
+    }
+
+    mutating func group(time: Int64, ad: Int64, place: Int64) throws -> Group {
+        Group(
+            first: try number(by, time, ad, place), second: try and.map { try number($0, time, ad, place) } ?? 0)
+    }
+
+    private mutating func number(_ grouping: LedgerReport.Grouping, _ time: Int64, _ ad: Int64, _ place: Int64) throws -> Int64 {
+        switch grouping {
+        case .day, .verdict: isHourly ? time / 24 : time
+        case .hour: time
+        case .ad: try self.ad(ad)[0]
+        case .campaign: try self.ad(ad)[1]
+        case .creative: try self.ad(ad)[2]
+        case .advertiser: try self.ad(ad)[3]
+        case .feed: try self.place(place)[0]
+        case .section: try self.place(place)[1]
+        case .position: try self.place(place)[2]
+        }
+    }
+
+    func keys(of group: Group) -> (LedgerReport.Key, LedgerReport.Key?) {
+        (key(by, group.first), and.map { key($0, group.second) })
+    }
+
+    private func key(_ grouping: LedgerReport.Grouping, _ number: Int64) -> LedgerReport.Key {
+        switch grouping {
+        case .day, .verdict: .day(Int(number))
+        case .hour: .hour(Int(number))
+        case .ad: .ad(texts[Int(number)])
+        case .campaign, .creative, .advertiser, .feed, .section: .name(texts[Int(number)])
+        case .position: .position(number < 0 ? nil : Int(number))
+        }
+    }
+
+    private mutating func ad(_ id: Int64) throws -> [Int64] {
+        if let known = ads[id] { return known }
+        try findAd.bind(1, id)
+        defer { findAd.reset() }
+        let isFound = try findAd.step()
+        let found = (0..<4).map { number(of: isFound ? findAd.text($0) : "") }
+        ads[id] = found
+        return found
+    }
+
+    private mutating func place(_ id: Int64) throws -> [Int64] {
+        if let known = places[id] { return known }
+        try findPlace.bind(1, id)
+        defer { findPlace.reset() }
+        let isFound = try findPlace.step()
+        let found = (0..<2).map { number(of: isFound ? findPlace.text($0) : "") } + [isFound ? findPlace.integer(2) : -1]
+        places[id] = found
+        return found
+    }
+
+    private mutating func number(of text: String) -> Int64 {
+        if let number = numbers[ExactText(text)] { return number }
+        numbers[ExactText(text)] = Int64(texts.count)
+        texts.append(text)
+        return Int64(texts.count - 1)
+    }
+}
+
+extension LedgerReport.Key {
+    /// Keys of one grouping.
+    fileprivate func comes(before other: Self) -> Bool {
+        switch (self, other) {
+        case (.day(let one), .day(let other)), (.hour(let one), .hour(let other)): one < other
+        case (.position(let one), .position(let other)): (one ?? -1) < (other ?? -1)
+        default: text.utf8.lexicographicallyPrecedes(other.text.utf8)
+        }
+    }
+}
