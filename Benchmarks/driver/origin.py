@@ -1,10 +1,12 @@
-"""An origin whose pictures take a while, in a process of its own: PORT BYTES MILLISECONDS."""
+"""An origin whose pictures take a while, in a process of its own: PORT, BYTES or a picture's file, MILLISECONDS."""
 import asyncio
 import sys
+from pathlib import Path
 
-PORT, BYTES, DELAY = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]) / 1e3
-PICTURE = b"\x89PNG\r\n\x1a\n" + bytes(BYTES - 8)
-ANSWER = b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nCache-Control: max-age=3600\r\nContent-Length: %d\r\n\r\n" % BYTES + PICTURE
+PORT, WHAT, DELAY = int(sys.argv[1]), sys.argv[2], float(sys.argv[3]) / 1e3
+PICTURE = b"\x89PNG\r\n\x1a\n" + bytes(int(WHAT) - 8) if WHAT.isdigit() else Path(WHAT).read_bytes()
+TYPE = b"image/png" if WHAT.isdigit() else b"application/octet-stream"
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Type: %s\r\nCache-Control: max-age=3600\r\nContent-Length: %d\r\n\r\n" % (TYPE, len(PICTURE)) + PICTURE
 
 
 async def serve(reader, writer):

@@ -4,12 +4,12 @@ import random
 import time
 
 
-async def fetch(port, path, leave_after=None):
+async def fetch(port, path, leave_after=None, fields=""):
     """Milliseconds until the whole picture is there; None for one that was left."""
     began = time.perf_counter()
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
-        writer.write(f"GET {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n".encode())
+        writer.write(f"GET {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n{fields}\r\n".encode())
         if leave_after is not None:
             try:
                 await asyncio.wait_for(reader.read(), leave_after)
@@ -24,7 +24,7 @@ async def fetch(port, path, leave_after=None):
         writer.close()
 
 
-async def scroll(port, paths, starts, seconds, left):
+async def scroll(port, paths, starts, seconds, left, fields=""):
     """`starts` requests a second, of which the share `left` is left after 50 ms; the times of the others."""
     chance = random.Random(7)
     tasks = []
@@ -32,6 +32,6 @@ async def scroll(port, paths, starts, seconds, left):
     for number in range(int(starts * seconds)):
         await asyncio.sleep(max(0, begin + number / starts - time.perf_counter()))
         leaves = chance.random() < left
-        tasks.append(asyncio.create_task(fetch(port, next(paths), 0.05 if leaves else None)))
+        tasks.append(asyncio.create_task(fetch(port, next(paths), 0.05 if leaves else None, fields)))
     times = await asyncio.gather(*tasks)
     return [one for one in times if one is not None]

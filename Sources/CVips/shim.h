@@ -148,5 +148,5 @@ static inline int cvips_webp(VipsImage *image, int quality, void **bytes, size_t
 /// A higher effort saves a few percent of the bytes and takes several times as long: somebody waits.
 static inline int cvips_avif(VipsImage *image, int quality, void **bytes, size_t *length) {
     return vips_heifsave_buffer(
-        image, bytes, length, "Q", quality, "compression", VIPS_FOREIGN_HEIF_COMPRESSION_AV1, "strip", TRUE, "effort", 2, NULL);
+        image, bytes, length, "Q", quality, "compression", VIPS_FOREIGN_HEIF_COMPRESSION_AV1, "strip", TRUE, "effort", 1, NULL);
 }

@@ -108,7 +108,9 @@ extension FeedService {
             let capabilities = CapabilityReader(registry: registered, cells: factories.cells)
             let feed = FeedRoutes(
                 feeds: feeds, store: store, ledger: ledger, clients: clients, pages: pages,
-                shared: SharedPages(store: store, pages: pages, format: format, metrics: pageMetrics), format: format, metrics: pageMetrics,
+                shared: SharedPages(store: store, pages: pages, format: format, metrics: pageMetrics, pictures: pictures.ahead),
+                format: format,
+                metrics: pageMetrics,
                 listed: Route.finished(
                     "/feeds", type: "application/json",
                     feeds.listed(titles: declaredFeeds.titles, layouts: factories.layouts, links: links)), live: listeners,

@@ -7,11 +7,13 @@ struct SizedPictureTests {
     private static let pictures = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Config/sample/pictures").standardized
         .path
 
-    private static func start(_ settings: [String] = []) throws -> (service: RunningService, origin: SpawnedProcess) {
+    private static func start(_ settings: [String] = [], names: [String] = ["avatar-0", "none"]) throws -> (
+        service: RunningService, origin: SpawnedProcess
+    ) {
         let port = try freePort()
         let origin = try SpawnedProcess([BuiltProduct.path("sample-origin"), "--port", "\(port)", pictures])
         _ = try origin.line(containing: "listening on")
-        let users = ["avatar-0", "none"].map { name in
+        let users = names.map { name in
             #"{"klass":"user","id":"\#(name)","username":"Ann Bee","avatarUrl":"http://127.0.0.1:\#(port)/\#(name).png","type":"featured"}"#
                 + "\n"
         }
@@ -64,6 +66,33 @@ struct SizedPictureTests {
             var restarted = before
             while restarted["placeholder"] == nil { restarted = try #require(try Self.avatars(service).first) }
             #expect(restarted["placeholder"]?.text == known["placeholder"]?.text)
+        }
+    }
+
+    @Test("are made for the next page of one who walks, as they were asked for before, where configuration gives time for it")
+    func ahead() async throws {
+        try await offPool {
+            let (service, origin) = try Self.start(["images.warm-ahead=50"], names: (0..<12).map { "avatar-\($0)" })
+            defer { origin.signal(9) }
+            let hrefs = try Self.avatars(service, "?limit=100").compactMap { $0["image"]?.text }
+            #expect(hrefs.count == 12 && Set(hrefs).count == 12)
+            let webP = ["Accept: image/webp,*/*"]
+            #expect(try service.get(hrefs[0], fields: webP).status == 200)
+            var next: String? = "/feed?limit=2"
+            var made: [String] = []
+            // A page is made ahead where nothing else is being read, so perhaps not at the first step.
+            while made.isEmpty, let path = next {
+                next = try JSON(service.get(path).text)["page"]?["next"]?.text
+                for _ in 0..<200 where made.isEmpty {
+                    usleep(5_000)
+                    made = try hrefs.dropFirst().filter {
+                        try service.get($0, fields: webP + ["Cache-Control: only-if-cached"]).status == 200
+                    }
+                }
+            }
+            // Nobody has asked for that one.
+            let picture = try service.get(try #require(made.first), fields: webP)
+            #expect(picture["content-type"] == "image/webp" && picture["cache-status"]?.contains("hit") == true)
         }
     }
 

@@ -54,10 +54,10 @@ struct NeighbourTests {
 
     @Test("Who reads slowly what has come does not keep others from theirs")
     func slowReader() async throws {
-        let body = Picture.png(1, bytes: 200_000)
+        let body = Picture.png(1, bytes: 1_200_000)
         let origin = try Origin { _, connection in connection.answer(200, ["Content-Type: image/png"], body: body) }
         defer { origin.stop() }
-        let house = try House([origin]) { $0.bufferBytes = 300_000 }
+        let house = try House([origin]) { $0.bufferBytes = 1_800_000 }
         let slow = await house.manager.image(ImageRequest(origin.url("/slow")))
         while await house.manager.metrics().inFlight > 0 { await Task.yield() }
         for number in 0..<3 {

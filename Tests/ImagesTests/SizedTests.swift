@@ -77,6 +77,24 @@ struct SizedTests {
         await house.stop()
     }
 
+    @Test("Work that was begun for nobody in sight is as urgent as whoever joins it, or looks at it then", arguments: [false, true])
+    func raised(_ isByViewport: Bool) async throws {
+        let origin = try Self.origin()
+        defer { origin.stop() }
+        let maker = FakeTransformer(isHeld: true)
+        let house = try House([origin]) { $0.transformer = maker }
+        let (source, sizing, id) = (origin.url("/a.png"), try Self.sizing(), UUID())
+        let ahead = Task { await house.manager.image(ImageRequest(source, sizing: sizing, id: id, priority: .prefetch)).status }
+        _ = await maker.events.wait { $0.count == 1 }
+        let joined = isByViewport ? nil : Task { try await Self.get(house, source).status }
+        if isByViewport { await house.manager.viewport(visible: [id], gone: []) }
+        #expect(await maker.raises.wait { !$0.isEmpty } == [.visible])
+        maker.release()
+        #expect(await ahead.value == 200)
+        if let joined { #expect(try await joined.value == 200) }
+        await house.stop()
+    }
+
     @Test("Who leaves while the original is on its way ends its download")
     func originalLeft() async throws {
         let gate = Gate()
@@ -252,10 +270,12 @@ struct SizedTests {
 }
 
 /// Makes of every picture the text of its recipe.
-private final class FakeTransformer: PictureTransformer {
+final class FakeTransformer: PictureTransformer {
     let isAvailable: Bool
     /// Recipes as they come, and `left` for each that was called off.
     let events = EventLog<String>()
+    /// What it was told of while it had the work.
+    let raises = EventLog<ImagePriority>()
     private let state: Mutex<(isHeld: Bool, failure: ImageFailure?)>
 
     init(isAvailable: Bool = true, isHeld: Bool = false) {
@@ -277,10 +297,11 @@ private final class FakeTransformer: PictureTransformer {
     func release() { state.withLock { $0.isHeld = false } }
 
     func transform(
-        _ picture: [UInt8], _ recipe: PictureRecipe, priority: ImagePriority
+        _ picture: [UInt8], _ recipe: PictureRecipe, urgency: PictureUrgency
     ) async throws(ImageFailure) -> TransformedPicture {
         if let failure { throw failure }
         made.withLock { $0.append(picture) }
+        urgency.listen { [raises] in raises.append(urgency.priority) }
         events.append(recipe.text)
         while state.withLock({ $0.isHeld }) {
             guard !Task.isCancelled else {
@@ -291,7 +312,7 @@ private final class FakeTransformer: PictureTransformer {
         }
         return TransformedPicture(
             bytes: Array(recipe.text.utf8), kind: recipe.format, width: recipe.width ?? 1, height: recipe.height ?? 1,
-            original: try await facts(of: picture, priority: priority))
+            original: try await facts(of: picture, priority: urgency.priority))
     }
 
     func facts(of picture: [UInt8], priority: ImagePriority) async throws(ImageFailure) -> PictureFacts {

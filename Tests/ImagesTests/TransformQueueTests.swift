@@ -70,6 +70,30 @@ struct TransformQueueTests {
         #expect(queue.expire(now: start.advanced(by: .seconds(3))) == [3, 4])
     }
 
+    @Test("What waits for nobody in sight goes next once somebody looks at it, and so does what is hurried again")
+    func hurried() {
+        var queue = queue(running: 2, waiting: 10)
+        for (id, priority) in [(1, ImagePriority.prefetch), (2, .prefetch), (3, .prefetch), (4, .visible), (5, .visible)] {
+            _ = queue.enter(id, pixels: 1, priority: priority, now: start)
+            if id == 1 { #expect(queue.next() == 1) }
+        }
+        #expect(queue.next() == 5)
+        queue.leave(5)
+        queue.hurry(3, to: .visible)
+        queue.hurry(3, to: .prefetch)
+        #expect(queue.next() == 3)
+        queue.leave(3)
+        queue.hurry(4, to: .visible)
+        #expect(queue.next() == 4)
+        queue.leave(4)
+        // Its place among what nobody looks at is free once somebody waits for the one that runs.
+        #expect(queue.next() == nil)
+        queue.hurry(1, to: .near)
+        #expect(queue.next() == 2)
+        queue.hurry(9, to: .visible)
+        #expect(queue.expire(now: start.advanced(by: .seconds(3))).isEmpty && queue.waitingCount == 0)
+    }
+
     @Test("Deaths are taken as they come, until there are too many of them")
     func restarts() {
         var policy = RestartPolicy(tolerated: 3)

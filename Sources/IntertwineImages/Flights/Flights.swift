@@ -12,8 +12,9 @@ internal import IntertwinePrimitives
 actor Flights {
     typealias Reply = @Sendable (ImageAnswer) -> Void
 
-    /// Bodies up to this many declared bytes are answered whole where they come quickly: with a tag, ranges and conditions.
-    private static let smallBody = 64 * 1_024
+    /// Bodies up to this many declared bytes are answered whole where they come quickly: with a tag, ranges and conditions, and with a time to
+    /// keep them only where they have their end.
+    private static let smallBody = 1 << 20
     /// How long an answer is held back for that, or for the size of the picture, once the first bytes are there.
     private static let longestHold = Duration.milliseconds(100)
     private static let files = DispatchQueue(label: "intertwine.images.files")

@@ -64,6 +64,12 @@ public final class ImageNetworkManager: Sendable {
         return image
     }
 
+    /// Whether there is nothing to do for it: it lies in memory, or comes with the program.
+    func isAtHand(_ request: ImageRequest) -> Bool {
+        if request.sizing == nil || !makesSizes, configuration.bundled(request.source) != nil { return true }
+        return peek(request.source, request.sizing, request.kinds) != nil
+    }
+
     /// The answer to a request, as soon as its head is known; a body that is still on its way comes as a stream.
     /// Cancelling the task takes the request back; so does letting go of the stream.
     public func image(_ request: ImageRequest) async -> ImageAnswer {

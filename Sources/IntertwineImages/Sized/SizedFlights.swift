@@ -82,7 +82,7 @@ actor SizedFlights {
     private func add(_ waiter: UInt64, _ request: ImageRequest, to making: SizedMaking, isCollapsed: Bool, _ reply: @escaping Reply) {
         making.waiters[waiter] = SizedMaking.Waiter(isCollapsed: isCollapsed, priority: request.priority, reply: reply)
         waiters.add(waiter, to: making, named: request.id)
-        if isCollapsed, request.priority == .visible { hurry(making) }
+        if request.priority > .prefetch { hurry(making, request.priority) }
     }
 
     private func begin(_ making: SizedMaking) {
@@ -117,7 +117,7 @@ actor SizedFlights {
         for waiter in visible.reversed().flatMap({ waiters.waiters(named: $0) }) {
             guard let making = waiters.home(of: waiter) else { continue }
             making.waiters[waiter]?.priority = .visible
-            hurry(making)
+            hurry(making, .visible)
         }
         return gone.reduce(0) { count, id in
             let named = waiters.waiters(named: id)
@@ -126,7 +126,10 @@ actor SizedFlights {
         }
     }
 
-    private func hurry(_ making: SizedMaking) {
+    /// Wherever its work stands: at its original, or at a worker.
+    private func hurry(_ making: SizedMaking, _ priority: ImagePriority) {
+        making.urgency.raise(to: priority)
+        guard making.awaitsOriginal, priority == .visible else { return }
         let id = making.id
         flights.assumeIsolated { _ = $0.viewport(visible: [id], gone: []) }
     }
@@ -190,7 +193,7 @@ actor SizedFlights {
         let original = CachedImage(
             source: wish.source, kind: kind, body: bytes, freshness: Freshness(ofBundledAt: configuration.clock()), validators: .init())
         let made = try? await Self.make(
-            wish, of: original, by: transformer, newer: configuration.formats, configuration.qualities, making.priority)
+            wish, of: original, by: transformer, newer: configuration.formats, configuration.qualities, making.urgency)
         guard let image = made?.image else { return nil }
         store.hold(image)
         return image
@@ -241,7 +244,7 @@ actor SizedFlights {
         }
         let wish = making.wish
         let (image, facts) = try await Self.make(
-            wish, of: original.image, by: transformer, newer: configuration.formats, configuration.qualities, making.priority)
+            wish, of: original.image, by: transformer, newer: configuration.formats, configuration.qualities, making.urgency)
         metrics.made += 1
         if !making.isPurged { configuration.facts?.learn(wish.source, facts) }
         status.isStored = original.isKept && !making.isPurged && store.takes(image)
@@ -252,13 +255,13 @@ actor SizedFlights {
     @concurrent
     private static func make(
         _ wish: SizedWish, of original: CachedImage, by transformer: any PictureTransformer, newer: [MediaKind],
-        _ qualities: PictureQualities, _ priority: ImagePriority
+        _ qualities: PictureQualities, _ urgency: PictureUrgency
     ) async throws(ImageFailure) -> (image: CachedImage, facts: PictureFacts) {
         let traits = PictureTraits(original.body, original.kind)
         guard let format = SizedFormat(traits, taken: wish.formats, newer: newer) else { throw ImageFailure(.notAcceptable) }
         let recipe = wish.sizing.recipe(
             format.kind, quality: qualities[format.kind, wish.sizing.scale], keepsAnimation: format.keepsAnimation)
-        let made = try await transformer.transform(original.body, recipe, priority: priority)
+        let made = try await transformer.transform(original.body, recipe, urgency: urgency)
         // It is asked about by its original's tag, and tells when that one changed.
         let validators = CachedImage.Validators(etag: original.etag, lastModified: original.validators.lastModified)
         let image = CachedImage(

@@ -40,6 +40,8 @@ final class SizedMaking {
     /// How it was found out that there is none.
     var failureOutcome = CacheStatus.Outcome.miss
     var task: Task<Void, Never>?
+    /// That of the most urgent waiter, for whoever has the work.
+    let urgency = PictureUrgency(.prefetch)
 
     init(_ wish: SizedWish, stale: CachedImage?, isOwned: Bool) {
         self.wish = wish

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// Makes pictures of the size that they are shown at, and says what a picture looks like.
 ///
 /// Both need it decoded, which is why they are done elsewhere than in the service's own process (``PictureWorkers``).
@@ -8,13 +10,52 @@ public protocol PictureTransformer: Sendable {
 
     /// - Parameters:
     ///   - picture: a whole one, as its origin sent it.
-    ///   - priority: what somebody looks at goes first; see ``ImagePriority``.
+    ///   - urgency: what somebody looks at goes first, also where it turns out later that somebody does.
     /// - Throws: `undecodable` where the bytes are not a whole picture, `tooManyPixels` where it is too large to be decoded,
     ///   `overloaded` and `queueTimeout` where others wait already, `workerFailed` where the work died or took too long, `cancelled`.
-    func transform(_ picture: [UInt8], _ recipe: PictureRecipe, priority: ImagePriority) async throws(ImageFailure) -> TransformedPicture
+    func transform(_ picture: [UInt8], _ recipe: PictureRecipe, urgency: PictureUrgency) async throws(ImageFailure) -> TransformedPicture
 
-    /// What it looks like, and nothing made of it. Fails like ``transform(_:_:priority:)``.
+    /// What it looks like, and nothing made of it. Fails like ``transform(_:_:urgency:)``.
     func facts(of picture: [UInt8], priority: ImagePriority) async throws(ImageFailure) -> PictureFacts
+}
+
+extension PictureTransformer {
+    /// The same for what stays as urgent as it is.
+    public func transform(
+        _ picture: [UInt8], _ recipe: PictureRecipe, priority: ImagePriority
+    ) async throws(ImageFailure) -> TransformedPicture {
+        try await transform(picture, recipe, urgency: PictureUrgency(priority))
+    }
+}
+
+/// How soon a picture is wanted, which may rise while it is waited for: somebody more urgent joins, or it comes into view.
+public final class PictureUrgency: Sendable {
+    private struct State {
+        var priority: ImagePriority
+        var listener: (@Sendable () -> Void)?
+    }
+
+    private let state: Mutex<State>
+
+    public init(_ priority: ImagePriority) {
+        state = Mutex(State(priority: priority))
+    }
+
+    public var priority: ImagePriority { state.withLock { $0.priority } }
+
+    /// At least that from now on. Whoever says the same again wants it before others of its kind.
+    public func raise(to priority: ImagePriority) {
+        let listener = state.withLock { state in
+            state.priority = max(state.priority, priority)
+            return state.listener
+        }
+        listener?()
+    }
+
+    /// - Parameter listener: called after each time that it is raised, from any thread. There is one at a time.
+    public func listen(_ listener: (@Sendable () -> Void)?) {
+        state.withLock { $0.listener = listener }
+    }
 }
 
 /// What to make of a picture. In any case it comes out upright, in sRGB and without metadata.

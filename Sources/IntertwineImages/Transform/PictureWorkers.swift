@@ -74,29 +74,33 @@ public final class PictureWorkers: PictureTransformer {
     public var isAvailable: Bool { isReady.isSet }
 
     public func transform(
-        _ picture: [UInt8], _ recipe: PictureRecipe, priority: ImagePriority
+        _ picture: [UInt8], _ recipe: PictureRecipe, urgency: PictureUrgency
     ) async throws(ImageFailure) -> TransformedPicture {
         let job = PictureJob(recipe)
-        let result = try await perform(job, on: picture, keepsAnimation: job.keepsAnimation, priority: priority)
+        let result = try await perform(job, on: picture, keepsAnimation: job.keepsAnimation, urgency)
         return TransformedPicture(
             bytes: result.bytes, kind: recipe.format, width: result.width, height: result.height, original: PictureFacts(result))
     }
 
     public func facts(of picture: [UInt8], priority: ImagePriority) async throws(ImageFailure) -> PictureFacts {
-        PictureFacts(try await perform(PictureJob(id: 0), on: picture, keepsAnimation: false, priority: priority))
+        PictureFacts(try await perform(PictureJob(id: 0), on: picture, keepsAnimation: false, PictureUrgency(priority)))
     }
 
     private func perform(
-        _ job: PictureJob, on picture: [UInt8], keepsAnimation: Bool, priority: ImagePriority
+        _ job: PictureJob, on picture: [UInt8], keepsAnimation: Bool, _ urgency: PictureUrgency
     ) async throws(ImageFailure) -> PictureResult {
         guard let pool, isAvailable else { throw ImageFailure(.workerFailed) }
         let pixels = try FrameReader.cost(of: picture, keepsAnimation: keepsAnimation)
         let ticket = TransformTicket()
+        urgency.listen { [loop] in
+            loop.execute { pool.assumeIsolated { $0.hurry(ticket, urgency.priority) } }
+        }
+        defer { urgency.listen(nil) }
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 loop.execute {
                     pool.assumeIsolated {
-                        $0.enter(job, picture, pixels: pixels, priority: priority, ticket) { continuation.resume(returning: $0) }
+                        $0.enter(job, picture, pixels: pixels, priority: urgency.priority, ticket) { continuation.resume(returning: $0) }
                     }
                 }
             }

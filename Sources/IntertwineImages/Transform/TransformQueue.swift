@@ -20,8 +20,8 @@ struct TransformQueue<ID: Hashable & Sendable>: Sendable {
     private struct Entry {
         let id: ID
         let pixels: Int
-        let priority: ImagePriority
-        let rank: UInt64
+        var priority: ImagePriority
+        var rank: UInt64
         let until: LoopInstant
     }
 
@@ -58,6 +58,17 @@ struct TransformQueue<ID: Hashable & Sendable>: Sendable {
         waiting.append(
             Entry(id: id, pixels: max(1, pixels), priority: priority, rank: lastRank, until: now.advanced(by: limits.patience)))
         return (true, displaced.map(\.id))
+    }
+
+    /// What waits gets at least that priority, and goes before what waits with it already; its patience stays. What runs does not count
+    /// among what nobody looks at any more.
+    mutating func hurry(_ id: ID, to priority: ImagePriority) {
+        if priority > .prefetch { running[id]?.isPrefetch = false }
+        guard let place = waiting.firstIndex(where: { $0.id == id }), priority > .prefetch, priority >= waiting[place].priority else {
+            return
+        }
+        lastRank += 1
+        (waiting[place].priority, waiting[place].rank) = (priority, lastRank)
     }
 
     /// Ends what runs, forgets what waits.

@@ -82,6 +82,13 @@ actor WorkerPool {
         watchQueue()
     }
 
+    /// It is wanted sooner than was said, or before others of its kind.
+    func hurry(_ ticket: TransformTicket, _ priority: ImagePriority) {
+        guard let number = ticket.number else { return }
+        queue.hurry(number, to: priority)
+        assign()
+    }
+
     /// Nobody waits for it any more.
     func leave(_ ticket: TransformTicket) {
         guard let number = ticket.number, jobs[number] != nil else { return }

@@ -32,7 +32,8 @@ public struct PictureVariant: Sendable, Hashable {
         shape + (fallback.map { "~" + $0.text } ?? "")
     }
 
-    private var shape: String {
+    /// The same without what is shown in its place.
+    var shape: String {
         let box = "\(width)x\(height)"
         return switch fit {
         case .fit: box + "-fit"

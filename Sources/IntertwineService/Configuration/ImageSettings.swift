@@ -51,6 +51,8 @@ public struct ImageSettings: Sendable {
     public var formats: [String] = ["avif", "webp"]
     /// How hard sized pictures are compressed, by format and scale.
     public var quality: [String] = []
+    /// Percent of the time in which the pictures of the page that a reader comes to next are made ahead; 0 for not at all.
+    public var warmAhead = 0
     /// Of how many pictures it is known what they look like.
     public var known = 100_000
     /// What is shown in the place of pictures that cannot be had, by the names of parts.
@@ -97,6 +99,7 @@ public struct ImageSettings: Sendable {
                 var qualities = PictureQualities()
                 return qualities.read(setting: $0)
             })
+        reader.read("images.warm-ahead", &warmAhead, in: 0...50)
         reader.read("images.known", &known, in: 2...10_000_000)
         reader.read("images.fallbacks", &fallbacks, allowed: Self.fallbackForms, where: { Self.fallback($0) != nil })
         reader.read(

@@ -1,5 +1,6 @@
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
+internal import IntertwineImages
 internal import IntertwineObservability
 internal import IntertwineRouting
 internal import Synchronization
@@ -47,6 +48,8 @@ struct SharedPages: Sendable {
     private let pages: FinishedPages
     private let format: PageFormat
     private let metrics: PageMetrics
+    /// Makes the pictures of pages that were made ahead.
+    private let pictures: PicturesAhead?
     private let flights = PageFlights<Made>()
     /// Whether a page is being made ahead: one at a time.
     private let isAhead = Flag()
@@ -60,8 +63,8 @@ struct SharedPages: Sendable {
         func lower() { isUp.store(false, ordering: .releasing) }
     }
 
-    init(store: any FeedStore, pages: FinishedPages, format: PageFormat, metrics: PageMetrics) {
-        (self.store, self.pages, self.format, self.metrics) = (store, pages, format, metrics)
+    init(store: any FeedStore, pages: FinishedPages, format: PageFormat, metrics: PageMetrics, pictures: PicturesAhead? = nil) {
+        (self.store, self.pages, self.format, self.metrics, self.pictures) = (store, pages, format, metrics, pictures)
     }
 
     /// - Throws: as `FeedAssembler.page(_:for:)` does.
@@ -146,6 +149,7 @@ struct SharedPages: Sendable {
     ) async throws -> Made {
         let page = try await wish.feed.page(wish.request, for: purpose)
         metrics.count(page.omissions)
+        if purpose == .idle { pictures?.walk(page.encoded().json) }
         return keep(page, wish, for: purpose, version, hasGzip: wantsGzip())
     }
 

@@ -19,6 +19,8 @@ final class PictureProxy: Sendable {
     /// What pictures look like, where anything here finds that out.
     let known: KnownPictures?
     let finished: FinishedPictures
+    /// Makes pictures before they are asked for, where configuration gives it a share of the time.
+    let ahead: PicturesAhead?
     /// Resizes pictures, where it is available.
     let workers: PictureWorkers
     private let transfers: Transfers
@@ -59,10 +61,14 @@ final class PictureProxy: Sendable {
         known = manager.makesSizes ? KnownPictures(facts) : nil
         finished = FinishedPictures(
             manager: manager, signer: signer, variesByOrigin: variesByOrigin)
+        let share = settings.warmAhead
+        ahead = share > 0 ? PicturesAhead(manager, signer: signer, share: share) { clock() / 1_000 } : nil
     }
 
     var routes: [Route] {
-        ImageRoutes(manager: manager, signer: signer, finished: finished, timeLimit: timeLimit, sizedTimeLimit: sizedTimeLimit).routes
+        ImageRoutes(
+            manager: manager, signer: signer, finished: finished, ahead: ahead, timeLimit: timeLimit, sizedTimeLimit: sizedTimeLimit
+        ).routes
     }
 
     deinit {
@@ -71,6 +77,7 @@ final class PictureProxy: Sendable {
 
     /// Gives up all downloads, and the loop.
     func shutDown() async {
+        ahead?.stop()
         await manager.shutDown()
         await workers.shutDown()
         await transfers.shutDown()

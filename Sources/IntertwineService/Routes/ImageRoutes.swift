@@ -19,6 +19,8 @@ struct ImageRoutes: Sendable {
     let manager: ImageNetworkManager
     let signer: ImageURLSigner
     let finished: FinishedPictures
+    /// Hears what is asked for.
+    let ahead: PicturesAhead?
     /// Longer than anything the manager lets a client wait.
     let timeLimit: Duration
     /// The same for sized pictures, which are made too.
@@ -84,6 +86,7 @@ struct ImageRoutes: Sendable {
         let wish = ImageRequest(
             verified.source, sizing: verified.sizing, id: id, priority: Self.isPrefetch(fields) ? .prefetch : .visible, via: fields[.via],
             cacheControl: fields[.cacheControl], accept: fields[.accept])
+        ahead?.note(wish)
         let answer = await manager.image(wish)
         // The next request for it is answered on the loop.
         if case .whole = answer.body { finished.keep(path: path, wish, expires: verified.expires, now: now) }

@@ -1,0 +1,181 @@
+"""What sized pictures cost in the running service, beside what they must cost: the decoding, the encoding, the originals."""
+import asyncio
+import http.client
+import os
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import feeds
+import scroll
+import servers
+import wrk
+
+WEBP = {"Accept": "image/webp"}
+
+
+class House:
+    """A service with users whose avatars all are one picture, at URLs of their own."""
+
+    def __init__(self, folder, picture, users, delay=0.0, settings=()):
+        folder.mkdir()
+        file = folder / "picture"
+        file.write_bytes(picture)
+        port = servers.free_port()
+        self.origin = servers.Server("origin", [sys.executable, Path(__file__).parent / "origin.py", port, file, delay], port)
+        people = [
+            {"klass": "user", "id": f"p{n}", "username": f"p{n}", "avatarUrl": self.origin.url(f"/{n}.jpg"), "type": "featured"}
+            for n in range(users)
+        ]
+        feeds.put(folder, people)
+        allowed = (
+            "images.allowed-networks=127.0.0.1/32", f"images.allowed-ports={port}", "log.requests=false",
+            "limits.connections-per-peer=10000", "images.downloads-per-host=64",
+        )
+        self.service = servers.intertwine(folder, (*allowed, *settings))
+        self.hrefs = [href + "@2x" for href in feeds.pictures(self.service, users)]
+
+    def __enter__(self):
+        # The worker is there once something was made.
+        self.get(self.hrefs[0])
+        return self
+
+    def __exit__(self, *_):
+        self.service.stop()
+        self.origin.stop()
+
+    def get(self, path, fields=WEBP):
+        """Milliseconds, and the body."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.service.port, timeout=60)
+        start = time.perf_counter()
+        connection.request("GET", path, headers=fields)
+        answer = connection.getresponse()
+        body = answer.read()
+        took = (time.perf_counter() - start) * 1e3
+        connection.close()
+        if answer.status != 200:
+            raise SystemExit(f"{path}: {answer.status} {body[:200]}")
+        return took, body
+
+    def processor(self):
+        """Seconds used so far, by the service and all of its workers, those that have ended too."""
+        pid = self.service.process.pid
+        ticks = sum(int(each) for each in stat(pid)[11:15])
+        for child in Path(f"/proc/{pid}/task").glob("*/children"):
+            for worker in child.read_text().split():
+                ticks += sum(int(each) for each in stat(worker)[11:13])
+        return ticks / os.sysconf("SC_CLK_TCK")
+
+    def workers(self):
+        return {worker for child in Path(f"/proc/{self.service.process.pid}/task").glob("*/children") for worker in child.read_text().split()}
+
+
+def stat(pid):
+    return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+
+
+def stored(folder, picture, options, bar):
+    """A stored variant beside a stored original of the same bytes."""
+    with House(folder / "sized", picture, 2) as house:
+        small = house.get(house.hrefs[0])[1]
+        with House(folder / "whole", small, 2) as other:
+            # Without its size the path has another signature: the command line mints it.
+            command = [servers.INTERTWINE, "image-url", "--database", folder / "whole" / "intertwine.sqlite"]
+            flags = ["--set", "images.allowed-networks=127.0.0.1/32", "--set", f"images.allowed-ports={other.origin.port}"]
+            minted = subprocess.run(
+                [*map(str, command), *flags, other.origin.url("/0.jpg")], check=True, capture_output=True, text=True).stdout.split()[-1]
+            targets = {"variant": (house, house.hrefs[0]), "original": (other, minted)}
+            rates, cost = {name: [] for name in targets}, {name: [] for name in targets}
+            for at, path in targets.values():
+                at.get(path)
+                at.get(path)
+            for number in range(options.rounds):
+                for name in sorted(targets, reverse=number % 2 == 1):
+                    at, path = targets[name]
+                    before = at.processor()
+                    rate, *_ = wrk.once(at.service.url(path), 64, options.seconds, headers=("Accept: image/webp",))
+                    rates[name].append(rate)
+                    cost[name].append((at.processor() - before) / (rate * options.seconds) * 1e6)
+    for name in targets:
+        print(f"  stored {name} of {len(small):,} bytes: {statistics.median(rates[name]):,.0f}/s, {statistics.median(cost[name]):.1f} us of processor each")
+    ratio = statistics.median(cost["variant"]) / statistics.median(cost["original"])
+    bar("stored variant, processor, ratio to a stored original", f"{ratio:.2f}", ratio <= 1.03, "at most 1.03")
+
+
+def misses(folder, picture, options, bar, transform):
+    """What the service adds to the making of a picture whose original it has."""
+    users = options.misses + 5
+    with House(folder / "misses", picture, users) as house:
+        png = {"Accept": "image/png"}
+        for href in house.hrefs:
+            # Has the original fetched, and another variant made of it.
+            house.get(href.removesuffix("@2x"), png)
+        added, own = [], []
+        for number, href in enumerate(house.hrefs):
+            took = house.get(href)[0]
+            start = time.perf_counter()
+            transform(picture)
+            alone = (time.perf_counter() - start) * 1e3
+            if number >= 5:
+                own.append(alone)
+                added.append(took - alone)
+    print(f"  decoding and encoding: {statistics.median(own):.1f} ms")
+    bar("a miss adds to that, ms (median)", f"{statistics.median(added):.2f}", statistics.median(added) <= 3, "at most 3")
+
+
+def scrolling(folder, picture, options, bar):
+    """A thousand who ask, of whom 700 leave after 50 ms, beside the 300 who stay alone."""
+    with House(folder / "scrolling", picture, 2 * (1_000 + 300) + 100, delay=150) as house:
+        paths = iter(house.hrefs[1:])
+
+        def work(count, left):
+            before = house.processor()
+            asyncio.run(scroll.scroll(house.service.port, paths, count / 10, 10, left, "Accept: image/webp\r\n"))
+            return house.processor() - before
+
+        ratios = []
+        for _ in range(2):
+            alone, among = work(300, 0), work(1_000, 0.7)
+            ratios.append(among / alone)
+            print(f"  300 who stay: {alone:.2f} s of processor; among 700 who leave: {among:.2f} s")
+    bar("work for those who stay among those who leave, ratio", f"{min(ratios):.2f}", min(ratios) <= 1.1, "at most 1.1")
+
+
+def cancelling(folder, huge, options, bar):
+    """How soon the work on a picture ends that nobody waits for any more: its worker stands still, or is gone."""
+    times = []
+    with House(folder / "cancelling", huge, options.misses, settings=("images.workers=1", "images.size=64MiB")) as house:
+        for href in house.hrefs[1 : 1 + min(20, options.misses - 1)]:
+            while not house.workers():
+                time.sleep(0.001)
+            connection = http.client.HTTPConnection("127.0.0.1", house.service.port, timeout=60)
+            connection.request("GET", href, headers={"Accept": "image/avif"})
+            worker = next(iter(house.workers()))
+            while working(worker) < 3:
+                time.sleep(0.001)
+            start = time.perf_counter()
+            connection.close()
+            while worker in house.workers() and running(worker):
+                pass
+            times.append((time.perf_counter() - start) * 1e3)
+    times.sort()
+    bar("work ends after the last one left, ms (median, longest)", f"{statistics.median(times):.0f}, {times[-1]:.0f}", times[-1] <= 50, "at most 50")
+
+
+def working(worker):
+    """Hundredths of a second of processor in its present job, roughly: it is in the middle of something."""
+    try:
+        before = sum(int(each) for each in stat(worker)[11:13])
+        time.sleep(0.05)
+        return sum(int(each) for each in stat(worker)[11:13]) - before
+    except OSError:
+        return 0
+
+
+def running(worker):
+    try:
+        return stat(worker)[0] in "RD"
+    except OSError:
+        return False
