@@ -93,9 +93,11 @@ def refused(walk):
 def reading(walk, service):
     shown = next(cell for cell in service.get("/feed")["items"] if cell["id"].startswith("ad:"))["actions"]
     assert service.ask("GET", shown["selection"]["href"]).status == 302
-    for by in ["day", "ad", "verdict"]:
+    for by in ["day", "hour", "ad", "campaign", "advertiser", "creative", "feed", "section", "position", "verdict"]:
         for template, values, query in [("/admin/reports", {}, f"?by={by}"), ("/admin/reports/{by}", {"by": by}, "")]:
             assert json.loads(walk.ask("get", template, 200, values, query).content)["rows"]
+    walk.ask("get", "/admin/reports", 200, query="?by=ad&and=day&viewers=estimated")
+    walk.ask("get", "/admin/reports", 400, query="?by=day&and=day")
     walk.ask("get", "/admin/reports", 400, query="?from=2026-02-30")
     walk.ask("get", "/admin/reports/{by}", 400, {"by": "moon"})
     walk.ask("get", "/admin/explain", 200)
