@@ -156,6 +156,12 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(
+            name: "IntertwinePostgreSQL",
+            dependencies: [
+                "CPostgreSQL", "IntertwineFeed", "IntertwineStorage", .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        .target(
             name: "IntertwineSync",
             dependencies: [
                 "IntertwineEventLoop", "IntertwineFeed", "IntertwineFetch", "IntertwinePrimitives", "IntertwineStorage",
@@ -215,6 +221,7 @@ let package = Package(
         .systemLibrary(
             name: "CIntertwineCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(name: "CPictureSandbox"),
+        .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         // libvips' own flags name -pthread, which the package manager complains of: those of what its headers include suffice.
         .systemLibrary(name: "CVips", pkgConfig: "gobject-2.0", providers: [.apt(["libvips-dev"])]),
         .systemLibrary(name: "CIntertwineZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
@@ -261,8 +268,15 @@ let package = Package(
         .testTarget(
             name: "StorageTests",
             dependencies: [
-                "IntertwineFeed", "IntertwineStorage", "StorageVictim", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+                "IntertwineFeed", "IntertwinePostgreSQL", "IntertwineStorage", "StorageVictim", "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
+            ]),
+        .testTarget(
+            name: "PostgreSQLTests",
+            dependencies: [
+                "IntertwineFeed", "IntertwinePostgreSQL", "IntertwineStorage", "TestSupport",
+                .product(name: "Crypto", package: "swift-crypto"), .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
             name: "RoutingTests",

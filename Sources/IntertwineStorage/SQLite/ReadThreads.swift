@@ -1,6 +1,6 @@
 import CIntertwineLinux
 import Dispatch
-import IntertwineFeed
+package import IntertwineFeed
 import Synchronization
 
 /// What reading a file may take of the process.
@@ -32,10 +32,10 @@ package struct ReadStatistics: Sendable, Hashable {
 /// Threads that wait for a disk, so that no other has to: neither those of tasks, of which there are as many as cores, nor an event loop.
 ///
 /// A read that has begun is read to its end, whoever has gone meanwhile; one that waits leaves with whoever asked for it.
-final class ReadThreads: Sendable {
+package final class ReadThreads: Sendable {
     private let crew: Crew
 
-    init(_ limits: ReadLimits) {
+    package init(_ limits: ReadLimits) {
         crew = Crew(limits)
     }
 
@@ -43,10 +43,10 @@ final class ReadThreads: Sendable {
         crew.end()
     }
 
-    var statistics: ReadStatistics { crew.statistics }
+    package var statistics: ReadStatistics { crew.statistics }
 
     /// - Throws: what `body` throws; `StoreError.overloaded`; `CancellationError` where the task was cancelled while it waited.
-    func run<Value: Sendable>(for purpose: ReadPurpose, _ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    package func run<Value: Sendable>(for purpose: ReadPurpose, _ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         let read = Read(purpose, body)
         return try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { continuation in
@@ -62,7 +62,7 @@ final class ReadThreads: Sendable {
     ///
     /// - Parameter completion: called once, on the thread that read or, where nothing is read, on whatever thread finds that out.
     /// - Returns: what has the read leave, if it still waits; `CancellationError` then.
-    func run<Value: Sendable>(
+    package func run<Value: Sendable>(
         for purpose: ReadPurpose, _ body: @escaping @Sendable () throws -> Value,
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) -> @Sendable () -> Void {

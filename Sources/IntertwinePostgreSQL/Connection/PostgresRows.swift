@@ -1,0 +1,64 @@
+internal import CPostgreSQL
+
+/// What a statement answered, in PostgreSQL's binary form. Rows and columns count from 0.
+///
+/// Not `Sendable`: it stays with whoever asked.
+package final class PostgresRows {
+    private let result: OpaquePointer
+    package let count: Int
+
+    /// - Parameter result: let go of with the rows.
+    init(_ result: OpaquePointer) {
+        self.result = result
+        count = Int(PQntuples(result))
+    }
+
+    deinit {
+        PQclear(result)
+    }
+
+    package var isEmpty: Bool { count == 0 }
+
+    /// Rows that the statement wrote, or found.
+    package var affected: Int { PQcmdTuples(result).flatMap { Int(String(cString: $0)) } ?? 0 }
+
+    package func isNull(_ row: Int, _ column: Int) -> Bool { PQgetisnull(result, Int32(row), Int32(column)) == 1 }
+
+    /// The bytes where they lie: valid as long as the rows are. None for NULL.
+    package func view(_ row: Int, _ column: Int) -> UnsafeRawBufferPointer {
+        let length = Int(PQgetlength(result, Int32(row), Int32(column)))
+        return UnsafeRawBufferPointer(start: PQgetvalue(result, Int32(row), Int32(column)), count: length)
+    }
+
+    package func bytes(_ row: Int, _ column: Int) -> [UInt8] { Array(view(row, column)) }
+
+    /// A text as it was given to ``PostgresValue/text(_:)``; empty for NULL.
+    package func text(_ row: Int, _ column: Int) -> String {
+        let view = view(row, column)
+        return view.contains(1) ? String(decoding: PostgresText.decoded(view), as: UTF8.self) : String(decoding: view, as: UTF8.self)
+    }
+
+    package func optionalText(_ row: Int, _ column: Int) -> String? { isNull(row, column) ? nil : text(row, column) }
+
+    /// A `smallint`, `integer`, `bigint` or `xid8`; 0 for NULL.
+    package func integer(_ row: Int, _ column: Int) -> Int64 {
+        let view = view(row, column)
+        return switch view.count {
+        case 8: Int64(bigEndian: view.loadUnaligned(as: Int64.self))
+        case 4: Int64(Int32(bigEndian: view.loadUnaligned(as: Int32.self)))
+        case 2: Int64(Int16(bigEndian: view.loadUnaligned(as: Int16.self)))
+        default: 0
+        }
+    }
+
+    package func optionalInteger(_ row: Int, _ column: Int) -> Int64? { isNull(row, column) ? nil : integer(row, column) }
+
+    /// A `double precision`; 0 for NULL.
+    package func number(_ row: Int, _ column: Int) -> Double {
+        let view = view(row, column)
+        return view.count == 8 ? Double(bitPattern: UInt64(bigEndian: view.loadUnaligned(as: UInt64.self))) : 0
+    }
+
+    /// A `boolean`; false for NULL.
+    package func flag(_ row: Int, _ column: Int) -> Bool { view(row, column).first == 1 }
+}

@@ -1,0 +1,38 @@
+package import IntertwineFeed
+
+/// What keeps a database from being used when the process starts, in one line that says what to do.
+package enum PostgresStart {
+    /// Looks at the server through a connection of the pool, and does what has to be done first.
+    ///
+    /// - Throws: `StoreError.unusable`
+    package static func check<Value>(_ pool: PostgresPool, _ body: (PostgresConnection) throws -> Value) throws(StoreError) -> Value {
+        try explaining(pool.address) { try pool.use(body) }
+    }
+
+    static func explaining<Value>(_ address: PostgresAddress, _ body: () throws -> Value) throws(StoreError) -> Value {
+        do {
+            return try body()
+        } catch let error as PostgresError {
+            throw .unusable("\(address.shown): \(advice(error))")
+        } catch let error as StoreError {
+            throw .unusable("\(address.shown): \(error)")
+        } catch {
+            throw .unusable("\(address.shown): \(error)")
+        }
+    }
+
+    private static func advice(_ error: PostgresError) -> String {
+        let what = error.message
+        return switch error.code {
+        case "28P01", "28000": "\(what); name the right user, with its password in PGPASSFILE or PGPASSWORD, or correct pg_hba.conf"
+        case "3D000": "\(what); make it with createdb"
+        case "42501": "\(what); GRANT CREATE, USAGE ON SCHEMA public to this user, or make it the owner of the database"
+        case "25006": "\(what); this is a standby: name the primary, or all hosts with target_session_attrs=read-write"
+        case "53300": "\(what); raise max_connections, or lower store.readers"
+        case "55P03": "\(what); another session holds a lock on the tables: end it, and start again"
+        case "" where what.contains("no password supplied"): "\(what); put the password into PGPASSFILE or PGPASSWORD"
+        case "" where error.isConnectionLost: "no server answers: \(what); start it, or correct store.database"
+        default: error.description
+        }
+    }
+}

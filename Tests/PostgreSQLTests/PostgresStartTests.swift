@@ -1,0 +1,114 @@
+import IntertwineFeed
+import IntertwinePostgreSQL
+import IntertwineStorage
+import TestSupport
+import Testing
+
+@Suite("PostgreSQL at the start")
+struct PostgresStartTests {
+    private let server: PostgresServer
+    private let database: PostgresServer.Database
+
+    init() throws {
+        server = try PostgresServer.shared()
+        database = try server.makeDatabase()
+    }
+
+    /// The one line that the start fails with.
+    private func complaint(_ uri: String, _ body: (PostgresConnection) throws -> Void = { _ in }) throws -> String {
+        let pool = PostgresPool(try PostgresAddress(uri))
+        let error = #expect(throws: StoreError.self) { try PostgresStart.check(pool, body) }
+        let line = error?.description ?? ""
+        #expect(!line.contains("\n") && !line.contains("secret"))
+        return line
+    }
+
+    @Test("an address that cannot be read is refused without being repeated")
+    func unreadable() throws {
+        for uri in ["postgresql://me:secret%zz@host/db", "postgresql://me:secret@host/db?secret=1", "postgresql://me:secret@[host/db"] {
+            let error = #expect(throws: StoreError.self) { try PostgresAddress(uri) }
+            #expect(error?.description.hasPrefix("the address of the PostgreSQL database cannot be read") == true)
+            #expect(error?.description.contains("secret") == false)
+        }
+        #expect(
+            try PostgresAddress("postgresql://me:secret@db1:5433,db2/feed?target_session_attrs=read-write").shown
+                == "postgresql://me@db1:5433,db2/feed")
+    }
+
+    @Test("a server that is missing, refuses the password or lacks the database: one line that says what to do")
+    func refusals() throws {
+        let missing = try complaint("postgresql://me:secret@127.0.0.1:1/feed")
+        #expect(
+            missing.hasPrefix("postgresql://me@127.0.0.1:1/feed: no server answers: ")
+                && missing.hasSuffix("start it, or correct store.database"))
+        try database.psql("DO $$ BEGIN CREATE ROLE guarded LOGIN PASSWORD 'right'; EXCEPTION WHEN duplicate_object THEN END $$")
+        let place = "127.0.0.1:\(server.port)"
+        #expect(try complaint("postgresql://guarded:secret@\(place)/\(database.name)").contains("PGPASSFILE"))
+        #expect(try complaint("postgresql://guarded@\(place)/\(database.name)").contains("PGPASSFILE"))
+        #expect(throws: Never.self) {
+            try PostgresStart.check(PostgresPool(PostgresAddress("postgresql://guarded:right@\(place)/\(database.name)"))) { _ in }
+        }
+        #expect(try complaint(server.uri(of: "nowhere")).contains("createdb"))
+    }
+
+    @Test("missing rights and another encoding: one line")
+    func rights() throws {
+        try database.psql("DO $$ BEGIN CREATE ROLE poor LOGIN; EXCEPTION WHEN duplicate_object THEN END $$")
+        let uri = database.uri.replacing("intertwine@", with: "poor@")
+        let line = try complaint(uri) { try PostgresSchema.bringUpToDate($0, part: "test", migrations: [PostgresMigration("1", "")]) }
+        #expect(line.contains("GRANT CREATE"))
+        let latin = try server.makeDatabase("ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
+        #expect(try complaint(latin.uri).contains("ENCODING 'UTF8'"))
+    }
+
+    @Test("migrations run once, whichever of many replicas comes first; a newer schema is refused")
+    func migrations() async throws {
+        let all = [
+            PostgresMigration("1: table", "CREATE TABLE thing (number bigint)"),
+            PostgresMigration("2: row", "INSERT INTO thing VALUES (1); ALTER TABLE thing ADD COLUMN name text"),
+        ]
+        let uri = database.uri
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<6 {
+                group.addTask {
+                    try await offPool {
+                        try PostgresSchema.bringUpToDate(PostgresConnection(PostgresAddress(uri)), part: "test", migrations: all)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try database.psql("SELECT count(*) FROM thing") == "1")
+        let more = all + [PostgresMigration("3: more", "INSERT INTO thing VALUES (2)")]
+        try PostgresSchema.bringUpToDate(PostgresConnection(PostgresAddress(uri)), part: "test", migrations: more)
+        #expect(try database.psql("SELECT count(*) FROM thing") == "2")
+        #expect(try complaint(uri) { try PostgresSchema.bringUpToDate($0, part: "test", migrations: all) }.contains("newer version"))
+        // A failing one leaves nothing.
+        let broken = more + [PostgresMigration("4", "DELETE FROM thing"), PostgresMigration("5", "SELECT nonsense")]
+        #expect(throws: PostgresError.self) {
+            try PostgresSchema.bringUpToDate(PostgresConnection(PostgresAddress(uri)), part: "test", migrations: broken)
+        }
+        #expect(try database.psql("SELECT count(*) FROM thing") == "2")
+    }
+
+    @Test("a server that goes away fails what is asked meanwhile, and is found again when it is back")
+    func restart() async throws {
+        let own = try await offPool { try PostgresServer() }
+        let pool = PostgresPool(try PostgresAddress(own.uri(of: "postgres")))
+        let ask: @Sendable (PostgresConnection) throws -> Int64 = { try $0.query("SELECT 7").integer(0, 0) }
+        #expect(try await pool.run(for: .request, ask) == 7)
+        try await offPool { try own.stop() }
+        await #expect(throws: StoreError.self) { try await pool.run(for: .request, ask) }
+        try await offPool { try own.start() }
+        let deadline = ContinuousClock.now + .seconds(30)
+        var answer: Int64?
+        while answer == nil, ContinuousClock.now < deadline { answer = try? await pool.run(for: .request, ask) }
+        #expect(answer == 7)
+        // A restart between two uses costs nobody a failure: the idle connection is seen to be over.
+        try await offPool {
+            try own.stop()
+            try own.start()
+        }
+        #expect(try await pool.run(for: .request, ask) == 7)
+    }
+}
