@@ -9,7 +9,7 @@ extension FeedAssembler {
     ///
     /// - Parameter kinds: which have a cell, too, that shows their ids alone.
     static func standard(
-        over store: SQLiteStore, source: any DataSource = FlatDataSource(), kinds: [String] = ["event"],
+        over store: any FeedStore, source: any DataSource = FlatDataSource(), kinds: [String] = ["event"],
         placement: any AdPlacement = MidpointPlacement()
     ) throws -> FeedAssembler {
         let keys = SigningKeys(current: try SigningKey(Array(repeating: 7, count: 32)))

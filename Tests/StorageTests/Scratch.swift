@@ -1,11 +1,14 @@
 import Foundation
 import IntertwineFeed
+import IntertwinePostgreSQL
 import IntertwineStorage
 import Synchronization
+import TestSupport
 
 /// A folder of one test's own, removed with it.
 final class Scratch: Sendable {
     let folder: String
+    private let database = Mutex<PostgresServer.Database?>(nil)
 
     init() throws {
         folder = NSTemporaryDirectory() + "intertwine-" + UUID().uuidString
@@ -65,7 +68,43 @@ func line(user id: String, variant: String = "regular", avatar: String = "https:
     #"{"klass":"user","id":"\#(id)","username":"Name of \#(id)","avatarUrl":"\#(avatar)","type":"\#(variant)"}"#
 }
 
-extension SQLiteStore {
+/// The stores that make the same promises.
+enum StoreKind: CaseIterable {
+    case sqlite, postgresql
+
+    /// So many runs on a file, and a tenth of them on a server, where each has a database of its own.
+    static func seeds(_ count: Int) -> [(StoreKind, Int)] {
+        (0..<count).map { (.sqlite, $0) } + stride(from: 0, to: count, by: 10).map { (.postgresql, $0) }
+    }
+}
+
+extension Scratch {
+    /// The store of the test: in `items.sqlite`, or in a database of its own.
+    func store(_ kind: StoreKind) throws -> any ItemStore {
+        switch kind {
+        case .sqlite: try SQLiteStore(path: path("items.sqlite"))
+        case .postgresql: try PostgresFeedStore(address())
+        }
+    }
+
+    /// An import into that store.
+    func importer(_ kind: StoreKind, kinds: ItemKinds = .standard, sections: [SectionPlan] = []) throws -> ItemImport {
+        switch kind {
+        case .sqlite: try ItemImport(into: path("items.sqlite"), kinds: kinds, sections: sections)
+        case .postgresql: ItemImport(into: try PostgresImport(address(), sections: sections), at: "the database", kinds: kinds)
+        }
+    }
+
+    private func address() throws -> PostgresAddress {
+        try database.withLock { database in
+            let known = try database ?? PostgresServer.shared().makeDatabase()
+            database = known
+            return try PostgresAddress(known.uri)
+        }
+    }
+}
+
+extension FeedStore {
     /// The ids of a whole lane, walked in pages.
     func ids(_ lane: Lane = .content, _ direction: PageDirection = .forward, limit: Int = 3) async throws -> [String] {
         try await read { snapshot in

@@ -1,9 +1,9 @@
 import Foundation
 import GRDB
-import IntertwineFeed
+package import IntertwineFeed
 
 /// Where the items of an import go. Used by one thread at a time.
-protocol ImportDestination {
+package protocol ImportDestination {
     /// Writes items that nobody else sees yet.
     ///
     /// - Returns: what became of them, as far as can be told now.
@@ -19,10 +19,14 @@ protocol ImportDestination {
 }
 
 /// What became of items that were written.
-struct ImportCounts {
-    var added = 0
-    var replaced = 0
-    var withheld = Withheld()
+package struct ImportCounts {
+    package var added: Int
+    package var replaced: Int
+    package var withheld: Withheld
+
+    package init(added: Int = 0, replaced: Int = 0, withheld: Withheld = Withheld()) {
+        (self.added, self.replaced, self.withheld) = (added, replaced, withheld)
+    }
 
     mutating func count(_ change: ItemChange, of item: ValidItem) {
         switch change {

@@ -21,7 +21,8 @@ public final class ItemImport {
         case gzip(GzipInflater)
     }
 
-    private let path: String
+    /// For messages.
+    private let place: String
     private let kinds: ItemKinds
     private let policy: BadItemPolicy
     private let report: (BadItem) -> Void
@@ -44,25 +45,40 @@ public final class ItemImport {
     ///   - limit: bytes of all files, decompressed.
     ///   - isRehearsal: whether everything is read, checked and counted, and nothing written.
     ///   - report: called for each item that is left out under ``BadItemPolicy/skip``.
-    public init(
+    public convenience init(
         into path: String, kinds: ItemKinds = .standard, sections: [SectionPlan] = [], policy: BadItemPolicy = .stop,
         isCompressed: Bool = false, limit: Int = .max, isRehearsal: Bool = false, report: @escaping (BadItem) -> Void = { _ in }
     ) throws(StoreError) {
-        self.path = path
+        self.init(
+            into: try Self.destination(path, sections, isRehearsal: isRehearsal), at: path, kinds: kinds, policy: policy,
+            isCompressed: isCompressed, limit: limit, report: report)
+    }
+
+    /// The same for a store that is no file.
+    ///
+    /// - Parameter place: what the store is called in messages.
+    package init(
+        into destination: any ImportDestination, at place: String, kinds: ItemKinds = .standard, policy: BadItemPolicy = .stop,
+        isCompressed: Bool = false, limit: Int = .max, report: @escaping (BadItem) -> Void = { _ in }
+    ) {
+        self.place = place
         self.kinds = kinds
         self.policy = policy
         self.report = report
         self.isCompressed = isCompressed
         self.limit = limit
         reader = ItemReader(kinds: kinds)
+        queue = ImportQueue(destination)
+    }
+
+    private static func destination(
+        _ path: String, _ sections: [SectionPlan], isRehearsal: Bool
+    ) throws(StoreError) -> any ImportDestination {
         do {
-            guard !isRehearsal else {
-                queue = ImportQueue(try RehearsalDestination(path))
-                return
-            }
+            guard !isRehearsal else { return try RehearsalDestination(path) }
             DraftFile.removeAbandoned(path)
             let isNew = access(path, F_OK) != 0 && errno == ENOENT
-            queue = ImportQueue(isNew ? try DraftDestination(path, sections: sections) : try StoreDestination(path, sections: sections))
+            return isNew ? try DraftDestination(path, sections: sections) : try StoreDestination(path, sections: sections)
         } catch let error as StoreError {
             throw error
         } catch let error as DatabaseError {
@@ -203,7 +219,7 @@ public final class ItemImport {
         } catch {
             rollback()
             guard let error = error as? DatabaseError else { throw error }
-            throw StoreError.unavailable("\(path): \(StoreError(error)); nothing was imported")
+            throw StoreError.unavailable("\(place): \(StoreError(error)); nothing was imported")
         }
     }
 }

@@ -12,7 +12,7 @@ public enum StoreOperation: Sendable, Hashable {
         case before(ItemKey)
         case after(ItemKey)
 
-        var neighbour: ItemKey {
+        package var neighbour: ItemKey {
             switch self {
             case .before(let key), .after(let key): key
             }
@@ -45,7 +45,7 @@ public enum StoreOperation: Sendable, Hashable {
     }
 
     /// The item that the operation changes, where it is one that must be there.
-    var subject: ItemKey? {
+    package var subject: ItemKey? {
         switch self {
         case .append, .insert, .clear: nil
         case .move(let key, _), .remove(let key): key

@@ -33,9 +33,14 @@ public struct Withheld: Sendable, Hashable, CustomStringConvertible {
 
     public init() {}
 
-    mutating func note(_ item: ItemKey) {
+    package mutating func note(_ item: ItemKey) {
         count += 1
         if items.count < Self.namedLimit { items.append(item) }
+    }
+
+    /// Items that are counted and not named.
+    package mutating func note(more: Int) {
+        count += more
     }
 
     mutating func add(_ others: Withheld) {

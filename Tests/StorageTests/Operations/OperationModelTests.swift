@@ -8,20 +8,18 @@ struct OperationModelTests {
     private static let limit = 5
 
     let scratch: Scratch
-    let store: SQLiteStore
-    let lanes: [String: Lane]
 
     init() throws {
         scratch = try Scratch()
-        store = try SQLiteStore(path: scratch.path("items.sqlite"))
-        lanes = try store.arrange([SectionPlan("events", kinds: ["event"])])
     }
 
-    @Test("whatever the sequence, the feed, its sections and what a client holds are those of the arrays", arguments: 0..<150)
-    func sequences(seed: Int) async throws {
+    @Test("whatever the sequence, the feed, its sections and what a client holds are those of the arrays", arguments: StoreKind.seeds(150))
+    func sequences(kind: StoreKind, seed: Int) async throws {
+        let store = try scratch.store(kind)
+        let lanes = try store.arrange([SectionPlan("events", kinds: ["event"])])
         var random = SeededRandom(seed: UInt64(seed))
         var model = ArrayModel(homes: ["user": "main", "advertisement": "advertisements", "event": "events"])
-        let sections = sections(seed)
+        let sections = sections(seed, lanes)
         let assembler = try FeedAssembler.standard(
             over: store, source: sections.map { SectionedDataSource($0, showsAdsAlone: true) } ?? FlatDataSource())
         var held = try await assembler.walk(limit: Self.limit, pages: 3)
@@ -35,7 +33,7 @@ struct OperationModelTests {
             } catch let error as StoreOperationFault {
                 #expect(error.index == fault)
             }
-            try await compare(model)
+            try await compare(store, lanes, model)
             let expected = Self.pages(model, sections)
             let fresh = try await assembler.walk(limit: Self.limit)
             #expect(fresh.map(Self.cells) == expected)
@@ -65,7 +63,7 @@ struct OperationModelTests {
         return changed.pages
     }
 
-    private func compare(_ model: ArrayModel) async throws {
+    private func compare(_ store: any ItemStore, _ lanes: [String: Lane], _ model: ArrayModel) async throws {
         for (name, items) in model.sections {
             let lane = name == "advertisements" ? .advertisements : try #require(lanes[name])
             let stored = try await store.read { try $0.items(in: lane, .forward, of: nil, limit: 1_000) }
@@ -75,7 +73,7 @@ struct OperationModelTests {
     }
 
     /// None for a feed without sections, or those of one with two, in different orders.
-    private func sections(_ seed: Int) -> [FeedSection]? {
+    private func sections(_ seed: Int, _ lanes: [String: Lane]) -> [FeedSection]? {
         guard seed % 3 > 0, let events = lanes["events"] else { return nil }
         let people = FeedSection("main", title: "People", lane: .content)
         return seed % 3 == 1

@@ -6,17 +6,16 @@ import Testing
 @Suite("Operations on the store")
 struct StoreOperationTests {
     let scratch: Scratch
-    let store: SQLiteStore
 
     init() throws {
         scratch = try Scratch()
-        store = try SQLiteStore(path: scratch.path("items.sqlite"))
     }
 
     private static func key(_ id: String) -> ItemKey { ItemKey(kind: "user", id: id) }
 
-    @Test("each does what its name says, and they go by their order")
-    func basics() async throws {
+    @Test("each does what its name says, and they go by their order", arguments: StoreKind.allCases)
+    func basics(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
         let summary = try await store.apply([
             .append(user("a")), .append(user("d")), .insert(user("b"), .after(Self.key("a"))), .insert(user("c"), .before(Self.key("d"))),
             .append(advertisement("1")), .insert(advertisement("0"), .before(ItemKey(kind: "advertisement", id: "1"))),
@@ -38,7 +37,8 @@ struct StoreOperationTests {
 
     @Test(
         "what cannot be done is named with its place, and nothing of the list is done",
-        arguments: try [
+        arguments: StoreKind.allCases,
+        try [
             (.append(user("a")), .known(key("a"))), (.insert(user("a"), .before(key("a"))), .known(key("a"))),
             (.insert(user("n"), .after(key("x"))), .unknown(key("x"))), (.update(user("x")), .unknown(key("x"))),
             (.remove(key("x")), .unknown(key("x"))), (.move(key("x"), .after(key("a"))), .unknown(key("x"))),
@@ -53,7 +53,9 @@ struct StoreOperationTests {
                 .elsewhere(ItemKey(kind: "advertisement", id: "1"), than: key("a"))
             ),
         ] as [(StoreOperation, StoreOperationFault.Reason)])
-    func faults(operation: StoreOperation, reason: StoreOperationFault.Reason) async throws {
+    func faults(kind: StoreKind, fault: (operation: StoreOperation, reason: StoreOperationFault.Reason)) async throws {
+        let (operation, reason) = fault
+        let store = try scratch.store(kind)
         _ = try await store.apply([.append(user("a")), .append(user("b")), .append(advertisement("1"))])
         let version = store.version
         await #expect(throws: StoreOperationFault(index: 2, reason: reason)) {
@@ -63,11 +65,12 @@ struct StoreOperationTests {
         #expect(store.version == version)
     }
 
-    @Test("before and after mean the order that the section is shown in")
-    func newest() async throws {
+    @Test("before and after mean the order that the section is shown in", arguments: StoreKind.allCases)
+    func newest(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
         _ = try store.arrange([SectionPlan("main", order: .newest)])
         _ = try await store.apply([.append(user("a")), .append(user("b")), .append(user("c"))])
-        let shown = { try await self.store.ids(.content, .backward) }
+        let shown = { try await store.ids(.content, .backward) }
         #expect(try await shown() == ["c", "b", "a"])
         _ = try await store.apply([.move(Self.key("a"), .before(Self.key("b"))), .insert(user("d"), .after(Self.key("b")))])
         #expect(try await shown() == ["c", "a", "b", "d"])
@@ -79,8 +82,9 @@ struct StoreOperationTests {
         #expect(try await store.ids() == ["e", "b", "a", "d", "c"])
     }
 
-    @Test("what a field orders cannot be moved, and advertisements and other sections can")
-    func orderedByField() async throws {
+    @Test("what a field orders cannot be moved, and advertisements and other sections can", arguments: StoreKind.allCases)
+    func orderedByField(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
         let name = try #require(SortField("username", .text))
         _ = try store.arrange([SectionPlan("people", kinds: ["user"], fields: [name], order: SectionOrder(by: name))])
         _ = try await store.apply([
@@ -99,8 +103,9 @@ struct StoreOperationTests {
         #expect(try await store.ids(.advertisements) == ["2", "1"])
     }
 
-    @Test("a list has a bound, and an empty one changes nothing")
-    func bound() async throws {
+    @Test("a list has a bound, and an empty one changes nothing", arguments: StoreKind.allCases)
+    func bound(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
         let version = store.version
         #expect(try await store.apply([]) == StoreOperationSummary())
         await #expect(throws: StoreOperationFault(index: SQLiteStore.operationLimit, reason: .tooMany)) {
@@ -109,8 +114,9 @@ struct StoreOperationTests {
         #expect(store.version == version)
     }
 
-    @Test("whoever objects to a change sees the item as the operations before it left it")
-    func objections() async throws {
+    @Test("whoever objects to a change sees the item as the operations before it left it", arguments: StoreKind.allCases)
+    func objections(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
         struct Objection: Error {}
         _ = try await store.apply([.append(user("a")), .append(user("b"))])
         let operations = try [
@@ -130,16 +136,19 @@ struct StoreOperationTests {
         case beforeOne, afterOne, beforeTheLast, afterTheLast, either
     }
 
-    @Test("10,000 items put at one place stand in order, and no item ever moves towards the start", arguments: Pattern.allCases)
-    func onePlace(pattern: Pattern) async throws {
+    @Test(
+        "thousands of items put at one place stand in order, and no item ever moves towards the start",
+        arguments: Pattern.allCases.map { (StoreKind.sqlite, $0) } + [(.postgresql, .afterOne)])
+    func onePlace(kind: StoreKind, pattern: Pattern) async throws {
+        let store = try scratch.store(kind)
         let old = (0..<50).map { "old \($0)" }
         _ = try await store.apply(old.map { .append(try user($0)) })
         var random = SeededRandom(seed: 5)
         var expected = old
         // The index at which the next one comes to stand.
         var index = 25
-        var positions = try await positions()
-        for batch in 0..<10 {
+        var positions = try await Self.positions(store)
+        for batch in 0..<(kind == .sqlite ? 10 : 1) {
             var operations: [StoreOperation] = []
             for number in 0..<1_000 {
                 let item = try user("new \(batch * 1_000 + number)")
@@ -158,14 +167,14 @@ struct StoreOperationTests {
                 }
             }
             _ = try await store.apply(operations)
-            let now = try await self.positions()
+            let now = try await Self.positions(store)
             for (id, position) in positions { #expect(now[id, default: .min] >= position) }
             positions = now
         }
         #expect(try await store.ids(limit: 1_000) == expected)
     }
 
-    private func positions() async throws -> [String: Int64] {
+    private static func positions(_ store: any ItemStore) async throws -> [String: Int64] {
         try await store.read { snapshot in
             let items = try snapshot.items(in: .content, .forward, of: nil, limit: 20_000)
             return Dictionary(uniqueKeysWithValues: items.map { ($0.id, $0.position) })

@@ -16,8 +16,11 @@ struct SectionStoreTests {
         ValidItem(kind: "event", lane: .content, id: id, variant: "", body: Array(body.utf8))
     }
 
-    @Test("items go to the section that takes their kind, whoever puts them; advertisements and all others stay where they were")
-    func put() async throws {
+    @Test(
+        "items go to the section that takes their kind, whoever puts them; advertisements and all others stay where they were",
+        arguments: StoreKind.allCases)
+    func put(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
         let lanes = try store.arrange([SectionPlan("main"), SectionPlan("events", kinds: ["event"]), SectionPlan("other", kinds: ["x"])])
         #expect(lanes.count == 3 && lanes["main"] == .content)
         let events = try #require(lanes["events"])
@@ -28,7 +31,7 @@ struct SectionStoreTests {
         #expect(try await store.ids(events) == ["a", "b"])
         #expect(try await store.ids() == ["u"])
         #expect(try await store.ids(.advertisements) == ["1"])
-        let imported = try ItemImport(into: scratch.path("items.sqlite"), kinds: ItemKinds([EventKind()]))
+        let imported = try scratch.importer(kind, kinds: ItemKinds([EventKind()]))
         try imported.append(Array(#"[{"klass":"event","id":"c"}]"#.utf8))
         try imported.endOfFile()
         #expect(try imported.commit().added == 1)
@@ -37,8 +40,11 @@ struct SectionStoreTests {
         #expect(try await store.ids(events) == ["a", "c"])
     }
 
-    @Test("what stands elsewhere when a section begins to take its kind moves behind what is there, in its order, and back")
-    func moves() async throws {
+    @Test(
+        "what stands elsewhere when a section begins to take its kind moves behind what is there, in its order, and back",
+        arguments: StoreKind.allCases)
+    func moves(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
         for id in ["a", "b", "c"] {
             _ = try await store.put(event(id))
             _ = try await store.put(user(id))

@@ -11,9 +11,11 @@ struct SectionWalkTests {
         href?.split(separator: "cursor=").last?.split(separator: "&").first.map(String.init)
     }
 
-    @Test("after any writes gives the pages of a plain array model, in any order of sections, and the same in reverse", arguments: 0..<48)
-    func model(seed: Int) async throws {
-        let feed = try await SectionedFeed(seed: seed)
+    @Test(
+        "after any writes gives the pages of a plain array model, in any order of sections, and the same in reverse",
+        arguments: StoreKind.seeds(48))
+    func model(kind: StoreKind, seed: Int) async throws {
+        let feed = try await SectionedFeed(kind, seed: seed)
         var random = SeededRandom(seed: UInt64(seed) &+ 500)
         for _ in 0..<3 {
             for _ in 0..<Int.random(in: 0...20, using: &random) { _ = try await feed.write(&random) }
@@ -33,9 +35,11 @@ struct SectionWalkTests {
         }
     }
 
-    @Test("meets every item that was there at the start and is not touched exactly once, while a writer writes", arguments: 0..<48)
-    func writer(seed: Int) async throws {
-        let feed = try await SectionedFeed(seed: seed)
+    @Test(
+        "meets every item that was there at the start and is not touched exactly once, while a writer writes",
+        arguments: StoreKind.seeds(48))
+    func writer(kind: StoreKind, seed: Int) async throws {
+        let feed = try await SectionedFeed(kind, seed: seed)
         var random = SeededRandom(seed: UInt64(seed) &+ 900)
         for _ in 0..<40 { _ = try await feed.write(&random) }
         var survivors = Set(feed.items.map(\.cell))
@@ -85,8 +89,10 @@ struct SectionWalkTests {
         }
     }
 
-    @Test("orders dates by the moment that they mean, to the nanosecond, from the first year to the last, with any offset")
-    func moments() async throws {
+    @Test(
+        "orders dates by the moment that they mean, to the nanosecond, from the first year to the last, with any offset",
+        arguments: StoreKind.allCases)
+    func moments(kind: StoreKind) async throws {
         let ordered = [
             "0000-01-01T00:00:00+23:59", "0000-01-01", "1969-12-31T23:59:59.999999999Z", "1970-01-01T00:00:00Z",
             "2026-05-01T01:00:00+14:30", "2026-05-01T23:59:00+23:59", "2026-05-01T00:00:00.0007Z", "2026-05-01T00:00:00.00070001Z",
@@ -95,7 +101,7 @@ struct SectionWalkTests {
             "9999-12-31T20:00:00+00:00", "9999-12-31T23:59:59.9999Z", "9999-12-31T20:00:00-05:00", "9999-12-31T23:59:59.1-23:59",
         ]
         let scratch = try Scratch()
-        let store = try SQLiteStore(path: scratch.path("items.sqlite"))
+        let store = try scratch.store(kind)
         let field = try #require(SortField("starts", .date))
         let lane = try #require(try store.arrange([SectionPlan("events", kinds: ["event"], fields: [field])])["events"])
         var random = SeededRandom(seed: 3)
@@ -124,10 +130,10 @@ struct SectionWalkTests {
         #expect(least == bodies.count)
     }
 
-    @Test("reads on, sorting, where the file is laid out without the index")
-    func withoutIndex() async throws {
+    @Test("reads on, sorting, where the file is laid out without the index", arguments: StoreKind.allCases)
+    func withoutIndex(kind: StoreKind) async throws {
         let scratch = try Scratch()
-        let store = try SQLiteStore(path: scratch.path("items.sqlite"))
+        let store = try scratch.store(kind)
         for (id, price) in [("x", 3), ("y", 1), ("z", 2)] {
             _ = try await store.put(ValidItem(kind: "e", lane: .content, id: id, variant: "", body: Array(#"{"price":\#(price)}"#.utf8)))
         }
@@ -137,10 +143,10 @@ struct SectionWalkTests {
         #expect(try await store.read { try $0.place(at: 1, in: .content, by: field)?.key } == .number(2))
     }
 
-    @Test("counts a section, and finds the place of an index in it")
-    func counts() async throws {
+    @Test("counts a section, and finds the place of an index in it", arguments: StoreKind.allCases)
+    func counts(kind: StoreKind) async throws {
         let scratch = try Scratch()
-        let store = try SQLiteStore(path: scratch.path("items.sqlite"))
+        let store = try scratch.store(kind)
         for id in ["a", "b", "c"] { _ = try await store.put(user(id)) }
         _ = try await store.put(advertisement("1"))
         let (count, places) = try await store.read { snapshot in

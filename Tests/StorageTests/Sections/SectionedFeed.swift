@@ -25,7 +25,7 @@ final class SectionedFeed {
     ]
 
     private let scratch: Scratch
-    let store: SQLiteStore
+    let store: any ItemStore
     let sections: [(name: String, title: String?, kinds: [String], order: Int, isDescending: Bool)]
     let advertisements: [String]
     private let assembler: FeedAssembler
@@ -33,7 +33,7 @@ final class SectionedFeed {
     /// In the order of import.
     private(set) var items: [Item] = []
 
-    init(seed: Int) async throws {
+    init(_ kind: StoreKind, seed: Int) async throws {
         scratch = try Scratch()
         var random = SeededRandom(seed: UInt64(seed))
         func section(_ name: String, _ title: String?, _ kinds: [String]) -> (String, String?, [String], Int, Bool) {
@@ -42,7 +42,7 @@ final class SectionedFeed {
         let sections = [section("one", "One", ["a"]), section("two", nil, ["b", "c"]), section("main", "Others", ["d"])]
         self.sections = sections
         perPage = seed % 3
-        store = try SQLiteStore(path: scratch.path("items.sqlite"))
+        store = try scratch.store(kind)
         let lanes = try store.arrange(
             sections.map { section in
                 SectionPlan(

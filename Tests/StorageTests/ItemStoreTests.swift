@@ -3,17 +3,16 @@ import IntertwineStorage
 import Testing
 
 @Suite("Store of items")
-struct SQLiteStoreTests {
+struct ItemStoreTests {
     let scratch: Scratch
-    let store: SQLiteStore
 
     init() throws {
         scratch = try Scratch()
-        store = try SQLiteStore(path: scratch.path("items.sqlite"))
     }
 
-    @Test("pages go forward and backward through a lane, each item once", arguments: [1, 2, 3, 7, 100])
-    func pages(limit: Int) async throws {
+    @Test("pages go forward and backward through a lane, each item once", arguments: StoreKind.allCases, [1, 2, 3, 7, 100])
+    func pages(kind: StoreKind, limit: Int) async throws {
+        let store = try scratch.store(kind)
         let users = (0..<7).map { "u\($0)" }
         for id in users { _ = try await store.put(user(id)) }
         for id in ["a", "b"] { _ = try await store.put(advertisement(id)) }
@@ -25,8 +24,9 @@ struct SQLiteStoreTests {
         }
     }
 
-    @Test("a known item is replaced in its place, whatever changes about it")
-    func replaces() async throws {
+    @Test("a known item is replaced in its place, whatever changes about it", arguments: StoreKind.allCases)
+    func replaces(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
         for id in ["a", "b", "c"] { #expect(try await store.put(user(id)) == .added) }
         let old = try await store.read { try $0.item(kind: "user", id: "b") }
         #expect(try await store.put(user("b", variant: "featured", avatar: "https://example.com/new.png")) == .replaced)
@@ -37,8 +37,9 @@ struct SQLiteStoreTests {
         #expect(try await store.ids() == ["a", "b", "c"])
     }
 
-    @Test("an item whose kind moved to another lane follows it to the end there")
-    func movesLane() async throws {
+    @Test("an item whose kind moved to another lane follows it to the end there", arguments: StoreKind.allCases)
+    func movesLane(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
         _ = try await store.put(user("a"))
         var moved = try user("a")
         moved.lane = .advertisements
@@ -47,8 +48,9 @@ struct SQLiteStoreTests {
         #expect(try await store.ids(.advertisements) == ["a"])
     }
 
-    @Test("a removed item is gone, and one put again goes to the end")
-    func removes() async throws {
+    @Test("a removed item is gone, and one put again goes to the end", arguments: StoreKind.allCases)
+    func removes(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
         for id in ["a", "b", "c"] { _ = try await store.put(user(id)) }
         #expect(try await store.remove(kind: "user", id: "a"))
         #expect(try await !store.remove(kind: "user", id: "a"))
@@ -57,8 +59,9 @@ struct SQLiteStoreTests {
         #expect(try await store.ids() == ["b", "c", "a"])
     }
 
-    @Test("one form is read by itself, in both lanes and directions")
-    func forms() async throws {
+    @Test("one form is read by itself, in both lanes and directions", arguments: StoreKind.allCases)
+    func forms(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
         for id in ["a", "b", "c", "d"] {
             _ = try await store.put(advertisement(id, variant: id == "b" ? "video" : "image"))
             _ = try await store.put(user(id, variant: id < "c" ? "featured" : "regular"))
@@ -79,6 +82,7 @@ struct SQLiteStoreTests {
 
     @Test("a page is a range of one tree, a form's page of another: no sorting, no scan")
     func plans() throws {
+        _ = try scratch.store(.sqlite)
         let plan = { (sql: String) in try scratch.sqlite("items.sqlite", "EXPLAIN QUERY PLAN " + sql) }
         let page = try plan("SELECT body FROM item WHERE lane = 0 AND position > 5 ORDER BY position LIMIT 20")
         #expect(page.contains("SEARCH item USING PRIMARY KEY (lane=? AND position>?)") && !page.contains("TEMP"))
@@ -87,8 +91,27 @@ struct SQLiteStoreTests {
         #expect(form.contains("INDEX item_form (kind=? AND variant=? AND position>?)") && !form.contains("TEMP"))
     }
 
-    @Test("a failing reader is told its own error, and the store goes on")
-    func failingReader() async throws {
+    @Test("ids are bytes: those that look alike are others, and any character may stand in them", arguments: StoreKind.allCases)
+    func exactIDs(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
+        let ids = ["e\u{301}", "é", "a\u{0}b", "a", "\u{1}", "\u{0}", "\u{212A}", "K", "'\"\\%_", "日本"]
+        for id in ids {
+            let item = ValidItem(kind: "user", lane: .content, id: id, variant: "", body: Array("{}".utf8))
+            #expect(try await store.put(item) == .added)
+            #expect(try await store.put(item) == .replaced)
+        }
+        #expect(try await store.ids().map { Array($0.utf8) } == ids.map { Array($0.utf8) })
+        for id in ids { #expect(try await store.read { try $0.item(kind: "user", id: id) }?.id.utf8.elementsEqual(id.utf8) == true) }
+        let keys = ids.map { ItemKey(kind: "user", id: $0) }
+        for key in keys { #expect(try await store.takeDown(key, reason: nil, at: 1) { _ in }) }
+        let sorted = ids.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map { Array($0.utf8) }
+        #expect(try await store.takedowns(after: nil, limit: 99).map { Array($0.item.id.utf8) } == sorted)
+        #expect(try await store.release(keys) == ids.count)
+    }
+
+    @Test("a failing reader is told its own error, and the store goes on", arguments: StoreKind.allCases)
+    func failingReader(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
         struct Failure: Error {}
         await #expect(throws: Failure.self) { try await store.read { _ in throw Failure() } }
         #expect(try await store.ids().isEmpty)

@@ -1,0 +1,90 @@
+import Dispatch
+import Glibc
+import IntertwineFeed
+import Synchronization
+
+/// Tells whether anyone has changed an item, by what transactions that did notify of.
+///
+/// A session of its own listens, on a thread of its own. Where it is lost, or the server does not answer it within half a second, every
+/// look at ``version`` tells of a change, until another session listens: what is kept is then of no use, as a change may have been missed.
+final class ChangeListener: Sendable {
+    private final class State: Sendable {
+        let changes = Atomic<UInt64>(0)
+        let isListening = Atomic(false)
+        let isOver = Atomic(false)
+    }
+
+    /// Milliseconds between signs of life of the server, and how long one may take.
+    private static let (interval, patience): (Int32, Int32) = (200, 500)
+
+    private let state = State()
+    private let queue = DispatchQueue(label: "intertwine.changes")
+
+    /// Listens from the start on.
+    ///
+    /// - Parameter pool: whose own changes are told by ``noting(_:_:)``.
+    init(_ pool: PostgresPool) throws(PostgresError) {
+        let connection = try Self.connect(pool)
+        state.isListening.store(true, ordering: .releasing)
+        queue.async { [state] in Self.run(connection, pool, state) }
+    }
+
+    deinit {
+        state.isOver.store(true, ordering: .relaxed)
+    }
+
+    var version: StoreVersion {
+        guard state.isListening.load(ordering: .acquiring) else {
+            return StoreVersion(high: .max, low: state.changes.add(1, ordering: .relaxed).newValue)
+        }
+        return StoreVersion(high: 0, low: state.changes.load(ordering: .acquiring))
+    }
+
+    /// Does `body`, which changes items in a transaction of the pool's, and says so before anybody is told of its end.
+    func noting<Value>(_ connection: PostgresConnection, _ body: () throws -> Value) throws -> Value {
+        do {
+            let value = try body()
+            state.changes.add(1, ordering: .releasing)
+            return value
+        } catch {
+            // What became of a commit whose answer was lost is not known: it may be there.
+            if !connection.isAlive { state.changes.add(1, ordering: .releasing) }
+            throw error
+        }
+    }
+
+    private static func connect(_ pool: PostgresPool) throws(PostgresError) -> PostgresConnection {
+        let connection = try PostgresConnection(pool.address, PostgresSettings(applicationName: "intertwine listener"))
+        try connection.execute("LISTEN \(ItemMigrations.channel)")
+        return connection
+    }
+
+    private static func run(_ first: PostgresConnection, _ pool: PostgresPool, _ state: State) {
+        try? listen(first, pool, state)
+        var pause: UInt32 = 50
+        while true {
+            state.isListening.store(false, ordering: .releasing)
+            guard !state.isOver.load(ordering: .relaxed) else { return }
+            usleep(pause * 1_000)
+            pause = min(1_000, pause * 2)
+            // What is wrong with the server is told to whoever reads the store.
+            guard let connection = try? connect(pool) else { continue }
+            // Whatever was changed while nobody listened.
+            state.changes.add(1, ordering: .releasing)
+            state.isListening.store(true, ordering: .releasing)
+            pause = 50
+            try? listen(connection, pool, state)
+        }
+    }
+
+    private static func listen(_ connection: PostgresConnection, _ pool: PostgresPool, _ state: State) throws(PostgresError) {
+        while !state.isOver.load(ordering: .relaxed) {
+            let backends = try connection.notifications(within: interval)
+            if backends.isEmpty {
+                guard try connection.answers(within: patience) else { return }
+            } else if !backends.allSatisfy(pool.isOwn) {
+                state.changes.add(1, ordering: .releasing)
+            }
+        }
+    }
+}

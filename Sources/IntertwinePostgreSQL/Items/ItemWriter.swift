@@ -1,0 +1,107 @@
+import IntertwineFeed
+import IntertwineStorage
+
+/// Puts and removes items, one after another, inside a transaction that is someone else's and has the writers' lock.
+struct ItemWriter {
+    /// How far apart appended items stand, as in SQLite's store: what is copied from there goes on alike.
+    static let step: Int64 = 1 << 20
+
+    private let connection: PostgresConnection
+    private let takedowns: TakedownTable
+
+    init(_ connection: PostgresConnection) {
+        self.connection = connection
+        takedowns = TakedownTable(connection)
+    }
+
+    /// Appends an item to its section or, where its kind and id are known, replaces the old one in its place. An operator's word: it ends
+    /// the item's takedown.
+    func put(_ item: ValidItem) throws -> ItemChange {
+        _ = try takedowns.remove([ItemKey(item)])
+        let lane = try lane(of: item)
+        let update = try connection.query(
+            "UPDATE item SET variant = $4, body = $5 WHERE kind = $2 AND id = $3 AND lane = $1", .integer(lane.rawValue), .text(item.kind),
+            .text(item.id), .text(item.variant), .utf8(item.body))
+        if update.affected > 0 { return .replaced }
+        // Its kind may belong to another lane now, in which it has no place yet.
+        let isKnown = try remove(ItemKey(item))
+        try insert(item, in: lane, at: LanePositions(connection, lane).atEnd())
+        return isKnown ? .replaced : .added
+    }
+
+    /// At a position that is free; an advertisement that nobody has listed is listed behind all content.
+    func insert(_ item: ValidItem, in lane: Lane, at position: Int64) throws {
+        try connection.query(
+            "INSERT INTO item (lane, position, kind, id, variant, body) VALUES ($1, $2, $3, $4, $5, $6)", .integer(lane.rawValue),
+            .integer(position), .text(item.kind), .text(item.id), .text(item.variant), .utf8(item.body))
+        guard item.lane == .advertisements else { return }
+        try connection.query(
+            """
+            INSERT INTO ad_listing (lane, position, kind, id, session)
+            SELECT 0, coalesce((SELECT max(position) FROM item WHERE lane = 0), \(Int64.min)), $1, $2, $3
+            WHERE NOT EXISTS (SELECT 1 FROM ad_listing WHERE kind = $1 AND id = $2)
+            """, .text(item.kind), .text(item.id), .integer(.random(in: 1 ... .max)))
+    }
+
+    /// Whether there was such an item.
+    func remove(_ key: ItemKey) throws -> Bool {
+        try connection.query("DELETE FROM item WHERE kind = $1 AND id = $2", .text(key.kind), .text(key.id)).affected > 0
+    }
+
+    /// Where an item goes as the database has it, whoever puts it. Advertisements stand in no section.
+    func lane(of item: ValidItem) throws -> Lane {
+        guard item.lane == .content else { return item.lane }
+        let rows = try connection.query("SELECT section FROM section_kind WHERE kind = $1", .text(item.kind))
+        return rows.isEmpty ? .content : Lane(rawValue: rows.integer(0, 0))
+    }
+}
+
+/// Which items stay away, whoever brings them.
+struct TakedownTable {
+    private let connection: PostgresConnection
+
+    init(_ connection: PostgresConnection) {
+        self.connection = connection
+    }
+
+    func add(_ takedown: Takedown) throws {
+        try connection.query(
+            """
+            INSERT INTO takedown (kind, id, at, reason) VALUES ($1, $2, $3, $4)
+            ON CONFLICT (kind, id) DO UPDATE SET at = excluded.at, reason = excluded.reason
+            """, .text(takedown.item.kind), .text(takedown.item.id), .integer(takedown.at), .text(takedown.reason))
+    }
+
+    /// Takes down all items of a lane.
+    func addAll(in lane: Lane, at moment: Int64, reason: String?) throws {
+        try connection.query(
+            """
+            INSERT INTO takedown (kind, id, at, reason) SELECT kind, id, $2, $3 FROM item WHERE lane = $1
+            ON CONFLICT (kind, id) DO UPDATE SET at = excluded.at, reason = excluded.reason
+            """, .integer(lane.rawValue), .integer(moment), .text(reason))
+    }
+
+    /// How many of them there were.
+    func remove(_ keys: [ItemKey]) throws -> Int {
+        try connection.query(
+            "DELETE FROM takedown USING unnest($1, $2) AS k (kind, id) WHERE takedown.kind = k.kind AND takedown.id = k.id",
+            .texts(keys.map(\.kind)), .texts(keys.map(\.id))
+        ).affected
+    }
+
+    /// At most `limit`, in the order of kind and id, beginning behind one.
+    static func list(_ snapshot: PostgresSnapshot, after key: ItemKey?, limit: Int) throws -> [Takedown] {
+        let rows = try snapshot.rows(
+            "SELECT kind, id, at, reason FROM takedown WHERE (kind, id) > ($1, $2) ORDER BY kind, id LIMIT $3", .text(key?.kind ?? ""),
+            .text(key?.id ?? ""), .integer(Int64(max(limit, 0))))
+        return (0..<rows.count).map { row in
+            let key = ItemKey(kind: rows.text(row, 0), id: rows.text(row, 1))
+            return Takedown(item: key, at: rows.integer(row, 2), reason: rows.optionalText(row, 3))
+        }
+    }
+
+    static func takedown(of key: ItemKey, _ snapshot: PostgresSnapshot) throws -> Takedown? {
+        let rows = try snapshot.rows("SELECT at, reason FROM takedown WHERE kind = $1 AND id = $2", .text(key.kind), .text(key.id))
+        return rows.isEmpty ? nil : Takedown(item: key, at: rows.integer(0, 0), reason: rows.optionalText(0, 1))
+    }
+}

@@ -1,0 +1,174 @@
+package import IntertwineFeed
+package import IntertwineStorage
+internal import Synchronization
+
+/// The items in a database of PostgreSQL, which any number of processes may share.
+///
+/// Reads see one state of it each and have threads and connections of their own, a bounded number. Writers come one after another,
+/// whichever process they are in; a write is on the server's disk when it returns. Every process notices what another one has committed by
+/// a notification (``ChangeListener``).
+package final class PostgresFeedStore: ItemStore {
+    private let pool: PostgresPool
+    private let changes: ChangeListener
+    /// How the sections are shown, as they were last arranged; in the order of positions where nothing is said.
+    private let orders = Mutex<[Lane: SectionOrder]>([:])
+
+    /// Connects, and makes or migrates the tables.
+    ///
+    /// - Throws: `StoreError.unusable` with one line that says what to do.
+    package init(_ address: PostgresAddress, reading limits: ReadLimits = ReadLimits()) throws(StoreError) {
+        let pool = PostgresPool(address, reading: limits)
+        self.pool = pool
+        changes = try PostgresStart.check(pool) { connection in
+            try PostgresSchema.bringUpToDate(connection, part: ItemMigrations.part, migrations: ItemMigrations.all)
+            return try ChangeListener(pool)
+        }
+    }
+
+    package var version: StoreVersion { changes.version }
+
+    package var readStatistics: ReadStatistics { pool.statistics }
+
+    package func read<Value: Sendable>(
+        for purpose: ReadPurpose, _ body: @escaping @Sendable (any FeedSnapshot) throws -> Value
+    ) async throws -> Value {
+        try await reading(for: purpose) { try body($0) }
+    }
+
+    package func read<Value: Sendable>(
+        for purpose: ReadPurpose, _ body: @escaping @Sendable (any FeedSnapshot) throws -> Value,
+        completion: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) -> @Sendable () -> Void {
+        pool.run(for: purpose, { try PostgresSnapshot.read($0) { try body($0) } }, completion: completion)
+    }
+
+    private func reading<Value: Sendable>(
+        for purpose: ReadPurpose, _ body: @escaping @Sendable (PostgresSnapshot) throws -> Value
+    ) async throws -> Value {
+        try await pool.run(for: purpose) { try PostgresSnapshot.read($0, body) }
+    }
+
+    /// A transaction that changes items: no other does at the same time.
+    ///
+    /// - Throws: what `body` throws, and nothing of it is kept; `StoreError.unavailable`, for example where another writer takes longer
+    ///   than 5 s.
+    private func write<Value: Sendable>(_ body: @escaping @Sendable (PostgresConnection) throws -> Value) async throws -> Value {
+        let changes = changes
+        return try await pool.run(for: .request) { connection in
+            try changes.noting(connection) {
+                try connection.transaction {
+                    try connection.run([
+                        PostgresCommand("SET LOCAL lock_timeout = '5s'"),
+                        PostgresCommand("SELECT pg_advisory_xact_lock(\(ItemMigrations.writers))"),
+                    ])
+                    return try body(connection)
+                }
+            }
+        }
+    }
+
+    // MARK: Items
+
+    package func put(
+        _ item: ValidItem, unless refuse: @escaping @Sendable (FeedItem?) throws -> Void
+    ) async throws -> ItemChange {
+        try await write { connection in
+            try refuse(PostgresSnapshot(inside: connection).item(kind: item.kind, id: item.id))
+            return try ItemWriter(connection).put(item)
+        }
+    }
+
+    package func remove(kind: String, id: String) async throws -> Bool {
+        try await write { try ItemWriter($0).remove(ItemKey(kind: kind, id: id)) }
+    }
+
+    package func apply(
+        _ operations: [StoreOperation], reason: String?, at moment: Int64,
+        unless refuse: @escaping @Sendable (_ index: Int, _ item: FeedItem) throws -> Void
+    ) async throws -> StoreOperationSummary {
+        guard operations.count <= SQLiteStore.operationLimit else {
+            throw StoreOperationFault(index: SQLiteStore.operationLimit, reason: .tooMany)
+        }
+        guard !operations.isEmpty else { return StoreOperationSummary() }
+        let orders = orders.withLock { $0 }
+        return try await write { connection in
+            let snapshot = PostgresSnapshot(inside: connection)
+            var writer = OperationWriter(connection, orders: orders, reason: reason, at: moment)
+            for (index, operation) in operations.enumerated() {
+                if let key = operation.subject, let item = try snapshot.item(kind: key.kind, id: key.id) { try refuse(index, item) }
+                do {
+                    try writer.apply(operation)
+                } catch let reason as StoreOperationFault.Reason {
+                    throw StoreOperationFault(index: index, reason: reason)
+                }
+            }
+            return writer.summary
+        }
+    }
+
+    // MARK: Takedowns
+
+    package func takeDown(
+        _ key: ItemKey, reason: String?, at moment: Int64, unless refuse: @escaping @Sendable (FeedItem?) throws -> Void
+    ) async throws -> Bool {
+        try await write { connection in
+            try refuse(PostgresSnapshot(inside: connection).item(kind: key.kind, id: key.id))
+            try TakedownTable(connection).add(Takedown(item: key, at: moment, reason: reason))
+            return try ItemWriter(connection).remove(key)
+        }
+    }
+
+    package func release(_ keys: [ItemKey]) async throws -> Int {
+        try await write { try TakedownTable($0).remove(keys) }
+    }
+
+    package func takedown(of key: ItemKey) async throws -> Takedown? {
+        try await reading(for: .background) { try TakedownTable.takedown(of: key, $0) }
+    }
+
+    package func takedowns(after key: ItemKey?, limit: Int) async throws -> [Takedown] {
+        try await reading(for: .background) { try TakedownTable.list($0, after: key, limit: limit) }
+    }
+
+    // MARK: Sections
+
+    package func lanes(_ sections: [SectionPlan]) throws(StoreError) -> [String: Lane] {
+        try blocking { try PostgresSnapshot.read($0) { try SectionTable($0).lanes(with: sections) } }
+    }
+
+    package func arrange(_ sections: [SectionPlan], willWrite: () -> Void) throws(StoreError) -> [String: Lane] {
+        let lanes: [String: Lane] = try blocking { connection in
+            let found = try PostgresSnapshot.read(connection) { try SectionTable($0) }
+            guard !found.isLaid(sections) else { return found.lanes }
+            willWrite()
+            return try changes.noting(connection) {
+                try connection.transaction {
+                    // Moving items and making an index may take long.
+                    try connection.run([
+                        PostgresCommand("SET LOCAL lock_timeout = '5s'"), PostgresCommand("SET LOCAL statement_timeout = 0"),
+                        PostgresCommand("SELECT pg_advisory_xact_lock(\(ItemMigrations.writers))"),
+                    ])
+                    var table = try SectionTable(PostgresSnapshot(inside: connection))
+                    try table.lay(sections, in: connection)
+                    return table.lanes
+                }
+            }
+        }
+        let known = sections.compactMap { section in lanes[section.name].map { ($0, section.order) } }
+        orders.withLock { $0 = Dictionary(known, uniquingKeysWith: { first, _ in first }) }
+        return lanes
+    }
+
+    /// At the start and where nothing else goes on: on the caller's thread.
+    private func blocking<Value>(_ body: (PostgresConnection) throws -> Value) throws(StoreError) -> Value {
+        do {
+            return try pool.use(body)
+        } catch let error as PostgresError {
+            throw error.storeError
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            throw .unavailable("\(error)")
+        }
+    }
+}

@@ -1,0 +1,203 @@
+package import IntertwineFeed
+package import IntertwineStorage
+
+/// Writes an import into a database that others are using: items go by COPY into a table that only this session sees, and from there into
+/// the store at the end, in one transaction. No other writer waits before that end.
+package final class PostgresImport: ImportDestination {
+    private let address: PostgresAddress
+    private let connection: PostgresConnection
+    private let sections: [SectionPlan]
+    private let isRehearsal: Bool
+    private var copy: PostgresCopy?
+    private var count: Int64 = 0
+    /// The number of the content item that was brought last; 0 before the first.
+    private var neighbour: Int64 = 0
+
+    /// - Parameters:
+    ///   - sections: how the store is to be laid out; as it is where empty.
+    ///   - isRehearsal: whether everything is counted, and nothing written.
+    /// - Throws: `StoreError.unusable` with one line that says what to do.
+    package init(_ address: PostgresAddress, sections: [SectionPlan] = [], isRehearsal: Bool = false) throws(StoreError) {
+        self.address = address
+        self.sections = sections
+        self.isRehearsal = isRehearsal
+        // The end of a long import is one long statement.
+        let settings = PostgresSettings(applicationName: "intertwine import", statementTimeout: .zero)
+        let connection = try PostgresStart.explaining(address) { try PostgresConnection(address, settings) }
+        self.connection = connection
+        copy = try PostgresStart.explaining(address) {
+            try PostgresSchema.bringUpToDate(connection, part: ItemMigrations.part, migrations: ItemMigrations.all)
+            try connection.execute(
+                """
+                SET idle_in_transaction_session_timeout = 0;
+                BEGIN;
+                CREATE TEMPORARY TABLE staged (
+                    number bigint NOT NULL, -- in the order of the import
+                    neighbour bigint NOT NULL, -- the content item before it
+                    lane bigint NOT NULL,
+                    kind text COLLATE "C" NOT NULL,
+                    id text COLLATE "C" NOT NULL,
+                    variant text COLLATE "C" NOT NULL,
+                    body text COLLATE "C" NOT NULL
+                ) ON COMMIT DROP
+                """)
+            return try connection.copy("COPY staged (number, neighbour, lane, kind, id, variant, body) FROM STDIN (FORMAT binary)")
+        }
+    }
+
+    deinit {
+        rollback()
+    }
+
+    package func write(_ batch: [ValidItem]) throws -> ImportCounts {
+        try speaking {
+            guard let copy else { throw StoreError.unavailable("the import is over") }
+            for item in batch {
+                count += 1
+                try copy.row([
+                    .integer(count), .integer(neighbour), .integer(item.lane.rawValue), .text(item.kind), .text(item.id),
+                    .text(item.variant), .utf8(item.body),
+                ])
+                if item.lane != .advertisements { neighbour = count }
+            }
+        }
+        return ImportCounts(added: batch.count)
+    }
+
+    package func commit() throws -> ImportCounts {
+        try speaking {
+            guard let copy else { throw StoreError.unavailable("the import is over") }
+            self.copy = nil
+            do {
+                try copy.end()
+                try connection.execute("ANALYZE staged")
+                let counts = isRehearsal ? try rehearse() : try merge()
+                try connection.execute(isRehearsal ? "ROLLBACK" : "COMMIT")
+                // Without it the first pages may scan.
+                if !isRehearsal, count >= 1_000 { _ = try? connection.execute("ANALYZE item; ANALYZE ad_listing") }
+                return counts
+            } catch {
+                _ = try? connection.execute("ROLLBACK")
+                throw error
+            }
+        }
+    }
+
+    package func rollback() {
+        guard let copy else { return }
+        self.copy = nil
+        copy.cancel()
+        _ = try? connection.execute("ROLLBACK")
+    }
+
+    // MARK: What becomes of the items
+
+    private func merge() throws -> ImportCounts {
+        try connection.run([
+            PostgresCommand("SET LOCAL lock_timeout = '60s'"), PostgresCommand("SELECT pg_advisory_xact_lock(\(ItemMigrations.writers))"),
+        ])
+        if !sections.isEmpty {
+            var table = try SectionTable(PostgresSnapshot(inside: connection))
+            if !table.isLaid(sections) { try table.lay(sections, in: connection) }
+        }
+        let withheld = try takeOutWithheld()
+        let total = Int(count) - withheld.count
+        let added = try append()
+        if added < total { try replace() }
+        try list()
+        return ImportCounts(added: added - Int(count), replaced: total - added, withheld: withheld)
+    }
+
+    /// Counts alone, beside whoever writes.
+    private func rehearse() throws -> ImportCounts {
+        let withheld = try takeOutWithheld()
+        let added = Int(
+            try connection.query(
+                """
+                SELECT count(*) FROM (SELECT DISTINCT kind, id FROM staged) AS s
+                WHERE NOT EXISTS (SELECT 1 FROM item WHERE item.kind = s.kind AND item.id = s.id)
+                """
+            ).integer(0, 0))
+        return ImportCounts(added: added - Int(count), replaced: Int(count) - withheld.count - added, withheld: withheld)
+    }
+
+    /// What was taken down stays away, and nothing is listed behind it.
+    private func takeOutWithheld() throws -> Withheld {
+        var withheld = Withheld()
+        let some = try connection.query(
+            """
+            SELECT s.kind, s.id FROM staged AS s JOIN takedown AS t ON t.kind = s.kind AND t.id = s.id
+            ORDER BY s.number LIMIT \(Withheld.namedLimit)
+            """)
+        guard !some.isEmpty else { return withheld }
+        for row in 0..<some.count { withheld.note(ItemKey(kind: some.text(row, 0), id: some.text(row, 1))) }
+        let all = try connection.query("DELETE FROM staged USING takedown AS t WHERE t.kind = staged.kind AND t.id = staged.id").affected
+        withheld.note(more: all - some.count)
+        try connection.execute(
+            """
+            CREATE INDEX staged_number ON staged (number) WHERE lane <> 1;
+            UPDATE staged SET neighbour = coalesce(
+                (SELECT max(n.number) FROM staged AS n WHERE n.lane <> 1 AND n.number < staged.number), 0)
+            WHERE lane = 1
+            """)
+        return withheld
+    }
+
+    /// Puts what is not there behind what stands in its lane, in the order of the import; of those that share an id, the first.
+    ///
+    /// - Returns: how many there were.
+    private func append() throws -> Int {
+        try connection.query(
+            """
+            INSERT INTO item (lane, position, kind, id, variant, body)
+            SELECT l.lane, l.last + \(ItemWriter.step) * s.number, s.kind, s.id, s.variant, s.body
+            FROM staged AS s LEFT JOIN section_kind AS k ON s.lane = 0 AND k.kind = s.kind
+            JOIN (
+                SELECT lane, coalesce((SELECT max(position) FROM item WHERE item.lane = known.lane), 0) AS last
+                FROM (SELECT 0::bigint AS lane UNION SELECT 1 UNION SELECT number FROM section) AS known
+            ) AS l ON l.lane = coalesce(k.section, s.lane)
+            ORDER BY s.number ON CONFLICT (kind, id) DO NOTHING
+            """
+        ).affected
+    }
+
+    /// Replaces what was there, each by the last that came for it. What stands in another lane than its kind by now goes to the end there.
+    private func replace() throws {
+        let strangers = try connection.query(
+            """
+            DELETE FROM item USING staged AS s LEFT JOIN section_kind AS k ON s.lane = 0 AND k.kind = s.kind
+            WHERE item.kind = s.kind AND item.id = s.id AND item.lane <> coalesce(k.section, s.lane)
+            """
+        ).affected
+        if strangers > 0 { _ = try append() }
+        try connection.query(
+            """
+            UPDATE item SET variant = s.variant, body = s.body
+            FROM (SELECT DISTINCT ON (kind, id) kind, id, variant, body FROM staged ORDER BY kind, id, number DESC) AS s
+            WHERE item.kind = s.kind AND item.id = s.id AND (item.variant, item.body) IS DISTINCT FROM (s.variant, s.body)
+            """)
+    }
+
+    /// Notes where the advertisements that came are listed; the others stay where they are.
+    private func list() throws {
+        guard try !connection.query("SELECT 1 FROM staged WHERE lane = 1 LIMIT 1").isEmpty else { return }
+        try connection.query(
+            "DELETE FROM ad_listing USING staged AS s WHERE s.lane = 1 AND s.kind = ad_listing.kind AND s.id = ad_listing.id")
+        try connection.query(
+            """
+            INSERT INTO ad_listing (lane, position, kind, id, session)
+            SELECT coalesce(i.lane, 0), coalesce(i.position, \(Int64.min)), s.kind, s.id, $1
+            FROM staged AS s LEFT JOIN staged AS n ON n.number = s.neighbour
+            LEFT JOIN item AS i ON i.kind = n.kind AND i.id = n.id
+            WHERE s.lane = 1 ORDER BY s.number
+            """, .integer(.random(in: 1 ... .max)))
+    }
+
+    private func speaking<Value>(_ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch let error as PostgresError {
+            throw StoreError.unavailable("\(address.shown): \(error); nothing was imported")
+        }
+    }
+}

@@ -1,0 +1,201 @@
+import IntertwineFeed
+
+/// The items of one transaction. What is read first takes the transaction's beginning along, so that a read of one statement is one round
+/// trip.
+final class PostgresSnapshot: FeedSnapshot {
+    private static let columns = "kind, id, variant, position, body"
+    private static let begin = PostgresCommand("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    private static let end = PostgresCommand("COMMIT")
+
+    private let connection: PostgresConnection
+    private var hasBegun: Bool
+
+    private init(_ connection: PostgresConnection, hasBegun: Bool) {
+        self.connection = connection
+        self.hasBegun = hasBegun
+    }
+
+    /// Inside a transaction that is someone else's.
+    convenience init(inside connection: PostgresConnection) {
+        self.init(connection, hasBegun: true)
+    }
+
+    /// Reads in a transaction of its own. Its end is sent, and not waited for: there is nothing that it could fail with.
+    static func read<Value>(_ connection: PostgresConnection, _ body: (PostgresSnapshot) throws -> Value) throws -> Value {
+        let snapshot = PostgresSnapshot(connection, hasBegun: false)
+        defer {
+            if snapshot.hasBegun { _ = try? connection.post([end]) }
+        }
+        return try body(snapshot)
+    }
+
+    func rows(_ text: String, _ values: PostgresValue...) throws -> PostgresRows {
+        let command = PostgresCommand(text, values)
+        let answers = try connection.run(hasBegun ? [command] : [Self.begin, command])
+        hasBegun = true
+        guard let rows = answers.last else { throw PostgresError(message: "the server gave no answer", isConnectionLost: true) }
+        return rows
+    }
+
+    // MARK: FeedSnapshot
+
+    func visit(
+        _ lane: Lane, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
+    ) throws {
+        let (comparison, order) = direction.words
+        let rows = try rows(
+            "SELECT \(Self.columns) FROM item WHERE lane = $1 AND position \(comparison) $2 ORDER BY position\(order) LIMIT $3",
+            .integer(lane.rawValue), .integer(position ?? direction.outermost), .integer(Int64(max(limit, 0))))
+        try visit(rows, body)
+    }
+
+    func visit(
+        _ form: ItemForm, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
+    ) throws {
+        // All of a kind stand in one lane, and whose forms are asked for are advertisements, but for rare ones.
+        let found = try rows(form, in: Lane.advertisements.rawValue, direction, of: position, limit: limit)
+        guard found.isEmpty else { return try visit(found, body) }
+        let lane = try rows("SELECT lane FROM item WHERE kind = $1 ORDER BY kind, id LIMIT 1", .text(form.kind))
+        guard !lane.isEmpty, lane.integer(0, 0) != Lane.advertisements.rawValue else { return }
+        try visit(rows(form, in: lane.integer(0, 0), direction, of: position, limit: limit), body)
+    }
+
+    /// With the lane as a literal: it is what lets PostgreSQL use the index of forms.
+    private func rows(
+        _ form: ItemForm, in lane: Int64, _ direction: PageDirection, of position: Int64?, limit: Int
+    ) throws -> PostgresRows {
+        let (comparison, order) = direction.words
+        return try rows(
+            """
+            SELECT \(Self.columns) FROM item WHERE lane = \(lane) AND kind = $1 AND variant = $2 AND position \(comparison) $3
+            ORDER BY position\(order) LIMIT $4
+            """, .text(form.kind), .text(form.variant), .integer(position ?? direction.outermost), .integer(Int64(max(limit, 0))))
+    }
+
+    func visit(
+        _ lane: Lane, by field: SortField, _ direction: PageDirection, of place: ItemPlace?, limit: Int, _ body: (ItemRow) throws -> Void
+    ) throws {
+        let key = SectionKey(lane: lane, field: field)
+        let (comparison, order) = direction.words
+        let selection = "SELECT \(Self.columns), \(key.expression) FROM item WHERE lane = \(lane.rawValue)"
+        let arrangement = "ORDER BY \(key.expression)\(order), position\(order) LIMIT $1"
+        let limit = PostgresValue.integer(Int64(max(limit, 0)))
+        let found =
+            if let place {
+                try rows(
+                    "\(selection) AND (\(key.expression), position) \(comparison) ($2, $3) \(arrangement)", limit,
+                    SectionKey.value(place.key ?? key.least), .integer(place.position))
+            } else {
+                try rows("\(selection) \(arrangement)", limit)
+            }
+        try visit(found, keyedBy: key, body)
+    }
+
+    func items(in lane: Lane, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
+        try items { try visit(lane, direction, of: position, limit: limit, $0) }
+    }
+
+    func items(of form: ItemForm, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
+        try items { try visit(form, direction, of: position, limit: limit, $0) }
+    }
+
+    func items(
+        in lane: Lane, by field: SortField, _ direction: PageDirection, of place: ItemPlace?, limit: Int
+    ) throws -> [FeedItem] {
+        try items { try visit(lane, by: field, direction, of: place, limit: limit, $0) }
+    }
+
+    func item(kind: String, id: String) throws -> FeedItem? {
+        let rows = try rows("SELECT \(Self.columns) FROM item WHERE kind = $1 AND id = $2", .text(kind), .text(id))
+        return try items { try visit(rows, $0) }.first
+    }
+
+    func count(in lane: Lane) throws -> Int {
+        Int(try rows("SELECT count(*) FROM item WHERE lane = $1", .integer(lane.rawValue)).integer(0, 0))
+    }
+
+    func place(at index: Int, in lane: Lane, by field: SortField?) throws -> ItemPlace? {
+        guard index >= 0 else { return nil }
+        guard let field else {
+            let rows = try rows(
+                "SELECT position FROM item WHERE lane = $1 ORDER BY position LIMIT 1 OFFSET $2", .integer(lane.rawValue),
+                .integer(Int64(index)))
+            return rows.isEmpty ? nil : ItemPlace(position: rows.integer(0, 0))
+        }
+        let key = SectionKey(lane: lane, field: field)
+        let rows = try rows(
+            """
+            SELECT position, \(key.expression) FROM item WHERE lane = \(lane.rawValue)
+            ORDER BY \(key.expression), position LIMIT 1 OFFSET $1
+            """, .integer(Int64(index)))
+        return rows.isEmpty ? nil : ItemPlace(key: key.key(rows, 0, 1), position: rows.integer(0, 0))
+    }
+
+    func counts() throws -> [ItemForm: Int] {
+        let rows = try rows("SELECT kind, variant, count(*) FROM item GROUP BY kind, variant")
+        var counts: [ItemForm: Int] = [:]
+        for row in 0..<rows.count {
+            counts[ItemForm(kind: rows.text(row, 0), variant: rows.text(row, 1))] = Int(rows.integer(row, 2))
+        }
+        return counts
+    }
+
+    func listings(in lane: Lane, between positions: Range<Int64>, limit: Int) throws -> [AdListing] {
+        let rows = try rows(
+            """
+            SELECT a.kind, a.id, a.variant, a.position, a.body, l.position FROM ad_listing AS l
+            JOIN item AS a ON a.kind = l.kind AND a.id = l.id
+            WHERE l.lane = $1 AND l.position >= $2 AND l.position < $3 AND a.lane = \(Lane.advertisements.rawValue)
+            ORDER BY l.position, l.number LIMIT $4
+            """, .integer(lane.rawValue), .integer(positions.lowerBound), .integer(positions.upperBound), .integer(Int64(max(limit, 0))))
+        let ads = try items { try visit(rows, $0) }
+        return ads.enumerated().map { AdListing(position: rows.integer($0.offset, 5), item: $0.element) }
+    }
+
+    // MARK: Rows
+
+    /// - Parameter rows: with the columns of ``columns``, and behind them the key of a field.
+    private func visit(_ rows: PostgresRows, keyedBy key: SectionKey? = nil, _ body: (ItemRow) throws -> Void) throws {
+        for row in 0..<rows.count {
+            let (position, sortKey) = (rows.integer(row, 3), key.map { $0.key(rows, row, 5) })
+            try withDecoded(rows.view(row, 0)) { kind in
+                try withDecoded(rows.view(row, 1)) { id in
+                    try withDecoded(rows.view(row, 2)) { variant in
+                        try body(
+                            ItemRow(
+                                kind: kind, id: id, variant: variant, position: position, sortKey: sortKey, body: rows.view(row, 4)))
+                    }
+                }
+            }
+        }
+    }
+
+    /// The bytes of a text where they lie, but for the rare ones that are not kept as they are.
+    private func withDecoded(_ text: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        guard text.contains(1) else { return try body(text) }
+        try PostgresText.decoded(text).withUnsafeBytes { try body($0) }
+    }
+
+    private func items(_ visit: ((ItemRow) throws -> Void) throws -> Void) throws -> [FeedItem] {
+        var items: [FeedItem] = []
+        try visit { items.append($0.item) }
+        return items
+    }
+}
+
+extension PageDirection {
+    /// A position before the first item, or behind the last.
+    fileprivate var outermost: Int64 {
+        switch self {
+        case .forward: .min
+        case .backward: .max
+        }
+    }
+
+    fileprivate var words: (comparison: String, order: String) {
+        switch self {
+        case .forward: (">", "")
+        case .backward: ("<", " DESC")
+        }
+    }
+}
