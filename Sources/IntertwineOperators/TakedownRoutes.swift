@@ -55,7 +55,7 @@ struct TakedownRoutes: Sendable {
         let wrong = Answer.badRequest(
             "A parameter, the path or the body is wrong, or the request cannot be understood at all.",
             [
-                .init(.invalidParameter, "An item is named klass:id, such as user:tt; klass is one of advertisement, user."),
+                .init(.invalidParameter, "An item is named klass:id, such as user:tt; klass is one of advertisement, campaign, user."),
                 .init(.invalidBody, "The body must be JSON: one object."),
             ])
         let reason = Schema.object([

@@ -59,6 +59,18 @@ public struct LanguagePreferences: Sendable, Hashable {
         return fitting.contains { $0.length == longest && $0.quality > 0 }
     }
 
+    /// The language ranges, in lower case, that take in a language that is wanted, by basic filtering (RFC 4647, 3.3.1): of `de-CH` that
+    /// itself, `de` and `*`.
+    public var rangesAround: [String] {
+        var found: [String] = []
+        for range in ranges where range.quality > 0 {
+            for count in stride(from: range.subtags.count, to: 0, by: -1) {
+                found.append(range.subtags.prefix(count).joined(separator: "-"))
+            }
+        }
+        return found.isEmpty || found.contains("*") ? found : found + ["*"]
+    }
+
     /// Whether a text is a language tag as far as its form goes (RFC 5646, 2.1): subtags of letters and digits, the first of letters alone.
     public static func isTag(_ text: String) -> Bool {
         let subtags = Self.subtags(text)

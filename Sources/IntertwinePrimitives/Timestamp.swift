@@ -38,6 +38,25 @@ package enum Timestamp {
         return (rest.skip("+") || rest.skip("-")) && isClock(&rest) && rest.isAtEnd
     }
 
+    /// The moment that a date with time and offset tells, in milliseconds since 1970-01-01 UTC; nil for anything else.
+    package static func milliseconds(of text: String) -> Int64? {
+        let bytes = Array(text.utf8)
+        guard bytes.count > 10, isDateOrMoment(bytes[...]), let day = CalendarDay(bytes: bytes.prefix(10)) else { return nil }
+        func number(_ place: Int, _ count: Int) -> Int64 {
+            bytes[place..<place + count].reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
+        }
+        var moment = day.number * 86_400_000 + number(11, 2) * 3_600_000 + number(14, 2) * 60_000 + number(17, 2) * 1_000
+        var end = 19
+        if bytes[end] == UInt8(ascii: ".") {
+            let digits = bytes[(end + 1)...].prefix { $0 &- UInt8(ascii: "0") <= 9 }
+            moment += number(end + 1, min(3, digits.count)) * [100, 10, 1][min(3, digits.count) - 1]
+            end = digits.endIndex
+        }
+        guard bytes[end] != UInt8(ascii: "Z") else { return moment }
+        let offset = number(end + 1, 2) * 3_600_000 + number(end + 4, 2) * 60_000
+        return bytes[end] == UInt8(ascii: "-") ? moment + offset : moment - offset
+    }
+
     /// What ``isDateOrMoment(_:)`` takes, as an ECMA-262 pattern: days of each month and leap years included.
     package static let pattern =
         "^(?:[0-9]{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|02-(?:0[1-9]|1[0-9]|2[0-8]))"

@@ -69,6 +69,8 @@ extension FeedService {
                 declared.sources, policy: configuration.sources.policy, into: store, at: database, now: clock, logger: logger)
         }
         let pageMetrics = PageMetrics(registry: telemetry.registry)
+        let delivery = CampaignDelivery(
+            ledger: ledger as? any CampaignLedger, process: UUID().uuidString, lifetime: configuration.feed.reservation.milliseconds)
         let cellCounters = FinishedCells.Counters()
 
         let listeners = LiveFeeds(
@@ -88,15 +90,19 @@ extension FeedService {
             let sources = declaredFeeds.sources(lanes: lanes, settings: configuration.feed).merging(extensions.dataSources) {
                 $1
             }
+            try configuration.checkListed(declaredFeeds)
+            let campaignsFile = try configuration.campaignsFile(among: declaredFeeds)
+            let campaigns = Campaigns(campaignsFile?.campaigns ?? [], factories: factories, delivery: delivery)
             let feeds = FeedCatalogue(sources) { name, title, path, source in
                 FeedAssembler(
                     name: name, title: title, path: path, store: store, source: source, factories: factories, cells: cells,
-                    placement: extensions.placement ?? configuration.feed.placement, isFair: configuration.feed.adRotation == .fair,
+                    placement: extensions.placement ?? configuration.feed.placement, campaigns: campaigns,
+                    isFair: configuration.feed.adRotation == .fair,
                     keys: keys, links: links, tokens: tokens, logger: logger)
             }
             let performer = ActionPerformer(
                 store: store, ledger: ledger, factories: factories, registry: registry, links: links, tokens: tokens,
-                undoWindow: configuration.actions.undo.milliseconds)
+                undoWindow: configuration.actions.undo.milliseconds, settle: delivery.settle)
             let clients = ClientReader(settings: configuration.events, keys: keys)
             let idempotency = IdempotencyKeys(clients: clients, keys: keys)
             let verdicts = VerdictField(isTold: configuration.events.tellVerdict)
@@ -106,11 +112,12 @@ extension FeedService {
                 viewerField: configuration.events.viewerHeader, maxAge: configuration.feed.maxAge.milliseconds / 1_000,
                 variesByOrigin: !configuration.crossOrigin.origins.isEmpty)
             let capabilities = CapabilityReader(registry: registered, cells: factories.cells)
+            let facts = CampaignFactsReader(
+                attributesField: configuration.feed.attributesHeader, window: configuration.feed.reservation.milliseconds)
             let feed = FeedRoutes(
-                feeds: feeds, store: store, ledger: ledger, clients: clients, pages: pages,
+                feeds: feeds, campaigns: campaigns, campaignFacts: facts, store: store, ledger: ledger, clients: clients, pages: pages,
                 shared: SharedPages(store: store, pages: pages, format: format, metrics: pageMetrics, pictures: pictures.ahead),
-                format: format,
-                metrics: pageMetrics,
+                format: format, metrics: pageMetrics,
                 listed: Route.finished(
                     "/feeds", type: "application/json",
                     feeds.listed(titles: declaredFeeds.titles, layouts: factories.layouts, links: links)), live: listeners,
@@ -138,8 +145,20 @@ extension FeedService {
             } deferred: { head, peer, now in
                 clicks.deferred(for: head, from: peer, now: now) ?? deferredPages(head, peer, now)
             }
-            listeners.serve(feeds)
-            return Composition(routes: routes, table: table, feeds: feeds, pages: pages, cells: cells)
+            return Composition(
+                routes: routes, table: table, feeds: feeds, campaigns: campaigns, campaignsFile: campaignsFile, pages: pages, cells: cells)
+        } check: { composition in
+            if let file = composition.campaignsFile {
+                let faults = try await composition.campaigns.faults(in: store)
+                if let error = ConfigurationError(faults.flatMap { file.fault($0.campaign, $0.reason).reasons }) { throw error }
+            }
+            let now = clock()
+            if let book = try await composition.campaigns.book(of: store) {
+                try await store.read(for: .background) { _ in try delivery.begin(book, now: now) }
+                try await delivery.exchange(now: now)
+            }
+            // It is in force from here on.
+            listeners.serve(composition.feeds)
         }
 
         // What is seen of it all, and the operators' routes.
@@ -158,7 +177,11 @@ extension FeedService {
                 owners: { viewer in
                     IdempotencyKeys(clients: ClientReader(settings: configuration.events, keys: keys), keys: keys).owners(of: viewer)
                 }
-            ).routes + ExplainRoutes(feeds: { live.current.feeds }, kinds: kinds).routes
+            ).routes
+            + ExplainRoutes(
+                feeds: { live.current.feeds }, kinds: kinds, window: configuration.feed.reservation.milliseconds
+            ).routes
+            + CampaignRoutes(campaigns: { live.current.campaigns }, store: store).routes
         let operatorRoutes = administration + [OperatorDescription.route(describing: administration)]
         let counted = configuration.metrics.enabled ? telemetry.registry : nil
         let requests = counted.map { registry in
@@ -204,7 +227,10 @@ extension FeedService {
         var looks: [@Sendable () -> FileNews?] = []
         if let ownStore { looks.append { ownStore.look() } }
         if let ownLedger { looks.append { ownLedger.look() } }
-        var background: [any ServiceLifecycle.Service] = [DatabaseWatch(looks, prepare: prepare, logger: logger), listeners]
+        var background: [any ServiceLifecycle.Service] = [
+            DatabaseWatch(looks, prepare: prepare, logger: logger), listeners,
+            CampaignExchange(delivery: delivery, now: clock, logger: logger),
+        ]
         if let archive {
             background.append(
                 LedgerRetention(archive: archive, retention: { live.configuration.ledger.retention }, now: clock, logger: logger))

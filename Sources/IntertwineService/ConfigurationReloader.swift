@@ -43,7 +43,7 @@ struct ConfigurationReloader: ServiceLifecycle.Service {
 
     private func reload(because reason: String) async {
         do {
-            try live.change(to: try await source.read())
+            try await live.change(to: try await source.read())
         } catch {
             logger.error("configuration not taken; the old one stays in force", metadata: ["reason": "\(reason)", "error": "\(error)"])
         }

@@ -41,6 +41,7 @@ public struct FeedService: Sendable {
         reloading: ConfigurationSource? = nil, started: @escaping @Sendable ([String: String]) -> Void = { _ in }
     ) async throws {
         try FileDescriptors.require(FileDescriptors.ofServing)
+        try await live.checkCurrent()
         // Heeded before anything is answered: whoever has had an answer may tell the process to stop.
         let signals = await UnixSignalsSequence(trapping: reloading == nil ? [.sigterm, .sigint] : [.sigterm, .sigint, .sighup])
         let (hangUps, hangUp) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))

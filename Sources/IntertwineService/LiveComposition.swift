@@ -1,3 +1,4 @@
+internal import IntertwineDeclarations
 internal import IntertwineFeed
 internal import IntertwineObservability
 internal import IntertwineRouting
@@ -12,6 +13,9 @@ struct Composition: Sendable {
     /// The same, to be looked up in.
     let table: RouteTable
     let feeds: FeedCatalogue
+    let campaigns: Campaigns
+    /// Where those of the file are declared; nil without one.
+    let campaignsFile: CampaignsFile?
     let pages: FinishedPages
     let cells: FinishedCells
 }
@@ -21,24 +25,31 @@ final class LiveComposition: Sendable {
     private struct State {
         var configuration: ServiceConfiguration
         var composition: Composition
+        /// The file of the campaigns as it was.
+        var campaigns: FileStamp?
     }
 
     private let compose: @Sendable (ServiceConfiguration) throws -> Composition
+    private let check: @Sendable (Composition) async throws -> Void
     private let control: LogControl
     private let logger: Logger
     private let state: Mutex<State>
     /// The files that are read at the start alone, as they were then, by the setting that names them.
     private let stamps: [String: FileStamp]
 
-    /// - Parameter compose: throws where the configuration names cells or commands that there are not.
+    /// - Parameters:
+    ///   - compose: throws where the configuration names cells or commands that there are not.
+    ///   - check: called before a composition is put in force, and throws where it does not go together with what is stored.
     init(
         _ configuration: ServiceConfiguration, control: LogControl, logger: Logger,
-        compose: @escaping @Sendable (ServiceConfiguration) throws -> Composition
+        compose: @escaping @Sendable (ServiceConfiguration) throws -> Composition,
+        check: @escaping @Sendable (Composition) async throws -> Void
     ) throws {
+        let campaigns = configuration.feed.campaigns.isEmpty ? nil : FileStamp(path: configuration.feed.campaigns)
         let composition = try compose(configuration)
-        (self.compose, self.control, self.logger) = (compose, control, logger)
+        (self.compose, self.check, self.control, self.logger) = (compose, check, control, logger)
         stamps = Self.stamps(configuration)
-        state = Mutex(State(configuration: configuration, composition: composition))
+        state = Mutex(State(configuration: configuration, composition: composition, campaigns: campaigns))
     }
 
     var current: Composition { state.withLock { $0.composition } }
@@ -46,21 +57,28 @@ final class LiveComposition: Sendable {
     /// What the public listener's router looks requests up in.
     var table: RouteTable { state.withLock { $0.composition.table } }
 
+    /// Throws `ConfigurationError` with all that does not go together with what is stored, and `StoreError`.
+    func checkCurrent() async throws { try await check(current) }
+
     var configuration: ServiceConfiguration { state.withLock { $0.configuration } }
 
     /// Puts a new configuration in force, as far as it can be: all of that at once, for the requests that begin from then on.
     ///
-    /// - Throws: where the configuration cannot be composed; the old one then stays in force.
-    func change(to wanted: ServiceConfiguration) throws {
+    /// - Throws: where the configuration cannot be composed, or does not go together with what is stored; the old one then stays in force.
+    func change(to wanted: ServiceConfiguration) async throws {
         let old = configuration
         let changed = zip(old.settings, wanted.settings).filter { $0.0.value != $0.1.value }.map(\.1.key)
-        let applied = changed.filter(Self.canChange)
+        var applied = changed.filter(Self.canChange)
+        // What the file of campaigns says holds from then on, whatever it is called.
+        let campaigns = wanted.feed.campaigns.isEmpty ? nil : FileStamp(path: wanted.feed.campaigns)
+        if campaigns != state.withLock({ $0.campaigns }), !applied.contains("ads.campaigns") { applied.append("ads.campaigns") }
         let files = Self.stamps(old)
         let kept = changed.filter { !Self.canChange($0) } + stamps.keys.sorted().filter { !changed.contains($0) && files[$0] != stamps[$0] }
         let next = old.taking(wanted)
         if !applied.isEmpty {
             let composition = try compose(next)
-            state.withLock { $0 = State(configuration: next, composition: composition) }
+            try await check(composition)
+            state.withLock { $0 = State(configuration: next, composition: composition, campaigns: campaigns) }
             control.apply(next.log)
         }
         logger.notice("configuration read again", metadata: ["changed": "\(applied.joined(separator: " "))"])
@@ -80,7 +98,8 @@ final class LiveComposition: Sendable {
     static func canChange(_ key: String) -> Bool {
         // Addresses that are remembered in one form must not turn up in another.
         // Nor can kinds come and go: what was imported by them is there.
-        !["events.address", "feed.kinds"].contains(key) && changeable.contains { key == $0 || $0.hasSuffix(".") && key.hasPrefix($0) }
+        !["ads.reservation", "events.address", "feed.kinds"].contains(key)
+            && changeable.contains { key == $0 || $0.hasSuffix(".") && key.hasPrefix($0) }
     }
 }
 
@@ -93,6 +112,7 @@ extension ServiceConfiguration {
         next.events.address = events.address
         next.feed = wanted.feed
         next.feed.kinds = feed.kinds
+        next.feed.reservation = feed.reservation
         next.log = wanted.log
         next.ledger.retention = wanted.ledger.retention
         next.server.publicURL = wanted.server.publicURL

@@ -30,6 +30,22 @@ struct SectionsTests {
 
     private func ids(_ page: JSON) -> [String] { page["items"]?.list.compactMap { $0["id"]?.text } ?? [] }
 
+    @Test("ads as they were listed are refused where a section is ordered by a field, unless it says otherwise or has none")
+    func listed() async throws {
+        try await offPool {
+            let file = FileManager.default.temporaryDirectory.appendingPathComponent("kinds-\(UUID()).yaml").path
+            defer { try? FileManager.default.removeItem(atPath: file) }
+            for (more, isRefused) in [("", true), (", placement: every 5", false), (", ads: 0", false)] {
+                try (Self.kinds + Self.sections.replacing("descending}", with: "descending\(more)}"))
+                    .write(toFile: file, atomically: true, encoding: .utf8)
+                let settings = ["--set", "ads.placement=listed", "--set", "feed.kinds=\(file)"]
+                let result = try Command.run(["check-config", "--config", "/dev/null"] + settings)
+                #expect((result.code != 0) == isRefused, "\(result.lines)")
+                #expect(result.lines.contains { $0.contains("ads.placement") && $0.contains("stars") } == isRefused, "\(result.lines)")
+            }
+        }
+    }
+
     @Test("a feed is served by its name, and each of its sections alone; one that is empty is an empty page, one that is not there is 404")
     func names() throws {
         let (service, file) = try service(Self.kinds + Self.sections, users: ["a", "b", "c"])

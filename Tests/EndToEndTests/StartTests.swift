@@ -180,7 +180,7 @@ struct StartTests {
 
     @Test(
         "the help of each subcommand has an example",
-        arguments: ["serve", "import", "sync", "report", "export", "export events", "image-url", "schema", "check-config"])
+        arguments: ["serve", "import", "sync", "report", "export", "export events", "image-url", "schema", "check-config", "simulate"])
     func help(subcommand: String) async throws {
         try await offPool {
             let help = try Command.run(["help"] + subcommand.split(separator: " ").map(String.init))

@@ -75,7 +75,7 @@ struct TakedownTests {
             for (arguments, words) in [
                 (["takedown", "add", "u0"], "'u0' names no item: that is klass:id"),
                 (["takedown", "release", "user:u0"], "is not taken down"),
-                (["takedown", "add", "dog:rex"], "klass is one of advertisement, user"),
+                (["takedown", "add", "dog:rex"], "klass is one of advertisement, campaign, user"),
             ] {
                 let result = try Self.run(arguments, service)
                 #expect(result.code == 1 && result.lines.count == 1 && result.lines[0].contains(words), "\(result.lines)")

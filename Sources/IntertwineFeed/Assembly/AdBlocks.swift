@@ -23,6 +23,11 @@ struct AdBlocks {
         fileprivate mutating func put(_ cells: [CellReader.Cell], midpoint: Int? = nil) {
             advertisements = Array(zip(indices(for: cells.count, midpoint: midpoint), cells))
         }
+
+        /// - Parameter places: all there are, in order; nil for those that stay empty.
+        fileprivate mutating func put(places: [CellReader.Cell?]) {
+            advertisements = zip(indices(for: places.count), places).compactMap { index, cell in cell.map { (index, $0) } }
+        }
     }
 
     /// Listed advertisements of one page. What follows stands on no page: nobody reads on past so many.
@@ -65,7 +70,9 @@ struct AdBlocks {
     /// The next ones of the rotation: only as many as have a place, so that it goes on after the last one that was shown.
     ///
     /// - Parameter start: the position behind which a walk begins, looked up where one does; nil for the first one.
-    mutating func rotate(cursor: PageCursor?, start: () throws -> Int64?, advertisements: AdvertisementReader) throws {
+    mutating func rotate(
+        cursor: PageCursor?, start: () throws -> Int64?, advertisements: AdvertisementReader, campaigns: inout PageCampaigns?
+    ) throws {
         var canRepeat = false
         let wanted = blocks.map { block in
             switch block.placement.supply {
@@ -76,7 +83,15 @@ struct AdBlocks {
             case .onceAtMidpoint, .listed: return 0
             }
         }
-        let count = wanted.reduce(0, +)
+        // Places go to campaigns first; what they leave is the house's.
+        var given: ArraySlice<CellReader.Cell?>?
+        if campaigns != nil {
+            let sections = zip(blocks, wanted).flatMap { block, count in
+                Array(repeating: block.section.flatMap(source.name(of:)), count: count)
+            }
+            given = try campaigns?.cells(in: sections)[...]
+        }
+        let count = given.map { $0.count { $0 == nil } } ?? wanted.reduce(0, +)
         var advertisements = advertisements
         var mark = cursor?.rotation
         if cursor == nil, count > 0 || rotatesFurtherOn {
@@ -96,8 +111,13 @@ struct AdBlocks {
             rotation = direction == .forward ? (other, mark) : (mark, other)
         }
         for (index, count) in zip(blocks.indices, wanted) where count > 0 {
-            blocks[index].put(Array(cells.prefix(count)))
-            cells = cells.dropFirst(count)
+            guard let paid = given else {
+                blocks[index].put(Array(cells.prefix(count)))
+                cells = cells.dropFirst(count)
+                continue
+            }
+            blocks[index].put(places: paid.prefix(count).map { $0 ?? cells.popFirst() })
+            given = paid.dropFirst(count)
         }
     }
 

@@ -51,13 +51,20 @@ final class AdRotation: Sendable {
     }
 
     /// The position in the rotation behind which a walk begins; nil where there is nothing to choose.
-    func mark(_ start: RotationStart, at version: StoreVersion, in snapshot: any FeedSnapshot, of store: any FeedStore) throws -> Int64? {
+    ///
+    /// - Parameter book: its advertisements are none of the rotation's.
+    func mark(
+        _ start: RotationStart, at version: StoreVersion, in snapshot: any FeedSnapshot, of store: any FeedStore,
+        without book: CampaignBook? = nil
+    ) throws -> Int64? {
         let positions = try positions.value(at: version, in: snapshot, of: store) { [forms] snapshot in
             var positions: [Int64] = []
+            var met = 0
             try AdvertisementStream(snapshot: snapshot, forms: forms).visit(.forward, of: nil, limit: Self.limit + 1) {
-                positions.append($0.position)
+                met += 1
+                if !(book?.hasCreative($0) ?? false) { positions.append($0.position) }
             }
-            return positions.count > Self.limit ? nil : positions
+            return met > Self.limit ? nil : positions
         }
         guard let positions else { return try drawn(start, from: AdvertisementStream(snapshot: snapshot, forms: forms)) }
         guard positions.count > 1 else { return nil }

@@ -10,6 +10,8 @@ struct CellReader {
         var companions: [FinishedCell]
         /// How often the item has stood on the page with it; more than once, its ids tell which this is.
         var repetition = 1
+        /// The campaign that it is shown for; nil for content and what the house shows.
+        var given: CampaignDelivery.Given?
     }
 
     /// No single question to the store asks for more, so a long run of broken or dismissed items is read in bounded pieces.
@@ -23,6 +25,7 @@ struct CellReader {
     private var circumstances: FinishedCell.Circumstances
     private let hour: UInt32
     private let marks: ViewerMarks?
+    private let book: CampaignBook?
     private(set) var omissions: [FeedPage.Omission] = []
     /// Cells that lay ready, and are not counted yet.
     private var found = 0
@@ -33,15 +36,18 @@ struct CellReader {
     /// Where reading ended before its time; nil where it did not.
     private(set) var stop: FeedPlace?
 
-    /// - Parameter marks: say which cells are to be left out.
+    /// - Parameters:
+    ///   - marks: say which cells are to be left out.
+    ///   - book: its advertisements are left out, too.
     init(
-        factories: CellFactories, kept: FinishedCells, context: CellContext, marks: ViewerMarks?,
+        factories: CellFactories, kept: FinishedCells, context: CellContext, marks: ViewerMarks?, without book: CampaignBook? = nil,
         unknownLimit: Int = CellReader.unknownLimit
     ) {
         self.factories = factories
         self.kept = kept
         self.context = context
         self.marks = marks
+        self.book = book
         self.unknownLimit = unknownLimit
         circumstances = FinishedCell.Circumstances(context)
         hour = CellTokens.bucket(of: context.now)
@@ -51,6 +57,7 @@ struct CellReader {
     ///
     /// - Throws: what keeps from finding out whether it is hidden.
     mutating func cell(of row: ItemRow, in section: Int = 0) throws -> Cell? {
+        if let book, book.hasCreative(row) { return nil }
         if context.lacking != nil, isUnknown(row) { return nil }
         let known = kept(row, circumstances)
         if known != nil { found += 1 }
@@ -86,7 +93,8 @@ struct CellReader {
         guard slot != cell.finished.circumstances.slot else { return cell }
         var reader = self
         reader.context.slot = slot
-        reader.circumstances.slot = slot
+        reader.context.disclosure = cell.given?.disclosure
+        reader.circumstances = FinishedCell.Circumstances(reader.context)
         let moved = cell.finished.withRow { row in
             let known = kept(row, reader.circumstances)
             if known != nil { kept.countHits(1) }

@@ -10,12 +10,14 @@ package final class FeedAssembler: Sendable {
     let placement: any AdPlacement
     /// What the feed shows.
     public let source: any DataSource
+    /// Nil where there are none.
+    let campaigns: Campaigns?
     let links: Links
     let tokens: CellTokens
     /// Where the feed is served.
     public let path: String
     /// What the feed is called where it is told of: all of it has one name, whichever of its sections is asked for.
-    let title: String
+    package let title: String
     let digest: UInt64
     private let signer: Signer
     /// For each layout, with the forms that it leaves out and that do not count.
@@ -38,6 +40,7 @@ package final class FeedAssembler: Sendable {
         name: String = "feed", title: String = "main", path: String = "/feed", store: any FeedStore,
         source: any DataSource = FlatDataSource(),
         factories: CellFactories, cells: FinishedCells = FinishedCells(), placement: any AdPlacement = MidpointPlacement(),
+        campaigns: Campaigns? = nil,
         isFair: Bool = true, keys: SigningKeys, links: Links = Links(), tokens: CellTokens, logger: Logger
     ) {
         self.store = store
@@ -45,6 +48,7 @@ package final class FeedAssembler: Sendable {
         self.factories = factories
         self.cells = cells
         self.placement = placement
+        self.campaigns = campaigns
         self.links = links
         self.tokens = tokens
         self.path = path
@@ -152,16 +156,33 @@ package final class FeedAssembler: Sendable {
         var context = context(of: request)
         let reader = CellReader(factories: factories, kept: cells, context: context, marks: marks)
         let content = try PageContent(source: source, snapshot: snapshot, cursor: cursor, limit: request.limit, reader: reader)
-        context.page = PageCursor.identity(of: content.cells.first?.place, inFeed: digest)
+        let identity = PageCursor.identity(of: content.cells.first?.place, inFeed: digest)
+        context.page = identity
+        let book = try campaigns?.book(at: version, in: snapshot, of: store)
+        let meeting = book.flatMap { $0.meets(feed: title, at: request.now) ? $0 : nil }
+        if meeting != nil {
+            guard !request.isShared else { throw CampaignsMeet() }
+            // A page that is asked for again later on is shown once more.
+            if let facts = request.campaigns { context.page = facts.page(identity) }
+        }
         let advertisements = AdvertisementReader(
             snapshot: snapshot, forms: factories.advertisementForms(in: request.layout),
-            reader: CellReader(factories: factories, kept: cells, context: context, marks: marks, unknownLimit: Self.unknownAdvertisements))
+            reader: CellReader(
+                factories: factories, kept: cells, context: context, marks: marks, without: book,
+                unknownLimit: Self.unknownAdvertisements))
+        var paid = meeting.flatMap { book in
+            PageCampaigns(campaigns, book, feed: title, identity: identity, request, in: snapshot) { [factories, cells, context] in
+                var context = context
+                context.disclosure = $0
+                return CellReader(factories: factories, kept: cells, context: context, marks: marks)
+            }
+        }
         var blocks = AdBlocks(of: content, in: source, placement: placement, cursor: cursor)
         func start() throws -> Int64? {
             guard let rotation = request.rotation else { return nil }
-            return try rotations[request.layout]?.mark(rotation, at: version, in: snapshot, of: store)
+            return try rotations[request.layout]?.mark(rotation, at: version, in: snapshot, of: store, without: book)
         }
-        try blocks.rotate(cursor: cursor, start: start, advertisements: advertisements)
+        try blocks.rotate(cursor: cursor, start: start, advertisements: advertisements, campaigns: &paid)
         let sections = sectionsAroundMidpoint
         if !sections.isEmpty {
             let midpoint = try cursor?.midpoint ?? midpoint(of: sections, request.layout, at: version, in: snapshot)
@@ -177,9 +198,9 @@ package final class FeedAssembler: Sendable {
             entries: entries, limit: request.limit, next: href(next, for: request),
             previous: href(previous, for: request),
             sections: source.name(of: 0).map { _ in blocks.blocks.compactMap { $0.section.flatMap(source.name(of:)) } },
-            since: request.followsChanges ? since(entries, request, cursor, previous: previous, next: next) : nil,
+            since: request.followsChanges ? since(entries, request, cursor, previous: previous, next: next, isPaid: paid != nil) : nil,
             validUntil: CellTokens.endOfBucket(of: request.now), omissions: content.omissions + blocks.omissions + headers.omissions,
-            following: next)
+            following: next, decision: paid?.decision)
     }
 
     private func midpoint(
@@ -209,8 +230,10 @@ package final class FeedAssembler: Sendable {
                 entries.append(
                     FeedPage.Entry(
                         finished, state: try marks?.state(of: finished.id) ?? [], adSlot: adSlot, position: cell.place.item.position,
-                        repetition: cell.repetition, in: context,
-                        showing: Showing(feed: title, section: section, position: place, layout: context.layout)))
+                        repetition: cell.repetition, in: context, campaign: cell.given?.campaign,
+                        showing: Showing(
+                            campaign: cell.given?.campaign, feed: title, section: section, position: place, layout: context.layout,
+                            remembered: cell.given?.remembered ?? 0)))
             }
             /// A cell and its companions.
             func append(_ cell: CellReader.Cell, adSlot: Int?) throws {
@@ -265,9 +288,12 @@ extension FeedAssembler {
     /// - Throws: ``StoreError``.
     package func cell(_ id: String, _ request: FeedRequest) async throws -> FeedPage.Entry? {
         guard let name = factories.item(ofCell: id) else { return nil }
+        let version = store.version
         return try await read(request) { [self] snapshot, marks in
             guard let item = try snapshot.item(kind: name.kind, id: name.id) else { return nil }
-            let context = context(of: request)
+            var context = context(of: request)
+            let book = try campaigns?.book(at: version, in: snapshot, of: store)
+            context.disclosure = book?.disclosure(of: CampaignCreative(kind: name.kind, id: name.id), at: request.now)
             var reader = CellReader(factories: factories, kept: cells, context: context, marks: nil)
             guard let cell = try reader.cell(of: item) else { return nil }
             let found = ([cell.finished] + cell.companions).first { $0.id.utf8.elementsEqual(id.utf8) }

@@ -11,6 +11,8 @@ package struct FeedExplanation: Sendable {
         package var factory: String?
         /// The index within the page's advertisements; nil for content.
         package var adSlot: Int?
+        /// The campaign that it is shown for; nil for content, and for what the house shows.
+        package var campaign: String?
     }
 
     /// One advertisement, and where in the feed it is shown.
@@ -29,7 +31,23 @@ package struct FeedExplanation: Sendable {
         package var absence: Absence?
     }
 
+    /// A place for an advertisement that campaigns were asked for.
+    package struct Decision: Sendable, Hashable {
+        package var section: String?
+        /// The campaign that has it; nil where the house has, or nobody.
+        package var campaign: String?
+        /// Why each of the others has not.
+        package var others: [Other]
+
+        package struct Other: Sendable, Hashable {
+            package var campaign: String
+            package var obstacle: CampaignObstacle
+        }
+    }
+
     package enum Absence: Sendable, Hashable {
+        /// It is in a campaign, and shown where that has a place.
+        case inCampaign
         /// No cell can be made of it.
         case omitted(FeedPage.Omission.Reason)
         /// The feed ends after so many pages, which show so many advertisements in all.
@@ -47,6 +65,8 @@ package struct FeedExplanation: Sendable {
     package var page: Int?
     /// What would have been on the page, content and advertisements, and why it is not.
     package var omissions: [FeedPage.Omission]
+    /// The places that campaigns were asked for, in order.
+    package var decisions: [Decision]
     /// The first advertisements, as many as were asked for.
     package var advertisements: [Advertisement]
     package var next: String?
@@ -71,17 +91,22 @@ extension FeedAssembler {
             let walk = try Walk(of: self, request, for: cursor, at: version, in: snapshot, marks, pages: Self.walkLimit)
             var reader = CellReader(factories: factories, kept: cells, context: context, marks: marks)
             var rank = 0
-            let found = try snapshot.items(in: .advertisements, .forward, of: nil, limit: advertisements).map { item in
+            let book = try campaigns?.book(at: version, in: snapshot, of: store)
+            let items = try snapshot.items(in: .advertisements, .forward, of: nil, limit: advertisements).filter {
+                $0.kind != Campaign.kind
+            }
+            let found = try items.map { item in
+                let isPaid = item.withRow { book?.hasCreative($0) ?? false }
                 let omitted = reader.omissions.count
                 let cell = try reader.cell(of: item)?.finished.id
                 let place = cell.flatMap { walk.places[$0] }
-                defer { if cell != nil { rank += 1 } }
+                defer { if cell != nil, !isPaid { rank += 1 } }
                 return FeedExplanation.Advertisement(
                     form: ItemForm(kind: item.kind, variant: item.variant), id: item.id, position: item.position,
-                    rank: cell == nil ? nil : rank, page: place?.page, slot: place?.slot,
+                    rank: cell == nil || isPaid ? nil : rank, page: place?.page, slot: place?.slot,
                     isOnThisPage: page.entries.contains { $0.adSlot != nil && $0.cell.id == cell },
                     absence: reader.omissions.count > omitted
-                        ? reader.omissions.last.map { .omitted($0.reason) } : place == nil ? walk.absence : nil)
+                        ? reader.omissions.last.map { .omitted($0.reason) } : place != nil ? nil : isPaid ? .inCampaign : walk.absence)
             }
             return (found, walk.number)
         }
@@ -90,11 +115,29 @@ extension FeedAssembler {
             let form = ItemForm(kind: item.kind, variant: item.variant)
             return FeedExplanation.Place(
                 cell: entry.id, form: form, position: entry.position, identifier: entry.cell.identifier,
-                factory: factories[form, request.layout].map { String(describing: type(of: $0)) }, adSlot: entry.adSlot)
+                factory: factories[form, request.layout].map { String(describing: type(of: $0)) }, adSlot: entry.adSlot,
+                campaign: entry.campaign)
         }
         return FeedExplanation(
             places: places, supply: placement.supply, rotationStart: places.first { $0.adSlot != nil }?.position, page: number,
-            omissions: page.omissions, advertisements: found, next: page.next, previous: page.previous)
+            omissions: page.omissions, decisions: try await decisions(of: page), advertisements: found, next: page.next,
+            previous: page.previous)
+    }
+
+    /// Why the page's places were given as they were.
+    private func decisions(of page: FeedPage) async throws -> [FeedExplanation.Decision] {
+        guard let campaigns, let decision = page.decision else { return [] }
+        return try await store.read(for: .background) { [self] snapshot in
+            guard let book = try campaigns.book(at: store.version, in: snapshot, of: store) else { return [] }
+            let reasons = try campaigns.delivery.explain(decision.page, of: book, given: decision.given)
+            return zip(zip(decision.page.places, decision.given), reasons).map { place, reasons in
+                FeedExplanation.Decision(
+                    section: place.0.section, campaign: place.1?.campaign,
+                    others: zip(book.campaigns, reasons).compactMap { campaign, obstacle in
+                        obstacle.map { .init(campaign: campaign.id, obstacle: $0) }
+                    })
+            }
+        }
     }
 }
 

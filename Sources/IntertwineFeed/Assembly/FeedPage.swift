@@ -9,6 +9,8 @@ package struct FeedPage: Sendable {
         public let adSlot: Int?
         /// Where the item stands in the order of its lane.
         public let position: Int64
+        /// The campaign that it is shown for.
+        public let campaign: String?
         /// How often the cell has stood on the page with this one: an advertisement may, where there are fewer than places, or where it was
         /// listed twice.
         public let repetition: Int
@@ -20,12 +22,14 @@ package struct FeedPage: Sendable {
         ///   - showing: where on it the cell stands.
         init(
             _ cell: FinishedCell, state: CellState = [], adSlot: Int? = nil, position: Int64, repetition: Int = 1, in context: CellContext,
+            campaign: String? = nil,
             showing: @autoclosure () -> Showing? = nil
         ) {
             self.cell = cell
             self.state = state
             self.adSlot = adSlot
             self.position = position
+            self.campaign = campaign
             self.repetition = repetition
             tokens = cell.tokens(in: context, showing: showing)
         }
@@ -91,4 +95,6 @@ package struct FeedPage: Sendable {
     public var omissions: [Omission]
     /// Where the next page begins; nil on the last.
     var following: PageCursor?
+    /// How its places were given to campaigns; nil where none can have one.
+    var decision: PageCampaigns.Decision?
 }

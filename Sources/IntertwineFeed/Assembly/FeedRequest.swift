@@ -24,6 +24,10 @@ package struct FeedRequest: Sendable {
     package var rotation: RotationStart?
     /// Whether the page tells what its changes are asked for with.
     package var followsChanges: Bool
+    /// What campaigns may ask; nil where none is to have a place.
+    package var campaigns: CampaignFacts?
+    /// Whether the page is to be the same for everyone: where campaigns have places, it is not made.
+    package var isShared = false
 
     /// The cells of the service that the client does not know; nil where it knows all, or says nothing of it.
     package var lacking: LackingCells?
@@ -46,6 +50,9 @@ package struct FeedRequest: Sendable {
         self.followsChanges = followsChanges
     }
 }
+
+/// A page is not the same for everyone, as it was to be: campaigns have places on it.
+package struct CampaignsMeet: Error {}
 
 /// Why a page cannot be made: 400 over HTTP.
 package enum FeedError: Error, Sendable, Hashable {

@@ -102,8 +102,11 @@ public struct CellFactories: Sendable {
     ///   cannot read.
     public func makeViewModel(for item: FeedItem, in context: CellContext) throws -> CellViewModel {
         let (factory, cell) = try factory(for: item, in: context.layout)
-        let viewModel = try factory.makeViewModel(for: item, cell: cell, in: context)
+        var viewModel = try factory.makeViewModel(for: item, cell: cell, in: context)
         guard context.knows(viewModel) else { throw CellFactoryError.unknownToClient(viewModel.identifier) }
+        if let disclosure = context.disclosure, let command = viewModel.commands[.configuration] as? BindCommand {
+            viewModel.commands[.configuration] = BindCommand(command.bindings + [disclosure.binding])
+        }
         return viewModel
     }
 

@@ -52,6 +52,8 @@ public struct CellContext: Sendable {
     public var page: UInt32
     /// Where on the page the cell stands; nil where there is no page, and while cells are made that are good for any place.
     public var showing: Showing?
+    /// What is said of an advertisement that somebody pays for; nil for all else. It is bound into the cell as `disclosure`.
+    package var disclosure: Campaign.Disclosure?
     public var layout: CellLayout
     /// The client's width in points; nil where it is not known, and sizes are the contract's.
     public var width: Int?

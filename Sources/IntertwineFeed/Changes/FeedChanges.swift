@@ -72,6 +72,8 @@ extension FeedAssembler {
             request.scale = page.scale
             // As it was when the client's walk began: its advertisements do not change with the hour.
             if page.hour > 0 { request.rotation?.hour = page.hour }
+            // The same of its campaigns.
+            if page.moment == 0 { request.campaigns = nil } else { request.campaigns?.moment = page.moment }
             request.followsChanges = true
             return request
         }
@@ -90,12 +92,15 @@ extension FeedAssembler {
     }
 
     /// What a client that holds the page asks for changes with.
+    ///
+    /// - Parameter isPaid: whether campaigns were asked about its places.
     func since(
-        _ entries: [FeedPage.Entry], _ request: FeedRequest, _ cursor: PageCursor?, previous: PageCursor?, next: PageCursor?
+        _ entries: [FeedPage.Entry], _ request: FeedRequest, _ cursor: PageCursor?, previous: PageCursor?, next: PageCursor?,
+        isPaid: Bool
     ) -> String? {
         HeldPage(
             feed: digest, cursor: cursor.map(text), limit: request.limit, layout: request.layout, width: request.width,
-            scale: request.scale, hour: request.rotation?.hour ?? 0,
+            scale: request.scale, hour: request.rotation?.hour ?? 0, moment: isPaid ? request.campaigns?.moment ?? 0 : 0,
             edges: HeldPage.Edges(before: previous?.place.digest ?? 0, after: next?.place.digest ?? 0),
             cells: entries.map(HeldCell.init)
         ).text

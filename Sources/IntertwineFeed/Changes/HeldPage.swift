@@ -12,7 +12,7 @@ struct HeldPage: Hashable {
         var after: UInt64 = 0
     }
 
-    private static let format: UInt8 = 3
+    private static let format: UInt8 = 4
     /// Characters of a text. Pages that would need more cannot be asked about: a few of them would not fit into a request's line.
     static let textLimit = 6_144
 
@@ -27,6 +27,8 @@ struct HeldPage: Hashable {
     var scale: Int
     /// Of the rotation of the advertisements when the walk began; 0 for none.
     var hour: UInt32
+    /// At which its places were given to campaigns; 0 where none could have one.
+    var moment: Int64
     var edges: Edges
     var cells: [HeldCell]
 
@@ -39,6 +41,7 @@ struct HeldPage: Hashable {
         writer.write(UInt8(CellLayout.allCases.firstIndex(of: layout) ?? 0) | UInt8(clamping: scale - 1) << 4)
         writer.write(varying: width ?? 0)
         writer.write(hour)
+        writer.write(moment)
         writer.write(edges.before, count: HeldCell.digestLength)
         writer.write(edges.after, count: HeldCell.digestLength)
         writer.write(counted: cursor.flatMap { Base64URL.decode($0.utf8) } ?? [])
@@ -62,7 +65,8 @@ struct HeldPage: Hashable {
         var reader = ByteReader(bytes)
         guard reader.readByte() == Self.format, let feed = reader.readUInt64(), let limit = reader.readByte(),
             let form = reader.readByte(),
-            let width = reader.readVarying(), let hour = reader.readUInt32(), let before = reader.readNumber(HeldCell.digestLength),
+            let width = reader.readVarying(), let hour = reader.readUInt32(), let moment = reader.readInt64(),
+            let before = reader.readNumber(HeldCell.digestLength),
             let after = reader.readNumber(HeldCell.digestLength),
             let cursor = reader.readCounted(),
             FeedRequest.limits.contains(Int(limit)), CellLayout.allCases.indices.contains(Int(form & 0x0f)),
@@ -86,12 +90,13 @@ struct HeldPage: Hashable {
         scale = Int(form >> 4) + 1
         self.width = width == 0 ? nil : width
         self.hour = hour
+        self.moment = moment
         edges = Edges(before: before, after: after)
         self.cells = cells
     }
 
     init(
-        feed: UInt64, cursor: String?, limit: Int, layout: CellLayout, width: Int?, scale: Int = 1, hour: UInt32 = 0,
+        feed: UInt64, cursor: String?, limit: Int, layout: CellLayout, width: Int?, scale: Int = 1, hour: UInt32 = 0, moment: Int64 = 0,
         edges: Edges = Edges(),
         cells: [HeldCell]
     ) {
@@ -102,6 +107,7 @@ struct HeldPage: Hashable {
         self.width = width
         self.scale = scale
         self.hour = hour
+        self.moment = moment
         self.edges = edges
         self.cells = cells
     }

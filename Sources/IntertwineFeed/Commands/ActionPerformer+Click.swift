@@ -45,7 +45,9 @@ extension ActionPerformer {
             link = self.link(token, try await destination(of: token, for: client, now: now), for: client, now: now)
         }
         let click = try await perform(link)
-        return click.judged(try await ledger.commit(click.entry))
+        let receipt = try await ledger.commit(click.entry)
+        settle(click.entry.events, receipt.verdicts)
+        return click.judged(receipt)
     }
 
     /// The link of which it is known where it leads; nil where the store has to be asked.
@@ -83,7 +85,10 @@ extension ActionPerformer {
         Task.immediate { [self] in
             do {
                 let click = try await perform(link)
-                ledger.commit(click.entry) { completion($0.map(click.judged)) }
+                ledger.commit(click.entry) { [settle] receipt in
+                    if case .success(let receipt) = receipt { settle(click.entry.events, receipt.verdicts) }
+                    completion(receipt.map(click.judged))
+                }
             } catch {
                 completion(.failure(error))
             }

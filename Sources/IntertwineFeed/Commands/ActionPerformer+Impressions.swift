@@ -42,7 +42,9 @@ extension ActionPerformer {
             return KeptVerdicts.bytes(of: Self.verdicts(at: places, of: verdicts))
         }
         entry.idempotency = idempotency.map { (key: $0, answer: answer) }
-        return try Self.verdicts(at: places, of: try await ledger.commit(entry))
+        let receipt = try await ledger.commit(entry)
+        settle(entry.events, receipt.verdicts)
+        return try Self.verdicts(at: places, of: receipt)
     }
 
     /// The verdicts of a commit, or those that were kept under its key.

@@ -15,11 +15,16 @@ package final class ActionPerformer: Sendable {
     let undoWindow: Int64
     let gate = ActionGate()
     let destinations = ClickDestinations()
+    /// Told of the events of clicks and impressions that are on disk, with what the ledger made of them.
+    let settle: @Sendable ([LedgerEvent], [Verdict]) -> Void
 
-    /// - Parameter undoWindow: how long a selection can be undone, in milliseconds; ten minutes by default.
+    /// - Parameters:
+    ///   - undoWindow: how long a selection can be undone, in milliseconds; ten minutes by default.
+    ///   - settle: told of the events of clicks and impressions that are on disk, with what the ledger made of them.
     package init(
         store: any FeedStore, ledger: any Ledger, factories: CellFactories, registry: CommandRegistry = .standard, links: Links = Links(),
-        tokens: CellTokens, undoWindow: Int64 = 600_000
+        tokens: CellTokens, undoWindow: Int64 = 600_000,
+        settle: @escaping @Sendable ([LedgerEvent], [Verdict]) -> Void = { _, _ in }
     ) {
         self.store = store
         self.ledger = ledger
@@ -28,6 +33,7 @@ package final class ActionPerformer: Sendable {
         self.links = links
         self.tokens = tokens
         self.undoWindow = undoWindow
+        self.settle = settle
     }
 
     /// What a performance came to.

@@ -62,7 +62,6 @@ extension ServiceConfiguration {
         }
         let text = faults.collect { () throws(ConfigurationError) in try kindsText() } ?? nil
         let file = kindsFile(of: text, extensions, faults: &faults)
-        let kinds = standardKinds.adding(extensions.kinds).adding(file.kinds)
         if let registry {
             // One setting at a time: each that is wrong is told.
             for cells in cells.alone {
@@ -74,9 +73,12 @@ extension ServiceConfiguration {
             }
             faults.collect { () throws(ConfigurationError) in _ = try cellFactories(extensions, commands: registry, kinds: file) }
         }
+        let campaigns = faults.collect { () throws(ConfigurationError) in try campaignsFile(among: file.feeds) } ?? nil
+        let kinds = standardKinds.adding(extensions.kinds).adding(file.kinds).adding([campaignKind(file.feeds, campaigns)])
         let sources = faults.collect { () throws(ConfigurationError) in
             try remoteSources(of: kinds, broken: file.broken, environment: environment)
         }
+        faults.collect { () throws(ConfigurationError) in try checkListed(file.feeds) }
         try faults.finish()
         return Declarations(
             kindsText: text, file: file, registry: registry ?? .standard, kinds: kinds, sources: sources ?? [])
@@ -87,7 +89,39 @@ extension ServiceConfiguration {
     ///
     /// - Throws: `ConfigurationError` with file and line where that file is wrong.
     public func itemKinds(_ extensions: ServiceExtensions = ServiceExtensions()) throws(ConfigurationError) -> ItemKinds {
-        standardKinds.adding(extensions.kinds).adding(try checkedKindsFile(extensions).kinds)
+        let file = try checkedKindsFile(extensions)
+        let campaigns = try campaignsFile(among: file.feeds)
+        return standardKinds.adding(extensions.kinds).adding(file.kinds).adding([campaignKind(file.feeds, campaigns)])
+    }
+
+    /// The campaigns that the file under `ads.campaigns` declares; nil where none is named.
+    ///
+    /// - Parameter feeds: those that they may name.
+    func campaignsFile(among feeds: DeclaredFeeds) throws(ConfigurationError) -> CampaignsFile? {
+        guard !feed.campaigns.isEmpty else { return nil }
+        return try CampaignsFile(YAMLFile.root(at: feed.campaigns, of: "ads.campaigns"), places: feeds.places)
+    }
+
+    /// Advertisements stand as listed among items in the order of import, and nowhere else.
+    func checkListed(_ feeds: DeclaredFeeds) throws(ConfigurationError) {
+        guard feed.adPlacement == .listed, feed.adsPerPage > 0 else { return }
+        let ordered = feeds.sections.filter { $0.order.field != nil && $0.rule == nil && $0.advertisements ?? 1 > 0 }.map(\.name)
+        guard !ordered.isEmpty else { return }
+        throw ConfigurationError(
+            "ads.placement: listed is not for sections that are ordered by a field, and would show no ads in "
+                + "\(ordered.joined(separator: ", ")); give each a placement of its own, or ads: 0")
+    }
+
+    /// The campaigns of that file.
+    ///
+    /// - Throws: `ConfigurationError` with file and line for everything that is wrong.
+    package func declaredCampaigns() throws(ConfigurationError) -> [Campaign] {
+        try campaignsFile(among: kindsFile(ServiceExtensions()).feeds)?.campaigns ?? []
+    }
+
+    /// The kind of the store's campaigns, which have other ids than those of the file.
+    private func campaignKind(_ feeds: DeclaredFeeds, _ file: CampaignsFile?) -> CampaignKind {
+        CampaignKind(places: feeds.places, declared: Set(file?.campaigns.map(\.id) ?? []), file: feed.campaigns)
     }
 
     /// Those that the product comes with, and what to tell whoever misses another.
@@ -147,7 +181,7 @@ extension ServiceConfiguration {
         }
         guard let root else { return .none }
         return KindsFile(
-            root, policy: actions.onFailure, besides: standardKinds.adding(extensions.kinds), faults: &faults)
+            root, policy: actions.onFailure, besides: standardKinds.adding(extensions.kinds + [CampaignKind()]), faults: &faults)
     }
 }
 
@@ -210,5 +244,13 @@ extension ConfigurationError {
             self.init("actions.\(kind).\(slot.rawValue): \(error)\(hint)")
         case .registeredTwice: self.init("\(error)")
         }
+    }
+}
+
+extension DeclaredFeeds {
+    /// What campaigns may name.
+    var places: CampaignPlaces {
+        CampaignPlaces(
+            feeds: Array(Set([Self.mainName] + feeds.keys)).sorted(), sections: Array(Set([Self.mainName] + sections.map(\.name))).sorted())
     }
 }

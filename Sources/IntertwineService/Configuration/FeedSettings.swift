@@ -37,6 +37,12 @@ public struct FeedSettings: Sendable {
     public var audioViewability = Viewability()
     public var videoCell = MediaCell.video
     public var audioCell = MediaCell.audio
+    /// The file that declares campaigns; empty for none. The store may have others.
+    public var campaigns = ""
+    /// For how long a place that was given to a campaign counts as delivered where nobody has told that it was seen.
+    public var reservation: Duration = .seconds(300)
+    /// The request field with attributes of the viewer, set by whatever authenticates in front of the service; empty for none.
+    public var attributesHeader = ""
     public var regularUserCell = UserCell.snapshot
     public var featuredUserCell = UserCell.circular
 
@@ -57,6 +63,11 @@ public struct FeedSettings: Sendable {
         reader.read("ads.viewable.audio", &audioViewability)
         Self.read("cells.advertisement.video", &videoCell, by: &reader)
         Self.read("cells.advertisement.audio", &audioCell, by: &reader)
+        reader.read("ads.campaigns", &campaigns, allowed: "a file's path")
+        reader.read("ads.reservation", &reservation, in: .seconds(10) ... .seconds(3_600))
+        reader.read(
+            "ads.attributes-header", &attributesHeader, allowed: "a field name, or nothing",
+            where: { $0.utf8.allSatisfy { $0 == 0x2D || $0.isASCIIAlphanumeric } })
         reader.read("cells.user.regular", &regularUserCell)
         reader.read("cells.user.featured", &featuredUserCell)
     }

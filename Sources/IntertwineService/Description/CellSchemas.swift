@@ -208,6 +208,9 @@ extension Schema {
         .optional("number", .number, "A number, shown as the person's language wants it."),
         .optional("link", .href, "Where a part of the cell leads: an absolute URL."),
         .optional("media", .href, "What a part of the cell plays: an absolute URL."),
+        .optional(
+            "disclosure", .object([.required("label", .string), .required("advertiser", .string)]),
+            "That an advertisement is one: the label to show with it, and who pays for it. The part is called `disclosure`, too."),
     ]).described("A value under the name of its type. The list of types is open.").examples(
         #"{"text": "Tongue Twister"}"#,
         #"{"image": "/images/…/150x150@2x", "width": 150, "height": 150, "scales": [1, 2, 3]}"#, #"{"date": "2026-05-01T19:00:00Z"}"#,

@@ -20,6 +20,8 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
         var viewer: String?
         var lacking: LackingCells?
         var client: String?
+        /// What campaigns may ask, without a moment.
+        var facts: CampaignFacts?
         /// `page.since` of the pages that are held, with commas in between; the id of the last event.
         var since: String
     }
@@ -143,7 +145,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
             guard let feed = feed(key.path) else { return reload(key) }
             let held = key.since.split(separator: ",", omittingEmptySubsequences: false)
             var request = FeedRequest(of: key.viewer, in: ledger, now: clock())
-            (request.lacking, request.client) = (key.lacking, key.client)
+            (request.lacking, request.client, request.campaigns) = (key.lacking, key.client, key.facts)
             changes = try await feed.changes(since: held, request)
         } catch {
             // To be tried again.

@@ -3,6 +3,7 @@ internal import HTTPTypes
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwineOperators
+internal import IntertwinePrimitives
 internal import IntertwineRouting
 
 /// `GET /admin/explain?cursor=&limit=&layout=&width=`: a page of any feed, with the reason for each of its cells.
@@ -11,6 +12,8 @@ struct ExplainRoutes: Sendable {
     let feeds: @Sendable () -> FeedCatalogue
     /// The kinds of item that there are.
     let kinds: ItemKinds
+    /// Milliseconds within which a viewer's page is the same page.
+    let window: Int64
 
     private struct Answer: Encodable {
         struct Place: Encodable {
@@ -21,6 +24,18 @@ struct ExplainRoutes: Sendable {
             var identifier: String
             var factory: String?
             var adSlot: Int?
+            var campaign: String?
+        }
+
+        struct Decision: Encodable {
+            struct Campaign: Encodable {
+                var campaign: String
+                var reason: String
+            }
+
+            var section: String?
+            var campaign: String?
+            var others: [Campaign]
         }
 
         struct Advertisement: Encodable {
@@ -53,11 +68,28 @@ struct ExplainRoutes: Sendable {
 
         var rotation: Rotation
         var items: [Place]
+        var places: [Decision]
         var leftOut: [Omission]
         var advertisements: [Advertisement]
         var excludedAdvertisements: [Omission]
         var next: String?
         var previous: String?
+    }
+
+    private static let viewer = text(
+        "viewer", "For whom it is explained: campaigns may know the viewer by caps, and by the page that was given.", example: "viewer-1")
+    private static let attributes = text(
+        "attributes", "The viewer's attributes, as `ads.attributes-header` tells them.", example: "plan=free")
+    private static let languages = text("languages", "What `Accept-Language` says.", example: "de-AT, en;q=0.5")
+
+    private static func text(_ name: String, _ text: String, example: String) -> Parameter<String?> {
+        Parameter.text(name, .string(minLength: 1, maxLength: 2_048), text, example: "\"\(example)\"") { (query) throws(Problem) in
+            let text = try query.text(name)
+            guard (1...2_048).contains(text?.utf8.count ?? 1) else {
+                throw Problem(.badRequest, .invalidParameter, "\(name) must be 1 to 2048 bytes long.")
+            }
+            return text
+        }
     }
 
     var routes: [Route] {
@@ -68,14 +100,14 @@ struct ExplainRoutes: Sendable {
             The page that the feed or section which gave the cursor out, or without one `GET /feed`, answers to the same parameters, when \
             nobody is named as viewer.
             """,
-            parameters: [P.cursor, P.limit, P.layout, P.width, P.acceptCells],
+            parameters: [P.cursor, P.limit, P.layout, P.width, Self.viewer, Self.attributes, Self.languages, P.acceptCells],
             answers: [
                 .json(
                     .ok, "The page, explained.", .explanation, [.noStore],
                     example: """
                         {"rotation": {"scope": "page", "perPage": 1, "start": 1}, "items": [{"cell": "ad:1", "kind": "advertisement", \
                         "type": "image", "position": 1, "identifier": "AdvertisementCollectionViewCell", \
-                        "factory": "AdvertisementCellFactory", "adSlot": 0}], "leftOut": [], \
+                        "factory": "AdvertisementCellFactory", "adSlot": 0}], "places": [], "leftOut": [], \
                         "advertisements": [{"kind": "advertisement", "type": "image", "id": "1", "position": 1, "isOnThisPage": true, \
                         "rank": 0, "page": 1, "slot": 0}], "excludedAdvertisements": [{"kind": "advertisement", "type": "video", \
                         "id": "9", "position": 9, "reason": "no cell of this layout is made of advertisement of the type video"}], \
@@ -92,12 +124,18 @@ struct ExplainRoutes: Sendable {
         let cursor = try request[FeedParameters.cursor]
         let feeds = feeds()
         let feed = if let cursor { try feeds.feed(of: cursor) } else { feeds.main }
+        let viewer = try request[Self.viewer]
         var asked = FeedRequest(
             cursor: cursor, limit: try request[FeedParameters.limit], now: request.now, layout: try request[FeedParameters.layout],
-            width: try request[FeedParameters.width], rotation: RotationStart(viewer: nil, now: request.now))
+            width: try request[FeedParameters.width], rotation: RotationStart(viewer: viewer, now: request.now))
+        asked.hasViewer = viewer != nil
         if let text = request.head.headerFields[.acceptCells] {
             asked.lacking = LackingCells(try ClientCapabilities(text), among: feed.factories.cells)
         }
+        asked.campaigns = CampaignFacts(
+            viewer: viewer, attributes: try request[Self.attributes].map(ViewerAttributes.init),
+            languages: try request[Self.languages].map { LanguagePreferences($0) },
+            moment: viewer == nil ? request.now << 16 : request.now / max(1, window), gives: false)
         let explanation = try await feed.explain(asked)
         let rotation =
             switch explanation.supply {
@@ -112,7 +150,15 @@ struct ExplainRoutes: Sendable {
             items: explanation.places.map { place in
                 Answer.Place(
                     cell: place.cell, kind: place.form.kind, type: place.form.variant, position: place.position,
-                    identifier: place.identifier, factory: place.factory, adSlot: place.adSlot)
+                    identifier: place.identifier, factory: place.factory, adSlot: place.adSlot, campaign: place.campaign)
+            },
+            places: explanation.decisions.map { decision in
+                Answer.Decision(
+                    section: decision.section, campaign: decision.campaign,
+                    others: decision.others.map { other in
+                        let winner = other.obstacle == .lost ? decision.campaign.map { ": \($0)" } ?? "" : ""
+                        return .init(campaign: other.campaign, reason: other.obstacle.reason + winner)
+                    })
             }, leftOut: explanation.omissions.map(omission),
             advertisements: explanation.advertisements.map { ad in
                 Answer.Advertisement(
@@ -142,6 +188,7 @@ struct ExplainRoutes: Sendable {
     private func reason(_ absence: FeedExplanation.Absence, for ad: FeedExplanation.Advertisement) -> String {
         switch absence {
         case .omitted(let why): reason(why, for: ad.form)
+        case .inCampaign: "it is in a campaign, which has no place on the pages that were looked at"
         case .feedEnds(let pages, let shown):
             "the feed has \(pages) page\(pages == 1 ? "" : "s") of this limit, with \(shown) advertisement\(shown == 1 ? "" : "s") in all, and "
                 + "the rotation does not come to this one: \(ad.rank ?? 0) stand before it"
@@ -202,7 +249,20 @@ extension Schema {
                     .required("identifier", .string, "The reuse identifier of the cell."),
                     .optional("factory", .string, "What made the cell."),
                     .optional("adSlot", .count, "The index within the page's advertisements; missing for content."),
+                    .optional("campaign", .string, "The campaign that it is shown for; missing for content, and for what the house shows."),
                 ]).titled("Place"))),
+        .required(
+            "places",
+            .list(
+                of: Schema.object([
+                    .optional("section", .string),
+                    .optional("campaign", .string, "That which has the place; missing where the house has it, or nobody."),
+                    .required(
+                        "others",
+                        .list(of: Schema.object([.required("campaign", .string), .required("reason", .string)]).titled("CampaignReason")),
+                        "Why each of the others has not."),
+                ]).titled("CampaignPlace")),
+            "The places for advertisements that campaigns were asked for; none where no campaign can have one."),
         .required("leftOut", .list(of: .omission), "What would have been on the page, and is not."),
         .required(
             "advertisements", .list(of: .advertisementPlace),

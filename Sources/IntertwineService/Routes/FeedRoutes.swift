@@ -8,6 +8,8 @@ internal import IntertwineRouting
 /// `GET /feed`, `GET /feeds/{name}` and `GET /feeds/{name}/sections/{section}`: pages of cells; and under each, `/changes`.
 struct FeedRoutes: Sendable {
     let feeds: FeedCatalogue
+    let campaigns: Campaigns
+    let campaignFacts: CampaignFactsReader
     let store: any FeedStore
     let ledger: any Ledger
     let clients: ClientReader
@@ -226,11 +228,14 @@ struct FeedRoutes: Sendable {
     /// Looks up finished pages, on the event loops.
     func finished(viewerField: String, clock: @escaping @Sendable () -> Int64) -> Router.Finished {
         let viewerField = Array(viewerField.lowercased().utf8)
-        return { [pages, shared, store] head in
+        return { [pages, shared, store, campaigns] head in
             guard head.method == .get || head.method == .head, !head.hasField(viewerField), !head.hasField("accept-cells") else {
                 return nil
             }
-            return pages.finished(for: head, version: store.version, now: clock()) { shared.goAhead($0) }
+            let now = clock()
+            // What campaigns have a place on is made for each who asks.
+            guard !campaigns.meet(at: now) else { return nil }
+            return pages.finished(for: head, version: store.version, now: now) { shared.goAhead($0) }
         }
     }
 
@@ -257,20 +262,40 @@ struct FeedRoutes: Sendable {
         if clients.mayNameViewer(head) {
             guard let viewer = clients.plainViewer(of: head) else { return nil }
             add(viewer, to: &feed)
-            return DeferredRoute(pattern: pattern) { [feed, format, metrics] reply in
-                assembler.page(feed) { page in
-                    let finished = page.map { page in
-                        metrics.count(page.omissions)
-                        return format.finished(page, isShared: false, gzip: false)
-                    }
-                    reply { ServerResponse(try finished.get()) }
-                }
+            if campaigns.mayMeet(feed: assembler.title, at: now, store.version) {
+                feed.campaigns = campaignFacts.facts(of: head, viewer: viewer, now: now)
             }
+            return own(feed, of: assembler, at: pattern)
         }
+        var asked = feed
+        if campaigns.mayMeet(feed: assembler.title, at: now, store.version) {
+            asked.campaigns = campaignFacts.facts(of: head, viewer: nil, now: now)
+            if campaigns.meet(feed: assembler.title, at: now) { return own(asked, of: assembler, at: pattern) }
+        }
+        feed.isShared = true
         let target = head.withTarget { $0.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) } }
         let wish = SharedPages.Wish(request: feed, feed: assembler, target: target, gzip: false, route: pattern)
-        return DeferredRoute(pattern: pattern) { [shared] reply in
-            shared.page(wish) { page in reply { ServerResponse(try page.get()) } }
+        return DeferredRoute(pattern: pattern) { [self, asked] reply in
+            shared.page(wish) { page in
+                guard case .failure(let error) = page, error is CampaignsMeet else { return reply { ServerResponse(try page.get()) } }
+                // Campaigns came up since anybody looked.
+                _ = make(asked, of: assembler, reply)
+            }
+        }
+    }
+
+    /// A page that is made for the one who asks.
+    private func own(_ feed: FeedRequest, of assembler: FeedAssembler, at pattern: String) -> DeferredRoute {
+        DeferredRoute(pattern: pattern) { [self] reply in make(feed, of: assembler, reply) }
+    }
+
+    private func make(_ feed: FeedRequest, of assembler: FeedAssembler, _ reply: @escaping DeferredRoute.Reply) -> DeferredAnswer.Cancel? {
+        assembler.page(feed) { [format, metrics] page in
+            let finished = page.map { page in
+                metrics.count(page.omissions)
+                return format.finished(page, isShared: false, gzip: false)
+            }
+            reply { ServerResponse(try finished.get()) }
         }
     }
 
@@ -281,14 +306,21 @@ struct FeedRoutes: Sendable {
             scale: try request[FeedParameters.scale], rotation: RotationStart(viewer: nil, now: request.now),
             followsChanges: try request[FeedParameters.changes])
         try await capabilities.add(to: &feed, from: request)
-        guard let viewer = try clients.viewer(of: request.head) else {
-            let page = try await shared.page(
-                SharedPages.Wish(
-                    request: feed, feed: assembler, target: request.head.path ?? "",
-                    gzip: request.head.headerFields[.acceptEncoding] != nil, route: route))
-            return ServerResponse(page)
+        let viewer = try clients.viewer(of: request.head)
+        if viewer == nil, !campaigns.meet(feed: assembler.title, at: request.now) {
+            feed.isShared = true
+            do {
+                let page = try await shared.page(
+                    SharedPages.Wish(
+                        request: feed, feed: assembler, target: request.head.path ?? "",
+                        gzip: request.head.headerFields[.acceptEncoding] != nil, route: route))
+                return ServerResponse(page)
+            } catch is CampaignsMeet {
+                feed.isShared = false
+            }
         }
-        add(viewer, to: &feed)
+        if let viewer { add(viewer, to: &feed) }
+        feed.campaigns = facts(for: request, viewer, at: assembler)
         let page = try await assembler.page(feed)
         metrics.count(page.omissions)
         return format.response(page, to: request.head)
@@ -301,9 +333,14 @@ struct FeedRoutes: Sendable {
         }
         var asked = FeedRequest(now: request.now)
         try await capabilities.add(to: &asked, from: request)
+        let viewer = try clients.viewer(of: request.head)
+        var held = facts(for: request, viewer, at: feed)
+        // Pages that are held have moments of their own.
+        held?.moment = 0
         return try live.listen(
             LiveFeeds.Key(
-                path: feed.path, viewer: try clients.viewer(of: request.head), lacking: asked.lacking, client: asked.client, since: since))
+                path: feed.path, viewer: viewer, lacking: asked.lacking, client: asked.client,
+                facts: held, since: since))
     }
 
     private func changes(
@@ -312,7 +349,14 @@ struct FeedRoutes: Sendable {
         let viewer = try clients.viewer(of: request.head)
         var feed = FeedRequest(of: viewer, in: ledger, now: request.now)
         try await capabilities.add(to: &feed, from: request)
+        feed.campaigns = facts(for: request, viewer, at: assembler)
         return try await assembler.changes(since: held, feed)
+    }
+
+    /// What campaigns may ask; nil where none has a place.
+    private func facts(for request: RouteRequest, _ viewer: String?, at feed: FeedAssembler) -> CampaignFacts? {
+        guard campaigns.mayMeet(feed: feed.title, at: request.now, store.version) else { return nil }
+        return campaignFacts.facts(of: request.head, viewer: viewer, now: request.now)
     }
 
     private func add(_ viewer: String, to feed: inout FeedRequest) {

@@ -59,17 +59,17 @@ struct ReloadTests {
         let lines = Lines()
         let logger = Logger(label: "tests") { _ in Handler { lines.append($0) } }
         let live = try FeedService.build(configuration: configuration, logger: logger).live
-        try live.change(to: configuration)
+        try await live.change(to: configuration)
         #expect(lines.take() == [])
         try write(sources.replacing("people:", with: "persons:"), to: "sources.yaml")
-        try live.change(to: configuration)
+        try await live.change(to: configuration)
         #expect(lines.take() == ["settings that only a restart puts in force sources.file"])
         try write(KindsFileTests.event.replacing("max: 80", with: "max: 81"), to: "kinds.yaml")
-        try live.change(to: configuration)
+        try await live.change(to: configuration)
         #expect(lines.take() == ["settings that only a restart puts in force feed.kinds sources.file"])
         // Nor are they read for the sake of another setting.
         try write("kinds: [", to: "kinds.yaml")
-        try live.change(to: try await Self.configuration(folder, ["ads.per-page": "2"]))
+        try await live.change(to: Self.configuration(folder, ["ads.per-page": "2"]))
         #expect(live.configuration.feed.adsPerPage == 2)
     }
 
@@ -89,7 +89,7 @@ struct ReloadTests {
         let mark = "\(FileManager.default.currentDirectoryPath)/intertwine-\(UUID())"
         try "".write(toFile: mark, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(atPath: mark) }
-        try live.change(to: configuration)
+        try await live.change(to: configuration)
         #expect(lines.take() == [])
     }
 }

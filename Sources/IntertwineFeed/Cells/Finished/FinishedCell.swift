@@ -18,6 +18,7 @@ package final class FinishedCell: Sendable {
         var isOfPage: Bool
         /// ``LackingCells/digest``; 0 where the client knows all cells.
         var lacking: UInt64
+        var disclosure: Campaign.Disclosure?
 
         init(_ context: CellContext) {
             layout = context.layout
@@ -27,13 +28,16 @@ package final class FinishedCell: Sendable {
             slot = context.slot
             isOfPage = context.page != 0
             lacking = context.lacking?.digest ?? 0
+            disclosure = context.disclosure
         }
 
         /// All of it in one number, which others may share.
         var hash: UInt64 {
             let flags: UInt64 = (layout == .table ? 1 : 0) | (hasViewer ? 2 : 0) | (isOfPage ? 4 : 0)
             let screen = UInt64(truncatingIfNeeded: width ?? -1) << 3 ^ UInt64(truncatingIfNeeded: scale) << 24
-            return (flags | screen | UInt64(truncatingIfNeeded: slot) << 32) ^ lacking
+            let hash = (flags | screen | UInt64(truncatingIfNeeded: slot) << 32) ^ lacking
+            guard let disclosure else { return hash }
+            return CampaignDecision.seed(disclosure.label, CampaignDecision.seed(disclosure.advertiser), hash)
         }
     }
 

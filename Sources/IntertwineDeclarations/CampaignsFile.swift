@@ -1,0 +1,49 @@
+package import IntertwineFeed
+internal import Yams
+
+/// The campaigns that a file declares: `campaigns: {spring: {advertiser: …, creatives: […]}}`. `Config/campaigns.yaml` shows some.
+package struct CampaignsFile: Sendable {
+    package private(set) var campaigns: [Campaign] = []
+    /// File and line of each.
+    private var lines: [String: String] = [:]
+
+    /// - Parameter places: the feeds and sections that a campaign may name.
+    /// - Throws: ``ConfigurationError`` with file and line for everything that is wrong.
+    package init(_ root: YAMLPlace, places: CampaignPlaces?) throws(ConfigurationError) {
+        guard let place = try root.members(of: "the file", among: ["campaigns"])["campaigns"] else {
+            throw root.fault("campaigns is missing")
+        }
+        var faults = FaultCollector()
+        for (id, place) in try place.members("each campaign's id with its declaration") {
+            guard campaigns.count < CampaignBook.limit else { throw place.fault("there are more than \(CampaignBook.limit) campaigns") }
+            var reader = CampaignReader(places: places)
+            if let campaign = reader.campaign(id, from: place.value) { campaigns.append(campaign) }
+            lines[id] = "\(place.file):\(place.line)"
+            for fault in reader.faults {
+                let name = fault.path.isEmpty ? ItemFault.shown(id) : "\(ItemFault.shown(id)): \(fault.path.joined(separator: "."))"
+                faults.collect { () throws(ConfigurationError) in throw place.place(at: fault.path).fault("\(name): \(fault.reason)") }
+            }
+        }
+        try faults.finish()
+    }
+
+    /// What is wrong with a campaign of the file, found out later.
+    package func fault(_ campaign: String, _ reason: String) -> ConfigurationError {
+        ConfigurationError("\(lines[campaign] ?? "ads.campaigns"): \(ItemFault.shown(campaign)): \(reason)")
+    }
+}
+
+extension YAMLPlace {
+    /// The value as JSON would have it. What is a number in YAML is one here, where it is whole; all else that is no list or mapping is a text.
+    fileprivate var value: ActionValue {
+        if let mapping = node.mapping {
+            return .object(
+                mapping.map { key, value in
+                    ActionValue.Member(key.scalar?.string ?? "", YAMLPlace(file: file, node: value, line: line).value)
+                })
+        }
+        if let sequence = node.sequence { return .list(sequence.map { YAMLPlace(file: file, node: $0, line: line).value }) }
+        guard let scalar = node.scalar, node.null == nil else { return .null }
+        return .text(scalar.string)
+    }
+}

@@ -1,0 +1,264 @@
+package import IntertwinePrimitives
+import Synchronization
+
+/// A place for an advertisement, as far as campaigns tell places apart.
+package struct CampaignPlace: Sendable, Hashable {
+    package var feed: String
+    package var section: String?
+    package var layout: CellLayout
+
+    package init(feed: String, section: String? = nil, layout: CellLayout = .collection) {
+        (self.feed, self.section, self.layout) = (feed, section, layout)
+    }
+}
+
+/// An advertisement that a campaign shows.
+package struct CampaignCreative: Sendable, Hashable {
+    package var kind: String
+    package var id: String
+
+    package init(kind: String, id: String) {
+        (self.kind, self.id) = (kind, id)
+    }
+}
+
+/// All campaigns that there are, made ready to be chosen from: immutable, and made anew where one of them changes.
+///
+/// A choice looks at each campaign of a place's shelf in the order of their priorities, which costs some nanoseconds: what is the same for all
+/// who ask is sorted out when the shelf is made, and what is asked of a request are a few bits.
+package final class CampaignBook: Sendable {
+    /// More than so many are not looked at.
+    package static let limit = 10_000
+
+    /// Where among the book's rules those of a campaign begin, and where those of each sort end.
+    struct Rules: Sendable {
+        var start: Int32
+        var any: Int32
+        var all: Int32
+        var none: Int32
+        var locales: Int32
+    }
+
+    /// The campaigns that a place can be given to, by their priority.
+    final class Shelf: Sendable {
+        struct Entry: Sendable {
+            /// Among the book's campaigns.
+            var index: Int32
+            var tier: UInt8
+            var hasRules: Bool
+            var hasCaps: Bool
+            var weight: Float
+            var rules: Rules
+            /// Where in the shelf its creatives stand, and in the book its labels.
+            var creatives: Range<Int32>
+            var labels: Range<Int32>
+        }
+
+        let entries: ContiguousArray<Entry>
+        let creatives: ContiguousArray<Int32>
+
+        init(_ entries: ContiguousArray<Entry>, _ creatives: ContiguousArray<Int32>) {
+            (self.entries, self.creatives) = (entries, creatives)
+        }
+    }
+
+    private struct Interning {
+        var numbers: [String: Int32] = [:]
+        var list: ContiguousArray<Int32> = []
+
+        mutating func add(_ texts: [String]) {
+            for text in texts {
+                let number = numbers[text] ?? Int32(clamping: numbers.count)
+                numbers[text] = number
+                list.append(number)
+            }
+        }
+    }
+
+    /// By priority and id.
+    package let campaigns: [Campaign]
+    /// Of each campaign those that there are, as numbers among ``creatives``, by layout.
+    private let fitting: [[CellLayout: [Int32]]]
+    package let creatives: [CampaignCreative]
+    private let numbers: [CampaignCreative: Int32]
+    private let indices: [String: Int]
+    /// What is asked of requests: attributes, and languages in lower case behind a colon.
+    private let conditions: [String: Int32]
+    let rules: ContiguousArray<Int32>
+    private let ends: [Rules]
+    let labels: ContiguousArray<Int32>
+    private let labelRanges: [Range<Int32>]
+    let asksLanguages: Bool
+    /// The longest window of all caps in seconds; 0 without caps.
+    let memory: Int
+    /// From the first start to the last end, by feed.
+    private let spans: [String: Range<Int64>]
+    private let shelves = Mutex<[CampaignPlace: Shelf]>([:])
+
+    /// - Parameter creatives: the advertisement that a campaign names, and the layouts that show it; nil where there is none.
+    package init(_ campaigns: [Campaign], creative: (String) -> (creative: CampaignCreative, layouts: [CellLayout])?) {
+        let order = Campaign.Priority.allCases
+        func tier(_ campaign: Campaign) -> Int { order.firstIndex(of: campaign.priority) ?? 0 }
+        self.campaigns = campaigns.sorted { (tier($0), $0.id) < (tier($1), $1.id) }
+        indices = Dictionary(self.campaigns.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })
+        var (rules, labels) = (Interning(), Interning())
+        var (ends, labelRanges): ([Rules], [Range<Int32>]) = ([], [])
+        var numbers: [CampaignCreative: Int32] = [:]
+        var known: [CampaignCreative] = []
+        var fitting: [[CellLayout: [Int32]]] = []
+        for campaign in self.campaigns {
+            func count() -> Int32 { Int32(clamping: rules.list.count) }
+            let start = count()
+            rules.add(campaign.targeting.any)
+            let any = count()
+            rules.add(campaign.targeting.all)
+            let all = count()
+            rules.add(campaign.targeting.none)
+            let none = count()
+            rules.add(campaign.targeting.locales.map { ":" + $0.lowercased() })
+            ends.append(Rules(start: start, any: any, all: all, none: none, locales: count()))
+            let first = Int32(clamping: labels.list.count)
+            labels.add(campaign.labels)
+            labelRanges.append(first..<Int32(clamping: labels.list.count))
+            var found: [CellLayout: [Int32]] = [:]
+            for name in campaign.creatives {
+                guard let (creative, layouts) = creative(name) else { continue }
+                let number = numbers[creative] ?? Int32(clamping: known.count)
+                if numbers[creative] == nil { known.append(creative) }
+                numbers[creative] = number
+                for layout in layouts { found[layout, default: []].append(number) }
+            }
+            fitting.append(found)
+        }
+        (self.fitting, creatives, self.numbers) = (fitting, known, numbers)
+        (conditions, self.rules, self.ends) = (rules.numbers, rules.list, ends)
+        (self.labels, self.labelRanges) = (labels.list, labelRanges)
+        asksLanguages = self.campaigns.contains { !$0.targeting.locales.isEmpty }
+        spans = CampaignBook.spans(self.campaigns)
+        memory = self.campaigns.map(\.memory).max() ?? 0
+    }
+
+    var hasCaps: Bool { memory > 0 }
+
+    func index(of id: String) -> Int? { indices[id] }
+
+    func number(of creative: CampaignCreative) -> Int32? { numbers[creative] }
+
+    /// Why a campaign is never shown at a place, whoever asks and whenever.
+    func obstacle(of index: Int, at place: CampaignPlace) -> CampaignObstacle? {
+        let targeting = campaigns[index].targeting
+        if !targeting.feeds.isEmpty, !targeting.feeds.contains(place.feed) { return .feed }
+        if !targeting.sections.isEmpty, !(place.section.map(targeting.sections.contains) ?? false) { return .section }
+        if !targeting.layouts.isEmpty, !targeting.layouts.contains(place.layout) { return .layout }
+        return fitting[index][place.layout, default: []].isEmpty ? .noCreative : nil
+    }
+
+    func shelf(at place: CampaignPlace) -> Shelf {
+        if let shelf = shelves.withLock({ $0[place] }) { return shelf }
+        var entries: ContiguousArray<Shelf.Entry> = []
+        var creatives: ContiguousArray<Int32> = []
+        for index in campaigns.indices where obstacle(of: index, at: place) == nil {
+            let start = Int32(clamping: creatives.count)
+            creatives += fitting[index][place.layout, default: []]
+            let campaign = campaigns[index]
+            entries.append(
+                Shelf.Entry(
+                    index: Int32(clamping: index), tier: UInt8(Campaign.Priority.allCases.firstIndex(of: campaign.priority) ?? 0),
+                    hasRules: campaign.targeting.asksViewer, hasCaps: !campaign.caps.isEmpty, weight: Float(campaign.weight),
+                    rules: ends[index], creatives: start..<Int32(clamping: creatives.count), labels: labelRanges[index]))
+        }
+        let shelf = Shelf(entries, creatives)
+        // As many places as there are feeds, sections and layouts.
+        shelves.withLock { $0[place] = shelf }
+        return shelf
+    }
+
+    /// Which of the conditions hold for a request, as bits.
+    func holding(_ facts: CampaignFacts) -> ContiguousArray<UInt64> {
+        var bits = ContiguousArray<UInt64>(repeating: 0, count: (conditions.count + 63) / 64)
+        func note(_ condition: String) {
+            if let number = conditions[condition] { bits[Int(number) / 64] |= 1 << UInt64(number % 64) }
+        }
+        guard !bits.isEmpty else { return bits }
+        for pair in facts.attributes?.pairs ?? [] { note(pair) }
+        if asksLanguages, let languages = facts.languages { for range in languages.rangesAround { note(":" + range) } }
+        return bits
+    }
+
+    /// Whether an advertisement is in a campaign, be it one that does not run: no house shows it.
+    func hasCreative(_ row: ItemRow) -> Bool {
+        guard !numbers.isEmpty else { return false }
+        let creative = CampaignCreative(kind: String(decoding: row.kind, as: UTF8.self), id: String(decoding: row.id, as: UTF8.self))
+        return numbers[creative] != nil
+    }
+
+    /// What an advertisement is shown with wherever it stands: that of the first campaign that runs and has it.
+    func disclosure(of creative: CampaignCreative, at now: Int64) -> Campaign.Disclosure? {
+        guard let number = numbers[creative] else { return nil }
+        let index = campaigns.indices.first { index in
+            campaigns[index].disclosure != nil && campaigns[index].isRunning(at: now)
+                && fitting[index].values.contains { $0.contains(number) }
+        }
+        return index.flatMap { campaigns[$0].disclosure }
+    }
+
+    /// Whether any campaign may be shown in a feed, or in any of them, at a moment, as far as dates go. Asked for every page.
+    func meets(feed: String?, at now: Int64) -> Bool {
+        guard let feed else { return spans.values.contains { $0.contains(now) } }
+        return [Self.everyFeed, feed].contains { spans[$0]?.contains(now) ?? false }
+    }
+
+    /// Of them all; nil where there are none.
+    var span: Range<Int64>? {
+        guard let start = spans.values.map(\.lowerBound).min(), let end = spans.values.map(\.upperBound).max() else { return nil }
+        return start..<end
+    }
+
+    /// No feed's name.
+    private static let everyFeed = ""
+
+    private static func spans(_ campaigns: [Campaign]) -> [String: Range<Int64>] {
+        var spans: [String: Range<Int64>] = [:]
+        for campaign in campaigns {
+            let (start, end) = (campaign.starts ?? .min, campaign.ends ?? .max)
+            for feed in campaign.targeting.feeds.isEmpty ? [everyFeed] : campaign.targeting.feeds {
+                let known = spans[feed] ?? start..<end
+                spans[feed] = min(known.lowerBound, start)..<max(known.upperBound, end)
+            }
+        }
+        return spans
+    }
+}
+
+/// What a request knows that campaigns may ask for.
+package struct CampaignFacts: Sendable, Hashable {
+    /// Whom caps are kept for; nil where nobody is named, or wants no trace.
+    package var viewer: String?
+    package var attributes: ViewerAttributes?
+    package var languages: LanguagePreferences?
+    /// What tells the showings of a page from those of the same page later on, in milliseconds since 1970-01-01 UTC.
+    package var moment: Int64
+    /// Whether places are given, and not only looked at.
+    package var gives = true
+
+    package init(
+        viewer: String? = nil, attributes: ViewerAttributes? = nil, languages: LanguagePreferences? = nil, moment: Int64, gives: Bool = true
+    ) {
+        (self.viewer, self.attributes, self.languages, self.moment, self.gives) = (viewer, attributes, languages, moment, gives)
+    }
+
+    /// What tells a page from others, and from itself at another moment. Never 0.
+    func page(_ identity: UInt32) -> UInt32 {
+        max(1, UInt32(truncatingIfNeeded: CampaignDecision.seed(nil, UInt64(identity), UInt64(bitPattern: moment))))
+    }
+}
+
+/// Why a campaign is not shown at a place.
+package enum CampaignObstacle: UInt8, Sendable, Hashable, CaseIterable {
+    case notStarted = 1
+    case ended, outsideHours, goalReached, dailyGoalReached, aheadOfPace, unknownDelivery
+    case feed, section, layout, noCreative
+    case locale, attributes, capped, noViewer, label, creativesShown
+    /// Another one was chosen.
+    case lost
+}

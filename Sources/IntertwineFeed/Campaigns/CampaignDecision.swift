@@ -1,0 +1,143 @@
+/// Who gets the places of one page: highest priority first, within it by weight and by how far behind its pace a campaign is.
+///
+/// Pure: the same campaigns, request, standing and seed give the same choice.
+struct CampaignDecision {
+    /// How campaigns stand at a moment, one entry for each of the book's.
+    struct Standing: Sendable {
+        /// 0 for those that may be shown, or else the number of a ``CampaignObstacle``.
+        var obstacles: ContiguousArray<UInt8> = []
+        /// Places that may be given until the standing is looked at again.
+        var room: ContiguousArray<Int32> = []
+        /// 1, and more for those that are behind.
+        var urgency: ContiguousArray<Float> = []
+    }
+
+    struct Choice: Sendable, Hashable {
+        var campaign: Int
+        var creative: Int32
+    }
+
+    /// What the viewer's caps still leave, by campaign; all of it where one is not among them.
+    struct CapRoom: Sendable {
+        var hasViewer: Bool
+        var rooms: [Int32: Int] = [:]
+    }
+
+    private let book: CampaignBook
+    private let holding: ContiguousArray<UInt64>
+    private let caps: CapRoom
+    private let seed: UInt64
+    /// Creatives that cannot be shown to whoever asks, and those that stand on the page already.
+    private var shown: [Int32]
+    private var labels: [Int32] = []
+    private var given: [Int32: Int] = [:]
+    private var candidates: [(entry: Int, sum: Float)] = []
+
+    init(_ book: CampaignBook, holding: ContiguousArray<UInt64>, caps: CapRoom, seed: UInt64, without banned: [Int32] = []) {
+        (self.book, self.holding, self.caps, self.seed, shown) = (book, holding, caps, seed, banned)
+    }
+
+    /// The campaign and creative for a place, which are then taken.
+    ///
+    /// - Parameter number: of the place on the page.
+    mutating func choose(_ shelf: CampaignBook.Shelf, number: Int, _ standing: Standing) -> Choice? {
+        candidates.removeAll(keepingCapacity: true)
+        var tier: UInt8 = .max
+        var sum: Float = 0
+        shelf.entries.withUnsafeBufferPointer { entries in
+            standing.obstacles.withUnsafeBufferPointer { obstacles in
+                for index in entries.indices {
+                    if entries[index].tier != tier {
+                        guard candidates.isEmpty else { return }
+                        tier = entries[index].tier
+                    }
+                    let campaign = Int(entries[index].index)
+                    guard obstacles[campaign] == 0, obstacle(entries[index], shelf, standing) == nil else { continue }
+                    sum += entries[index].weight * standing.urgency[campaign]
+                    candidates.append((index, sum))
+                }
+            }
+        }
+        guard !candidates.isEmpty else { return nil }
+        let hash = Self.mix(seed &+ UInt64(truncatingIfNeeded: number) &* 0x9E37_79B9_7F4A_7C15)
+        let point = Float(hash >> 40) / Float(1 << 24) * sum
+        var (low, high) = (0, candidates.count - 1)
+        while low < high {
+            let middle = (low + high) / 2
+            if candidates[middle].sum > point { high = middle } else { low = middle + 1 }
+        }
+        let entry = shelf.entries[candidates[low].entry]
+        let fitting = shelf.creatives[Int(entry.creatives.lowerBound)..<Int(entry.creatives.upperBound)].filter { !shown.contains($0) }
+        guard !fitting.isEmpty else { return nil }
+        let creative = fitting[Int(Self.mix(hash) % UInt64(fitting.count))]
+        take(Choice(campaign: Int(entry.index), creative: creative), entry)
+        return Choice(campaign: Int(entry.index), creative: creative)
+    }
+
+    mutating func take(_ choice: Choice, _ entry: CampaignBook.Shelf.Entry) {
+        shown.append(choice.creative)
+        labels += book.labels[Int(entry.labels.lowerBound)..<Int(entry.labels.upperBound)]
+        given[entry.index, default: 0] += 1
+    }
+
+    /// Why a campaign that stands on the shelf cannot have the place, as far as the request and the page go.
+    func obstacle(_ entry: CampaignBook.Shelf.Entry, _ shelf: CampaignBook.Shelf, _ standing: Standing) -> CampaignObstacle? {
+        if entry.hasRules, let obstacle = obstacle(of: entry.rules) { return obstacle }
+        if entry.hasCaps {
+            guard caps.hasViewer else { return .noViewer }
+            if (caps.rooms[entry.index] ?? smallestCap(of: entry)) <= given[entry.index] ?? 0 { return .capped }
+        }
+        if !given.isEmpty, standing.room[Int(entry.index)] <= given[entry.index] ?? 0 { return .aheadOfPace }
+        if !labels.isEmpty, !entry.labels.isEmpty {
+            for label in entry.labels where labels.contains(book.labels[Int(label)]) { return .label }
+        }
+        if !shown.isEmpty {
+            for index in entry.creatives where !shown.contains(shelf.creatives[Int(index)]) { return nil }
+            return .creativesShown
+        }
+        return nil
+    }
+
+    private func smallestCap(of entry: CampaignBook.Shelf.Entry) -> Int {
+        book.campaigns[Int(entry.index)].caps.map(\.count).min() ?? .max
+    }
+
+    private func obstacle(of rules: CampaignBook.Rules) -> CampaignObstacle? {
+        func holds(_ index: Int32) -> Bool {
+            let number = Int(book.rules[Int(index)])
+            return holding[number / 64] & (1 << UInt64(number % 64)) != 0
+        }
+        func isAnyHeld(_ from: Int32, _ to: Int32) -> Bool {
+            var index = from
+            while index < to {
+                if holds(index) { return true }
+                index += 1
+            }
+            return false
+        }
+        if rules.start < rules.any, !isAnyHeld(rules.start, rules.any) { return .attributes }
+        var index = rules.any
+        while index < rules.all {
+            guard holds(index) else { return .attributes }
+            index += 1
+        }
+        if isAnyHeld(rules.all, rules.none) { return .attributes }
+        if rules.none < rules.locales, !isAnyHeld(rules.none, rules.locales) { return .locale }
+        return nil
+    }
+
+    /// The same for the same text and number, in every process.
+    static func seed(_ text: String?, _ numbers: UInt64...) -> UInt64 {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for byte in (text ?? "").utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
+        return numbers.reduce(mix(hash)) { mix($0 ^ $1) }
+    }
+
+    /// Every bit of the number has a say in every bit of the result.
+    static func mix(_ number: UInt64) -> UInt64 {
+        var mixed = number &+ 0x9E37_79B9_7F4A_7C15
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+}

@@ -1,0 +1,311 @@
+internal import IntertwinePrimitives
+
+/// What is wrong with a campaign: where in it, and why.
+package struct CampaignFault: Error, Sendable, Hashable {
+    /// From the outermost member inwards; indices of lists from 0.
+    package var path: [String]
+    package var reason: String
+
+    package init(_ path: [String], _ reason: String) {
+        (self.path, self.reason) = (path, reason)
+    }
+}
+
+/// The feeds and sections that a campaign may name.
+package struct CampaignPlaces: Sendable, Hashable {
+    package var feeds: [String]
+    package var sections: [String]
+
+    package init(feeds: [String], sections: [String]) {
+        (self.feeds, self.sections) = (feeds, sections)
+    }
+}
+
+/// Reads campaigns, from wherever they are declared, out of values that JSON and YAML have in common.
+package struct CampaignReader {
+    static let members = [
+        "advertiser", "creatives", "starts", "ends", "zone", "priority", "weight", "goal", "pacing", "caps", "targeting", "labels",
+        "disclosure",
+    ]
+    /// Members that others read.
+    private static let others = ["klass", "id"]
+    private static let nameLimit = 64
+    private static let creativeLimit = 64
+    private static let listLimit = 200
+
+    /// Nil where they are not known: names are then not checked.
+    private let places: CampaignPlaces?
+    package private(set) var faults: [CampaignFault] = []
+
+    package init(places: CampaignPlaces?) {
+        self.places = places
+    }
+
+    /// A letter or digit, followed by letters, digits, underscores, dots and hyphens: what needs no quoting anywhere.
+    static func isName(_ text: String) -> Bool {
+        guard (1...nameLimit).contains(text.utf8.count), let first = text.utf8.first, isAlphanumeric(first) else { return false }
+        return text.utf8.allSatisfy { isAlphanumeric($0) || "_.-".utf8.contains($0) }
+    }
+
+    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+        (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+    }
+
+    /// Nil where something is wrong, which is then among the faults.
+    package mutating func campaign(_ id: String, from value: ActionValue) -> Campaign? {
+        let before = faults.count
+        if !Self.isName(id) {
+            fault(
+                [],
+                "'\(ItemFault.shown(id))' cannot be a campaign's id: letters, digits, _, . and -, \(Self.nameLimit) at most, no sign first")
+        }
+        guard let fields = object(value, [], "a campaign", among: Self.members + Self.others) else { return nil }
+        var campaign = Campaign(
+            id: id, advertiser: text(fields["advertiser"], ["advertiser"], isRequired: true) ?? "",
+            creatives: identifiers(fields["creatives"], ["creatives"]))
+        campaign.starts = moment(fields["starts"], ["starts"])
+        campaign.ends = moment(fields["ends"], ["ends"])
+        if let starts = campaign.starts, let ends = campaign.ends, ends <= starts {
+            fault(["ends"], "is not after starts")
+        }
+        if let name = text(fields["zone"], ["zone"]) {
+            if let zone = CampaignZone(name) { campaign.zone = zone } else { notAllowed(["zone"], name, CampaignZone.allowed) }
+        }
+        campaign.priority = choice(fields["priority"], ["priority"]) ?? .standard
+        campaign.weight = number(fields["weight"], ["weight"], 1...1_000_000) ?? 1
+        campaign.goal = goal(fields["goal"])
+        campaign.caps = caps(fields["caps"])
+        campaign.targeting = targeting(fields["targeting"])
+        campaign.labels = texts(fields["labels"], ["labels"])
+        campaign.disclosure = disclosure(fields["disclosure"], of: campaign.advertiser)
+        let pacing: Campaign.Pacing? = choice(fields["pacing"], ["pacing"])
+        let cannotPace = campaign.goal?.total != nil && campaign.ends == nil
+        if pacing == .even, cannotPace { fault(["pacing"], "a goal in all is delivered evenly until the end: ends is missing") }
+        if pacing == .even, campaign.goal == nil { fault(["pacing"], "nothing is paced without a goal") }
+        campaign.pacing = pacing ?? (campaign.goal == nil || cannotPace ? .asap : .even)
+        if campaign.pacing == .even, campaign.goal?.total != nil, campaign.starts == nil {
+            fault(["starts"], "is missing: a goal in all is delivered evenly from the start")
+        }
+        return faults.count == before ? campaign : nil
+    }
+
+    private mutating func goal(_ value: ActionValue?) -> Campaign.Goal? {
+        guard let value, let fields = object(value, ["goal"], "a goal", among: ["unit", "total", "daily"]) else { return nil }
+        let range = 1...1_000_000_000_000
+        let goal = Campaign.Goal(
+            unit: choice(fields["unit"], ["goal", "unit"]) ?? .impressions, total: number(fields["total"], ["goal", "total"], range),
+            daily: number(fields["daily"], ["goal", "daily"], range))
+        if fields["total"] == nil, fields["daily"] == nil {
+            fault(["goal"], "total or daily is missing: how many there are to be, 1 at the least")
+        }
+        return goal
+    }
+
+    private mutating func caps(_ value: ActionValue?) -> [Campaign.Cap] {
+        list(value, ["caps"], limit: 8).compactMap { index, value in
+            let path = ["caps", index]
+            guard let fields = object(value, path, "a cap", among: ["count", "window"]) else { return nil }
+            let count = number(fields["count"], path + ["count"], 1...10_000)
+            if fields["count"] == nil { fault(path, "count is missing: how often a viewer sees the campaign in the window") }
+            guard let window = text(fields["window"], path + ["window"]) else {
+                if fields["window"] == nil { fault(path, "window is missing: \(Self.windows)") }
+                return nil
+            }
+            guard let seconds = Self.seconds(window), (1...90 * 86_400).contains(seconds) else {
+                notAllowed(path + ["window"], window, Self.windows)
+                return nil
+            }
+            return count.map { Campaign.Cap(count: $0, window: seconds) }
+        }
+    }
+
+    private static let windows = "a number with its unit: s, min, h or d; at most 90d"
+
+    private static func seconds(_ text: String) -> Int? {
+        for (suffix, factor) in [("min", 60), ("s", 1), ("h", 3_600), ("d", 86_400)] where text.hasSuffix(suffix) {
+            guard let count = Int(text.dropLast(suffix.count)), (0...10_000_000).contains(count) else { return nil }
+            return count * factor
+        }
+        return nil
+    }
+
+    private mutating func disclosure(_ value: ActionValue?, of advertiser: String) -> Campaign.Disclosure? {
+        guard let value, let fields = object(value, ["disclosure"], "a disclosure", among: ["label", "advertiser"]) else { return nil }
+        let label = text(fields["label"], ["disclosure", "label"], isRequired: true)
+        return Campaign.Disclosure(label: label ?? "", advertiser: text(fields["advertiser"], ["disclosure", "advertiser"]) ?? advertiser)
+    }
+
+    private mutating func targeting(_ value: ActionValue?) -> Targeting {
+        var targeting = Targeting()
+        let names = ["feeds", "sections", "layouts", "locales", "hours", "days", "attributes"]
+        guard let value, let fields = object(value, ["targeting"], "targeting", among: names) else { return targeting }
+        func path(_ name: String) -> [String] { ["targeting", name] }
+        targeting.feeds = known(fields["feeds"], path("feeds"), "feed", among: places?.feeds)
+        targeting.sections = known(fields["sections"], path("sections"), "section", among: places?.sections)
+        targeting.layouts = known(fields["layouts"], path("layouts"), "layout", among: CellLayout.allCases.map(\.rawValue))
+            .compactMap(CellLayout.init)
+        targeting.locales = texts(fields["locales"], path("locales"))
+        for locale in targeting.locales where locale != "*" && !LanguagePreferences.isTag(locale) {
+            notAllowed(path("locales"), locale, "language ranges such as de or en-GB")
+        }
+        targeting.hours = hours(fields["hours"], path("hours")) ?? targeting.hours
+        targeting.days = days(fields["days"], path("days")) ?? targeting.days
+        if let value = fields["attributes"],
+            let fields = object(value, path("attributes"), "attributes (the operators)", among: ["any", "all", "none"])
+        {
+            targeting.any = attributes(fields["any"], path("attributes") + ["any"])
+            targeting.all = attributes(fields["all"], path("attributes") + ["all"])
+            targeting.none = attributes(fields["none"], path("attributes") + ["none"])
+        }
+        return targeting
+    }
+
+    private mutating func attributes(_ value: ActionValue?, _ path: [String]) -> [String] {
+        texts(value, path).compactMap { text in
+            guard let pair = ViewerAttributes.pair(text[...]) else {
+                notAllowed(path, text, "name=value, the name of lower-case letters, digits, _ and -")
+                return nil
+            }
+            return pair
+        }
+    }
+
+    /// `8`, `8-20` (the hours from 8:00 to 19:59:59), `22-6`.
+    private mutating func hours(_ value: ActionValue?, _ path: [String]) -> UInt32? {
+        guard value != nil else { return nil }
+        var bits: UInt32 = 0
+        for text in texts(value, path) {
+            let ends = text.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
+            guard ends.count <= 2, let first = ends.first ?? nil, (0...23).contains(first),
+                let last = ends.count == 1 ? first + 1 : ends[1],
+                (0...24).contains(last), first != last
+            else {
+                notAllowed(path, text, "hours such as 8 or 8-20 (until 20:00), from 0 to 24")
+                continue
+            }
+            var hour = first
+            repeat {
+                bits |= 1 << UInt32(hour % 24)
+                hour = (hour + 1) % 24
+            } while hour != last % 24
+        }
+        return bits == 0 ? nil : bits
+    }
+
+    private mutating func days(_ value: ActionValue?, _ path: [String]) -> UInt8? {
+        guard value != nil else { return nil }
+        let days = known(value, path, "day", among: Targeting.weekdays)
+        let bits = days.reduce(0) { bits, day in bits | (Targeting.weekdays.firstIndex(of: day).map { 1 << UInt8($0) } ?? 0) as UInt8 }
+        return bits == 0 ? nil : bits
+    }
+
+    // MARK: Values
+
+    private mutating func fault(_ path: [String], _ reason: String) {
+        faults.append(CampaignFault(path, reason))
+    }
+
+    private mutating func notAllowed(_ path: [String], _ text: String, _ allowed: String) {
+        fault(path, "'\(ItemFault.shown(text))' is not allowed; allowed: \(allowed)")
+    }
+
+    private mutating func object(
+        _ value: ActionValue, _ path: [String], _ name: String, among allowed: [String]
+    ) -> [String: ActionValue]? {
+        guard case .object(let members) = value else {
+            fault(path, "\(name) is an object with \(allowed.filter { !Self.others.contains($0) }.joined(separator: ", "))")
+            return nil
+        }
+        var found: [String: ActionValue] = [:]
+        for member in members {
+            if !allowed.contains(member.name) {
+                let list = allowed.filter { !Self.others.contains($0) }.joined(separator: ", ")
+                fault(path + [member.name], "unknown key '\(ItemFault.shown(member.name))' in \(name); allowed: \(list)")
+            } else if found[member.name] != nil {
+                fault(path + [member.name], "'\(member.name)' stands there twice")
+            } else if member.value != .null {
+                found[member.name] = member.value
+            }
+        }
+        return found
+    }
+
+    private mutating func list(_ value: ActionValue?, _ path: [String], limit: Int) -> [(index: String, value: ActionValue)] {
+        guard let value else { return [] }
+        let values: [ActionValue] = if case .list(let values) = value { values } else { [value] }
+        guard values.count <= limit else {
+            fault(path, "more than \(limit) of them")
+            return []
+        }
+        return values.enumerated().map { (String($0), $1) }
+    }
+
+    private static func plain(_ value: ActionValue) -> String? {
+        switch value {
+        case .text(let text): text
+        case .integer(let number): String(number)
+        default: nil
+        }
+    }
+
+    private mutating func text(_ value: ActionValue?, _ path: [String], isRequired: Bool = false) -> String? {
+        guard let value else {
+            if isRequired { fault(path.dropLast(), "\(path.last ?? "") is missing") }
+            return nil
+        }
+        guard let text = Self.plain(value), (1...256).contains(text.utf8.count), !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F })
+        else {
+            fault(path, "must be a text of 1 to 256 bytes without control characters")
+            return nil
+        }
+        return text
+    }
+
+    private mutating func texts(_ value: ActionValue?, _ path: [String]) -> [String] {
+        var texts: [String] = []
+        for (index, value) in list(value, path, limit: Self.listLimit) {
+            guard let text = text(value, path + [index]) else { continue }
+            if texts.contains(text) { fault(path + [index], "'\(ItemFault.shown(text))' stands there twice") } else { texts.append(text) }
+        }
+        return texts
+    }
+
+    private mutating func identifiers(_ value: ActionValue?, _ path: [String]) -> [String] {
+        let ids = texts(value, path)
+        if ids.isEmpty { fault(value == nil ? [] : path, "creatives is missing: the ids of its advertisements") }
+        if ids.count > Self.creativeLimit { fault(path, "more than \(Self.creativeLimit) of them") }
+        return ids
+    }
+
+    private mutating func known(_ value: ActionValue?, _ path: [String], _ thing: String, among allowed: [String]?) -> [String] {
+        let names = texts(value, path)
+        guard let allowed else { return names }
+        for (index, name) in names.enumerated() where !allowed.contains(name) {
+            fault(path + [String(index)], "unknown \(thing) '\(ItemFault.shown(name))'; allowed: \(allowed.joined(separator: ", "))")
+        }
+        return names
+    }
+
+    private mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(_ value: ActionValue?, _ path: [String]) -> Choice? {
+        guard let text = text(value, path) else { return nil }
+        if let choice = Choice(rawValue: text) { return choice }
+        notAllowed(path, text, Choice.allCases.map(\.rawValue).joined(separator: ", "))
+        return nil
+    }
+
+    private mutating func number(_ value: ActionValue?, _ path: [String], _ range: ClosedRange<Int>) -> Int? {
+        guard let value else { return nil }
+        if case .integer(let number) = value, let number = Int(exactly: number), range.contains(number) { return number }
+        if case .text(let text) = value, let number = Int(text), range.contains(number) { return number }
+        fault(path, "must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+        return nil
+    }
+
+    /// RFC 3339 with date, time and offset.
+    private mutating func moment(_ value: ActionValue?, _ path: [String]) -> Int64? {
+        guard let text = text(value, path) else { return nil }
+        if let moment = Timestamp.milliseconds(of: text) { return moment }
+        notAllowed(path, text, "a moment with its zone (RFC 3339) such as 2026-11-21T09:00:00+01:00")
+        return nil
+    }
+}

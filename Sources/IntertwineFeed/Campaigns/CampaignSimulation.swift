@@ -1,0 +1,196 @@
+import Synchronization
+
+/// What campaigns would deliver to so many viewers in so many days: the decisions that pages get, in a time that is made up, without a store.
+///
+/// Requests come evenly over the time, each of a viewer and for a page by chance; what is seen is told some seconds later, to any of the
+/// processes. The same settings give the same forecast.
+package struct CampaignSimulation: Sendable {
+    package var viewers = 10_000
+    package var days = 7
+    /// In all.
+    package var requests = 100_000
+    /// Milliseconds since 1970-01-01 UTC.
+    package var start: Int64
+    /// Of places that are given, how many are seen, and of those how many are clicked.
+    package var seen = 1.0
+    package var clicked = 0.01
+    package var placesOnPage = 1
+    package var processes = 1
+    package var place = CampaignPlace(feed: "main")
+    package var attributes: ViewerAttributes?
+    /// Milliseconds.
+    package var reservation: Int64 = 300_000
+
+    package init(start: Int64) {
+        self.start = start
+    }
+
+    package struct Forecast: Sendable, Hashable {
+        package var campaign: String
+        package var impressions = 0
+        package var clicks = 0
+        /// Viewers that it is shown to more than once count each time; here they count once.
+        package var viewers = 0
+        /// Of the goal's unit, by days of the simulation.
+        package var days: [Int]
+        /// What its goal asks for in the time that is simulated; nil without a goal.
+        package var goal: Int?
+    }
+
+    private static let delay: Int64 = 3_000
+    private static let exchange: Int64 = 500
+
+    private struct Sighting {
+        var at: Int64
+        var events: [LedgerEvent]
+    }
+
+    /// By the campaigns' ids.
+    package func run(_ campaigns: [Campaign]) async throws -> [Forecast] {
+        let book = CampaignBook(campaigns) { (CampaignCreative(kind: "advertisement", id: $0), CellLayout.allCases) }
+        let ledger = SimulatedLedger()
+        let deliveries = (0..<max(1, processes)).map {
+            CampaignDelivery(ledger: ledger, process: String($0), lifetime: reservation)
+        }
+        var forecasts = Dictionary(
+            uniqueKeysWithValues: campaigns.map { ($0.id, Forecast(campaign: $0.id, days: Array(repeating: 0, count: max(1, days)))) })
+        var seenBy: [String: Set<Int>] = [:]
+        var waiting: [Sighting] = []
+        var firstWaiting = 0
+        var (random, told) = (UInt64(0x2545_F491_4F6C_DD1D), Int64.min)
+        func next() -> UInt64 {
+            random = CampaignDecision.mix(random)
+            return random
+        }
+        func chance(_ share: Double) -> Bool { Double(next() >> 11) / Double(1 << 53) < share }
+        let kinds = Dictionary(campaigns.map { ($0.id, $0.goal?.kind ?? .impression) }, uniquingKeysWith: { first, _ in first })
+        let span = Int64(max(1, days)) * 86_400_000
+        let count = max(1, requests)
+        for delivery in deliveries { try delivery.begin(book, now: start) }
+        for number in 0..<count {
+            let now = start + Int64(Double(span) * Double(number) / Double(count))
+            while firstWaiting < waiting.count, waiting[firstWaiting].at <= now {
+                settle(waiting[firstWaiting])
+                firstWaiting += 1
+            }
+            if firstWaiting > 10_000 {
+                waiting.removeFirst(firstWaiting)
+                firstWaiting = 0
+            }
+            if told == .min || deliveries.count > 1 && now - told >= Self.exchange {
+                for delivery in deliveries { try await delivery.exchange(now: now) }
+                told = now
+            }
+            let viewer = Int(next() % UInt64(max(1, viewers)))
+            let page = CampaignDelivery.Page(
+                places: Array(repeating: place, count: placesOnPage), identity: UInt32(truncatingIfNeeded: next()),
+                facts: CampaignFacts(viewer: "v\(viewer)", attributes: attributes, moment: now / reservation), now: now)
+            for given in try deliveries[number % deliveries.count].give(page, of: book).compactMap(\.self) where chance(seen) {
+                var events = [event(.impression, of: given, viewer, at: now + Self.delay)]
+                if chance(clicked) { events.append(event(.click, of: given, viewer, at: now + Self.delay)) }
+                seenBy[given.campaign, default: []].insert(viewer)
+                waiting.append(Sighting(at: now + Self.delay, events: events))
+            }
+        }
+        for sighting in waiting[firstWaiting...] { settle(sighting) }
+
+        func settle(_ sighting: Sighting) {
+            ledger.commit(sighting.events)
+            let verdicts = sighting.events.map { _ in Verdict.counted }
+            deliveries[Int(next() % UInt64(deliveries.count))].settle(sighting.events, verdicts)
+            for event in sighting.events {
+                guard let id = event.showing?.campaign else { continue }
+                if event.kind == .impression { forecasts[id]?.impressions += 1 } else { forecasts[id]?.clicks += 1 }
+                let day = min(Int((event.at - start) / 86_400_000), max(1, days) - 1)
+                if event.kind == kinds[id] { forecasts[id]?.days[day] += 1 }
+            }
+        }
+        return campaigns.map { campaign in
+            var forecast = forecasts[campaign.id] ?? Forecast(campaign: campaign.id, days: [])
+            forecast.viewers = seenBy[campaign.id]?.count ?? 0
+            forecast.goal = goal(of: campaign, span: span)
+            return forecast
+        }
+    }
+
+    /// What is due at the end of the time.
+    private func goal(of campaign: Campaign, span: Int64) -> Int? {
+        guard let goal = campaign.goal else { return nil }
+        let end = start + span
+        var due: [Int] = []
+        if let total = goal.total {
+            let pace = CampaignPace(campaign)
+            let offset = campaign.zone.offset(at: start)
+            func share(_ moment: Int64) -> Double {
+                pace.share(from: campaign.starts ?? start, to: campaign.ends ?? end, at: moment, offset: offset)
+            }
+            due.append(campaign.pacing == .even ? Int(Double(total) * (share(end) - share(start))) : total)
+        }
+        if let daily = goal.daily {
+            let (from, to) = (max(start, campaign.starts ?? start), min(end, campaign.ends ?? end))
+            due.append(Int(Double(daily) * Double(max(0, to - from)) / 86_400_000))
+        }
+        return due.min()
+    }
+
+    private func event(_ kind: LedgerEvent.Kind, of given: CampaignDelivery.Given, _ viewer: Int, at now: Int64) -> LedgerEvent {
+        LedgerEvent(
+            at: now, kind: kind, cell: given.creative.id, viewer: "v\(viewer)",
+            showing: Showing(campaign: given.campaign, feed: place.feed, remembered: given.remembered))
+    }
+}
+
+/// What the processes of a simulation share.
+private final class SimulatedLedger: CampaignLedger {
+    private struct State {
+        var totals: [String: Int64] = [:]
+        /// By quarters of an hour.
+        var spans: [String: [Int64: Int64]] = [:]
+        var exposures: [String: [CampaignExposure]] = [:]
+        var reservations: [String: [String: Int]] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    private static func key(_ campaign: String, _ kind: LedgerEvent.Kind) -> String { "\(kind.rawValue) \(campaign)" }
+
+    func commit(_ events: [LedgerEvent]) {
+        state.withLock { state in
+            for event in events {
+                guard let showing = event.showing, let campaign = showing.campaign else { continue }
+                let key = Self.key(campaign, event.kind)
+                state.totals[key, default: 0] += 1
+                state.spans[key, default: [:]][event.at / 900_000, default: 0] += 1
+                guard event.kind == .impression, showing.remembered > 0, let viewer = event.viewer else { continue }
+                state.exposures[viewer, default: []].append(CampaignExposure(campaign: campaign, at: event.at, count: 1))
+            }
+        }
+    }
+
+    func deliveries(of questions: [DeliveryQuestion]) throws -> [Delivered] {
+        state.withLock { state in
+            questions.map { question in
+                let key = Self.key(question.campaign, question.kind)
+                let today = state.spans[key]?.reduce(0) { $1.key >= question.day / 900_000 ? $0 + $1.value : $0 } ?? 0
+                return Delivered(total: state.totals[key] ?? 0, today: today)
+            }
+        }
+    }
+
+    func exposures(of viewer: String, since moment: Int64) throws -> [CampaignExposure] {
+        state.withLock { state in
+            state.exposures[viewer]?.removeAll { $0.at <= moment }
+            return state.exposures[viewer] ?? []
+        }
+    }
+
+    func exchange(_ reservations: CampaignReservations, now: Int64) async throws -> OtherReservations {
+        state.withLock { state in
+            state.reservations[reservations.process] = reservations.counts
+            let others = state.reservations.filter { $0.key != reservations.process }
+            return OtherReservations(
+                counts: others.values.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) }, processes: others.count,
+                before: others.count { $0.key < reservations.process })
+        }
+    }
+}

@@ -1,0 +1,53 @@
+internal import Foundation
+
+/// The zone that a campaign's days and hours are told in: one of the IANA database, such as `Europe/Berlin`, or a fixed offset, such as `+02:00`.
+///
+/// The rules come from Foundation, which has its own copy of the database and reads none of the machine's.
+package struct CampaignZone: Sendable, Hashable {
+    private enum Rule: Sendable, Hashable {
+        case fixed(seconds: Int64)
+        case named(TimeZone)
+    }
+
+    package static let utc = CampaignZone(name: "UTC", rule: .fixed(seconds: 0))
+    static let allowed = "UTC, an offset such as +02:00, or a zone of the IANA database such as Europe/Berlin"
+
+    /// As it was written.
+    package let name: String
+    private let rule: Rule
+
+    private init(name: String, rule: Rule) {
+        (self.name, self.rule) = (name, rule)
+    }
+
+    /// Nil where there is no such zone.
+    package init?(_ name: String) {
+        if name == "UTC" || name == "Z" {
+            self = .utc
+        } else if let seconds = Self.offset(name) {
+            self.init(name: name, rule: .fixed(seconds: seconds))
+        } else if name.utf8.count <= 64, name.contains("/"), let zone = TimeZone(identifier: name) {
+            self.init(name: name, rule: .named(zone))
+        } else {
+            return nil
+        }
+    }
+
+    /// How far its clocks are ahead of UTC at a moment, in milliseconds.
+    func offset(at moment: Int64) -> Int64 {
+        switch rule {
+        case .fixed(let seconds): seconds * 1_000
+        case .named(let zone): Int64(zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(moment) / 1_000))) * 1_000
+        }
+    }
+
+    /// Seconds of `+02:00`.
+    private static func offset(_ text: String) -> Int64? {
+        let bytes = Array(text.utf8)
+        guard bytes.count == 6, bytes[0] == UInt8(ascii: "+") || bytes[0] == UInt8(ascii: "-"), bytes[3] == UInt8(ascii: ":"),
+            let hours = Int64(text.dropFirst().prefix(2)), let minutes = Int64(text.suffix(2)), (0...14).contains(hours),
+            (0...59).contains(minutes)
+        else { return nil }
+        return (bytes[0] == UInt8(ascii: "-") ? -1 : 1) * (hours * 3_600 + minutes * 60)
+    }
+}

@@ -1,0 +1,120 @@
+import Synchronization
+
+/// The campaigns that there are, those of the file and those of the store, and who gets the places of pages.
+package final class Campaigns: Sendable {
+    private struct Known {
+        var items: [FeedItem] = []
+        var creatives: [String: Creative?] = [:]
+        var book: CampaignBook
+        /// At which it was looked for; nil before anybody has.
+        var version: StoreVersion?
+    }
+
+    private struct Creative: Hashable {
+        var creative: CampaignCreative
+        var layouts: [CellLayout]
+    }
+
+    package let delivery: CampaignDelivery
+    private let declared: [Campaign]
+    private let factories: CellFactories
+    private let memory = StoreMemory<CampaignBook>(patience: .milliseconds(5))
+    private let known: Mutex<Known>
+    /// From the first start to the last end.
+    private let span = Span()
+
+    private final class Span: Sendable {
+        let start = Atomic(Int64.max)
+        let end = Atomic(Int64.min)
+    }
+
+    /// - Parameter declared: the campaigns of the file.
+    package init(_ declared: [Campaign], factories: CellFactories, delivery: CampaignDelivery) {
+        (self.declared, self.factories, self.delivery) = (declared, factories, delivery)
+        known = Mutex(Known(book: CampaignBook([]) { _ in nil }))
+    }
+
+    /// Whether campaigns have places on pages of a feed, or of any, as far as dates go and as of when anybody last looked.
+    package func meet(feed: String? = nil, at now: Int64) -> Bool {
+        guard now >= span.start.load(ordering: .relaxed), now < span.end.load(ordering: .relaxed) else { return false }
+        return known.withLock { $0.book.meets(feed: feed, at: now) }
+    }
+
+    /// Whether they may have: it is not known to be otherwise.
+    ///
+    /// - Parameter version: the store's. Where nobody has looked since it changed, there may be campaigns.
+    package func mayMeet(feed: String? = nil, at now: Int64, _ version: StoreVersion) -> Bool {
+        known.withLock { $0.version != version || $0.book.meets(feed: feed, at: now) }
+    }
+
+    /// All of them, as they stand in a snapshot or, where looking takes long, stood a moment ago; nil where there are none.
+    func book(at version: StoreVersion, in snapshot: any FeedSnapshot, of store: any FeedStore) throws -> CampaignBook? {
+        var book = known.withLock { $0.version == version ? $0.book : nil }
+        if book == nil { book = try memory.value(at: version, in: snapshot, of: store) { [self] in try look($0, at: version) } }
+        return book.flatMap { $0.campaigns.isEmpty ? nil : $0 }
+    }
+
+    /// The same for whoever has no snapshot.
+    package func book(of store: any FeedStore) async throws -> CampaignBook? {
+        let version = store.version
+        return try await store.read(for: .request) { [self] in try book(at: version, in: $0, of: store) }
+    }
+
+    /// Those whose campaign has gone or changed are found by their bytes: where all is as it was, so is the book.
+    ///
+    /// - Parameter version: the store's, read before the snapshot was taken.
+    private func look(_ snapshot: any FeedSnapshot, at version: StoreVersion) throws -> CampaignBook {
+        let form = ItemForm(kind: Campaign.kind, variant: "")
+        var items: [FeedItem] = []
+        while items.count < CampaignBook.limit {
+            let batch = 500
+            let found = try snapshot.items(of: form, .forward, of: items.last?.position, limit: batch)
+            items += found
+            if found.count < batch { break }
+        }
+        let old = known.withLock { $0 }
+        let isSame = items == old.items && old.version != nil
+        let ids = Set(declared.map(\.id))
+        let campaigns = isSame ? old.book.campaigns : declared + items.compactMap { Campaign(item: $0) }.filter { !ids.contains($0.id) }
+        var creatives: [String: Creative?] = [:]
+        for campaign in campaigns {
+            for name in campaign.creatives where creatives[name] == nil { creatives[name] = .some(try creative(name, in: snapshot)) }
+        }
+        let book =
+            isSame && creatives == old.creatives
+            ? old.book : CampaignBook(campaigns) { name in (creatives[name] ?? nil).map { ($0.creative, $0.layouts) } }
+        known.withLock { $0 = Known(items: items, creatives: creatives, book: book, version: version) }
+        span.start.store(book.span?.lowerBound ?? .max, ordering: .relaxed)
+        span.end.store(book.span?.upperBound ?? .min, ordering: .relaxed)
+        return book
+    }
+
+    /// By its own id or, where it is of another kind, by that of its cell.
+    private func creative(_ name: String, in snapshot: any FeedSnapshot) throws -> Creative? {
+        let (kind, id) = factories.item(ofCell: name) ?? ("advertisement", name)
+        guard let item = try snapshot.item(kind: kind, id: id) else { return nil }
+        let form = ItemForm(kind: item.kind, variant: item.variant)
+        return Creative(
+            creative: CampaignCreative(kind: kind, id: id),
+            layouts: CellLayout.allCases.filter { factories.advertisementForms(in: $0).contains(form) })
+    }
+}
+
+extension Campaigns {
+    /// What a store and a file cannot have together, one line each: campaigns of one id, and creatives of declared ones that there are not.
+    package func faults(in store: any FeedStore) async throws -> [(campaign: String, reason: String)] {
+        try await store.read(for: .background) { [self] snapshot in
+            var faults: [(campaign: String, reason: String)] = []
+            for campaign in declared {
+                if try snapshot.item(kind: Campaign.kind, id: campaign.id) != nil {
+                    faults.append((campaign.id, "the store has a campaign of the id '\(campaign.id)' too: take one of the two away"))
+                }
+                for name in campaign.creatives {
+                    guard try creative(name, in: snapshot) == nil else { continue }
+                    faults.append((campaign.id, "creatives: there is no advertisement '\(ItemFault.shown(name))' in the store"))
+                }
+            }
+            return faults
+        }
+    }
+}

@@ -1,0 +1,68 @@
+/// Gives the places that one page has for advertisements to campaigns, and makes the cells of what they show.
+struct PageCampaigns {
+    /// What was asked for, and what each place was given to: for whoever explains it.
+    struct Decision: Sendable {
+        var page: CampaignDelivery.Page
+        var given: [CampaignDelivery.Given?]
+    }
+
+    /// How often a page is decided anew because a creative cannot be shown: dismissed, gone, broken.
+    private static let attempts = 8
+
+    private let campaigns: Campaigns
+    private let book: CampaignBook
+    private let facts: CampaignFacts
+    private let feed: String
+    private let identity: UInt32
+    private let request: FeedRequest
+    private let snapshot: any FeedSnapshot
+    private let reader: (Campaign.Disclosure?) -> CellReader
+    private(set) var decision: Decision?
+
+    /// Nil where campaigns are not asked.
+    ///
+    /// - Parameters:
+    ///   - identity: tells the page from others.
+    ///   - reader: makes cells of advertisements that are shown with such a disclosure.
+    init?(
+        _ campaigns: Campaigns?, _ book: CampaignBook, feed: String, identity: UInt32, _ request: FeedRequest,
+        in snapshot: any FeedSnapshot,
+        reader: @escaping (Campaign.Disclosure?) -> CellReader
+    ) {
+        guard let campaigns, let facts = request.campaigns else { return nil }
+        (self.campaigns, self.book, self.facts, self.feed) = (campaigns, book, facts, feed)
+        (self.identity, self.request, self.snapshot, self.reader) = (identity, request, snapshot, reader)
+    }
+
+    /// The cells of the places that campaigns get, in the order of the page; nil where they leave one to the house.
+    ///
+    /// - Parameter sections: of each place, its section.
+    /// - Throws: what the store and the ledger throw.
+    mutating func cells(in sections: [String?]) throws -> [CellReader.Cell?] {
+        guard !sections.isEmpty else { return [] }
+        var page = CampaignDelivery.Page(
+            places: sections.map { CampaignPlace(feed: feed, section: $0, layout: request.layout) }, identity: identity, facts: facts,
+            now: request.now)
+        for _ in 0..<Self.attempts {
+            let given = try campaigns.delivery.give(page, of: book)
+            let cells = try given.map { try $0.flatMap(cell) }
+            let missing = zip(given, cells).compactMap { given, cell in cell == nil ? given : nil }
+            guard !missing.isEmpty else {
+                decision = Decision(page: page, given: given)
+                return cells
+            }
+            campaigns.delivery.takeBack(given.compactMap(\.self), page)
+            page.banned += missing.compactMap { book.number(of: $0.creative) }
+        }
+        decision = Decision(page: page, given: sections.map { _ in nil })
+        return sections.map { _ in nil }
+    }
+
+    private func cell(_ given: CampaignDelivery.Given) throws -> CellReader.Cell? {
+        guard let item = try snapshot.item(kind: given.creative.kind, id: given.creative.id) else { return nil }
+        var reader = self.reader(given.disclosure)
+        var cell = try reader.cell(of: item)
+        cell?.given = given
+        return cell
+    }
+}

@@ -1,0 +1,162 @@
+internal import Foundation
+internal import HTTPTypes
+internal import IntertwineFeed
+internal import IntertwineHTTPServer
+internal import IntertwineOperators
+internal import IntertwinePrimitives
+internal import IntertwineRouting
+
+/// `GET /admin/campaigns`: what each campaign has delivered, against its goal and its pace.
+struct CampaignRoutes: Sendable {
+    /// Those in force.
+    let campaigns: @Sendable () -> Campaigns
+    let store: any FeedStore
+
+    private struct Answer: Encodable {
+        struct Campaign: Encodable {
+            var campaign: String
+            var advertiser: String
+            var priority: String
+            var state: String
+            var reason: String?
+            var starts: String?
+            var ends: String?
+            var goal: Goal?
+            var delivered: Int64?
+            var deliveredToday: Int64?
+            var reserved: Int64
+        }
+
+        struct Goal: Encodable {
+            var unit: String
+            var total: Int?
+            var daily: Int?
+            var due: Int64?
+            var dueToday: Int64?
+        }
+
+        /// Those that share the ledger, with this one.
+        var processes: Int?
+        var campaigns: [Campaign]
+    }
+
+    var routes: [Route] {
+        let operation = APIOperation(
+            "getCampaigns", tag: "Reports", "Campaigns, and how far they have come",
+            """
+            Those of the file and those of the store, by priority and id. What is reserved stands on pages that were given out, and counts \
+            until it is seen or `ads.reservation` is over. A campaign of the store is stopped and released as any item: `/admin/takedowns`.
+            """,
+            parameters: [],
+            answers: [
+                .json(
+                    .ok, "The campaigns.", .campaigns, [.noStore],
+                    example: """
+                        {"processes": 1, "campaigns": [{"campaign": "spring", "advertiser": "ACME", "priority": "standard", "state": "paced", \
+                        "reason": "it is ahead of its pace", "starts": "2026-11-01T00:00:00Z", "ends": "2026-12-01T00:00:00Z", \
+                        "goal": {"unit": "impressions", "total": 100000, "due": 50000}, "delivered": 50010, "deliveredToday": 2100, \
+                        "reserved": 3}]}
+                        """),
+                .notModified, .badRequest("The request cannot be understood at all.", []), .storeUnavailable,
+            ])
+        return [Route(.get, "/admin/campaigns", operation) { try await answer($0) }]
+    }
+
+    private func answer(_ request: RouteRequest) async throws -> ServerResponse {
+        let campaigns = campaigns()
+        let book = try await campaigns.book(of: store)
+        // It reads the ledger.
+        let now = request.now
+        let rows = try await store.read(for: .background) { _ in
+            try book.map { try campaigns.delivery.progress(of: $0, now: now) } ?? []
+        }.map { progress in
+            let campaign = progress.campaign
+            let goal = campaign.goal.map {
+                Answer.Goal(
+                    unit: $0.unit.rawValue, total: $0.total, daily: $0.daily, due: progress.due, dueToday: progress.dueToday)
+            }
+            return Answer.Campaign(
+                campaign: campaign.id, advertiser: campaign.advertiser, priority: campaign.priority.rawValue,
+                state: progress.obstacle?.state ?? "running", reason: progress.obstacle?.reason,
+                starts: campaign.starts.map(Timestamp.text(milliseconds:)), ends: campaign.ends.map(Timestamp.text(milliseconds:)),
+                goal: goal,
+                delivered: goal.map { _ in progress.delivered.total }, deliveredToday: goal.map { _ in progress.delivered.today },
+                reserved: progress.reserved)
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return ServerResponse(
+            status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"],
+            body: Array(try encoder.encode(Answer(processes: campaigns.delivery.processes, campaigns: rows))))
+    }
+}
+
+extension CampaignObstacle {
+    fileprivate static let states = ["running", "scheduled", "ended", "paused", "reached", "paced", "unknown"]
+
+    /// Of a campaign that cannot be shown to anybody now.
+    fileprivate var state: String {
+        switch self {
+        case .notStarted: "scheduled"
+        case .ended: "ended"
+        case .outsideHours: "paused"
+        case .goalReached, .dailyGoalReached: "reached"
+        case .aheadOfPace: "paced"
+        case .unknownDelivery: "unknown"
+        default: "running"
+        }
+    }
+
+    /// In words, for operators.
+    var reason: String {
+        switch self {
+        case .notStarted: "it has not started"
+        case .ended: "it has ended"
+        case .outsideHours: "it is not shown at this hour or day"
+        case .goalReached: "its goal is reached, with what is reserved"
+        case .dailyGoalReached: "its goal of the day is reached, with what is reserved"
+        case .aheadOfPace: "it is ahead of its pace"
+        case .unknownDelivery: "the ledger has not told yet what it has delivered"
+        case .feed: "targeting: not this feed"
+        case .section: "targeting: not this section"
+        case .layout: "targeting: not this layout"
+        case .noCreative: "none of its creatives is there and fits the layout"
+        case .locale: "targeting: none of its locales is wanted"
+        case .attributes: "targeting: the viewer's attributes do not fit"
+        case .capped: "capped: the viewer has seen it as often as its caps permit"
+        case .noViewer: "capped: nobody is named whom its caps could be kept for"
+        case .label: "a campaign of the same label stands on the page"
+        case .creativesShown: "its creatives stand on the page already, or cannot be shown to the viewer"
+        case .lost: "another campaign was chosen"
+        }
+    }
+}
+
+extension Schema {
+    static let campaigns = Schema.object([
+        .optional("processes", .integer(minimum: 1), "Processes that share the ledger and give places, with this one, as far as it knows."),
+        .required(
+            "campaigns",
+            .list(
+                of: Schema.object([
+                    .required("campaign", .string, "Its id."), .required("advertiser", .string),
+                    .required("priority", .words(Campaign.Priority.self)),
+                    .required(
+                        "state", .words(CampaignObstacle.states),
+                        """
+                        `running`: shown to whom it fits. `scheduled` and `ended` by its dates, `paused` by its hours, `reached` by its goal, \
+                        `paced` where it is ahead; `unknown` until the ledger has told what it has delivered.
+                        """),
+                    .optional("reason", .string, "The same in words."), .optional("starts", .string), .optional("ends", .string),
+                    .optional(
+                        "goal",
+                        Schema.object([
+                            .required("unit", .words(Campaign.Goal.Unit.self)), .optional("total", .integer(minimum: 1)),
+                            .optional("daily", .integer(minimum: 1)), .optional("due", .count, "Of the total, by now."),
+                            .optional("dueToday", .count, "Of the day's, by now."),
+                        ]).titled("CampaignGoal")),
+                    .optional("delivered", .count, "Of the goal's unit, in all."), .optional("deliveredToday", .count),
+                    .required("reserved", .count, "Given out and not seen yet."),
+                ]).titled("CampaignProgress"))),
+    ]).named("Campaigns")
+}

@@ -1,0 +1,138 @@
+import ArgumentParser
+import Foundation
+import IntertwineFeed
+import IntertwinePrimitives
+import IntertwineService
+
+struct Simulate: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Forecast what campaigns deliver.",
+        discussion: """
+            Gives the places of pages to the campaigns of a file as the service would, in a time that is made up. It reads the file alone, and
+            writes nothing.
+
+              intertwine simulate --campaigns campaigns.yaml --viewers 10000 --days 7 --requests 700000
+            """)
+
+    enum Format: String, ExpressibleByArgument, CaseIterable {
+        case table, json
+    }
+
+    @OptionGroup var options: SettingOptions
+
+    @Option(help: "The file of the campaigns; that of ads.campaigns where none is named.")
+    var campaigns: String?
+
+    @Option(help: "How many viewers ask.")
+    var viewers = 10_000
+
+    @Option(help: "For how many days.")
+    var days = 7
+
+    @Option(help: "Pages in all; ten a viewer and day where no number is named.")
+    var requests: Int?
+
+    @Option(help: "Processes that share a ledger.")
+    var processes = 1
+
+    @Option(help: "Places for advertisements on a page.")
+    var places = 1
+
+    @Option(help: "How many of the places are seen, from 0 to 1.")
+    var seen = 1.0
+
+    @Option(help: "How many of those that are seen are clicked, from 0 to 1.")
+    var clicked = 0.01
+
+    @Option(help: "When it begins (RFC 3339); where no moment is named, when the first campaign does.")
+    var start: String?
+
+    @Option(help: "Attributes that all viewers have, such as plan=free.")
+    var attributes: String?
+
+    @Option(help: "table or json.")
+    var format = Format.table
+
+    private struct Answer: Encodable {
+        struct Row: Encodable {
+            var campaign: String
+            var goal: Int?
+            var delivered: Int
+            var share: Double?
+            var impressions: Int
+            var clicks: Int
+            var viewers: Int
+            var days: [Int]
+        }
+
+        var start: String
+        var pages: Int
+        var pagesPerSecond: Int
+        var campaigns: [Row]
+    }
+
+    func validate() throws {
+        guard (1...1_000_000_000).contains(viewers), (1...366).contains(days), (1...20).contains(places), (1...16).contains(processes)
+        else {
+            throw ValidationError("--viewers, --days (to 366), --places (to 20) and --processes (to 16) are 1 or more")
+        }
+        guard (1...1_000_000_000).contains(requests ?? 1) else { throw ValidationError("--requests is from 1 to 1000000000") }
+        guard (0...1).contains(seen), (0...1).contains(clicked) else { throw ValidationError("--seen and --clicked are from 0 to 1") }
+        guard start.map({ Timestamp.milliseconds(of: $0) != nil }) ?? true else {
+            throw ValidationError("--start is a moment with its zone (RFC 3339) such as 2026-11-21T09:00:00+01:00")
+        }
+    }
+
+    func run() async throws {
+        var configuration = try await options.configuration()
+        if let campaigns { configuration.feed.campaigns = campaigns }
+        let declared = try configuration.declaredCampaigns()
+        guard !declared.isEmpty else { throw ValidationError("there is no campaign: name a file with --campaigns") }
+        let first = start.flatMap(Timestamp.milliseconds) ?? declared.compactMap(\.starts).min()
+        var simulation = CampaignSimulation(start: first ?? WallClock.now() / 86_400_000 * 86_400_000)
+        (simulation.viewers, simulation.days, simulation.processes) = (viewers, days, processes)
+        simulation.requests = requests ?? min(1_000_000_000, viewers.multipliedReportingOverflow(by: 10 * days).partialValue)
+        (simulation.seen, simulation.clicked, simulation.placesOnPage) = (seen, clicked, places)
+        simulation.reservation = configuration.feed.reservation.milliseconds
+        simulation.attributes = attributes.map(ViewerAttributes.init)
+        let began = ContinuousClock.now
+        let forecasts = try await simulation.run(declared)
+        let seconds = (ContinuousClock.now - began) / .seconds(1)
+        let answer = Answer(
+            start: Timestamp.text(milliseconds: simulation.start), pages: simulation.requests,
+            pagesPerSecond: Int(Double(simulation.requests) / max(seconds, 0.000_001)),
+            campaigns: forecasts.map { forecast in
+                let delivered = forecast.goal == nil ? forecast.impressions : forecast.days.reduce(0, +)
+                return Answer.Row(
+                    campaign: forecast.campaign, goal: forecast.goal, delivered: delivered,
+                    share: forecast.goal.map { $0 > 0 ? (Double(delivered) / Double($0) * 10_000).rounded() / 10_000 : 1 },
+                    impressions: forecast.impressions, clicks: forecast.clicks, viewers: forecast.viewers, days: forecast.days)
+            })
+        switch format {
+        case .json:
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            try Output.put(try encoder.encode(answer) + Data("\n".utf8))
+        case .table: try Output.put(Data(table(answer).utf8))
+        }
+    }
+
+    private func table(_ answer: Answer) -> String {
+        let head = ["campaign", "goal", "delivered", "of goal", "impressions", "clicks", "viewers"]
+        let rows = answer.campaigns.map { row in
+            [
+                row.campaign, row.goal.map(String.init) ?? "-", String(row.delivered),
+                row.share.map { String(format: "%.1f %%", $0 * 100) } ?? "-", String(row.impressions), String(row.clicks),
+                String(row.viewers),
+            ]
+        }
+        let widths = head.indices.map { column in ([head] + rows).map { $0[column].count }.max() ?? 0 }
+        let lines = ([head] + rows).map { row in
+            row.enumerated().map { column, text in
+                let blanks = String(repeating: " ", count: widths[column] - text.count)
+                return column == 0 ? text + blanks : blanks + text
+            }.joined(separator: "  ")
+        }
+        return lines.joined(separator: "\n") + "\n\n\(answer.pages) pages from \(answer.start), \(answer.pagesPerSecond) a second\n"
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Campaigns, from outside", .timeLimit(.minutes(3)))
+struct CampaignTests {
+    private static func campaign(_ id: String, _ creative: Int, _ members: String = "") -> String {
+        #"{"klass":"campaign","id":"\#(id)","advertiser":"ACME","creatives":["\#(creative)"]\#(members)}"# + "\n"
+    }
+
+    /// The advertisement on a viewer's first page, reported as seen.
+    private static func see(_ viewer: String, _ service: RunningService) throws -> String? {
+        let fields = ["User-Agent: tests", "X-Viewer-ID: \(viewer)"]
+        let page = try JSON(try service.get("/feed?limit=5", fields: fields).text)
+        let cell = page["items"]?.list.first { $0["id"]?.text?.hasPrefix("ad:") ?? false }
+        guard let cell, let id = cell["id"]?.text, let token = cell["actions"]?["impression"]?["body"]?[0]?["token"]?.text else {
+            return nil
+        }
+        let body = #"[{"type":"impression","cell":"\#(id)","token":"\#(token)"}]"#
+        #expect((200...299).contains(try service.ask("POST", "/events", fields: fields, body: body).status))
+        return id
+    }
+
+    private static func told(_ service: RunningService, _ campaign: String = "spring") throws -> (processes: Int?, state: String?) {
+        let answer = try JSON(try service.admin("GET", "/admin/campaigns").text)
+        let row = answer["campaigns"]?.list.first { $0["campaign"]?.text == campaign }
+        return (answer["processes"]?.number.map { Int($0) }, row?["state"]?.text)
+    }
+
+    /// Asks again and again until it is so.
+    private static func until(_ what: String, _ isSo: () throws -> Bool) throws {
+        let end = ContinuousClock.now + .seconds(60)
+        while try !isSo() {
+            guard ContinuousClock.now < end else {
+                Issue.record("never: \(what)")
+                return
+            }
+            usleep(50_000)
+        }
+    }
+
+    @Test("three processes on one ledger deliver a goal, all of it and no more, and it stays delivered after a restart")
+    func processes() async throws {
+        try await offPool {
+            let items =
+                Items.users(20) + Items.advertisements(3) + Self.campaign("spring", 2, #","goal":{"total":40},"priority":"sponsorship""#)
+            let first = try RunningService(items: items, settings: [RunningService.tokenSetting])
+            let others = try (0..<2).map { _ in try RunningService(in: first.folder, settings: [RunningService.tokenSetting]) }
+            let services = [first] + others
+            for service in services { try Self.until("all are known") { try Self.told(service).processes == 3 } }
+            var shown = 0
+            var viewer = 0
+            try Self.until("the goal is reached") {
+                for service in services {
+                    viewer += 1
+                    if try Self.see("v\(viewer)", service) == "ad:2" { shown += 1 }
+                }
+                return try services.allSatisfy { try Self.told($0).state == "reached" }
+            }
+            #expect(shown == 40)
+            let counted = try first.events().count { $0["campaign"]?.text == "spring" && $0["verdict"]?.text == "counted" }
+            #expect(counted == 40)
+            for number in 0..<9 { #expect(try Self.see("w\(number)", services[number % 3]) != "ad:2") }
+            try first.killAndRestart()
+            #expect(try Self.told(first).state == "reached")
+            #expect(try Self.see("x", first) != "ad:2")
+        }
+    }
+
+    @Test(
+        "a file with a fault, an advertisement that there is not, or a campaign that the store has, is refused with its line; a running service keeps the old one"
+    )
+    func refused() async throws {
+        try await offPool {
+            let items = Items.users(5) + Items.advertisements(2) + Self.campaign("stored", 2)
+            let service = try RunningService(items: items)
+            let file = "\(service.folder)/campaigns.yaml"
+            func start(_ text: String) throws -> String {
+                try text.write(toFile: file, atomically: true, encoding: .utf8)
+                let result = try Command.run([
+                    "serve", "--config", "\(service.folder)/empty.yaml", "--database", service.database, "--port", "0", "--admin-port", "0",
+                    "--set", "ads.campaigns=\(file)",
+                ])
+                #expect(result.code != 0)
+                return result.lines.joined(separator: "\n")
+            }
+            #expect(
+                try start("campaigns:\n  a: {advertiser: A, creatives: [1], goal: {total: 0}}\n").contains(
+                    "campaigns.yaml:2: a: goal.total"))
+            #expect(try start("campaigns:\n  a:\n    advertiser: A\n    creatives: [9]\n").contains("there is no advertisement '9'"))
+            #expect(
+                try start("campaigns:\n  stored: {advertiser: A, creatives: [1]}\n").contains("the store has a campaign of the id 'stored'")
+            )
+        }
+    }
+
+    @Test("a campaign or an advertisement that is taken down is gone from the next page, and what the house has stands there")
+    func takenDown() async throws {
+        try await offPool {
+            let service = try RunningService(
+                items: Items.users(5) + Items.advertisements(3) + Self.campaign("spring", 2) + Self.campaign("autumn", 3),
+                settings: [RunningService.tokenSetting])
+            #expect(["ad:2", "ad:3"].contains(try Self.see("a", service) ?? ""))
+            #expect(try service.admin("PUT", "/admin/takedowns/advertisement:2").status == 201)
+            for viewer in ["a", "b", "c", "d"] { #expect(try Self.see(viewer, service) == "ad:3") }
+            #expect(try service.admin("PUT", "/admin/takedowns/campaign:autumn").status == 201)
+            for viewer in ["a", "b", "c", "d"] { #expect(try Self.see(viewer, service) != "ad:2") }
+            #expect(try service.importItems(Self.campaign("autumn", 3)).first?.contains("withheld 1") == true)
+        }
+    }
+}

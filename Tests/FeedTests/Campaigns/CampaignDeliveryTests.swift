@@ -1,0 +1,259 @@
+import IntertwinePrimitives
+import Testing
+
+@testable import IntertwineFeed
+
+@Suite("Delivery of campaigns")
+struct CampaignDeliveryTests {
+    /// A Monday, midnight in UTC.
+    static let start: Int64 = 1_763_942_400_000
+    static let day: Int64 = 86_400_000
+    static let place = CampaignPlace(feed: "main")
+
+    static func campaign(_ id: String, _ change: (inout Campaign) -> Void = { _ in }) -> Campaign {
+        var campaign = Campaign(id: id, advertiser: "ACME", creatives: ["\(id)-1"])
+        campaign.starts = start
+        campaign.ends = start + day
+        change(&campaign)
+        return campaign
+    }
+
+    static func book(_ campaigns: [Campaign]) -> CampaignBook {
+        CampaignBook(campaigns) { (CampaignCreative(kind: "advertisement", id: $0), [.collection]) }
+    }
+
+    static func page(
+        _ viewer: String? = "v", page: UInt32 = 1, now: Int64 = start + 1, places: Int = 1, attributes: String = "", languages: String = ""
+    ) -> CampaignDelivery.Page {
+        CampaignDelivery.Page(
+            places: Array(repeating: place, count: places), identity: page,
+            facts: CampaignFacts(
+                viewer: viewer, attributes: ViewerAttributes(attributes), languages: LanguagePreferences(languages), moment: now / 300_000),
+            now: now)
+    }
+
+    static func seen(_ given: CampaignDelivery.Given, by viewer: String? = "v", at now: Int64 = start + 1) -> LedgerEvent {
+        LedgerEvent(
+            at: now, kind: .impression, cell: "ad", viewer: viewer,
+            showing: Showing(campaign: given.campaign, feed: "main", remembered: given.remembered))
+    }
+
+    func delivery(_ ledger: (any CampaignLedger)? = nil) -> CampaignDelivery {
+        CampaignDelivery(ledger: ledger, process: "p", lifetime: 300_000)
+    }
+
+    @Test("goals are met within 2 % and not exceeded on a day of 100,000 requests", arguments: [1, 3])
+    func paces(processes: Int) async throws {
+        var simulation = CampaignSimulation(start: Self.start)
+        (simulation.days, simulation.requests, simulation.processes) = (1, 100_000, processes)
+        (simulation.seen, simulation.clicked) = (0.8, 0.02)
+        let campaigns = [
+            Self.campaign("even") {
+                $0.goal = .init(unit: .impressions, total: 20_000); $0.pacing = .even
+            },
+            Self.campaign("daily") {
+                $0.goal = .init(unit: .impressions, daily: 10_000)
+                $0.pacing = .even
+                ($0.starts, $0.ends) = (nil, nil)
+            },
+            Self.campaign("hours") {
+                $0.goal = .init(unit: .impressions, total: 5_000)
+                $0.pacing = .even
+                $0.targeting.hours = 0b1111 << 8
+            },
+            Self.campaign("soon") { $0.goal = .init(unit: .impressions, total: 3_000) },
+            Self.campaign("clicks") {
+                $0.goal = .init(unit: .clicks, total: 200); $0.pacing = .even
+            },
+            Self.campaign("rest") { $0.priority = .house },
+        ]
+        let forecasts = try await simulation.run(campaigns)
+        for forecast in forecasts.prefix(5) {
+            let goal = try #require(forecast.goal)
+            let delivered = forecast.days[0]
+            #expect(delivered <= goal + (forecast.campaign == "clicks" ? 4 : 0), "\(forecast)")
+            #expect(Double(delivered) >= Double(goal) * 0.98, "\(forecast)")
+        }
+        #expect(forecasts[5].impressions > 20_000)
+    }
+
+    @Test("an even campaign is at its pace all day long")
+    func isEven() throws {
+        let (delivery, book) = (
+            delivery(),
+            Self.book([
+                Self.campaign("a") {
+                    $0.goal = .init(unit: .impressions, total: 2_400); $0.pacing = .even
+                }
+            ])
+        )
+        var delivered = 0
+        for number in 0..<24_000 {
+            let now = Self.start + Int64(number) * 3_600
+            if let given = try delivery.give(Self.page("v\(number)", now: now), of: book)[0] {
+                delivered += 1
+                delivery.settle([Self.seen(given, by: "v\(number)", at: now)], [.counted])
+            }
+            if number % 1_000 == 999 { #expect(abs(delivered - (number + 1) / 10) <= 1) }
+        }
+    }
+
+    @Test("what is given out counts until it is seen or its time is over, and what is exhausted leaves at once")
+    func reserves() throws {
+        let (delivery, book) = (delivery(), Self.book([Self.campaign("a") { $0.goal = .init(unit: .impressions, total: 2) }]))
+        let first = try #require(try delivery.give(Self.page("1"), of: book)[0])
+        #expect(try delivery.give(Self.page("2"), of: book)[0] != nil)
+        #expect(try delivery.give(Self.page("3"), of: book)[0] == nil)
+        // The same page once more is the same, and gives nothing out.
+        #expect(try delivery.give(Self.page("1"), of: book)[0] == first)
+        delivery.settle([Self.seen(first)], [.counted])
+        #expect(try delivery.give(Self.page("3", page: 2), of: book)[0] == nil)
+        // What a robot saw counts for nothing. The other one is never seen.
+        delivery.settle([Self.seen(first)], [.bot])
+        let later = Self.start + 310_000
+        #expect(try delivery.give(Self.page("4", now: later), of: book)[0] != nil)
+        #expect(try delivery.give(Self.page("5", now: later), of: book)[0] == nil)
+        #expect(try delivery.progress(of: book, now: later).map(\.obstacle) == [.goalReached])
+    }
+
+    @Test("a viewer sees a campaign no more often than its caps permit; who has no name sees it not at all")
+    func caps() throws {
+        let (delivery, book) = (
+            delivery(),
+            Self.book([
+                Self.campaign("a") {
+                    $0.caps = [.init(count: 2, window: 3_600)]; $0.creatives = ["1", "2", "3"]
+                }
+            ])
+        )
+        #expect(try delivery.give(Self.page(nil), of: book) == [nil])
+        #expect(try delivery.give(Self.page("v", places: 3), of: book).compactMap(\.self).count == 2)
+        #expect(try delivery.give(Self.page("v", page: 2), of: book) == [nil])
+        #expect(try delivery.give(Self.page("w"), of: book)[0] != nil)
+    }
+
+    @Test("caps are kept over a simulated week, by the ledger's exposures")
+    func capsHold() async throws {
+        var simulation = CampaignSimulation(start: Self.start)
+        (simulation.days, simulation.requests, simulation.viewers) = (2, 20_000, 50)
+        let forecasts = try await simulation.run([
+            Self.campaign("a") {
+                $0.caps = [.init(count: 3, window: 86_400)]; $0.ends = Self.start + 2 * Self.day
+            }
+        ])
+        #expect((290...300).contains(forecasts[0].impressions))
+    }
+
+    @Test("the highest priority goes first, and within it the weights decide")
+    func priorities() throws {
+        let light = Self.campaign("light")
+        let heavy = Self.campaign("heavy") { $0.weight = 3 }
+        let house = Self.campaign("house") {
+            $0.priority = .house; $0.weight = 1_000
+        }
+        let (one, other) = (delivery(), delivery())
+        let book = Self.book([light, heavy, house])
+        var counts: [String: Int] = [:]
+        for number in 0..<4_000 {
+            let page = Self.page("v\(number)")
+            let given = try one.give(page, of: book)[0]
+            #expect(try other.give(page, of: book)[0] == given)
+            counts[given?.campaign ?? "", default: 0] += 1
+        }
+        #expect(counts["house"] == nil && (2_900...3_100).contains(counts["heavy"] ?? 0))
+        // A sponsorship has all there is, and the next ones what it leaves.
+        let sponsored = Self.book([
+            light,
+            Self.campaign("sponsor") {
+                $0.priority = .sponsorship; $0.goal = .init(unit: .impressions, total: 1)
+            },
+        ])
+        #expect(try one.give(Self.page("s1"), of: sponsored)[0]?.campaign == "sponsor")
+        #expect(try one.give(Self.page("s2"), of: sponsored)[0]?.campaign == "light")
+    }
+
+    @Test("no two of one label stand on a page, and no advertisement twice")
+    func labels() throws {
+        let book = Self.book([
+            Self.campaign("a") { $0.labels = ["cars"] }, Self.campaign("b") { $0.labels = ["cars", "fuel"] },
+            Self.campaign("c") { $0.creatives = ["x", "y"] },
+        ])
+        for number in 0..<100 {
+            let given = try delivery().give(Self.page("v\(number)", places: 5), of: book).compactMap(\.self)
+            #expect(given.count == 3 && Set(given.map(\.creative)).count == 3)
+            #expect(given.count { $0.campaign != "c" } == 1)
+        }
+    }
+
+    @Test(
+        "targeting asks the place, the time, the language and the attributes",
+        arguments: [
+            ("any", "plan=free, country=DE", "", true), ("any", "plan=pro", "", false), ("any", "", "", false),
+            ("all", "plan=free, country=DE", "", true), ("all", "plan=free", "", false),
+            ("none", "plan=pro", "", true), ("none", "plan=free;x", "", true), ("none", "plan=\"free\"", "", false),
+            ("german", "", "de-AT,en;q=0.5", true), ("german", "", "en, de;q=0", false), ("german", "", "", false),
+        ] as [(String, String, String, Bool)])
+    func targets(rule: String, attributes: String, languages: String, isShown: Bool) throws {
+        let book = Self.book([
+            Self.campaign("a") {
+                switch rule {
+                case "any": $0.targeting.any = ["plan=free", "plan=trial"]
+                case "all": $0.targeting.all = ["plan=free", "country=DE"]
+                case "none": $0.targeting.none = ["plan=free"]
+                default: $0.targeting.locales = ["de"]
+                }
+            }
+        ])
+        let given = try delivery().give(Self.page(attributes: attributes, languages: languages), of: book)
+        #expect((given[0] != nil) == isShown)
+    }
+
+    @Test("hours and days are those of the campaign's zone, and places those that it names")
+    func times() throws {
+        // 2025-11-24 is a Monday; 23:30 UTC is 00:30 on Tuesday in Berlin.
+        let late = Self.start + Self.day - 1_800_000
+        let berlin = try #require(CampaignZone("Europe/Berlin"))
+        func isShown(at now: Int64, _ change: (inout Campaign) -> Void) throws -> Bool {
+            try delivery().give(Self.page(now: now), of: Self.book([Self.campaign("a", change)]))[0] != nil
+        }
+        #expect(
+            try isShown(at: late) {
+                $0.zone = berlin; $0.targeting.days = 0b10; $0.targeting.hours = 1
+            })
+        #expect(try !isShown(at: late) { $0.targeting.days = 0b10 })
+        #expect(
+            try !isShown(at: late) {
+                $0.zone = berlin; $0.targeting.hours = 1 << 23
+            })
+        #expect(try !isShown(at: late) { $0.starts = late + 1 })
+        #expect(try !isShown(at: late) { $0.ends = late })
+        #expect(try !isShown(at: late) { $0.targeting.feeds = ["news"] })
+        #expect(try !isShown(at: late) { $0.targeting.sections = ["top"] })
+        #expect(try !isShown(at: late) { $0.targeting.layouts = [.table] })
+        #expect(CampaignZone("+05:30") != nil && CampaignZone("Mars/Base") == nil && CampaignZone("+25:00") == nil)
+    }
+
+    @Test("says of each campaign why it was not chosen")
+    func explains() throws {
+        let book = Self.book([
+            Self.campaign("chosen") { $0.labels = ["cars"] },
+            Self.campaign("labelled") {
+                $0.labels = ["cars"]; $0.priority = .house
+            },
+            Self.campaign("later") { $0.starts = Self.start + 10 },
+            Self.campaign("elsewhere") { $0.targeting.feeds = ["news"] },
+            Self.campaign("others") { $0.targeting.any = ["plan=pro"] },
+        ])
+        let delivery = delivery()
+        let page = Self.page(places: 2)
+        let given = try delivery.give(page, of: book)
+        #expect(given.map { $0?.campaign } == ["chosen", nil])
+        let reasons = try delivery.explain(page, of: book, given: given)
+        let names = book.campaigns.map(\.id)
+        #expect(
+            Dictionary(uniqueKeysWithValues: zip(names, reasons[0])) == [
+                "chosen": nil, "labelled": .lost, "later": .notStarted, "elsewhere": .feed, "others": .attributes,
+            ])
+        #expect(zip(names, reasons[1]).first { $0.0 == "labelled" }?.1 == .label)
+    }
+}

@@ -1,0 +1,73 @@
+import Testing
+
+@testable import IntertwineFeed
+
+@Suite("Declarations of campaigns")
+struct CampaignReaderTests {
+    private static let kind = CampaignKind(
+        places: CampaignPlaces(feeds: ["main"], sections: ["top"]), declared: ["taken"], file: "campaigns.yaml")
+
+    private func item(_ members: String) throws -> ValidItem {
+        try ItemKinds([Self.kind]).validate(
+            Array(#"{"klass":"campaign","id":"spring","advertiser":"ACME","creatives":["1",2]\#(members)}"#.utf8))
+    }
+
+    @Test("one with everything is read, and comes out of the store as it went in")
+    func whole() throws {
+        let item = try item(
+            """
+            ,"starts":"2026-11-01T00:00:00+01:00","ends":"2026-12-01T00:00:00Z","zone":"Europe/Berlin","priority":"sponsorship","weight":3,
+            "goal":{"unit":"clicks","total":500,"daily":20},"pacing":"even","caps":[{"count":3,"window":"1d"},{"count":1,"window":"30min"}],
+            "targeting":{"feeds":["main"],"sections":["top"],"layouts":["table"],"locales":["de","en-GB"],"hours":["8-10","22-2"],
+            "days":["mon","sun"],"attributes":{"any":["plan=free"],"all":[],"none":["vip"]}},"labels":["cars"],
+            "disclosure":{"label":"Sponsored"}
+            """)
+        let stored = FeedItem(kind: item.kind, id: item.id, variant: item.variant, position: 1, body: item.body)
+        let campaign = try #require(Campaign(item: stored))
+        #expect(campaign.starts == 1_793_487_600_000 && campaign.ends == 1_796_083_200_000)
+        #expect(campaign.creatives == ["1", "2"] && campaign.weight == 3 && campaign.priority == .sponsorship)
+        #expect(campaign.goal == .init(unit: .clicks, total: 500, daily: 20) && campaign.pacing == .even)
+        #expect(campaign.caps == [.init(count: 3, window: 86_400), .init(count: 1, window: 1_800)] && campaign.memory == 86_400)
+        #expect(campaign.targeting.hours == 0b1100_0000_0000_0011_0000_0011 && campaign.targeting.days == 0b100_0001)
+        #expect(campaign.targeting.none == ["vip=true"] && campaign.disclosure == .init(label: "Sponsored", advertiser: "ACME"))
+        #expect(
+            try ItemKinds([Self.kind]).validate(
+                Array(#"{"klass":"campaign","id":"spring",\#(String(decoding: item.body.dropFirst(), as: UTF8.self))"#.utf8)) == item)
+    }
+
+    @Test(
+        "what is wrong is refused with the field and what is allowed",
+        arguments: [
+            (#","starts":"2026-12-01T00:00:00Z","ends":"2026-11-01T00:00:00Z""#, "ends", "is not after starts"),
+            (#","starts":"2026-12-01""#, "starts", "with its zone"),
+            (#","zone":"Mars/Base""#, "zone", "Europe/Berlin"),
+            (#","goal":{"total":0}"#, "goal.total", "from 1 to"),
+            (#","goal":{}"#, "goal", "total or daily"),
+            (#","goal":{"total":5},"pacing":"even""#, "pacing", "ends is missing"),
+            (#","caps":[{"count":3}]"#, "caps.0", "window is missing"),
+            (#","caps":[{"count":0,"window":"1d"}]"#, "caps.0.count", "from 1"),
+            (#","caps":{"count":1,"window":"never"}"#, "caps.0.window", "a number with its unit"),
+            (#","targeting":{"sections":["bottom"]}"#, "targeting.sections.0", "unknown section 'bottom'; allowed: top"),
+            (#","targeting":{"feeds":["news"]}"#, "targeting.feeds.0", "unknown feed 'news'"),
+            (#","targeting":{"attributes":{"some":["a=b"]}}"#, "targeting.attributes.some", "allowed: any, all, none"),
+            (#","targeting":{"attributes":{"any":["A b"]}}"#, "targeting.attributes.any", "name=value"),
+            (#","targeting":{"hours":["25"]}"#, "targeting.hours", "from 0 to 24"),
+            (#","targeting":{"days":["monday"]}"#, "targeting.days.0", "mon, tue"),
+            (#","priority":"high""#, "priority", "sponsorship, standard, house"),
+            (#","budget":5"#, "budget", "unknown key 'budget'"),
+            (#","creatives":["1"]"#, "creatives", "stands there twice"),
+        ] as [(String, String, String)])
+    func faults(members: String, field: String, reason: String) {
+        let fault = #expect(throws: ItemFault.self) { try item(members) }
+        #expect(fault?.field == field)
+        #expect(fault?.reason.contains(reason) == true, "\(fault?.reason ?? "")")
+    }
+
+    @Test("the id of a campaign that a file declares is taken")
+    func taken() {
+        let fault = #expect(throws: ItemFault.self) {
+            try ItemKinds([Self.kind]).validate(Array(#"{"klass":"campaign","id":"taken","advertiser":"A","creatives":["1"]}"#.utf8))
+        }
+        #expect(fault?.field == "id" && fault?.reason.contains("campaigns.yaml") == true)
+    }
+}

@@ -1,0 +1,146 @@
+import Foundation
+import IntertwineDeclarations
+import IntertwineFeed
+import IntertwineTesting
+import Testing
+
+@testable import IntertwineService
+
+@Suite("Campaigns of a service")
+struct CampaignServiceTests {
+    private static func items(_ campaigns: String...) -> String {
+        let users = (0..<30).map {
+            #"{"klass":"user","id":"u\#($0)","username":"U","avatarUrl":"https://img.example/\#($0).png","type":"regular"}"#
+        }
+        let ads = (1...3).map {
+            #"{"klass":"advertisement","id":\#($0),"contentUrl":"https://ads.example/\#($0).png","#
+                + #""clickthroughUrl":"https://shop.example/\#($0)","type":"image"}"#
+        }
+        return (users + ads + campaigns).joined(separator: "\n") + "\n"
+    }
+
+    private static func campaign(_ id: String, _ creative: Int, _ members: String = "") -> String {
+        #"{"klass":"campaign","id":"\#(id)","advertiser":"ACME","creatives":["\#(creative)"]\#(members)}"#
+    }
+
+    /// The advertisement of a page, with the token of its impression and the link.
+    private static func advertisement(_ page: TestResponse) throws -> (cell: String, token: String, link: String)? {
+        guard let seen = page.text.firstMatch(of: /"cell":"(ad:[^"]+)","token":"([^"]+)"/) else { return nil }
+        let link = try #require(page.text.firstMatch(of: /"href":"(\/click\/[^"]+)"/)).1
+        return (String(seen.1), String(seen.2), String(link))
+    }
+
+    private static func see(_ seen: (cell: String, token: String, link: String), _ service: TestService) async throws {
+        let answer = try await service.client.post(
+            "/events", fields: ["User-Agent": "tests", "Content-Type": "application/json"],
+            body: #"[{"type":"impression","cell":"\#(seen.cell)","token":"\#(seen.token)"}]"#)
+        #expect(answer.text.contains("counted"), "\(answer.text)")
+    }
+
+    @Test("a campaign has its places until its goal is reached, then the house has; what was delivered is told")
+    func delivers() async throws {
+        let goal = #","goal":{"total":3},"disclosure":{"label":"Sponsored"}"#
+        try await TestService.run(items: Self.items(Self.campaign("spring", 2, goal))) { service in
+            for _ in 0..<3 {
+                let page = try await service.client.get("/feed")
+                let shown = try #require(try Self.advertisement(page))
+                #expect(shown.cell == "ad:2" && page["Cache-Control"] == "private, no-cache")
+                #expect(page.text.contains(#""disclosure":{"disclosure":{"label":"Sponsored","advertiser":"ACME"}}"#))
+                try await Self.see(shown, service)
+            }
+            #expect(try await service.client.get("/cells/ad:2").text.contains(#""disclosure":{"label":"Sponsored""#))
+            var house: Set<String> = []
+            for number in 0..<20 {
+                let page = try await service.client.get("/feed", fields: ["X-Viewer-ID": "v\(number)"])
+                house.insert(try #require(try Self.advertisement(page)).cell)
+                #expect(!page.text.contains("disclosure\":"))
+            }
+            #expect(house == ["ad:1", "ad:3"])
+            let told = try await service.operators.get("/admin/campaigns").text
+            #expect(told.contains(#""delivered":3"#) && told.contains(#""state":"reached""#), "\(told)")
+            let why = try await service.operators.get("/admin/explain").text
+            #expect(why.contains(#"{"campaign":"spring","reason":"its goal is reached, with what is reserved"}"#), "\(why)")
+        }
+    }
+
+    @Test("a viewer's page stays as it is when it is asked for again, and its campaign keeps to the viewer's cap")
+    func caps() async throws {
+        let cap = #","caps":[{"count":1,"window":"1h"}]"#
+        try await TestService.run(items: Self.items(Self.campaign("spring", 2, cap))) { service in
+            let ann = ["X-Viewer-ID": "ann"]
+            let page = try await service.client.get("/feed?limit=5", fields: ann)
+            #expect(try await service.client.get("/feed?limit=5", fields: ann).body == page.body)
+            let shown = try #require(try Self.advertisement(page))
+            #expect(shown.cell == "ad:2")
+            let seen = try await service.client.post(
+                "/events", fields: ["User-Agent": "tests", "X-Viewer-ID": "ann", "Content-Type": "application/json"],
+                body: #"[{"type":"impression","cell":"ad:2","token":"\#(shown.token)"}]"#)
+            #expect(seen.text.contains("counted"))
+            service.clock.advance(by: .seconds(1_800))
+            #expect(try Self.advertisement(await service.client.get("/feed?limit=5", fields: ann))?.cell != "ad:2")
+            #expect(try Self.advertisement(await service.client.get("/feed?limit=5"))?.cell != "ad:2")
+            service.clock.advance(by: .seconds(1_900))
+            #expect(try Self.advertisement(await service.client.get("/feed?limit=5", fields: ann))?.cell == "ad:2")
+        }
+    }
+
+    @Test("a campaign that comes is on the next page, and one that is taken down on none, nor is its advertisement the house's")
+    func comesAndGoes() async throws {
+        try await TestService.run(items: Self.items()) { service in
+            let before = try await service.client.get("/feed")
+            #expect(before["Cache-Control"]?.contains("private") == false)
+            let body = Self.campaign("spring", 2, #","targeting":{"attributes":{"any":["plan=free"]}}"#)
+            let put = try await service.operators.put(
+                "/admin/items/campaign/spring", fields: ["Content-Type": "application/json"], body: body)
+            #expect(put.status == 201 || put.status == 200 || put.status == 204, "\(put.status) \(put.text)")
+            let page = try await service.client.get("/feed", fields: ["X-Attributes": "plan=free"])
+            #expect(try Self.advertisement(page)?.cell == "ad:2")
+            #expect(try Self.advertisement(await service.client.get("/feed"))?.cell != "ad:2")
+            let gone = try await service.operators.delete("/admin/items/campaign/spring", fields: ["If-Match": "*"])
+            #expect(gone.status == 204, "\(gone.status) \(gone.text)")
+            #expect(try Self.advertisement(await service.client.get("/feed", fields: ["X-Attributes": "plan=free"]))?.cell != nil)
+            let after = try await service.client.get("/feed")
+            #expect(after["Cache-Control"]?.contains("private") == false)
+        } settings: {
+            $0["ads.attributes-header"] = "X-Attributes"
+        }
+    }
+
+    @Test("a file is refused as a whole, with lines")
+    func file() throws {
+        let text = """
+            campaigns:
+              spring:
+                advertiser: ACME
+                creatives: [1]
+                starts: 2026-12-01T00:00:00Z
+                ends: 2026-11-01T00:00:00Z
+              summer:
+                advertiser: ACME
+                creatives: [1]
+                targeting:
+                  sections: [bottom]
+                caps:
+                  - count: 2
+            """
+        let error = #expect(throws: ConfigurationError.self) {
+            try CampaignsFile(YAMLFile.root(of: text, from: "c.yaml"), places: CampaignPlaces(feeds: ["main"], sections: ["main"]))
+        }
+        #expect(
+            error?.reasons == [
+                "c.yaml:6: spring: ends: is not after starts",
+                "c.yaml:13: summer: caps.0: window is missing: a number with its unit: s, min, h or d; at most 90d",
+                "c.yaml:11: summer: targeting.sections.0: unknown section 'bottom'; allowed: main",
+            ], "\(error?.reasons ?? [])")
+    }
+}
+
+extension TestService {
+    fileprivate static func run(
+        items: String, _ body: @Sendable (TestService) async throws -> Void, settings: (inout [String: String]) -> Void
+    ) async throws {
+        var values: [String: String] = [:]
+        settings(&values)
+        try await run(items: items, settings: values, body)
+    }
+}
