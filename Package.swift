@@ -13,6 +13,9 @@ let viewer = [
     "viewer-identity.mjs",
 ]
 
+// The operators' page of reports.
+let reportPage = ["chart.mjs", "reports.css", "reports.html", "reports.mjs"]
+
 // The client package that the page is built on: a link leads to it from among the page's files.
 let viewerClient = [
     "actions.mjs", "answers.mjs", "backoff.mjs", "batch-update.mjs", "bindings.mjs", "cell-registry.mjs", "connection.mjs",
@@ -34,7 +37,7 @@ let package = Package(
             name: "IntertwineService",
             targets: [
                 "IntertwineDeclarations", "IntertwineFeed", "IntertwineHTTPServer", "IntertwineObservability", "IntertwineOperators",
-                "IntertwineService", "IntertwineStorage", "IntertwineSync", "IntertwineViewer",
+                "IntertwineService", "IntertwineStorage", "IntertwineSync", "IntertwineTrackers", "IntertwineViewer",
             ]),
         .library(name: "IntertwineTesting", targets: ["IntertwineTesting"]),
     ],
@@ -102,7 +105,7 @@ let package = Package(
             dependencies: [
                 "IntertwineDeclarations", "IntertwineEventLoop", "IntertwineFeed", "IntertwineFetch", "IntertwineHTTPServer",
                 "IntertwineImages", "IntertwineObservability", "IntertwineOperators", "IntertwinePrimitives", "IntertwineRouting",
-                "IntertwineSample", "IntertwineStorage", "IntertwineSync", "IntertwineViewer",
+                "IntertwineSample", "IntertwineStorage", "IntertwineSync", "IntertwineTrackers", "IntertwineViewer",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
@@ -147,7 +150,7 @@ let package = Package(
             dependencies: ["IntertwineHTTPServer", "IntertwineRouting", .product(name: "HTTPTypes", package: "swift-http-types")],
             // For TypeScript, and no browser asks for it.
             exclude: ["client/index.d.mts"],
-            resources: (viewer + viewerClient.map { "client/" + $0 }).map { .embedInCode($0) }),
+            resources: (viewer + viewerClient.map { "client/" + $0 } + reportPage.map { "reports/" + $0 }).map { .embedInCode($0) }),
         .target(
             name: "IntertwineImages",
             dependencies: [
@@ -166,6 +169,14 @@ let package = Package(
             dependencies: [
                 "IntertwineEventLoop", "IntertwineFeed", "IntertwineFetch", "IntertwinePrimitives", "IntertwineStorage",
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]),
+
+        .target(
+            name: "IntertwineTrackers",
+            dependencies: [
+                "IntertwineEventLoop", "IntertwineFeed", "IntertwineFetch",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),

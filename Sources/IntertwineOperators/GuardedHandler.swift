@@ -8,6 +8,8 @@ package import Logging
 package struct GuardedHandler: HTTPHandler {
     private let access: OperatorAccess
     private let router: Router
+    /// Paths that may be read without a token.
+    private let open: Set<String>
     private let audit: AuditLog
     /// Milliseconds since 1970-01-01 UTC.
     private let clock: @Sendable () -> Int64
@@ -16,9 +18,13 @@ package struct GuardedHandler: HTTPHandler {
 
     /// - Parameters:
     ///   - token: what a request must carry; empty for nothing, on a loopback address alone.
+    ///   - open: paths that may be read without a token: what stands there tells nothing.
     ///   - clock: milliseconds since 1970-01-01 UTC.
-    package init(token: String, router: Router, audit: AuditLog, clock: @escaping @Sendable () -> Int64, logger: Logger) {
+    package init(
+        token: String, router: Router, open: Set<String> = [], audit: AuditLog, clock: @escaping @Sendable () -> Int64, logger: Logger
+    ) {
         access = OperatorAccess(token: token)
+        self.open = open
         (self.router, self.audit, self.clock, self.logger) = (router, audit, clock, logger)
     }
 
@@ -89,6 +95,11 @@ package struct GuardedHandler: HTTPHandler {
                 .tooManyRequests, nil, "Too many wrong tokens came from this address.", fields: [.retryAfter: String(seconds)])
         }
         guard let problem = access.refusal(of: request) else { return nil }
+        if problem.status == .unauthorized, !OperatorAccess.hasToken(request), request.method == .get || request.method == .head,
+            let path = request.path, open.contains(path)
+        {
+            return nil
+        }
         if problem.status == .unauthorized, OperatorAccess.hasToken(request), guesses.fail(peer) {
             logger.warning("an address has guessed at the admin token too often; it is not listened to for a minute")
         }

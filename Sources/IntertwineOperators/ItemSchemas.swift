@@ -37,6 +37,8 @@ extension Schema {
         .optional("mediaType", .mediaType.orNull),
         .optional("duration", .number(minimum: 0.1, maximum: 86_400).orNull, "Of what is played, in seconds."),
         .optional("advertiser", Schema.string(minLength: 1, maxLength: 200).orNull, "Who pays, as reports call them."),
+        .optional("impressionTrackers", .trackers, "Called by the service when an impression counts."),
+        .optional("clickTrackers", .trackers, "Called by the service when a click counts."),
     ]).described("The id is a text, whichever it was imported as; an import takes it as the same.").named("Advertisement")
     static let advertisementBody = Schema.object([
         .optional("klass", .word("advertisement")),
@@ -48,6 +50,8 @@ extension Schema {
         .optional("mediaType", .mediaType.orNull),
         .optional("duration", .number(minimum: 0.1, maximum: 86_400).orNull, "Of what is played, in seconds."),
         .optional("advertiser", Schema.string(minLength: 1, maxLength: 200).orNull, "Who pays, as reports call them."),
+        .optional("impressionTrackers", .trackers, "Called by the service when an impression counts."),
+        .optional("clickTrackers", .trackers, "Called by the service when a click counts."),
     ]).named("AdvertisementBody")
     static let item = Schema.object([
         .required("klass", .string),
@@ -108,6 +112,8 @@ extension Schema {
         .required("updated", .count),
         .required("removed", .count),
     ]).named("Operated")
+
+    private static let trackers = Schema.list(of: .string(minLength: 1, maxLength: 2_048), maximum: 8).orNull
 
     static let takedown = Schema.object([
         .required("item", .string, "`klass:id`."), .required("at", .time, "When, in UTC."),

@@ -8,6 +8,7 @@ internal import IntertwinePrimitives
 internal import IntertwineRouting
 internal import IntertwineStorage
 internal import IntertwineSync
+internal import IntertwineTrackers
 internal import IntertwineViewer
 public import Logging
 internal import ServiceLifecycle
@@ -146,7 +147,8 @@ extension FeedService {
                 clicks.deferred(for: head, from: peer, now: now) ?? deferredPages(head, peer, now)
             }
             return Composition(
-                routes: routes, table: table, feeds: feeds, campaigns: campaigns, campaignsFile: campaignsFile, pages: pages, cells: cells)
+                routes: routes, table: table, feeds: feeds, campaigns: campaigns, campaignsFile: campaignsFile, pages: pages, cells: cells,
+                factories: factories)
         } check: { composition in
             if let file = composition.campaignsFile {
                 let faults = try await composition.campaigns.faults(in: store)
@@ -161,12 +163,19 @@ extension FeedService {
             listeners.serve(composition.feeds)
         }
 
+        let trackers = (ownLedger ?? (extensions.ledger as? any TrackerLedger)).map { ledger in
+            TrackerCalling(
+                ledger: ledger, sources: [AdTrackers(store: store, factories: { live.current.factories })], calls: TrackerCalls(keys: keys),
+                policy: configuration.images.trackerPolicy, settings: configuration.trackers, now: clock, logger: logger)
+        }
+
         // What is seen of it all, and the operators' routes.
         let accessLog = AccessLog(
             control: telemetry.control, sink: telemetry.sink, now: extensions.clock ?? WallClock.coarse,
             kept: AddressPrivacy(mode: configuration.events.address, keys: keys).kept(of:now:))
         let samples = ServiceSamples(
-            live: live, cellCounters: cellCounters, store: ownStore, ledger: ownLedger, polling: polling, pictures: pictures.manager,
+            live: live, cellCounters: cellCounters, store: ownStore, ledger: ownLedger, polling: polling, trackers: trackers?.board,
+            pictures: pictures.manager,
             accessLog: accessLog, sink: telemetry.sink, listeners: listeners, clock: clock)
         let administration =
             HealthRoutes(store: store, ledger: ledger, state: state, tag: "Health").routes
@@ -182,7 +191,8 @@ extension FeedService {
                 feeds: { live.current.feeds }, kinds: kinds, window: configuration.feed.reservation.milliseconds
             ).routes
             + CampaignRoutes(campaigns: { live.current.campaigns }, store: store).routes
-        let operatorRoutes = administration + [OperatorDescription.route(describing: administration)]
+        let reportPage = configuration.viewer.isServed ? ReportPageRoutes().routes : []
+        let operatorRoutes = administration + [OperatorDescription.route(describing: administration)] + reportPage
         let counted = configuration.metrics.enabled ? telemetry.registry : nil
         let requests = counted.map { registry in
             RequestMetrics(registry: registry, routes: (live.current.routes + operatorRoutes).map(\.pattern))
@@ -209,8 +219,8 @@ extension FeedService {
         let audit = configuration.admin.isServed ? try AuditLog(path: configuration.auditLog) : nil
         if let audit {
             let handler = GuardedHandler(
-                token: configuration.admin.token, router: Router(operatorRoutes, clock: clock, logger: logger), audit: audit, clock: clock,
-                logger: logger)
+                token: configuration.admin.token, router: Router(operatorRoutes, clock: clock, logger: logger),
+                open: ReportPageRoutes.paths, audit: audit, clock: clock, logger: logger)
             operatorHandler = handler
             servers.append(
                 ("admin", try HTTPServer(configuration: configuration.adminServer, handler: handler, observer: observer("admin"))))
@@ -236,6 +246,7 @@ extension FeedService {
                 LedgerRetention(archive: archive, retention: { live.configuration.ledger.retention }, now: clock, logger: logger))
             background.append(LedgerTotals(archive: archive, logger: logger))
         }
+        if let trackers { background.append(trackers) }
         if let polling {
             background.append(
                 polling.recorded { name, outcome in

@@ -18,6 +18,7 @@ struct Composition: Sendable {
     let campaignsFile: CampaignsFile?
     let pages: FinishedPages
     let cells: FinishedCells
+    let factories: CellFactories
 }
 
 /// The composition in force, and its exchange for another one.

@@ -3,6 +3,7 @@ internal import IntertwineImages
 internal import IntertwineObservability
 internal import IntertwineStorage
 internal import IntertwineSync
+internal import IntertwineTrackers
 
 /// What the parts of the service count themselves, read when metrics are asked for.
 struct ServiceSamples: Sendable {
@@ -12,6 +13,7 @@ struct ServiceSamples: Sendable {
     let store: SQLiteStore?
     let ledger: SQLiteLedger?
     let polling: SourcePolling?
+    let trackers: TrackerBoard?
     let pictures: ImageNetworkManager
     let accessLog: AccessLog
     let sink: LogSink
@@ -19,7 +21,7 @@ struct ServiceSamples: Sendable {
     let clock: @Sendable () -> Int64
 
     func read() async -> [MetricSample] {
-        ProcessSamples.read() + [Self.build] + pages + cells + heard + reads + commits + logs
+        ProcessSamples.read() + [Self.build] + pages + cells + heard + reads + commits + tracked + logs
             + (polling.map { SourceSamples.read($0, now: clock()) } ?? []) + Self.images(await pictures.metrics())
     }
 
@@ -79,6 +81,20 @@ struct ServiceSamples: Sendable {
             .counter("intertwine_ledger_refused_units_total", "Units of work turned away because too many waited.", ledger.refused),
             .gauge("intertwine_ledger_queue_units", "Units of work that wait for the disk.", ledger.waiting),
             .gauge("intertwine_ledger_largest_batch_units", "The most units of work that shared one transaction.", ledger.largestGroup),
+        ]
+    }
+
+    private var tracked: [MetricSample] {
+        guard let state = trackers?.state else { return [] }
+        let outcomes = [("answered", state.answered), ("failed", state.failed), ("given-up", state.givenUp)]
+        return outcomes.map { outcome, count in
+            MetricSample(
+                "intertwine_tracker_calls_total", .counter, "Calls of trackers, by how they ended; those that failed are tried again.",
+                labels: [("outcome", outcome)], Double(count))
+        } + [
+            .gauge("intertwine_tracker_calls_waiting", "Calls of trackers that are still to be answered.", state.summary.waiting),
+            .gauge(
+                "intertwine_tracker_calls_given_up", "Calls of trackers that were given up, of those that are kept.", state.summary.givenUp),
         ]
     }
 

@@ -34,10 +34,10 @@ package struct ViewerRoutes: Sendable {
         return ServerResponse(file)
     }
 
-    private static func response(_ resource: ViewerResource) -> ServerResponse {
+    static func response(_ resource: ViewerResource, policy: String = ViewerResource.contentSecurityPolicy) -> ServerResponse {
         let fields: HTTPFields = [
             .contentType: resource.contentType, .cacheControl: "no-cache", .xContentTypeOptions: "nosniff",
-            .contentSecurityPolicy: ViewerResource.contentSecurityPolicy,
+            .contentSecurityPolicy: policy,
         ]
         var response = ServerResponse(status: .ok, fields: fields, body: resource.bytes)
         response.entityTag = EntityTag.of(resource.bytes)

@@ -82,6 +82,8 @@ package struct AdvertisementKind: ItemKind {
             ItemField("duration") { fields throws(ItemFault) in _ = try Self.duration.value(in: fields) },
             ItemField("alt") { fields throws(ItemFault) in _ = try fields.alternative("alt") },
             ItemField("advertiser") { fields throws(ItemFault) in _ = try Self.advertiser(in: fields) },
+            ItemField(Trackers.impressionField) { fields throws(ItemFault) in _ = try Trackers(fields) },
+            ItemField(Trackers.clickField) { fields throws(ItemFault) in _ = try Trackers(fields) },
         ]
     }
 
@@ -96,6 +98,9 @@ package struct AdvertisementKind: ItemKind {
         body.append("duration", literal: try Self.duration.value(in: fields))
         body.append("alt", try fields.optionalAlternative("alt"))
         body.append("advertiser", try Self.advertiser(in: fields))
+        let trackers = try Trackers(fields)
+        body.append(Trackers.impressionField, literal: Trackers.literal(trackers.impression))
+        body.append(Trackers.clickField, literal: Trackers.literal(trackers.click))
         return ValidItem(
             kind: name, lane: lane, id: String(decoding: id, as: UTF8.self), variant: variant.rawValue, body: body.finish())
     }
@@ -116,6 +121,8 @@ package struct AdvertisementKind: ItemKind {
         document.add("duration", .number(minimum: Self.duration.minimum, maximum: Self.duration.maximum))
         document.add("alt", .alternative)
         document.add("advertiser", .text(maximum: Creative.advertiserLimit))
+        document.add(Trackers.impressionField, .trackers)
+        document.add(Trackers.clickField, .trackers)
         return document.bytes
     }
 

@@ -66,6 +66,17 @@ struct FieldSchema {
         .init("pattern", .text(ItemURL.pattern)),
     ])
 
+    /// As ``TrackerTemplate`` has them.
+    static let trackers = FieldSchema(members: [
+        .init("type", .text("array")), .init("maxItems", .integer(Int64(TrackerTemplate.limit))),
+        .init(
+            "items",
+            .object([
+                .init("type", .text("string")), .init("maxLength", .integer(Int64(ItemURL.limit))),
+                .init("pattern", .text("^[Hh][Tt][Tt][Pp]")),
+            ])),
+    ])
+
     static let date = FieldSchema(members: [.init("type", .text("string")), .init("pattern", .text(Timestamp.pattern))])
 
     static let boolean = FieldSchema(members: [.init("type", .text("boolean"))])

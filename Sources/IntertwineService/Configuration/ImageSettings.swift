@@ -119,6 +119,13 @@ extension ImageSettings {
             allowedHosts: allowedHosts.compactMap(HostPattern.init), deniedHosts: deniedHosts.compactMap(HostPattern.init))
     }
 
+    /// The same for what is called beside pictures: any host, but for those that are denied.
+    var trackerPolicy: AddressPolicy {
+        var policy = policy
+        policy.allowedHosts = []
+        return policy
+    }
+
     private static let fallbackForms =
         "a part's name with initials or a file, such as avatar=initials or content=/etc/intertwine/content.png"
 

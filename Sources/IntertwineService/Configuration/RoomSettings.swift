@@ -4,6 +4,7 @@ internal import IntertwineHTTPServer
 internal import IntertwineObservability
 internal import IntertwineOperators
 internal import IntertwineSync
+internal import IntertwineTrackers
 internal import IntertwineViewer
 
 // How the settings of the rooms below are read: what they are stands with whoever goes by them.
@@ -30,6 +31,13 @@ extension SourceSettings {
             "sources.allowed-networks", &allowedNetworks, allowed: "networks such as 10.1.0.0/16 or fd00::/8", where: { Network($0) != nil }
         )
         reader.read("sources.allowed-ports", &allowedPorts, allowed: "ports from 1 to 65535", where: { $0 > 0 })
+    }
+}
+
+extension TrackerSettings {
+    mutating func read(_ reader: inout SettingsReader) {
+        reader.read("trackers.attempts", &attempts, in: 1...100)
+        reader.read("trackers.waiting", &waiting, in: 1...10_000_000)
     }
 }
 

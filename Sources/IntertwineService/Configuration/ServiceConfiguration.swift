@@ -2,6 +2,7 @@ public import IntertwineDeclarations
 public import IntertwineObservability
 public import IntertwineOperators
 public import IntertwineSync
+public import IntertwineTrackers
 public import IntertwineViewer
 
 /// Everything that can be set, with its default. `Config/intertwine.yaml` comments each key.
@@ -22,6 +23,7 @@ public struct ServiceConfiguration: Sendable {
     public var events = EventSettings()
     public var images = ImageSettings()
     public var sources = SourceSettings()
+    public var trackers = TrackerSettings()
     public var viewer = ViewerSettings()
     public var crossOrigin = CrossOriginSettings()
     public var signing = SigningSettings()
@@ -84,6 +86,7 @@ public struct ServiceConfiguration: Sendable {
         events.read(&reader)
         images.read(&reader)
         sources.read(&reader)
+        trackers.read(&reader)
         viewer.read(&reader)
         crossOrigin.read(&reader)
         signing.read(&reader)

@@ -5,7 +5,7 @@ import IntertwineFeed
 /// each event is in them once, whichever processes gather them, and clicks do not pay for it.
 struct ReportTables {
     enum Tally: String {
-        case totals, viewers
+        case totals, viewers, trackers
     }
 
     static func marker(of tally: Tally, _ database: any SQLConnection) throws -> Int64 {

@@ -133,7 +133,10 @@ extension SQLiteLedger: LedgerArchive {
 
     package func removeEvents(before moment: Int64) async throws -> Int {
         // What goes is to be in the totals.
-        try await gatherTotals(withViewers: true)
+        try await StoreError.wrapping {
+            try await gatherCounts(before: moment)
+            try await gatherViewers(before: moment)
+        }
         try await removeReports(before: moment)
         var total = 0
         var walked: Int64 = 0

@@ -11,8 +11,8 @@ extension SQLiteLedger {
 
     package func gatherTotals(withViewers: Bool) async throws {
         try await StoreError.wrapping {
-            try await gatherCounts()
-            if withViewers { try await gatherViewers() }
+            try await gatherCounts(isUrgent: false)
+            if withViewers { try await gatherViewers(isUrgent: false) }
         }
     }
 
@@ -20,10 +20,15 @@ extension SQLiteLedger {
         try await read(for: .background) { try ReportTables.marker(of: tally, $0) }
     }
 
-    /// Adds all events so far to the totals.
-    func gatherCounts() async throws {
+    /// Adds all events so far to the totals, at the least those before a moment.
+    ///
+    /// - Parameter isUrgent: whether somebody waits. Otherwise it rests as long as it works, where there is much to do.
+    func gatherCounts(before moment: Int64 = .max, isUrgent: Bool = true) async throws {
         var marker = try await marker(of: .totals)
-        while case let events = try await events(after: marker, limit: Self.batch), let last = events.last?.marker {
+        while true {
+            let began = ContinuousClock.now
+            let events = try await events(after: marker, limit: Self.batch)
+            guard let last = events.last?.marker else { return }
             var totals = ReportTotals()
             for event in events where event.event.verdict == .counted { totals.add(event.event) }
             let (before, gathered) = (marker, totals)
@@ -34,18 +39,23 @@ extension SQLiteLedger {
                 try ReportTables.setMarker(of: .totals, to: last, database)
                 return true
             }
+            guard events.contains(where: { $0.event.at < moment }) else { return }
             marker = isTaken ? last : try await self.marker(of: .totals)
+            if !isUrgent { try await Task.sleep(for: began.duration(to: .now)) }
         }
     }
 
-    /// Adds all events so far to the sketches. What is added twice changes nothing.
-    func gatherViewers() async throws {
+    /// Adds all events so far to the sketches, at the least those before a moment. What is added twice changes nothing.
+    ///
+    /// - Parameter isUrgent: as of ``gatherCounts(before:isUrgent:)``.
+    func gatherViewers(before moment: Int64 = .max, isUrgent: Bool = true) async throws {
         var marker = try await marker(of: .viewers)
         var isOver = false
         while !isOver {
             var (viewers, count) = (ReportViewers(), 0)
             let start = marker
             while count < Self.sketched.events, viewers.sketches.count < Self.sketched.subjects {
+                let began = ContinuousClock.now
                 let events = try await events(after: marker, limit: Self.batch)
                 guard let last = events.last?.marker else {
                     isOver = true
@@ -54,6 +64,11 @@ extension SQLiteLedger {
                 for event in events where event.event.verdict == .counted { viewers.add(event.event) }
                 count += events.count
                 marker = last
+                guard events.contains(where: { $0.event.at < moment }) else {
+                    isOver = true
+                    break
+                }
+                if !isUrgent { try await Task.sleep(for: began.duration(to: .now)) }
             }
             guard marker > start else { return }
             let (sketches, end) = (Array(viewers.sketches), marker)

@@ -1,0 +1,33 @@
+/// Says whom an event has called. What campaigns declare comes from another source than what ads do.
+package protocol TrackerSource: Sendable {
+    /// - Parameter events: of ads, that count, impressions and clicks.
+    /// - Returns: the trackers of each, in their order.
+    func trackers(of events: [LedgerEvent]) async throws -> [Trackers]
+}
+
+/// The trackers that ads declare themselves, as the store has them.
+package struct AdTrackers: TrackerSource {
+    private let store: any FeedStore
+    private let factories: @Sendable () -> CellFactories
+
+    package init(store: any FeedStore, factories: @escaping @Sendable () -> CellFactories) {
+        self.store = store
+        self.factories = factories
+    }
+
+    package func trackers(of events: [LedgerEvent]) async throws -> [Trackers] {
+        let factories = factories()
+        let cells = Set(events.map { ExactText($0.cell) })
+        let found = try await store.read { snapshot in
+            var found: [ExactText: Trackers] = [:]
+            for cell in cells {
+                guard let name = factories.item(ofCell: cell.text), let item = try snapshot.item(kind: name.kind, id: name.id) else {
+                    continue
+                }
+                found[cell] = (try? ItemFields(item.body)).flatMap { try? Trackers($0) }
+            }
+            return found
+        }
+        return events.map { found[ExactText($0.cell)] ?? Trackers() }
+    }
+}

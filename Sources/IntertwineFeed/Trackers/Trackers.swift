@@ -1,0 +1,105 @@
+internal import IntertwinePrimitives
+
+/// A URL of somebody else's that is called when an ad was seen or clicked, with places for what happened.
+///
+/// https; http only on this machine, where operators have to allow it besides. No place stands in the host, so that a URL leads where it says.
+public struct TrackerTemplate: Sendable, Hashable {
+    /// What may stand in braces.
+    static let places = ["event", "viewer", "time", "campaign", "ad"]
+    /// For each sort of event.
+    static let limit = 8
+
+    public let text: String
+
+    /// - Throws: ``ItemFault`` without a field.
+    public init(_ text: String) throws(ItemFault) {
+        var sample = ""
+        var rest = Substring(text)
+        while let open = rest.firstIndex(of: "{") {
+            sample += rest[..<open]
+            guard let close = rest[open...].firstIndex(of: "}"), Self.places.contains(String(rest[rest.index(after: open)..<close])) else {
+                let places = Self.places.map { "{\($0)}" }.joined(separator: ", ")
+                throw ItemFault(reason: "has a place that is none of \(places): \(ItemFault.shown(text))")
+            }
+            guard sample.dropFirst("https://".count).contains(where: { "/?#".contains($0) }) else {
+                throw ItemFault(reason: "must not have a place in its host: \(ItemFault.shown(text))")
+            }
+            sample += "0"
+            rest = rest[rest.index(after: close)...]
+        }
+        sample += rest
+        if let fault = ItemURL.fault(in: Array(sample.utf8)[...]) {
+            throw ItemFault(reason: fault == ItemURL.secret ? fault : "\(fault): \(ItemFault.shown(text))")
+        }
+        let lower = sample.lowercased()
+        let isLocal = ["http://127.0.0.1", "http://localhost", "http://[::1]"].contains { start in
+            lower.hasPrefix(start) && (lower.dropFirst(start.count).first.map { ":/?#".contains($0) } ?? true)
+        }
+        guard lower.hasPrefix("https://") || isLocal else { throw ItemFault(reason: "must be an https URL: \(ItemFault.shown(text))") }
+        self.text = text
+    }
+
+    func filled(_ values: [String: String]) -> String {
+        var url = ""
+        var rest = Substring(text)
+        while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
+            url += rest[..<open]
+            url += PercentCoding.encode((values[String(rest[rest.index(after: open)..<close])] ?? "").utf8, keeping: .unreserved)
+            rest = rest[rest.index(after: close)...]
+        }
+        return url + rest
+    }
+}
+
+/// Whom an ad, or a campaign, has called when it is seen or clicked.
+public struct Trackers: Sendable, Hashable {
+    public var impression: [TrackerTemplate] = []
+    public var click: [TrackerTemplate] = []
+
+    public init() {}
+
+    public var isEmpty: Bool { impression.isEmpty && click.isEmpty }
+
+    static let impressionField = "impressionTrackers"
+    static let clickField = "clickTrackers"
+
+    /// As an item declares them.
+    ///
+    /// - Throws: ``ItemFault``
+    init(_ fields: ItemFields) throws(ItemFault) {
+        impression = try Self.templates(Self.impressionField, in: fields)
+        click = try Self.templates(Self.clickField, in: fields)
+    }
+
+    static func templates(_ field: String, in fields: ItemFields) throws(ItemFault) -> [TrackerTemplate] {
+        guard let token = try fields.token(field) else { return [] }
+        guard token.kind == .array, let list = try? JSONArray(Array(fields.object.bytes[token.range])) else {
+            throw ItemFault(field: field, reason: "must be a list of https URLs, is \(token.kind.rawValue)")
+        }
+        guard list.elements.count <= TrackerTemplate.limit else {
+            throw ItemFault(field: field, reason: "has more than \(TrackerTemplate.limit) URLs")
+        }
+        var templates: [TrackerTemplate] = []
+        for element in list.elements {
+            guard element.kind == .string else { throw ItemFault(field: field, reason: "must be a list of https URLs") }
+            let characters = element.isEscaped ? JSONText.unescaped(list.bytes.span, element.range) : list.bytes(of: element)
+            do {
+                templates.append(try TrackerTemplate(String(decoding: characters, as: UTF8.self)))
+            } catch {
+                throw ItemFault(field: field, reason: error.reason)
+            }
+        }
+        return templates
+    }
+
+    /// The list as a body keeps it; nil for none.
+    static func literal(_ templates: [TrackerTemplate]) -> ArraySlice<UInt8>? {
+        guard !templates.isEmpty else { return nil }
+        var bytes = [UInt8(ascii: "[")]
+        for (index, template) in templates.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            JSONText.append(template.text.utf8, to: &bytes)
+        }
+        return (bytes + [UInt8(ascii: "]")])[...]
+    }
+}

@@ -1,0 +1,151 @@
+import GRDB
+package import IntertwineFeed
+
+extension SQLiteLedger: TrackerLedger {
+    /// Events that are looked at in one transaction.
+    private static let batch = 1_000
+    /// Calls that were given up and are still told of; older ones go.
+    private static let keptFailures: Int64 = 10_000
+
+    package func noteTrackerCalls(
+        waiting: Int, _ calls: @escaping @Sendable ([RecordedEvent]) async throws -> [TrackerCall]
+    ) async throws {
+        while true {
+            let marker = try await read(for: .background) { try ReportTables.marker(of: .trackers, $0) }
+            let events = try await events(after: marker, limit: Self.batch)
+            guard let last = events.last?.marker else { return }
+            let made = try await calls(events.filter { TrackerCalls.isTracked($0.event) })
+            let isTaken = try await StoreError.wrapping {
+                try await commits.sweep { database in
+                    // Another process may have taken them.
+                    guard try ReportTables.marker(of: .trackers, database) == marker else { return true }
+                    if !made.isEmpty {
+                        let before =
+                            try SQLStatement.integer(database, "SELECT count(*) FROM tracker_call WHERE given_up IS NULL AND due >= 0") ?? 0
+                        guard before < Int64(waiting) else { return false }
+                        try Self.insert(made, database)
+                    }
+                    try ReportTables.setMarker(of: .trackers, to: last, database)
+                    return true
+                }
+            }
+            guard isTaken else { return }
+        }
+    }
+
+    private static func insert(_ calls: [TrackerCall], _ database: Database) throws {
+        let insert = try SQLStatement(
+            database, "INSERT OR IGNORE INTO tracker_call (event, campaign, kind, url, at, due) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")
+        for call in calls {
+            try insert.bind(1, call.event)
+            try insert.bind(2, call.campaign)
+            try insert.bind(3, call.kind.rawValue)
+            try insert.bind(4, call.url)
+            try insert.bind(5, call.at)
+            try insert.bind(6, call.due)
+            try insert.run()
+        }
+    }
+
+    package func takeTrackerCalls(_ limit: Int, now: Int64, lease: Int64) async throws -> [TrackerCall] {
+        // Most of the time there is none, and nothing to write.
+        let next = try await read(for: .background) { database in
+            try SQLStatement.integer(
+                database, "SELECT due FROM tracker_call WHERE given_up IS NULL AND due <= ?1 ORDER BY due LIMIT 1", .integer(now))
+        }
+        guard next != nil, limit > 0 else { return [] }
+        return try await StoreError.wrapping {
+            try await commits.sweep { database in
+                let find = try SQLStatement(
+                    database,
+                    """
+                    SELECT \(Self.columns) FROM tracker_call WHERE given_up IS NULL AND due <= ?1 ORDER BY due LIMIT ?2
+                    """)
+                try find.bind(1, now)
+                try find.bind(2, Int64(limit))
+                let calls = try Self.calls(find)
+                for call in calls {
+                    try SQLStatement.run(
+                        database, "UPDATE tracker_call SET due = ?2, attempts = attempts + 1 WHERE id = ?1", .integer(call.id),
+                        .integer(now &+ lease))
+                }
+                return calls
+            }
+        }
+    }
+
+    package func settleTrackerCalls(_ outcomes: [Int64: TrackerOutcome], now: Int64) async throws {
+        guard !outcomes.isEmpty else { return }
+        try await StoreError.wrapping {
+            try await commits.sweep { database in
+                for (id, outcome) in outcomes {
+                    switch outcome {
+                    case .answered: try SQLStatement.run(database, "DELETE FROM tracker_call WHERE id = ?1", .integer(id))
+                    case .failed(let failure, let again):
+                        try SQLStatement.run(
+                            database, "UPDATE tracker_call SET due = ?2, failure = ?3 WHERE id = ?1", .integer(id), .integer(again),
+                            .text(failure))
+                    case .givenUp(let failure):
+                        try SQLStatement.run(
+                            database, "UPDATE tracker_call SET given_up = ?2, failure = ?3 WHERE id = ?1", .integer(id), .integer(now),
+                            .text(failure))
+                    case .untried(let again):
+                        try SQLStatement.run(
+                            database, "UPDATE tracker_call SET due = ?2, attempts = max(0, attempts - 1) WHERE id = ?1", .integer(id),
+                            .integer(again))
+                    }
+                }
+                guard outcomes.values.contains(where: { if case .givenUp = $0 { true } else { false } }) else { return }
+                try SQLStatement.run(
+                    database,
+                    """
+                    DELETE FROM tracker_call WHERE id IN (
+                        SELECT id FROM tracker_call WHERE given_up >= 0 ORDER BY given_up DESC LIMIT -1 OFFSET ?1)
+                    """, .integer(Self.keptFailures))
+            }
+        }
+    }
+
+    package func trackerSummary() async throws -> TrackerSummary {
+        try await read(for: .background) { database in
+            var summary = TrackerSummary()
+            summary.waiting = Int(
+                try SQLStatement.integer(database, "SELECT count(*) FROM tracker_call WHERE given_up IS NULL AND due >= 0") ?? 0)
+            summary.givenUp = Int(
+                try SQLStatement.integer(database, "SELECT count(*) FROM tracker_call WHERE given_up >= 0") ?? 0)
+            summary.oldest = try SQLStatement.integer(
+                database, "SELECT min(at) FROM tracker_call WHERE given_up IS NULL AND due >= 0")
+            return summary
+        }
+    }
+
+    package func trackerCalls(givenUp: Bool, limit: Int) async throws -> [TrackerCall] {
+        try await read(for: .background) { database in
+            let find = try SQLStatement(
+                database,
+                givenUp
+                    ? "SELECT \(Self.columns) FROM tracker_call WHERE given_up >= 0 ORDER BY given_up DESC LIMIT ?1"
+                    : "SELECT \(Self.columns) FROM tracker_call WHERE given_up IS NULL AND due >= 0 ORDER BY due LIMIT ?1")
+            try find.bind(1, Int64(limit))
+            return try Self.calls(find)
+        }
+    }
+
+    private static let columns = "id, event, campaign, kind, url, at, due, attempts, failure, given_up"
+
+    private static func calls(_ statement: SQLStatement) throws -> [TrackerCall] {
+        defer { statement.reset() }
+        var calls: [TrackerCall] = []
+        while try statement.step() {
+            var call = TrackerCall(
+                event: statement.integer(1), campaign: statement.text(2), kind: LedgerEvent.Kind(rawValue: statement.text(3)),
+                url: statement.text(4), at: statement.integer(5), due: statement.integer(6))
+            call.id = statement.integer(0)
+            call.attempts = Int(statement.integer(7))
+            call.failure = statement.optionalText(8)
+            call.givenUp = statement.isNull(9) ? nil : statement.integer(9)
+            calls.append(call)
+        }
+        return calls
+    }
+}

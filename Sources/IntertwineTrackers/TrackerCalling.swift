@@ -1,0 +1,236 @@
+internal import IntertwineEventLoop
+package import IntertwineFeed
+package import IntertwineFetch
+package import Logging
+internal import ServiceLifecycle
+internal import Synchronization
+
+/// Tells third parties of the ads that were seen and clicked: calls their URLs once the events are on disk, again and again until they
+/// answer, and gives up after so many attempts. Nobody who asks for anything here waits for that.
+package struct TrackerCalling: ServiceLifecycle.Service {
+    /// Calls under way at once, and of those to one host: one that does not answer holds up no other.
+    private static let atOnce = (all: 64, host: 8)
+    /// How long a call may take, and for how long nobody else takes it: milliseconds.
+    private static let lease: Int64 = 30_000
+    /// How long a call waits where too many go to its host. Milliseconds.
+    private static let crowded: Int64 = 5_000
+    /// The first wait after a failure, which doubles, and the longest: milliseconds.
+    private static let waits: (first: Int64, longest: Int64) = (5_000, 3_600_000)
+
+    package let board = TrackerBoard()
+    private let ledger: any TrackerLedger
+    private let sources: [any TrackerSource]
+    private let calls: TrackerCalls
+    private let policy: AddressPolicy
+    private let settings: TrackerSettings
+    /// Milliseconds since 1970-01-01 UTC.
+    private let now: @Sendable () -> Int64
+    private let logger: Logger
+    private let certificates: String?
+
+    /// - Parameters:
+    ///   - sources: whom an event has called is what all of them say.
+    ///   - now: milliseconds since 1970-01-01 UTC.
+    ///   - certificates: of the authorities that are trusted; the system's where nil.
+    package init(
+        ledger: any TrackerLedger, sources: [any TrackerSource], calls: TrackerCalls, policy: AddressPolicy,
+        settings: TrackerSettings = TrackerSettings(), certificates: String? = nil, now: @escaping @Sendable () -> Int64, logger: Logger
+    ) {
+        self.ledger = ledger
+        self.sources = sources
+        self.calls = calls
+        self.policy = policy
+        self.settings = settings
+        self.certificates = certificates
+        self.now = now
+        self.logger = logger
+    }
+
+    package func run() async throws {
+        let loop = try EventLoop(label: "trackers")
+        let transfers = Transfers(on: loop, policy: policy, certificates: certificates)
+        await cancelWhenGracefulShutdown {
+            await withDiscardingTaskGroup { group in
+                let places = CallPlaces(all: Self.atOnce.all, host: Self.atOnce.host)
+                while !Task.isCancelled {
+                    let due = await round(places)
+                    for (call, url) in due ?? [] {
+                        group.addTask {
+                            let outcome = await outcome(of: call, url, transfers)
+                            places.release(url.host)
+                            await settle([call.id: outcome], of: call)
+                        }
+                    }
+                    let isBusy = due != nil
+                    do { try await Task.sleep(for: isBusy ? .milliseconds(50) : .milliseconds(500)) } catch { break }
+                }
+                group.cancelAll()
+            }
+        }
+        await transfers.shutDown()
+        loop.stop()
+    }
+
+    /// Notes what is to be called, and takes the calls that are due, as far as there is room.
+    ///
+    /// - Returns: what is to be called now; nil where nothing is due.
+    private func round(_ places: CallPlaces) async -> [(TrackerCall, FetchURL)]? {
+        do {
+            try await ledger.noteTrackerCalls(waiting: settings.waiting) { [sources, calls] events in
+                guard !events.isEmpty else { return [] }
+                var made: [TrackerCall] = []
+                for source in sources {
+                    let trackers = try await source.trackers(of: events.map(\.event))
+                    for (event, trackers) in zip(events, trackers) { made += calls.calls(of: event, trackers) }
+                }
+                return made
+            }
+            let due = try await ledger.takeTrackerCalls(places.free, now: now(), lease: Self.lease)
+            var settled: [Int64: TrackerOutcome] = [:]
+            var begun: [(TrackerCall, FetchURL)] = []
+            for call in due {
+                guard let url = try? FetchURL(call.url) else {
+                    settled[call.id] = .givenUp(FetchFailure.malformedURL.rawValue)
+                    continue
+                }
+                guard places.take(url.host) else {
+                    settled[call.id] = .untried(again: now() &+ Self.crowded)
+                    continue
+                }
+                begun.append((call, url))
+            }
+            board.note(settled.values)
+            do {
+                try await ledger.settleTrackerCalls(settled, now: now())
+                if board.wantsSummary { board.note(try await ledger.trackerSummary()) }
+            } catch {
+                // What was taken is called all the same; the rest is taken again when its time is over.
+                logger.error("calls of trackers cannot be noted", metadata: ["error": "\(error)"])
+            }
+            return due.isEmpty ? nil : begun
+        } catch is CancellationError {
+            return nil
+        } catch {
+            logger.error("trackers cannot be called: the ledger is not there", metadata: ["error": "\(error)"])
+            do { try await Task.sleep(for: .seconds(5)) } catch {}
+            return nil
+        }
+    }
+
+    /// Also where the service is stopping meanwhile: what was called is not called again.
+    private func settle(_ outcomes: [Int64: TrackerOutcome], of call: TrackerCall) async {
+        board.note(outcomes.values)
+        for case .givenUp(let failure) in outcomes.values {
+            logger.warning(
+                "a tracker is given up", metadata: ["event": "\(call.event)", "campaign": "\(call.campaign)", "reason": "\(failure)"])
+        }
+        await Task.detached { [ledger, now, logger] in
+            do {
+                try await ledger.settleTrackerCalls(outcomes, now: now())
+            } catch {
+                logger.error("a tracker's answer cannot be noted: it is called again", metadata: ["error": "\(error)"])
+            }
+        }.value
+    }
+
+    private func outcome(of call: TrackerCall, _ url: FetchURL, _ transfers: Transfers) async -> TrackerOutcome {
+        let answer = await TrackerFetch.answer(url, on: transfers)
+        let failure: String
+        var isFinal = false
+        switch answer {
+        case .success(let status) where (200..<400).contains(status): return .answered
+        case .success(let status):
+            failure = "status \(status)"
+            // Whoever says that there is nothing, or not for us, has heard of it.
+            isFinal = (400..<500).contains(status) && ![408, 425, 429].contains(status)
+        case .failure(.cancelled), .failure(.shuttingDown): return .untried(again: now())
+        case .failure(let reason):
+            failure = reason.rawValue
+            isFinal = Self.refusals.contains(reason)
+        }
+        let tried = call.attempts + 1
+        guard !isFinal, tried < settings.attempts else { return .givenUp(failure) }
+        let wait = min(Self.waits.longest, Self.waits.first << Int64(min(tried - 1, 20)))
+        return .failed(failure, again: now() &+ wait &+ Int64.random(in: 0...wait / 10))
+    }
+
+    /// What another attempt does not change.
+    private static let refusals: Set<FetchFailure> = [
+        .malformedURL, .schemeDenied, .userinfoDenied, .portDenied, .hostDenied, .addressDenied, .downgradeDenied, .tooManyRedirects,
+    ]
+}
+
+/// The calls under way.
+private final class CallPlaces: Sendable {
+    private let limits: (all: Int, host: Int)
+    private let taken = Mutex<[String: Int]>([:])
+
+    init(all: Int, host: Int) {
+        limits = (all, host)
+    }
+
+    var free: Int { limits.all - taken.withLock { $0.values.reduce(0, +) } }
+
+    func take(_ host: String) -> Bool {
+        taken.withLock { taken in
+            guard taken[host, default: 0] < limits.host else { return false }
+            taken[host, default: 0] += 1
+            return true
+        }
+    }
+
+    func release(_ host: String) {
+        taken.withLock { taken in
+            let left = taken[host, default: 1] - 1
+            taken[host] = left > 0 ? left : nil
+        }
+    }
+}
+
+/// How calling goes, for whoever watches.
+package final class TrackerBoard: Sendable {
+    package struct State: Sendable {
+        package var answered = 0
+        package var failed = 0
+        package var givenUp = 0
+        package var summary = TrackerSummary()
+        /// When it was last asked for.
+        fileprivate var asked: ContinuousClock.Instant?
+    }
+
+    private static let interval = Duration.seconds(5)
+
+    private let shared = Mutex(State())
+
+    package var state: State { shared.withLock { $0 } }
+
+    func note(_ outcomes: some Collection<TrackerOutcome>) {
+        shared.withLock { state in
+            for outcome in outcomes {
+                switch outcome {
+                case .answered: state.answered += 1
+                case .failed: state.failed += 1
+                case .givenUp: state.givenUp += 1
+                case .untried: break
+                }
+            }
+        }
+    }
+
+    /// Whether the summary is old: to count what waits costs more than to call it.
+    var wantsSummary: Bool { shared.withLock { $0.asked.map { $0.duration(to: .now) >= Self.interval } ?? true } }
+
+    func note(_ summary: TrackerSummary) {
+        shared.withLock { ($0.summary, $0.asked) = (summary, .now) }
+    }
+}
+
+/// How much is tried, and how much may wait.
+public struct TrackerSettings: Sendable {
+    /// Attempts at each call. With 12 of them the last one comes some three hours after the first.
+    public var attempts = 12
+    /// Calls that may wait; with more, events wait for their calls to be made of them.
+    public var waiting = 100_000
+
+    public init() {}
+}

@@ -1,0 +1,92 @@
+import ArgumentParser
+import Foundation
+import IntertwineFeed
+import IntertwinePrimitives
+import IntertwineService
+import IntertwineStorage
+
+struct TrackersCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "trackers",
+        abstract: "Print which calls of trackers wait, and which were given up.",
+        discussion: """
+            A call is made once the impression or click is on disk, and again and again until it is answered. A service may be running.
+
+              intertwine trackers
+              intertwine trackers --format json
+            """)
+
+    enum Format: String, CaseIterable, ExpressibleByArgument { case table, json }
+
+    @OptionGroup var options: SettingOptions
+
+    @Option(help: "How they are written.")
+    var format = Format.table
+
+    @Option(help: "Of each sort so many at the most, 1 to 10000.")
+    var limit = 100
+
+    func validate() throws {
+        guard (1...10_000).contains(limit) else { throw ValidationError("--limit must be from 1 to 10000") }
+    }
+
+    func run() async throws {
+        let configuration = try await options.configuration()
+        let ledger = try SQLiteLedger(of: configuration.store)
+        let summary = try await ledger?.trackerSummary() ?? TrackerSummary()
+        let waiting = try await ledger?.trackerCalls(givenUp: false, limit: limit) ?? []
+        let givenUp = try await ledger?.trackerCalls(givenUp: true, limit: limit) ?? []
+        switch format {
+        case .json:
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            let document = Document(
+                waiting: summary.waiting, givenUp: summary.givenUp, calls: (waiting + givenUp).map(Document.Call.init))
+            try Output.put(try encoder.encode(document) + Array("\n".utf8))
+        case .table:
+            let oldest = summary.oldest.map { ", the oldest of an event at \(Timestamp.text(milliseconds: $0))" } ?? ""
+            try Output.put("\(summary.waiting) waiting\(oldest); \(summary.givenUp) given up\n".utf8)
+            for call in waiting + givenUp { try Output.put(Self.line(call).utf8) }
+        }
+    }
+
+    private static func line(_ call: TrackerCall) -> String {
+        let when = call.givenUp.map { "given up \(Timestamp.text(milliseconds: $0))" } ?? "due \(Timestamp.text(milliseconds: call.due))"
+        let campaign = call.campaign.isEmpty ? "-" : call.campaign
+        return [
+            when, "event \(call.event)", call.kind.rawValue, campaign, "attempts \(call.attempts)", call.failure ?? "-", call.url,
+        ].joined(separator: "\t").replacing("\u{1B}", with: "?") + "\n"
+    }
+
+    private struct Document: Encodable {
+        struct Call: Encodable {
+            var event: Int64
+            var kind: String
+            var campaign: String?
+            var url: String
+            var state: String
+            var at: String
+            var due: String?
+            var givenUp: String?
+            var attempts: Int
+            var failure: String?
+
+            init(_ call: TrackerCall) {
+                event = call.event
+                kind = call.kind.rawValue
+                campaign = call.campaign.isEmpty ? nil : call.campaign
+                url = call.url
+                state = call.givenUp == nil ? "waiting" : "given-up"
+                at = Timestamp.text(milliseconds: call.at)
+                due = call.givenUp == nil ? Timestamp.text(milliseconds: call.due) : nil
+                givenUp = call.givenUp.map { Timestamp.text(milliseconds: $0) }
+                attempts = call.attempts
+                failure = call.failure
+            }
+        }
+
+        var waiting: Int
+        var givenUp: Int
+        var calls: [Call]
+    }
+}

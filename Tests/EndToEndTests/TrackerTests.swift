@@ -1,0 +1,94 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Calls of third parties by the real binary.
+@Suite("Trackers")
+struct TrackerTests {
+    private static func items(_ origin: Origin) -> String {
+        Items.users(2)
+            + """
+            {"klass":"advertisement","id":1,"type":"image","contentUrl":"https://a.example/1.png","clickthroughUrl":"https://a.example/",\
+            "clickTrackers":["\(origin.url("/seen?e={event}&v={viewer}"))","\(origin.url("/gone?e={event}"))"]}
+
+            """
+    }
+
+    private static func click(_ service: RunningService, viewer: String) throws {
+        let ad = try #require(try JSON(try service.get("/feed").text)["items"]?.list.first { $0["id"]?.text == "ad:1" })
+        let href = try #require(ad["actions"]?["selection"]?["href"]?.text)
+        #expect(try service.get(href, fields: ["User-Agent: Mozilla/5.0 Firefox", "X-Viewer-ID: \(viewer)"]).status == 302)
+    }
+
+    /// Waits for so many requests of a path.
+    private static func wait(_ origin: Origin, _ path: String, _ count: Int) -> [Origin.Request] {
+        let end = ContinuousClock.now + .seconds(90)
+        while true {
+            let found = origin.requests.filter { $0.path.hasPrefix(path) }
+            if found.count >= count || ContinuousClock.now > end { return found }
+            Thread.sleep(forTimeInterval: 0.02)
+        }
+    }
+
+    @Test("are called after the commit, tried again after a failure, given up where there is nothing, and go on after a restart")
+    func called() async throws {
+        try await offPool {
+            let failures = EventLog<Int>()
+            let origin = try Origin { request, connection in
+                let status: String
+                if request.path.hasPrefix("/gone") {
+                    status = "404 Not Found"
+                } else {
+                    failures.append(0)
+                    status = failures.events.count == 1 ? "503 Busy" : "200 OK"
+                }
+                connection.send("HTTP/1.1 \(status)\r\nContent-Length: 0\r\n\r\n")
+            }
+            let settings = ["images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(origin.port)"]
+            let service = try RunningService(items: Self.items(origin), settings: settings)
+            try Self.click(service, viewer: "anna")
+            #expect(Self.wait(origin, "/gone?e=1", 1).count == 1)
+            #expect(Self.wait(origin, "/seen?e=1", 1).count == 1)
+            // It is tried again by whichever process runs by then.
+            try service.killAndRestart()
+            let again = Self.wait(origin, "/seen?e=1", 2)
+            #expect(again.count == 2 && again[0].path == again[1].path && !again[0].path.contains("anna"))
+            #expect(again[0].path.split(separator: "=").last?.count == 22)
+
+            func trackers() throws -> JSON {
+                let printed = try Command.run([
+                    "trackers", "--config", service.configurationFile, "--database", service.database, "--format", "json",
+                ])
+                return try JSON(printed.lines.joined())
+            }
+            let end = ContinuousClock.now + .seconds(90)
+            while try trackers()["waiting"]?.number != 0, ContinuousClock.now < end { Thread.sleep(forTimeInterval: 0.1) }
+            let left = try trackers()
+            #expect(left["waiting"]?.number == 0 && left["givenUp"]?.number == 1)
+            #expect(left["calls"]?[0]?["state"]?.text == "given-up" && left["calls"]?[0]?["failure"]?.text == "status 404")
+        }
+    }
+
+    @Test("private addresses are refused, and so are those that are redirected to")
+    func refused() async throws {
+        try await offPool {
+            let origin = try Origin { _, connection in
+                connection.send("HTTP/1.1 302 Found\r\nLocation: http://127.0.0.2:1/\r\nContent-Length: 0\r\n\r\n")
+            }
+            for allowed in [[], ["images.allowed-networks=127.0.0.1/32"]] {
+                let service = try RunningService(items: Self.items(origin), settings: allowed + ["images.allowed-ports=\(origin.port),1"])
+                try Self.click(service, viewer: "anna")
+                let end = ContinuousClock.now + .seconds(90)
+                var lines: [String] = []
+                while ContinuousClock.now < end {
+                    lines = try Command.run(["trackers", "--config", service.configurationFile, "--database", service.database]).lines
+                    if lines.first?.hasPrefix("0 waiting; 2 given up") == true { break }
+                    Thread.sleep(forTimeInterval: 0.1)
+                }
+                #expect(lines.first?.hasPrefix("0 waiting; 2 given up") == true, "\(lines)")
+                #expect(lines.dropFirst().filter { !$0.isEmpty }.allSatisfy { $0.contains("address-denied") }, "\(lines)")
+                #expect(allowed.isEmpty ? origin.requests.isEmpty : origin.requests.count == 2)
+            }
+        }
+    }
+}

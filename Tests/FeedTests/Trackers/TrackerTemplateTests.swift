@@ -1,0 +1,60 @@
+import IntertwineFeed
+import Testing
+
+@Suite("Trackers that ads declare")
+struct TrackerTemplateTests {
+    @Test(
+        "are https, or on this machine, with known places behind the host",
+        arguments: [
+            ("https://a.example/?e={event}&v={viewer}&t={time}&c={campaign}&a={ad}", true), ("https://a.example", true),
+            ("http://127.0.0.1:8080/{event}", true), ("http://localhost/", true), ("http://a.example/", false),
+            ("http://127.0.0.1.a.example/", false),
+            ("http://localhost.a.example/", false), ("https://{viewer}.a.example/", false), ("https://a.example:{event}/", false),
+            ("https://a.example/{name}", false), ("https://a.example/{event", false), ("https://u:p@a.example/", false),
+            ("ftp://a.example/", false),
+            ("/relative", false), ("", false),
+        ])
+    func template(text: String, isGood: Bool) {
+        #expect(((try? TrackerTemplate(text)) != nil) == isGood)
+    }
+
+    @Test("stand in the item as they were declared, and a bad one is refused by its field")
+    func item() throws {
+        func validate(_ more: String) throws -> String {
+            let text =
+                #"{"klass":"advertisement","id":1,"type":"image","contentUrl":"https://a.example/1","clickthroughUrl":"https://a.example/"\#(more)}"#
+            return String(decoding: try ItemKinds.standard.validate(Array(text.utf8)).body, as: UTF8.self)
+        }
+        #expect(
+            try validate(#","impressionTrackers":["https:\/\/a.example\/{event}"]"#).hasSuffix(
+                #","impressionTrackers":["https://a.example/{event}"]}"#))
+        #expect(try validate(#","clickTrackers":[],"impressionTrackers":null"#) == validate(""))
+        for bad in [
+            #""x""#, "[1]", #"["http://a.example/"]"#,
+            "[" + Array(repeating: #""https://a.example/""#, count: 9).joined(separator: ",") + "]",
+        ] {
+            let fault = #expect(throws: ItemFault.self) { try validate(#","clickTrackers":\#(bad)"#) }
+            #expect(fault?.field == "clickTrackers")
+        }
+    }
+
+    @Test("are filled with what happened, and name nobody")
+    func filled() throws {
+        let calls = TrackerCalls(keys: SigningKeys(current: try SigningKey([UInt8](repeating: 7, count: 32))))
+        var event = LedgerEvent(
+            at: 1_700_000_000_123, kind: .click, cell: "ad:1", viewer: "anna", showing: Showing(campaign: "spring sale", feed: "main"))
+        event.creative = Creative(form: "image")
+        var trackers = Trackers()
+        trackers.click = [try TrackerTemplate("https://a.example/{event}?v={viewer}&t={time}&c={campaign}&a={ad}")]
+        let made = calls.calls(of: RecordedEvent(marker: 42, event: event), trackers)
+        let url = try #require(made.first?.url)
+        #expect(made.count == 1 && !url.contains("anna"))
+        #expect(url.hasPrefix("https://a.example/42?v=") && url.hasSuffix("&t=2023-11-14T22%3A13%3A20.123Z&c=spring%20sale&a=ad%3A1"))
+        #expect(url.count == "https://a.example/42?v=&t=2023-11-14T22%3A13%3A20.123Z&c=spring%20sale&a=ad%3A1".count + 22)
+        event.kind = .impression
+        #expect(calls.calls(of: RecordedEvent(marker: 42, event: event), trackers).isEmpty)
+        #expect(TrackerCalls.isTracked(event))
+        event.verdict = .bot
+        #expect(!TrackerCalls.isTracked(event))
+    }
+}

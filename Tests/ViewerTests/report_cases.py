@@ -1,0 +1,92 @@
+"""The operators' page of reports: what it plots, and what axe-core finds in it."""
+import json
+import urllib.error
+import urllib.request
+
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import Select
+
+from axe_cases import SCHEMES, axe, findings
+from browser import Browser
+
+
+def click_an_ad(service):
+    ad = next(cell for cell in service.cells() if cell["id"].startswith("ad:"))
+    request = urllib.request.Request(service.base_url + ad["actions"]["selection"]["href"], method="GET", headers={"User-Agent": "Mozilla/5.0 Firefox"})
+    opener = urllib.request.build_opener(type("Stay", (urllib.request.HTTPRedirectHandler,), {"redirect_request": lambda *_: None}))
+    try:
+        opener.open(request)
+    except urllib.error.HTTPError as answer:
+        assert answer.code == 302, answer.code
+    return ad["id"]
+
+
+def ask(browser, **values):
+    for name, value in values.items():
+        Select(browser.driver.find_element(By.ID, name)).select_by_value(value)
+    browser.script("document.querySelector('#status').textContent = ''")
+    browser.click("#question button:not([type])")
+    browser.wait(lambda: browser.text("#status") not in ("", "Asking …"), "the report")
+
+
+def rows(browser):
+    return browser.script(
+        "return Array.from(document.querySelectorAll('#table tbody tr'), (row) => Array.from(row.cells, (cell) => cell.textContent))")
+
+
+def it_plots_reports_for_operators(browser, relay, service):
+    assert service.admin_url, "only where the tests started the service"
+    ad = click_an_ad(service)
+    browser.driver.get(service.admin_url + "/reports")
+    browser.wait(lambda: browser.find("#figure:not([hidden])"), "the plot")
+    assert browser.find("#chart svg polyline") and len(rows(browser)) == 1
+    ask(browser, by="ad", measure="clicks")
+    [[name, _, clicks, *_]] = rows(browser)
+    assert name == ad and int(clicks) >= 1, rows(browser)
+    assert browser.find("#chart svg rect.bar") and ad in browser.text("#chart svg")
+    ask(browser, by="feed", **{"and": "hour"})
+    assert [row[0] for row in rows(browser)] == ["main"] and browser.text("#legend") == "main"
+    ask(browser, by="day", **{"and": "day"})
+    assert "two different groupings" in browser.text("#status"), browser.text("#status")
+    # A campaign that there is not: what it has delivered is nothing, and its goal is not known.
+    browser.driver.find_element(By.ID, "campaign").send_keys("none")
+    ask(browser, by="day", **{"and": "none"})
+    assert "Nothing counted" in browser.text("#status"), browser.text("#status")
+
+
+def it_asks_for_the_operators_token(browser, relay, service):
+    def answer(exchange):
+        if not exchange.path.startswith("/admin/reports"):
+            return None
+        if exchange.headers.get("authorization") != "Bearer secret-token":
+            return 401, {"Content-Type": "application/problem+json"}, {"status": 401, "detail": "A bearer token is required."}
+        report = {"from": "2026-11-01", "to": "2026-11-02", "by": "day", "rows": [{"key": "2026-11-01", "day": "2026-11-01", "impressions": 7}]}
+        return 200, {"Content-Type": "application/json"}, report
+
+    with type(relay)(service.admin_url) as operators:
+        operators.answer = answer
+        browser.driver.get(operators.url.rstrip("/") + "/reports")
+        browser.wait(lambda: browser.find("#access:not([hidden])"), "the question for the token")
+        browser.driver.find_element(By.ID, "token").send_keys("secret-token")
+        browser.click("#access button")
+        browser.wait(lambda: browser.find("#figure:not([hidden])"), "the plot")
+        assert rows(browser)[0][:2] == ["2026-11-01", "7"], rows(browser)
+
+
+def it_gives_axe_nothing_to_find_in_reports(browser, relay, service):
+    click_an_ad(service)
+    source = axe()
+    found = []
+    for name, features in SCHEMES.items():
+        for width, height in ((1280, 860), (390, 844)):
+            with Browser(width, height) as window:
+                window.tool("Emulation.setEmulatedMedia", features=[{"name": k, "value": v} for k, v in features.items()])
+                window.driver.get(service.admin_url + "/reports")
+                window.wait(lambda: window.find("#figure:not([hidden])"), "the plot")
+                window.script(source)
+                found += findings(window, f"{name} at {width}, the days")
+                ask(window, by="ad", **{"and": "position"})
+                found += findings(window, f"{name} at {width}, the ads")
+                wide = window.script("return document.documentElement.scrollWidth > innerWidth")
+                assert not wide, f"{name} at {width} scrolls sideways"
+    assert not found, json.dumps(found, indent=1)
