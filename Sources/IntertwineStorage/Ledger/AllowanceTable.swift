@@ -41,9 +41,6 @@ struct AllowanceTable {
         case began
     }
 
-    /// How far the times of two events may be apart that come in another order than they happened. Milliseconds.
-    private static let disorder: Int64 = 10_000
-
     private var known: [Key: Allowance] = [:]
     /// The longest window of the events so far.
     private(set) var longestWindow: Int64 = 0
@@ -116,14 +113,7 @@ struct AllowanceTable {
     }
 
     private static func stands(_ allowance: Allowance, at moment: Int64, window: Int64) -> Bool {
-        allowance.until > moment && allowance.until <= latestEnd(at: moment, window: window)
-    }
-
-    /// When a window ends at the latest that begins at a moment or, in another order, somewhat later.
-    static func latestEnd(at moment: Int64, window: Int64) -> Int64 {
-        let (end, isEndless) = moment.addingReportingOverflow(window)
-        let (latest, isLater) = end.addingReportingOverflow(disorder)
-        return isEndless || isLater ? .max : latest
+        allowance.until > moment && allowance.until <= LedgerTime.latestEnd(at: moment, window: window)
     }
 
     /// To be called after ``used(_:at:window:)``.

@@ -36,7 +36,7 @@ struct LedgerSweeper {
         let batch = max(Self.leastBatch, eventsSince * Self.rowsPerEvent)
         eventsSince = 0
         var removed = try sweepAllowances(
-            database, now: now, latest: longestWindow > 0 ? AllowanceTable.latestEnd(at: now, window: longestWindow) : .max, batch: batch)
+            database, now: now, latest: longestWindow > 0 ? LedgerTime.latestEnd(at: now, window: longestWindow) : .max, batch: batch)
         for sql in [
             // What was taken off a list for good, up to there.
             """

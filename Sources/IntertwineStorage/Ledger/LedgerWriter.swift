@@ -170,7 +170,7 @@ private final class LedgerWriter {
         try insertExposure.bind(2, campaign)
         try insertExposure.bind(3, event.at)
         try insertExposure.bind(
-            4, AllowanceTable.latestEnd(at: event.at, window: Int64(showing.remembered).multipliedReportingOverflow(by: 1_000).partialValue)
+            4, LedgerTime.latestEnd(at: event.at, window: Int64(showing.remembered).multipliedReportingOverflow(by: 1_000).partialValue)
         )
         try insertExposure.run()
     }
@@ -238,35 +238,8 @@ struct KeptAnswers {
         try find.bind(3, key.key)
         try find.bind(4, now)
         // One that is kept for longer than this one would be was kept by a clock that was ahead.
-        try find.bind(5, AllowanceTable.latestEnd(at: key.expires, window: 0))
+        try find.bind(5, LedgerTime.latestEnd(at: key.expires, window: 0))
         guard try find.step() else { return nil }
         return find.text(0) == key.fingerprint ? .replayed(find.bytes(1)) : .keyReused
-    }
-}
-
-/// Which events that do not count get a row of their own.
-///
-/// All of them are in the rollups, by day, cell, kind and verdict, and so in every report. What somebody sends without end must not fill the
-/// disk: so many a minute have rows, and those after them are counts alone. A repeated impression never has one: it is the one that stands
-/// there already.
-private struct UncountedRows {
-    /// Rows in a minute, of all clients together.
-    static let limit = 600
-
-    private var minute: Int64 = 0
-    private var rows = 0
-
-    mutating func takes(_ event: LedgerEvent, as verdict: Verdict) -> Bool {
-        switch event.kind {
-        case .impression where verdict == .duplicate: return false
-        case .impression, .click: break
-        case let kind where kind.isPlayback && event.showing != nil:
-            guard verdict != .duplicate else { return false }
-        // These are performed on the server, whatever they count, and leave more behind than a row.
-        default: return true
-        }
-        if event.at / 60_000 != minute { (minute, rows) = (event.at / 60_000, 0) }
-        rows += 1
-        return rows <= Self.limit
     }
 }

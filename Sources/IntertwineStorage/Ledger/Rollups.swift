@@ -53,9 +53,9 @@ struct Rollups {
     }
 
     mutating func count(_ event: LedgerEvent, as verdict: Verdict) {
-        counts[Key(day: Self.day(of: event.at), cell: ExactText(event.cell), kind: event.kind, verdict: verdict), default: 0] += 1
+        counts[Key(day: LedgerTime.day(of: event.at), cell: ExactText(event.cell), kind: event.kind, verdict: verdict), default: 0] += 1
         guard verdict == .counted, let campaign = event.showing?.campaign else { return }
-        for span in [Self.everySpan, Self.span(of: event.at)] {
+        for span in [Self.everySpan, LedgerTime.span(of: event.at)] {
             delivered[Delivered(campaign: ExactText(campaign), kind: event.kind, span: span), default: 0] += 1
         }
     }
@@ -105,14 +105,5 @@ struct Rollups {
         try statement.bind(3, key.verdict.rawValue)
         try statement.bind(4, count)
         try statement.run()
-    }
-
-    /// Quarters of an hour since 1970-01-01 UTC; times before it are in none of those that are asked for.
-    static func span(of moment: Int64) -> Int64 { max(0, moment / 900_000) }
-
-    /// Days since 1970-01-01 UTC; times before it are on negative days.
-    static func day(of moment: Int64) -> Int64 {
-        let length: Int64 = 86_400_000
-        return moment >= 0 ? moment / length : (moment + 1) / length - 1
     }
 }

@@ -15,7 +15,7 @@ extension SQLiteLedger: CampaignLedger {
                     try statement.bind(1, question.campaign)
                     try statement.bind(2, question.kind.rawValue)
                 }
-                try today.bind(3, Rollups.span(of: question.day))
+                try today.bind(3, LedgerTime.span(of: question.day))
                 return Delivered(
                     total: try total.step() ? total.integer(0) : 0, today: try today.step() && !today.isNull(0) ? today.integer(0) : 0)
             }

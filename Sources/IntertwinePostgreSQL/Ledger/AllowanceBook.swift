@@ -1,0 +1,130 @@
+internal import Crypto
+internal import IntertwineFeed
+internal import IntertwineStorage
+
+/// What an allowance is found by: a digest, so that rows are small whatever a client sends.
+struct AllowanceKey: Hashable, Comparable {
+    private let high: UInt64
+    private let low: UInt64
+
+    static func repetition(_ text: String) -> AllowanceKey { AllowanceKey("d", text) }
+    static func rate(_ text: String) -> AllowanceKey { AllowanceKey("r", text) }
+
+    private init(_ purpose: Unicode.Scalar, _ text: String) {
+        var (hash, text) = (SHA256(), text)
+        withUnsafeBytes(of: UInt8(truncatingIfNeeded: purpose.value)) { hash.update(bufferPointer: $0) }
+        text.withUTF8 { hash.update(bufferPointer: UnsafeRawBufferPointer($0)) }
+        (high, low) = hash.finalize().withUnsafeBytes { digest in
+            (
+                UInt64(bigEndian: digest.loadUnaligned(as: UInt64.self)),
+                UInt64(bigEndian: digest.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+            )
+        }
+    }
+
+    init?(_ bytes: UnsafeRawBufferPointer) {
+        guard bytes.count == 16 else { return nil }
+        high = UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))
+        low = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+    }
+
+    var bytes: [UInt8] { PostgresValue.bigEndian(high) + PostgresValue.bigEndian(low) }
+
+    /// As PostgreSQL orders them.
+    static func < (one: AllowanceKey, other: AllowanceKey) -> Bool { (one.high, one.low) < (other.high, other.low) }
+}
+
+/// The keys of one event, of which each is made once.
+struct AllowanceKeys {
+    let repeats: [AllowanceKey]
+    let leaves: [AllowanceKey]
+    let required: [AllowanceKey]
+    let rates: [AllowanceKey]
+
+    init(_ event: LedgerEvent) {
+        repeats = (event.deduplication?.repeats ?? []).map { AllowanceKey.repetition($0) }
+        let texts = event.deduplication?.keys ?? []
+        let isAlike =
+            texts.count == repeats.count && zip(texts, event.deduplication?.repeats ?? []).allSatisfy { ExactText($0) == ExactText($1) }
+        leaves = isAlike ? repeats : texts.map { AllowanceKey.repetition($0) }
+        required = (event.requirement?.repeats ?? []).map { AllowanceKey.repetition($0) }
+        rates = event.rates.map { AllowanceKey.rate($0.key) }
+    }
+
+    var all: [AllowanceKey] { repeats + leaves + required + rates }
+}
+
+/// Decides whether an event still counts, as `AllowanceTable` does for SQLite: the first of its duplicates, and within its rates.
+///
+/// It is filled with what the database has of a group's keys, and gives back what becomes of them.
+struct AllowanceBook {
+    private struct Allowance {
+        var until: Int64
+        var used: Int64
+        /// Whether a row is there, which this transaction has locked.
+        var isKept: Bool
+        var isChanged = false
+    }
+
+    private var allowances: [AllowanceKey: Allowance] = [:]
+
+    mutating func keep(_ key: AllowanceKey, until: Int64, used: Int64) {
+        allowances[key] = Allowance(until: until, used: used, isKept: true)
+    }
+
+    mutating func verdict(on event: LedgerEvent, _ keys: AllowanceKeys) -> Verdict {
+        if let duplicates = event.deduplication {
+            for key in keys.repeats where used(key, at: event.at, window: duplicates.window) > 0 { return .duplicate }
+        }
+        if let required = event.requirement, !keys.required.contains(where: { used($0, at: event.at, window: required.window) > 0 }) {
+            return .unseen
+        }
+        for (rate, key) in zip(event.rates, keys.rates) where used(key, at: event.at, window: rate.window) >= rate.limit { return .limited }
+        if let duplicates = event.deduplication {
+            for key in keys.leaves { begin(key, at: event.at, window: duplicates.window) }
+        }
+        for (rate, key) in zip(event.rates, keys.rates) {
+            if var allowance = allowances[key], Self.stands(allowance, at: event.at, window: rate.window) {
+                allowance.used &+= 1
+                allowance.isChanged = true
+                allowances[key] = allowance
+            } else {
+                begin(key, at: event.at, window: rate.window)
+            }
+        }
+        return .counted
+    }
+
+    private func used(_ key: AllowanceKey, at moment: Int64, window: Int64) -> Int64 {
+        guard let allowance = allowances[key], Self.stands(allowance, at: moment, window: window) else { return 0 }
+        return allowance.used
+    }
+
+    private static func stands(_ allowance: Allowance, at moment: Int64, window: Int64) -> Bool {
+        allowance.until > moment && allowance.until <= LedgerTime.latestEnd(at: moment, window: window)
+    }
+
+    private mutating func begin(_ key: AllowanceKey, at moment: Int64, window: Int64) {
+        let (until, isEndless) = moment.addingReportingOverflow(window)
+        allowances[key] = Allowance(
+            until: isEndless ? .max : until, used: 1, isKept: allowances[key]?.isKept ?? false, isChanged: true)
+    }
+
+    /// What has to be written, in the order of the keys.
+    var commands: [PostgresCommand] {
+        let changed = allowances.filter(\.value.isChanged).sorted { $0.key < $1.key }
+        return [
+            (
+                changed.filter(\.value.isKept),
+                """
+                UPDATE allowance SET until = new.until, used = new.used
+                FROM unnest($1, $2, $3) AS new (key, until, used) WHERE allowance.key = new.key
+                """
+            ), (changed.filter { !$0.value.isKept }, "INSERT INTO allowance (key, until, used) SELECT * FROM unnest($1, $2, $3)"),
+        ].compactMap { rows, sql in
+            guard !rows.isEmpty else { return nil }
+            return PostgresCommand(
+                sql, [.blobs(rows.map(\.key.bytes)), .integers(rows.map(\.value.until)), .integers(rows.map(\.value.used))])
+        }
+    }
+}

@@ -1,0 +1,315 @@
+internal import IntertwineFeed
+internal import IntertwineStorage
+
+/// Units of work that share one transaction, from what they ask of the database to what they write there. Pure: it does no I/O.
+///
+/// 1. ``questions`` finds and locks what the units depend on, in one round trip.
+/// 2. ``take(_:)`` keeps the answers; ``decide(_:_:)`` decides unit by unit, each as if it were alone and those before it were written.
+/// 3. ``commands`` write what was decided, in a second round trip with the commit.
+///
+/// What a group found missing and another replica writes meanwhile is a key that is there twice: the group is then rolled back and done
+/// anew.
+struct LedgerGroup {
+    private struct KeptKey: Hashable {
+        var scope: ExactText
+        var key: ExactText
+    }
+
+    private struct KeptAnswer {
+        var fingerprint: ExactText
+        var answer: [UInt8]
+        var expires: Int64
+        var owner: String?
+        var isKept = true
+        var isChanged = false
+    }
+
+    private struct KeptSelection {
+        var expires: Int64
+        var undoneAt: Int64?
+        var isChanged = false
+    }
+
+    private struct Exposure: Hashable {
+        var viewer: ExactText
+        var campaign: ExactText
+        var at: Int64
+    }
+
+    private struct Seen {
+        var count: Int64
+        var until: Int64
+    }
+
+    private let entries: [LedgerEntry]
+    private let now: Int64
+    /// For each unit, those of its events.
+    private let keys: [[AllowanceKeys]]
+    private var allowances = AllowanceBook()
+    private var answers: [KeptKey: KeptAnswer] = [:]
+    private var selections: [ExactText: KeptSelection] = [:]
+    private var inserted: [SelectionRecord] = []
+    private var changes: [PostgresCommand] = []
+    private var events: [(event: LedgerEvent, verdict: Verdict)] = []
+    private var exposures: [Exposure: Seen] = [:]
+    /// The longest window of the events.
+    let longestWindow: Int64
+    /// Days of the events, which need a partition.
+    let days: Set<Int64>
+
+    init(_ entries: [LedgerEntry], now: Int64) {
+        self.entries = entries
+        self.now = now
+        keys = entries.map { $0.events.map { $0.verdict == .counted ? AllowanceKeys($0) : .none } }
+        let events = entries.lazy.flatMap(\.events)
+        longestWindow =
+            events.map { event in
+                max(event.deduplication?.window ?? 0, event.requirement?.window ?? 0, event.rates.map(\.window).max() ?? 0)
+            }.max() ?? 0
+        days = Set(events.map { LedgerTime.day(of: $0.at) })
+    }
+
+    // MARK: What it asks
+
+    /// In the order of ``PostgresLedgerSchema``. What of these is not asked answers nothing.
+    var questions: [PostgresCommand] {
+        var questions: [PostgresCommand] = []
+        if !days.isEmpty {
+            questions.append(
+                PostgresCommand(
+                    "SELECT pg_advisory_xact_lock_shared($1::int, $2::int)",
+                    [.integer(PostgresLedgerSchema.lockClass), .integer(PostgresLedgerSchema.Lock.appending)]))
+        }
+        let viewers = Set(entries.lazy.flatMap(\.changes).map { PostgresLedgerSchema.Lock.of($0.viewer) }).sorted()
+        if !viewers.isEmpty {
+            questions.append(
+                PostgresCommand(
+                    "SELECT pg_advisory_xact_lock($1::int, number::int) FROM unnest($2) AS number",
+                    [.integer(PostgresLedgerSchema.lockClass), .integers(viewers)]))
+        }
+        let wanted = Set(keys.lazy.joined().flatMap(\.all)).sorted()
+        questions.append(
+            PostgresCommand(
+                "SELECT key, until, used FROM allowance WHERE key = ANY ($1) ORDER BY key FOR UPDATE", [.blobs(wanted.map(\.bytes))]))
+        let scopes = entries.compactMap { $0.idempotency?.key }.flatMap { key in
+            [key.scope, key.formerScope].compactMap(\.self).map { (scope: $0, key: key.key) }
+        }
+        questions.append(
+            PostgresCommand(
+                """
+                SELECT scope, key, fingerprint, answer, expires, owner FROM idempotency
+                WHERE (scope, key) IN (SELECT * FROM unnest($1, $2)) ORDER BY scope, key FOR UPDATE OF idempotency
+                """, [.texts(scopes.map(\.scope)), .texts(scopes.map(\.key))]))
+        questions.append(
+            PostgresCommand(
+                "SELECT id, expires, undone_at FROM selection WHERE id = ANY ($1) ORDER BY id FOR UPDATE",
+                [.texts(entries.flatMap { [$0.selection?.id, $0.undoes].compactMap(\.self) })]))
+        return questions
+    }
+
+    /// - Parameter rows: the answers to all of the questions.
+    mutating func take(_ rows: [PostgresRows]) {
+        guard rows.count >= 3 else { return }
+        let (kept, answered, selected) = (rows[rows.count - 3], rows[rows.count - 2], rows[rows.count - 1])
+        for row in 0..<kept.count {
+            guard let key = AllowanceKey(kept.view(row, 0)) else { continue }
+            allowances.keep(key, until: kept.integer(row, 1), used: kept.integer(row, 2))
+        }
+        for row in 0..<answered.count {
+            let key = KeptKey(scope: ExactText(answered.text(row, 0)), key: ExactText(answered.text(row, 1)))
+            answers[key] = KeptAnswer(
+                fingerprint: ExactText(answered.text(row, 2)), answer: answered.bytes(row, 3), expires: answered.integer(row, 4),
+                owner: answered.optionalText(row, 5))
+        }
+        for row in 0..<selected.count {
+            selections[ExactText(selected.text(row, 0))] = KeptSelection(
+                expires: selected.integer(row, 1), undoneAt: selected.optionalInteger(row, 2))
+        }
+    }
+
+    // MARK: What it decides
+
+    /// What becomes of each unit. One that cannot be written fails alone, and nothing of it is kept.
+    mutating func decide(_ rollups: inout PartialRollups, _ uncounted: inout UncountedRows) -> [Result<LedgerReceipt, any Error>] {
+        entries.indices.map { decide(entries[$0], keys[$0], &rollups, &uncounted) }
+    }
+
+    private mutating func decide(
+        _ entry: LedgerEntry, _ keys: [AllowanceKeys], _ rollups: inout PartialRollups, _ uncounted: inout UncountedRows
+    ) -> Result<LedgerReceipt, any Error> {
+        if let key = entry.idempotency?.key, let outcome = outcome(of: key) { return .success(LedgerReceipt(outcome: outcome)) }
+        if let selection = entry.selection, selections[ExactText(selection.id)] != nil {
+            return .failure(StoreError.unavailable("a selection of the id is there"))
+        }
+        if let id = entry.undoes {
+            guard var selection = selections[ExactText(id)] else { return .success(LedgerReceipt(outcome: .expired)) }
+            guard selection.undoneAt == nil else { return .success(LedgerReceipt(outcome: .alreadyUndone)) }
+            guard selection.expires > now else { return .success(LedgerReceipt(outcome: .expired)) }
+            (selection.undoneAt, selection.isChanged) = (now, true)
+            selections[ExactText(id)] = selection
+        }
+        if let selection = entry.selection {
+            inserted.append(selection)
+            selections[ExactText(selection.id)] = KeptSelection(expires: selection.expires)
+        }
+        for change in entry.changes { changes += change.commands(until: entry.selection?.expires ?? now, now: now) }
+        var verdicts: [Verdict] = []
+        for (event, keys) in zip(entry.events, keys) {
+            let verdict = event.verdict == .counted ? allowances.verdict(on: event, keys) : event.verdict
+            rollups.count(event, as: verdict)
+            verdicts.append(verdict)
+            guard verdict == .counted || uncounted.takes(event, as: verdict) else { continue }
+            events.append((event, verdict))
+            if verdict == .counted { remember(event) }
+        }
+        if let (key, answer) = entry.idempotency, let kept = answer(verdicts) {
+            let place = KeptKey(scope: ExactText(key.scope), key: ExactText(key.key))
+            answers[place] = KeptAnswer(
+                fingerprint: ExactText(key.fingerprint), answer: kept, expires: key.expires, owner: key.owner,
+                isKept: answers[place]?.isKept ?? false, isChanged: true)
+        }
+        return .success(LedgerReceipt(outcome: .committed, verdicts: verdicts))
+    }
+
+    private func outcome(of key: IdempotencyKey) -> LedgerReceipt.Outcome? {
+        for scope in [key.scope, key.formerScope].compactMap(\.self) {
+            guard let kept = answers[KeptKey(scope: ExactText(scope), key: ExactText(key.key))], kept.expires > now,
+                // One that is kept for longer than this one would be was kept by a clock that was ahead.
+                kept.expires <= LedgerTime.latestEnd(at: key.expires, window: 0)
+            else { continue }
+            return kept.fingerprint == ExactText(key.fingerprint) ? .replayed(kept.answer) : .keyReused
+        }
+        return nil
+    }
+
+    /// Notes that a viewer saw a campaign, for as long as its caps ask for that.
+    private mutating func remember(_ event: LedgerEvent) {
+        guard event.kind == .impression, let showing = event.showing, let campaign = showing.campaign, showing.remembered > 0,
+            let viewer = event.viewer
+        else { return }
+        let until = LedgerTime.latestEnd(
+            at: event.at, window: Int64(showing.remembered).multipliedReportingOverflow(by: 1_000).partialValue)
+        let exposure = Exposure(viewer: ExactText(viewer), campaign: ExactText(campaign), at: event.at)
+        let seen = exposures[exposure] ?? Seen(count: 0, until: until)
+        exposures[exposure] = Seen(count: seen.count + 1, until: max(seen.until, until))
+    }
+
+    // MARK: What it writes
+
+    /// All but the rollups; nothing where the group has nothing else to tell.
+    var commands: [PostgresCommand] {
+        allowances.commands + answerCommands + selectionCommands + changes + exposureCommands + eventCommands
+    }
+
+    private var answerCommands: [PostgresCommand] {
+        let changed = answers.filter(\.value.isChanged).sorted {
+            ($0.key.scope.text, $0.key.key.text) < ($1.key.scope.text, $1.key.key.text)
+        }
+        return [
+            (
+                changed.filter(\.value.isKept),
+                """
+                UPDATE idempotency AS kept
+                SET fingerprint = new.fingerprint, answer = new.answer, expires = new.expires, owner = new.owner
+                FROM unnest($1, $2, $3, $4, $5, $6) AS new (scope, key, fingerprint, answer, expires, owner)
+                WHERE kept.scope = new.scope AND kept.key = new.key
+                """
+            ),
+            (
+                changed.filter { !$0.value.isKept },
+                """
+                INSERT INTO idempotency (scope, key, fingerprint, answer, expires, owner)
+                SELECT * FROM unnest($1, $2, $3, $4, $5, $6)
+                """
+            ),
+        ].compactMap { rows, sql in
+            guard !rows.isEmpty else { return nil }
+            return PostgresCommand(
+                sql,
+                [
+                    .texts(rows.map(\.key.scope.text)), .texts(rows.map(\.key.key.text)), .texts(rows.map(\.value.fingerprint.text)),
+                    .blobs(rows.map(\.value.answer)), .integers(rows.map(\.value.expires)), .texts(rows.map(\.value.owner)),
+                ])
+        }
+    }
+
+    private var selectionCommands: [PostgresCommand] {
+        var commands: [PostgresCommand] = []
+        if !inserted.isEmpty {
+            let sorted = inserted.sorted { $0.id < $1.id }
+            let steps = sorted.flatMap { record in record.steps.enumerated().map { (record.id, Int64($0.offset), $0.element) } }
+            commands.append(
+                PostgresCommand(
+                    "INSERT INTO selection (id, cell, viewer, expires) SELECT * FROM unnest($1, $2, $3, $4)",
+                    [
+                        .texts(sorted.map(\.id)), .texts(sorted.map(\.cell)), .texts(sorted.map(\.viewer)),
+                        .integers(sorted.map(\.expires)),
+                    ]))
+            commands.append(
+                PostgresCommand(
+                    "INSERT INTO selection_step (selection, number, command, undo) SELECT * FROM unnest($1, $2, $3, $4)",
+                    [
+                        .texts(steps.map(\.0)), .integers(steps.map(\.1)), .texts(steps.map(\.2.command)), .blobs(steps.map(\.2.undo)),
+                    ]))
+        }
+        let undone = selections.filter(\.value.isChanged)
+        if !undone.isEmpty {
+            commands.append(
+                PostgresCommand(
+                    "UPDATE selection SET undone_at = $2 WHERE id = ANY ($1)", [.texts(undone.map(\.key.text)), .integer(now)]))
+        }
+        return commands
+    }
+
+    private var exposureCommands: [PostgresCommand] {
+        guard !exposures.isEmpty else { return [] }
+        let sorted = exposures.sorted {
+            ($0.key.viewer.text, $0.key.campaign.text, $0.key.at) < ($1.key.viewer.text, $1.key.campaign.text, $1.key.at)
+        }
+        return [
+            PostgresCommand(
+                """
+                INSERT INTO exposure AS kept (viewer, campaign, at, count, until) SELECT * FROM unnest($1, $2, $3, $4, $5)
+                ON CONFLICT (viewer, campaign, at)
+                DO UPDATE SET count = kept.count + excluded.count, until = greatest(kept.until, excluded.until)
+                """,
+                [
+                    .texts(sorted.map(\.key.viewer.text)), .texts(sorted.map(\.key.campaign.text)), .integers(sorted.map(\.key.at)),
+                    .integers(sorted.map(\.value.count)), .integers(sorted.map(\.value.until)),
+                ])
+        ]
+    }
+
+    private var eventCommands: [PostgresCommand] {
+        guard !events.isEmpty else { return [] }
+        func texts(_ value: (LedgerEvent) -> String?) -> PostgresValue { .texts(events.map { value($0.event) }) }
+        return [
+            PostgresCommand(
+                """
+                INSERT INTO event (
+                    at, kind, cell, viewer, address, user_agent, verdict, campaign, feed, section, position, layout, creative, advertiser)
+                SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+                """,
+                [
+                    .integers(events.map(\.event.at)), texts(\.kind.rawValue), texts(\.cell), texts(\.viewer), texts(\.address),
+                    texts(\.userAgent), .texts(events.map(\.verdict.rawValue)), texts(\.showing?.campaign), texts(\.showing?.feed),
+                    texts(\.showing?.section), .integers(events.map { ($0.event.showing?.position).map(Int64.init) }),
+                    texts(\.showing?.layout.rawValue), texts(\.creative?.form), texts(\.creative?.advertiser),
+                ])
+        ]
+    }
+}
+
+extension AllowanceKeys {
+    /// Of an event that does not count anyway.
+    static let none = AllowanceKeys(LedgerEvent(at: 0, kind: .impression, cell: ""))
+}
+
+extension ViewerChange {
+    /// Of what lock it needs.
+    fileprivate var viewer: String {
+        switch self {
+        case .add(_, let viewer, _, _, _), .remove(_, let viewer, _, _, _), .takeBack(_, let viewer, _, _): viewer
+        }
+    }
+}

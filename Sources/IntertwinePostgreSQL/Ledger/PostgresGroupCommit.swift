@@ -1,0 +1,315 @@
+internal import Dispatch
+internal import Glibc
+internal import IntertwineFeed
+internal import IntertwineStorage
+internal import Synchronization
+
+/// One transaction for all units of a replica that are waiting: those that arrived while the group before was on its way to the server's
+/// disk.
+///
+/// No unit waits for others to come. `@unchecked Sendable`: what is not behind the lock is touched on the serial queue alone.
+final class PostgresGroupCommit: @unchecked Sendable {
+    typealias Completion = @Sendable (Result<LedgerReceipt, any Error>) -> Void
+
+    struct Limits: Sendable {
+        /// Units that may wait; one more is refused.
+        var waiting: Int
+        /// Units in one transaction, which bounds how long the first of them waits for the last.
+        var group: Int
+        /// How long a unit waits in all for a server that is away, or for what somebody else has locked there.
+        var patience: Duration
+    }
+
+    private final class Unit: Sendable {
+        let entry: LedgerEntry
+        let completion: Completion
+        let arrival = ContinuousClock.now
+
+        init(_ entry: LedgerEntry, _ completion: @escaping Completion) {
+            self.entry = entry
+            self.completion = completion
+        }
+    }
+
+    private struct State {
+        var waiting: [Unit] = []
+        var isRunning = false
+        /// When the group was taken that is being written.
+        var groupBegan: ContinuousClock.Instant?
+        var isWatched = false
+        var statistics = LedgerStatistics()
+    }
+
+    private let address: PostgresAddress
+    private let limits: Limits
+    private let now: @Sendable () -> Int64
+    private let queue = DispatchQueue(label: "intertwine.ledger")
+    private let watch = DispatchQueue(label: "intertwine.ledger.watch")
+    private let state = Mutex(State())
+    private let replica = LedgerReplica()
+    private var connection: PostgresConnection?
+    /// A group of which it is not known whether it was committed. It is found out before anything else is written.
+    private var lost: LedgerReplica.LostCommit?
+    private var sweeper = PostgresSweeper()
+    /// When counts that have no rows were last written, and whether somebody will.
+    private var flush: (last: ContinuousClock.Instant?, isPlanned: Bool) = (nil, false)
+    /// When the server's disk last took something.
+    private var lastCommit: ContinuousClock.Instant?
+
+    /// For how long that shows that it still does.
+    private static let freshness = Duration.seconds(1)
+    /// How long counts wait at the most, so that repetitions without end cost the disk no more than one write now and then.
+    private static let flushInterval = Duration.seconds(1)
+    /// How often a group is done anew that others were in the way of.
+    private static let attempts = 10
+
+    init(_ address: PostgresAddress, limits: Limits, now: @escaping @Sendable () -> Int64) {
+        (self.address, self.limits, self.now) = (address, limits, now)
+    }
+
+    /// - Parameter completion: called on the ledger's own queue, or at once where too many wait.
+    func commit(_ entry: LedgerEntry, completion: @escaping Completion) {
+        let (isAccepted, watches) = state.withLock { state in
+            guard state.waiting.count < limits.waiting else {
+                state.statistics.refused += 1
+                return (false, false)
+            }
+            state.waiting.append(Unit(entry, completion))
+            if !state.isRunning {
+                state.isRunning = true
+                queue.async { [self] in drain() }
+            }
+            defer { state.isWatched = true }
+            return (true, !state.isWatched)
+        }
+        if !isAccepted { completion(.failure(StoreError.overloaded)) }
+        if watches { planWatch() }
+    }
+
+    var statistics: LedgerStatistics {
+        state.withLock { state in
+            var statistics = state.statistics
+            statistics.waiting = state.waiting.count
+            return statistics
+        }
+    }
+
+    /// - Throws: where nothing can be written now.
+    func checkWritable() async throws {
+        try await onQueue { [self] in
+            if let lastCommit, lastCommit.duration(to: .now) < Self.freshness { return }
+            try replica.touch(connected())
+            lastCommit = .now
+        }
+    }
+
+    /// Has the counts that wait be written, so that whoever reads finds all of this replica's.
+    func flushCounts() async throws {
+        try await onQueue { [self] in try writeCounts() }
+    }
+
+    private func onQueue(_ body: @escaping @Sendable () throws -> Void) async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            queue.async { continuation.resume(with: Result { try body() }) }
+        }
+    }
+
+    // MARK: The connection
+
+    /// The connection that writes, made anew where it is lost.
+    private func connected() throws -> PostgresConnection {
+        if let connection, connection.isAlive { return connection }
+        connection = nil
+        let new = try PostgresConnection(address, PostgresSettings(applicationName: "intertwine ledger"))
+        try replica.begin(new, patience: limits.patience.milliseconds)
+        connection = new
+        return new
+    }
+
+    /// What a failure leaves open is rolled back, or ends with its session.
+    private func abandon() {
+        replica.discard()
+        guard let connection else { return }
+        guard (try? connection.execute("ROLLBACK")) != nil, connection.isReusable else {
+            self.connection = nil
+            return
+        }
+    }
+
+    // MARK: Groups
+
+    /// Writes one group, and the next in its turn: whatever else waits for the queue comes in between, also where somebody always waits.
+    private func drain() {
+        commit(next())
+        let isWaitedFor = state.withLock { state in
+            state.isRunning = !state.waiting.isEmpty
+            return state.isRunning
+        }
+        if isWaitedFor { queue.async { [self] in drain() } } else { sweep() }
+    }
+
+    private func next() -> [Unit] {
+        state.withLock { state in
+            let group = Array(state.waiting.prefix(limits.group))
+            state.waiting.removeFirst(group.count)
+            state.groupBegan = .now
+            return group
+        }
+    }
+
+    private func commit(_ group: [Unit]) {
+        guard let first = group.first else { return }
+        let flushes = isFlushDue
+        do {
+            let receipts = try write(group.map(\.entry), flushes: flushes, until: first.arrival + limits.patience)
+            if replica.hasWaitingCounts { planFlush() } else { lastCommit = .now }
+            if flushes { flush.last = .now }
+            let failures = receipts.count { if case .failure = $0 { true } else { false } }
+            state.withLock { state in
+                state.statistics.commits += 1
+                state.statistics.units += group.count - failures
+                state.statistics.failed += failures
+                state.statistics.largestGroup = max(state.statistics.largestGroup, group.count)
+            }
+            for (unit, receipt) in zip(group, receipts) { unit.completion(receipt) }
+        } catch let error as PostgresError where error.isDataFault && group.count > 1 {
+            // One unit cannot be written: its neighbours can, each in a transaction of its own.
+            for unit in group { commit([unit]) }
+        } catch let error as PostgresError where error.isPassing {
+            postpone(group, error.storeError)
+        } catch {
+            fail(group, (error as? PostgresError)?.storeError ?? error)
+        }
+        if sweeper.isLate(after: group.reduce(0) { $0 + max(1, $1.entry.events.count) }) { sweep(isBrief: true) }
+    }
+
+    /// Writes a group, and does it anew where that helps.
+    ///
+    /// - Throws: ``PostgresError`` where nothing was written; `StoreError` where that is not known.
+    private func write(
+        _ entries: [LedgerEntry], flushes: Bool, until deadline: ContinuousClock.Instant
+    ) throws -> [Result<LedgerReceipt, any Error>] {
+        var (attempt, isSent) = (1, false)
+        while true {
+            do {
+                let connection = try connected()
+                if let lost {
+                    let isCommitted = try replica.hasCommitted(lost, connection)
+                    self.lost = nil
+                    if isCommitted && isSent { return lost.receipts }
+                    isSent = false
+                }
+                return try replica.commit(entries, now: now(), flushes: flushes, connection)
+            } catch let error as LedgerReplica.LostCommit {
+                (lost, isSent, connection) = (error, true, nil)
+                // The client may ask again, under its key.
+                guard ContinuousClock.now < deadline else { throw error.cause.storeError }
+            } catch let error as PostgresError {
+                // What a lost group has counted is kept until it is known what became of it.
+                if lost == nil { abandon() } else { connection = nil }
+                let isHopeful = error.isEndOfSession || lost != nil || error.isInTheWay && attempt < Self.attempts
+                guard isHopeful, ContinuousClock.now < deadline else {
+                    if isSent { throw error.storeError }
+                    throw error
+                }
+            }
+            usleep(UInt32.random(in: 1_000...10_000) * UInt32(min(attempt, 10)))
+            attempt += 1
+        }
+    }
+
+    private func fail(_ units: [Unit], _ error: any Error) {
+        if !units.isEmpty { lastCommit = nil }
+        state.withLock { $0.statistics.failed += units.count }
+        for unit in units { unit.completion(.failure(error)) }
+    }
+
+    /// Those whose time is not over go on waiting, before all others.
+    private func postpone(_ group: [Unit], _ error: any Error) {
+        let end = ContinuousClock.now
+        let late = group.prefix { $0.arrival.duration(to: end) >= limits.patience }
+        fail(Array(late), error)
+        state.withLock { $0.waiting.insert(contentsOf: group[late.endIndex...], at: 0) }
+    }
+
+    // MARK: Patience
+
+    /// A network that swallows everything holds the queue up for longer than a unit may wait.
+    private func planWatch() {
+        watch.asyncAfter(deadline: .now() + .milliseconds(Int(max(10, limits.patience.milliseconds / 4)))) { [weak self] in
+            self?.failLate()
+        }
+    }
+
+    /// Fails what waits behind a group that takes too long, once its own time is over.
+    private func failLate() {
+        let now = ContinuousClock.now
+        let (late, goesOn) = state.withLock { state in
+            let isStuck = state.groupBegan.map { $0.duration(to: now) >= limits.patience } ?? false
+            let late = Array(state.waiting.prefix { isStuck && $0.arrival.duration(to: now) >= limits.patience })
+            state.waiting.removeFirst(late.count)
+            state.statistics.failed += late.count
+            state.isWatched = state.isRunning
+            return (late, state.isWatched)
+        }
+        for unit in late { unit.completion(.failure(StoreError.unavailable("PostgreSQL does not answer in time"))) }
+        if goesOn { planWatch() }
+    }
+
+    // MARK: Counts
+
+    private var isFlushDue: Bool { flush.last.map { $0.duration(to: .now) >= Self.flushInterval } ?? true }
+
+    private func writeCounts() throws {
+        guard replica.hasWaitingCounts else { return }
+        _ = try write([], flushes: true, until: .now + limits.patience)
+        flush.last = .now
+    }
+
+    private func planFlush() {
+        guard replica.hasWaitingCounts, !flush.isPlanned else { return }
+        flush.isPlanned = true
+        queue.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in
+            guard let self else { return }
+            flush.isPlanned = false
+            // What fails here is tried again; commits report the state of the server.
+            try? writeCounts()
+            planFlush()
+        }
+    }
+
+    // MARK: Sweeping
+
+    private func sweep(isBrief: Bool = false) {
+        let moment = now()
+        guard sweeper.isDue(moment) else { return }
+        // What fails here is tried again with the next sweep; commits report the state of the server.
+        while sweepOnce(at: moment), !isBrief, state.withLock({ !$0.isRunning }) {}
+    }
+
+    private func sweepOnce(at moment: Int64) -> Bool {
+        do {
+            return try sweeper.sweep(connected(), now: moment, longestWindow: replica.longestWindow)
+        } catch {
+            if let connection, (try? connection.execute("ROLLBACK")) == nil { self.connection = nil }
+            return false
+        }
+    }
+}
+
+extension PostgresError {
+    /// A value that the database cannot take.
+    fileprivate var isDataFault: Bool { code.hasPrefix("22") }
+
+    /// Another replica was in the way: with the same new key, a circle of locks, or by dropping a day.
+    fileprivate var isInTheWay: Bool { isRepeatable || ["23505", "23514", "42P01"].contains(code) }
+
+    /// What may be over before a unit's time is: a server that is away, and locks.
+    fileprivate var isPassing: Bool { isEndOfSession || ["55P03", "57014"].contains(code) }
+}
+
+extension Duration {
+    fileprivate var milliseconds: Int64 {
+        components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
+    }
+}

@@ -1,0 +1,201 @@
+internal import Glibc
+package import IntertwineFeed
+internal import IntertwineStorage
+
+/// What operators ask of the ledger.
+extension PostgresLedger {
+    /// What other replicas have counted of repetitions may come a second later.
+    package func report(_ question: LedgerReport.Question) async throws -> LedgerReport {
+        // By day, ad and verdict there are totals that clicks write themselves.
+        let isOfTotals = question.and != nil || ![.day, .ad, .verdict].contains(question.by)
+        if isOfTotals { try await gatherCounts() } else { try await StoreError.wrappingPostgres { try await commits.flushCounts() } }
+        if question.countsViewers { try await gatherViewers() }
+        return try await pool.run(for: .background) { connection in
+            var report = try isOfTotals ? PostgresReportTables.report(question, connection) : Self.rollups(question, connection)
+            if question.countsViewers { try PostgresReportTables.countViewers(in: &report, of: question, connection) }
+            return report
+        }
+    }
+
+    private static func rollups(_ question: LedgerReport.Question, _ connection: PostgresConnection) throws -> LedgerReport {
+        var values: [PostgresValue] = [.integer(Int64(question.days.lowerBound)), .integer(Int64(question.days.upperBound))]
+        if question.by == .ad {
+            values += [.texts(question.prefixes.map { $0 + ":" }), .texts(question.prefixes.map { $0 + ";" })]
+        }
+        let found = try connection.run([PostgresCommand(query(question.by), values)])[0]
+        // Texts that Swift takes for equal are two groups to the database.
+        var group: ExactText?
+        var rows: [LedgerReport.Row] = []
+        for row in 0..<found.count {
+            let text = question.by == .day ? "\(found.integer(row, 0))" : found.text(row, 0)
+            if ExactText(text) != group {
+                group = ExactText(text)
+                let key: LedgerReport.Key =
+                    switch question.by {
+                    case .day: .day(Int(found.integer(row, 0)))
+                    case .ad: .ad(text)
+                    default: .verdict(Verdict(rawValue: text) ?? .unknown)
+                    }
+                guard rows.count < LedgerReport.rowLimit else { throw LedgerReport.TooLong() }
+                rows.append(LedgerReport.Row(key: key, counts: [:]))
+            }
+            rows[rows.count - 1].counts[LedgerEvent.Kind(rawValue: found.text(row, 1))] = Int(found.integer(row, 2))
+        }
+        if question.by == .verdict {
+            rows = Verdict.allCases.compactMap { verdict in rows.first { $0.key == .verdict(verdict) } }
+        }
+        return LedgerReport(rows: rows)
+    }
+
+    private static func query(_ grouping: LedgerReport.Grouping) -> String {
+        switch grouping {
+        case .day:
+            """
+            SELECT day, kind, sum(count)::bigint FROM rollup_day WHERE day BETWEEN $1 AND $2 AND verdict = 'counted'
+            GROUP BY day, kind ORDER BY day, kind
+            """
+        case .verdict, .hour, .campaign, .advertiser, .creative, .feed, .section, .position:
+            """
+            SELECT verdict, kind, sum(count)::bigint FROM rollup_day WHERE day BETWEEN $1 AND $2
+            GROUP BY verdict, kind ORDER BY verdict, kind
+            """
+        case .ad:
+            // Day by day and prefix by prefix, as the ads of each stand together: the cells of other kinds are never passed.
+            """
+            SELECT cell, kind, sum(count)::bigint
+            FROM (SELECT DISTINCT day FROM rollup_day WHERE day BETWEEN $1 AND $2) AS days
+            CROSS JOIN (SELECT DISTINCT * FROM unnest($3, $4)) AS prefixes (first, beyond)
+            JOIN rollup_cell AS rollup
+            ON rollup.day = days.day AND rollup.verdict = 'counted' AND rollup.cell >= prefixes.first AND rollup.cell < prefixes.beyond
+            GROUP BY cell, kind ORDER BY cell, kind
+            """
+        }
+    }
+
+    package func events(after marker: Int64, limit: Int) async throws -> [RecordedEvent] {
+        try await pool.run(for: .background) { connection in
+            let last = try Self.settledEnd(connection)
+            let rows = try connection.query(
+                """
+                SELECT id, at, kind, cell, viewer, address, user_agent, verdict, campaign, feed, section, position, layout, creative, advertiser
+                FROM event WHERE id > $1 AND id <= $2 ORDER BY id LIMIT $3
+                """, .integer(marker), .integer(last), .integer(Int64(max(limit, 0))))
+            return (0..<rows.count).map { row in
+                let showing = rows.optionalText(row, 12).flatMap(CellLayout.init).map { layout in
+                    Showing(
+                        campaign: rows.optionalText(row, 8), feed: rows.text(row, 9), section: rows.optionalText(row, 10),
+                        position: Int(clamping: rows.integer(row, 11)), layout: layout)
+                }
+                var event = LedgerEvent(
+                    at: rows.integer(row, 1), kind: LedgerEvent.Kind(rawValue: rows.text(row, 2)), cell: rows.text(row, 3),
+                    viewer: rows.optionalText(row, 4), address: rows.optionalText(row, 5), userAgent: rows.optionalText(row, 6),
+                    verdict: Verdict(rawValue: rows.text(row, 7)) ?? .unknown, showing: showing)
+                event.creative = rows.optionalText(row, 13).map { Creative(form: $0, advertiser: rows.optionalText(row, 14)) }
+                return RecordedEvent(marker: rows.integer(row, 0), event: event)
+            }
+        }
+    }
+
+    /// The last marker behind which alone events may still come: numbers are given before the commit, and the commits of replicas come in
+    /// another order. Whoever appends holds a lock together with all others who do; where it can be had alone, nobody is between the two.
+    private static func settledEnd(_ connection: PostgresConnection) throws -> Int64 {
+        var attempt = 1
+        while true {
+            do {
+                return try connection.transaction {
+                    try connection.execute(
+                        """
+                        SET LOCAL lock_timeout = '100ms';
+                        SELECT pg_advisory_xact_lock(\(PostgresLedgerSchema.lockClass), \(PostgresLedgerSchema.Lock.appending))
+                        """)
+                    let rows = try connection.query("SELECT last_value, is_called FROM event_number")
+                    return rows.flag(0, 1) ? rows.integer(0, 0) : 0
+                }
+            } catch let error as PostgresError where error.code == "55P03" && attempt < 50 {
+                attempt += 1
+                // Those who waited behind us have their turn.
+                usleep(20_000)
+            }
+        }
+    }
+
+    package func passTime(to clock: Int64, after elapsed: Duration) async throws -> PassedTime {
+        try await pool.run(for: .background) { connection in
+            try connection.transaction {
+                let rows = try connection.run([
+                    PostgresCommand("LOCK TABLE passed_time IN SHARE ROW EXCLUSIVE MODE"),
+                    PostgresCommand("SELECT reached, clock, doubted FROM passed_time"),
+                    PostgresCommand("SELECT at FROM event ORDER BY id DESC LIMIT 1"),
+                ])
+                let (kept, last) = (rows[1], rows[2])
+                var time =
+                    kept.isEmpty
+                    ? PassedTime(reached: last.isEmpty ? clock : last.integer(0, 0), clock: clock)
+                    : PassedTime(reached: kept.integer(0, 0), clock: kept.integer(0, 1), doubted: kept.optionalInteger(0, 2))
+                time.advance(to: clock, after: elapsed)
+                try connection.query(
+                    """
+                    INSERT INTO passed_time (one, reached, clock, doubted) VALUES (1, $1, $2, $3)
+                    ON CONFLICT (one) DO UPDATE SET reached = excluded.reached, clock = excluded.clock, doubted = excluded.doubted
+                    """, .integer(time.reached), .integer(time.clock), .integer(time.doubted))
+                return time
+            }
+        }
+    }
+
+    /// By whole days: an event goes with the last of its day.
+    package func removeEvents(before moment: Int64) async throws -> Int {
+        // What goes is to be in the totals.
+        try await gatherTotals(withViewers: true)
+        try await pool.run(for: .background) { try PostgresReportTables.remove(before: moment, $0) }
+        let over = try await pool.run(for: .background) { connection in
+            try EventDays.all(connection).filter { EventDays.isOver($0, before: moment) }
+        }
+        var total = 0
+        for day in over {
+            var attempt = 1
+            while true {
+                let removed = try await pool.run(for: .background) { try EventDays.drop(day, $0) }
+                total += removed ?? 0
+                guard removed == nil else { break }
+                guard attempt < 50 else { throw StoreError.unavailable("events of day \(day) are in use by another session") }
+                attempt += 1
+                try await Task.sleep(for: .milliseconds(100))
+            }
+        }
+        return total
+    }
+
+    package func erase(viewer: String, owners: [String]) async throws -> ErasedViewer {
+        var erased = try await pool.run(for: .background) { connection in
+            let rows = try connection.transaction {
+                try connection.run([
+                    PostgresCommand(
+                        "SELECT pg_advisory_xact_lock($1::int, $2::int)",
+                        [.integer(PostgresLedgerSchema.lockClass), .integer(PostgresLedgerSchema.Lock.of(viewer))]),
+                    PostgresCommand("DELETE FROM listing WHERE viewer = $1", [.text(viewer)]),
+                    PostgresCommand("DELETE FROM selection WHERE viewer = $1", [.text(viewer)]),
+                    PostgresCommand("DELETE FROM exposure WHERE viewer = $1", [.text(viewer)]),
+                    PostgresCommand("DELETE FROM idempotency WHERE owner = ANY ($1)", [.texts(owners)]),
+                ])
+            }
+            var erased = ErasedViewer()
+            (erased.listed, erased.selections) = (rows[1].affected, rows[2].affected)
+            (erased.exposures, erased.idempotencyKeys) = (rows[3].affected, rows[4].affected)
+            return erased
+        }
+        var marker: Int64 = 0
+        let last = try await pool.run(for: .background) { try Self.settledEnd($0) }
+        while marker < last {
+            let (start, end) = (marker, min(last, marker + 10_000))
+            erased.events += try await pool.run(for: .background) { connection in
+                try connection.query(
+                    "UPDATE event SET viewer = NULL WHERE id > $1 AND id <= $2 AND viewer = $3", .integer(start), .integer(end),
+                    .text(viewer)
+                ).affected
+            }
+            marker = end
+        }
+        return erased
+    }
+}

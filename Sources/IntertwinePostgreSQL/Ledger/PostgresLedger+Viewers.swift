@@ -1,0 +1,125 @@
+package import IntertwineFeed
+
+/// Viewers' lists.
+extension PostgresLedger {
+    package func cells(on list: ViewerList, of viewer: String, after mark: Int64?, limit: Int) async throws -> [ListedCell] {
+        try await cells(
+            "SELECT cell, mark FROM listing WHERE viewer = $1 AND list = $2 AND leads AND mark < $3 ORDER BY mark DESC LIMIT $4", list,
+            viewer, mark ?? .max, limit)
+    }
+
+    package func cells(on list: ViewerList, of viewer: String, before mark: Int64, limit: Int) async throws -> [ListedCell] {
+        try await cells(
+            "SELECT cell, mark FROM listing WHERE viewer = $1 AND list = $2 AND leads AND mark > $3 ORDER BY mark LIMIT $4", list, viewer,
+            mark, limit)
+    }
+
+    /// The cost is that of the page, however long the list, and however often a cell was put on it.
+    private func cells(
+        _ sql: String, _ list: ViewerList, _ viewer: String, _ mark: Int64, _ limit: Int
+    ) async throws -> [ListedCell] {
+        try await pool.run(for: .request) { connection in
+            let rows = try connection.query(
+                sql, .text(viewer), .text(list.rawValue), .integer(mark), .integer(Int64(max(limit, 0))))
+            return (0..<rows.count).map { ListedCell(cell: rows.text($0, 0), mark: rows.integer($0, 1)) }
+        }
+    }
+
+    package func holds(_ cell: String, on list: ViewerList, of viewer: String) async throws -> Bool {
+        try await pool.run(for: .request) { connection in
+            try !connection.query(
+                "SELECT FROM listing WHERE viewer = $1 AND list = $2 AND cell = $3 AND leads", .text(viewer), .text(list.rawValue),
+                .text(cell)
+            ).isEmpty
+        }
+    }
+
+    /// Reads on the caller's thread.
+    package func withCells<Value>(on lists: [ViewerList], of viewer: String, _ body: ([any CellSet]) throws -> Value) throws -> Value {
+        do {
+            return try pool.use { connection in
+                let stretches = try ListedStretches(lists, of: viewer, connection)
+                defer { stretches.end() }
+                return try body(lists.map { ListedStretch($0, stretches) })
+            }
+        } catch let error as PostgresError {
+            throw error.storeError
+        }
+    }
+}
+
+/// What is known of a viewer's lists: of each, a stretch of cells in their order.
+///
+/// Most viewers have so little listed that all of it comes in the round trip that begins the transaction. Of longer lists, what is asked of
+/// comes a stretch at a time: cells that stand close together are asked of together.
+private final class ListedStretches {
+    /// Cells that come at once.
+    private static let length: Int64 = 1_000
+
+    private struct Stretch {
+        /// What stands before it is not known; nil where nothing does.
+        var start: ExactText?
+        /// What stands behind the last one is not known, unless it is the last of all.
+        var cells: [[UInt8]]
+        var isLast: Bool
+    }
+
+    private let viewer: String
+    private let connection: PostgresConnection
+    private var stretches: [ViewerList: Stretch] = [:]
+
+    init(_ lists: [ViewerList], of viewer: String, _ connection: PostgresConnection) throws {
+        (self.viewer, self.connection) = (viewer, connection)
+        let begin = PostgresCommand("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        let rows = try connection.run([begin] + lists.map { command($0, from: "") })
+        for (list, rows) in zip(lists, rows.dropFirst()) { keep(rows, of: list, from: nil) }
+    }
+
+    /// Ends the transaction, and waits for nothing.
+    func end() {
+        // A connection on which that fails is not used again.
+        try? connection.post([PostgresCommand("COMMIT")])
+    }
+
+    private func command(_ list: ViewerList, from cell: String) -> PostgresCommand {
+        PostgresCommand(
+            "SELECT cell FROM listing WHERE viewer = $1 AND list = $2 AND leads AND cell >= $3 ORDER BY cell LIMIT $4",
+            [.text(viewer), .text(list.rawValue), .text(cell), .integer(Self.length)])
+    }
+
+    private func keep(_ rows: PostgresRows, of list: ViewerList, from start: String?) {
+        stretches[list] = Stretch(
+            start: start.map { ExactText($0) }, cells: (0..<rows.count).map { Array(rows.text($0, 0).utf8) },
+            isLast: rows.count < Self.length)
+    }
+
+    func contains(_ cell: String, on list: ViewerList) throws -> Bool {
+        let bytes = Array(cell.utf8)
+        if let told = stretches[list].flatMap({ Self.tells($0, of: bytes) }) { return told }
+        keep(try connection.run([command(list, from: cell)])[0], of: list, from: cell)
+        return stretches[list].flatMap { Self.tells($0, of: bytes) } ?? false
+    }
+
+    /// Nil where the stretch does not reach to the cell.
+    private static func tells(_ stretch: Stretch, of cell: [UInt8]) -> Bool? {
+        if let start = stretch.start, cell.lexicographicallyPrecedes(start.text.utf8) { return nil }
+        var (low, high) = (0, stretch.cells.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if stretch.cells[middle].lexicographicallyPrecedes(cell) { low = middle + 1 } else { high = middle }
+        }
+        if low < stretch.cells.count { return stretch.cells[low] == cell }
+        return stretch.isLast ? false : nil
+    }
+}
+
+private struct ListedStretch: CellSet {
+    private let list: ViewerList
+    private let stretches: ListedStretches
+
+    init(_ list: ViewerList, _ stretches: ListedStretches) {
+        (self.list, self.stretches) = (list, stretches)
+    }
+
+    func contains(_ cell: String) throws -> Bool { try stretches.contains(cell, on: list) }
+}

@@ -1,0 +1,97 @@
+internal import Foundation
+package import IntertwineFeed
+package import IntertwineStorage
+
+/// The ledger in a PostgreSQL database, for any number of replicas: what one of them has answered holds on all of them.
+///
+/// What is committed is on the server's disk before the answer, once. Where the connection is lost while a group is being committed, the
+/// next one asks what became of it.
+package final class PostgresLedger: KeptLedger {
+    let pool: PostgresPool
+    let commits: PostgresGroupCommit
+    let now: @Sendable () -> Int64
+
+    /// Opens the ledger, and makes its tables where there are none.
+    ///
+    /// - Parameters:
+    ///   - waiting: units that may wait; one more is refused as `StoreError.overloaded`.
+    ///   - group: units that share one transaction at most, which bounds how long the first of them waits for the last.
+    ///   - patience: seconds that a unit waits in all for a server that is away or for what is locked there; it then fails as
+    ///     `StoreError.unavailable`.
+    ///   - reads: what reading may take; reports take no more than half of the connections.
+    ///   - now: milliseconds since 1970-01-01 UTC.
+    /// - Throws: `StoreError.unusable` with one line that says what to do.
+    package init(
+        _ address: PostgresAddress, waiting: Int = 4_096, group: Int = 512, patience: Double = 2, reading reads: ReadLimits = ReadLimits(),
+        now: @escaping @Sendable () -> Int64 = SQLiteLedger.systemTime
+    ) throws(StoreError) {
+        self.now = now
+        pool = PostgresPool(address, reading: reads, settings: PostgresSettings(applicationName: "intertwine reader"))
+        commits = PostgresGroupCommit(
+            address,
+            limits: PostgresGroupCommit.Limits(waiting: max(1, waiting), group: max(1, group), patience: .seconds(patience)), now: now)
+        try PostgresStart.check(pool) { connection in
+            try PostgresSchema.bringUpToDate(
+                connection, part: PostgresLedgerSchema.part, migrations: PostgresLedgerSchema.migrations)
+        }
+    }
+
+    package func commit(_ entry: LedgerEntry) async throws -> LedgerReceipt {
+        try await withCheckedThrowingContinuation { continuation in
+            commits.commit(entry) { continuation.resume(with: $0) }
+        }
+    }
+
+    package func commit(_ entry: LedgerEntry, completion: @escaping @Sendable (Result<LedgerReceipt, any Error>) -> Void) {
+        commits.commit(entry, completion: completion)
+    }
+
+    package var statistics: LedgerStatistics { commits.statistics }
+
+    /// How reading goes.
+    package var readStatistics: ReadStatistics { pool.statistics }
+
+    /// Writes something, unless a commit has just shown that it can be done.
+    package func checkReady() async throws {
+        try await StoreError.wrappingPostgres { try await commits.checkWritable() }
+    }
+
+    /// A server that goes away is nothing to go on from: what is asked of it meanwhile fails.
+    package func look() -> FileNews? { nil }
+
+    package func complete() async throws {
+        try await StoreError.wrappingPostgres { try await commits.flushCounts() }
+    }
+
+    package func replay(of key: IdempotencyKey) async throws -> LedgerReceipt? {
+        let now = now()
+        return try await pool.run(for: .request) { connection in
+            // One that is kept for longer than this one would be was kept by a clock that was ahead.
+            let rows = try connection.query(
+                """
+                SELECT fingerprint, answer FROM idempotency
+                WHERE scope IN ($1, $2) AND key = $3 AND expires > $4 AND expires <= $5 ORDER BY scope = $1 DESC LIMIT 1
+                """, .text(key.scope), .text(key.formerScope), .text(key.key), .integer(now),
+                .integer(LedgerTime.latestEnd(at: key.expires, window: 0)))
+            guard !rows.isEmpty else { return nil }
+            let isSame = ExactText(rows.text(0, 0)) == ExactText(key.fingerprint)
+            return LedgerReceipt(outcome: isSame ? .replayed(rows.bytes(0, 1)) : .keyReused)
+        }
+    }
+
+    package func selection(id: String) async throws -> SelectionRecord? {
+        try await pool.run(for: .request) { connection in
+            let rows = try connection.run([
+                PostgresCommand("SELECT cell, viewer, expires, undone_at FROM selection WHERE id = $1", [.text(id)]),
+                PostgresCommand("SELECT command, undo FROM selection_step WHERE selection = $1 ORDER BY number", [.text(id)]),
+            ])
+            let (found, steps) = (rows[0], rows[1])
+            guard !found.isEmpty else { return nil }
+            return SelectionRecord(
+                id: id, cell: found.text(0, 0), viewer: found.optionalText(0, 1),
+                steps: (0..<steps.count).map { row in
+                    SelectionRecord.Step(command: steps.text(row, 0), undo: steps.isNull(row, 1) ? nil : steps.bytes(row, 1))
+                }, expires: found.integer(0, 2), undoneAt: found.optionalInteger(0, 3))
+        }
+    }
+}

@@ -1,0 +1,27 @@
+package import IntertwineFeed
+
+/// A ledger of the product's own, with what the service asks of it besides what every ledger promises.
+package protocol KeptLedger: Ledger, LedgerArchive {
+    var statistics: LedgerStatistics { get }
+
+    /// How reading goes.
+    var readStatistics: ReadStatistics { get }
+
+    /// What a digest stands for; nil where nobody registered it.
+    func capabilities(of digest: String) async throws -> String?
+
+    /// Keeps what a client can show; on disk when it returns.
+    ///
+    /// - Returns: false where there is no room for another name.
+    func register(client name: String, digest: String, capabilities: String, now: Int64) async throws -> Bool
+
+    /// Looks whether what the ledger is kept in is still there. To be called now and then, by one caller at a time; it blocks.
+    func look() -> FileNews?
+
+    /// Has everything written that waits to be, when the process ends.
+    func complete() async throws
+}
+
+extension SQLiteLedger: KeptLedger {
+    package func complete() async throws { try await completeFile() }
+}

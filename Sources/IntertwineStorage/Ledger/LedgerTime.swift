@@ -1,0 +1,21 @@
+/// How every ledger divides time.
+package enum LedgerTime {
+    /// How far the times of two events may be apart that come in another order than they happened. Milliseconds.
+    private static let disorder: Int64 = 10_000
+
+    /// When a window ends at the latest that begins at a moment or, in another order, somewhat later.
+    package static func latestEnd(at moment: Int64, window: Int64) -> Int64 {
+        let (end, isEndless) = moment.addingReportingOverflow(window)
+        let (latest, isLater) = end.addingReportingOverflow(disorder)
+        return isEndless || isLater ? .max : latest
+    }
+
+    /// Quarters of an hour since 1970-01-01 UTC; times before it are in none of those that are asked for.
+    package static func span(of moment: Int64) -> Int64 { max(0, moment / 900_000) }
+
+    /// Days since 1970-01-01 UTC; times before it are on negative days.
+    package static func day(of moment: Int64) -> Int64 {
+        let length: Int64 = 86_400_000
+        return moment >= 0 ? moment / length : (moment + 1) / length - 1
+    }
+}

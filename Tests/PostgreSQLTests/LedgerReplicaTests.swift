@@ -1,0 +1,130 @@
+import IntertwineFeed
+import IntertwineStorage
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import IntertwinePostgreSQL
+
+@Suite("Replicas with one ledger")
+struct LedgerReplicaTests {
+    private let database: PostgresServer.Database
+    private let replicas: [PostgresLedger]
+
+    init() throws {
+        let database = try PostgresServer.shared().makeDatabase()
+        self.database = database
+        replicas = try (0..<3).map { _ in try PostgresLedger(PostgresAddress(database.uri)) }
+    }
+
+    private func click(_ viewer: String? = nil, cell: String = "ad:1") -> LedgerEvent {
+        LedgerEvent(at: SQLiteLedger.systemTime(), kind: .click, cell: cell, viewer: viewer)
+    }
+
+    /// Commits to all replicas at once, each some of the entries.
+    private func commit(_ count: Int, _ entry: @escaping @Sendable (Int) -> LedgerEntry) async throws -> [LedgerReceipt] {
+        try await withThrowingTaskGroup(of: LedgerReceipt.self) { group in
+            for number in 0..<count {
+                let replica = replicas[number % replicas.count]
+                group.addTask { try await replica.commit(entry(number)) }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+
+    @Test("of requests with one key at one instant, one is performed, and all are answered as that was", arguments: 0..<5)
+    func oneKey(round: Int) async throws {
+        let click = click()
+        let receipts = try await commit(30) { number in
+            let key = IdempotencyKey(scope: "v", key: "\(round)", fingerprint: "f", expires: SQLiteLedger.systemTime() + 60_000)
+            return LedgerEntry(events: [click], idempotency: (key, { _ in [UInt8(number)] }))
+        }
+        #expect(receipts.count { $0.outcome == .committed } == 1)
+        // The others got one and the same answer.
+        #expect(Set(receipts.map(\.outcome)).count == 2)
+        #expect(try database.psql("SELECT count(*) FROM event") == "1")
+    }
+
+    @Test("duplicates count once, rates hold and selections are undone once, whoever is asked")
+    func shared() async throws {
+        let now = SQLiteLedger.systemTime()
+        let verdicts = try await commit(90) { number in
+            var click = LedgerEvent(at: now, kind: .click, cell: "ad:1")
+            click.deduplication = .init(key: "viewer \(number / 2)", window: 60_000)
+            click.rates = [.init(key: "address", limit: 40, window: 60_000)]
+            return LedgerEntry(events: [click])
+        }.flatMap(\.verdicts)
+        #expect(verdicts.count { $0 == .counted } == 40)
+        #expect(try await replicas[0].report(days: 0...100_000, by: .day).rows.first?.counts[.click] == 40)
+        _ = try await replicas[0].commit(
+            LedgerEntry(selection: SelectionRecord(id: "s", cell: "c", viewer: nil, steps: [], expires: now + 60_000)))
+        let undone = try await commit(9) { _ in LedgerEntry(undoes: "s") }
+        #expect(undone.count { $0.outcome == .committed } == 1 && undone.count { $0.outcome == .alreadyUndone } == 8)
+    }
+
+    @Test("what replicas write at the same keys in any order is in nobody's way for long, and adds up", .timeLimit(.minutes(2)))
+    func anyOrder() async throws {
+        let now = SQLiteLedger.systemTime()
+        let receipts = try await commit(600) { number in
+            var random = SeededRandom(seed: UInt64(number))
+            func some(_ word: String) -> String { "\(word) \(Int.random(in: 0..<40, using: &random))" }
+            let events = (0..<4).map { _ in
+                var event = LedgerEvent(at: now, kind: .impression, cell: some("ad:"), viewer: some("v"))
+                event.deduplication = .init(key: some("d"), window: 60_000)
+                event.rates = [.init(key: some("r"), limit: 3, window: 60_000)]
+                event.showing = Showing(campaign: some("c"), feed: "main", remembered: 60)
+                return event
+            }
+            let viewer = some("v")
+            return LedgerEntry(
+                events: events, changes: [.add(list: .saved, viewer: viewer, cell: some("cell"), performance: "\(number)", at: now)],
+                selection: SelectionRecord(id: "\(number)", cell: "c", viewer: viewer, steps: [], expires: now + 60_000))
+        }
+        #expect(receipts.count == 600 && receipts.allSatisfy { $0.outcome == .committed })
+        let counted = receipts.flatMap(\.verdicts).count { $0 == .counted }
+        for replica in replicas { _ = try await replica.report(days: 0...0, by: .day) }
+        #expect(try database.psql("SELECT sum(count) FROM rollup_day WHERE verdict = 'counted'") == "\(counted)")
+        #expect(try database.psql("SELECT sum(count) FROM rollup_cell") == "2400")
+        #expect(try database.psql("SELECT sum(count) FROM delivery WHERE span = -1") == "\(counted)")
+        #expect(try database.psql("SELECT sum(count) FROM exposure") == "\(counted)")
+        #expect(try database.psql("SELECT count(*) FROM event WHERE verdict = 'counted'") == "\(counted)")
+        #expect(try database.psql("SELECT count(DISTINCT slot) FROM rollup_cell") == "3")
+        #expect(try database.psql("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()") == "0")
+    }
+
+    @Test("an export passes over no event that is still being written by another replica")
+    func exportInOrder() async throws {
+        _ = try await replicas[0].commit(LedgerEntry(events: [click("first")]))
+        let other = try PostgresConnection(PostgresAddress(database.uri))
+        try other.execute(
+            """
+            BEGIN;
+            SELECT pg_advisory_xact_lock_shared(\(PostgresLedgerSchema.lockClass), \(PostgresLedgerSchema.Lock.appending));
+            INSERT INTO event (at, kind, cell, viewer, verdict) SELECT at, kind, cell, 'second', verdict FROM event
+            """)
+        _ = try await replicas[0].commit(LedgerEntry(events: [click("third")]))
+        async let exported = replicas[1].events(after: 0, limit: 9)
+        while try database.psql("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted") == "0" {
+            try await Task.sleep(for: .milliseconds(2))
+        }
+        try other.execute("COMMIT")
+        #expect(try await exported.map(\.event.viewer) == ["first", "second", "third"])
+    }
+
+    @Test("each day has a partition of its own, which goes with its events")
+    func days() async throws {
+        let day: Int64 = 86_400_000
+        for number in [-2, 0, 3] as [Int64] {
+            _ = try await replicas[0].commit(LedgerEntry(events: [LedgerEvent(at: number * day, kind: .click, cell: "ad:1")]))
+        }
+        let partitions =
+            "SELECT string_agg(inhrelid::regclass::text, ' ' ORDER BY inhrelid::regclass::text) FROM pg_inherits"
+            + " WHERE inhparent = 'event'::regclass"
+        #expect(try database.psql(partitions) == "event_d0 event_d3 event_dm2")
+        #expect(try await replicas[1].removeEvents(before: 1 * day) == 2)
+        #expect(try database.psql(partitions) == "event_d3")
+        // The first still believes that the day is there.
+        _ = try await replicas[0].commit(LedgerEntry(events: [LedgerEvent(at: 0, kind: .click, cell: "ad:1")]))
+        #expect(try database.psql(partitions) == "event_d0 event_d3")
+    }
+}

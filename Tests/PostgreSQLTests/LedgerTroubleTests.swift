@@ -1,0 +1,144 @@
+import IntertwineFeed
+import IntertwinePostgreSQL
+import IntertwineStorage
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("Ledger in PostgreSQL, in trouble", .timeLimit(.minutes(3)))
+struct LedgerTroubleTests {
+    /// Clicks without end from several clients, and notes what was acknowledged.
+    private final class Clickers: Sendable {
+        private struct State {
+            var acknowledged: [String] = []
+            var failed = 0
+            var isOver = false
+        }
+
+        private let ledger: PostgresLedger
+        private let state = Mutex(State())
+
+        init(_ ledger: PostgresLedger) {
+            self.ledger = ledger
+        }
+
+        var acknowledged: [String] { state.withLock { $0.acknowledged } }
+        var failed: Int { state.withLock { $0.failed } }
+
+        func stop() { state.withLock { $0.isOver = true } }
+
+        func run(_ clients: Int = 16) async {
+            await withTaskGroup(of: Void.self) { group in
+                for client in 0..<clients {
+                    group.addTask { [self] in
+                        for number in 0... {
+                            if state.withLock({ $0.isOver }) { return }
+                            let id = "\(client)-\(number)"
+                            let click = LedgerEvent(at: SQLiteLedger.systemTime(), kind: .click, cell: "ad:1", viewer: id)
+                            do {
+                                _ = try await ledger.commit(LedgerEntry(events: [click]))
+                                state.withLock { $0.acknowledged.append(id) }
+                            } catch {
+                                state.withLock { $0.failed += 1 }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+
+        func waitForMore(_ count: Int) async {
+            let goal = acknowledged.count + count
+            while acknowledged.count < goal { try? await Task.sleep(for: .milliseconds(2)) }
+        }
+    }
+
+    /// Nothing that was acknowledged is lost, nothing is there twice, and counts are those of the events.
+    private func check(_ clickers: Clickers, _ ledger: PostgresLedger, _ database: PostgresServer.Database) async throws {
+        let viewers = try await ledger.events(after: 0, limit: .max).compactMap(\.event.viewer)
+        #expect(Set(viewers).count == viewers.count)
+        #expect(Set(viewers).isSuperset(of: clickers.acknowledged))
+        #expect(try database.psql("SELECT sum(count) FROM rollup_day") == "\(viewers.count)")
+    }
+
+    @Test("sessions that are ended under load lose and double nothing, and nobody is told of a failure")
+    func endedSessions() async throws {
+        let database = try PostgresServer.shared().makeDatabase()
+        let ledger = try PostgresLedger(PostgresAddress(database.uri), patience: 30)
+        let clickers = Clickers(ledger)
+        async let clicking: Void = clickers.run()
+        for _ in 0..<20 {
+            await clickers.waitForMore(30)
+            try database.psql(
+                """
+                SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                WHERE datname = current_database() AND application_name = 'intertwine ledger'
+                """)
+        }
+        await clickers.waitForMore(30)
+        clickers.stop()
+        await clicking
+        #expect(clickers.failed == 0)
+        try await check(clickers, ledger, database)
+    }
+
+    @Test("a server that crashes and comes back under load has all that was acknowledged, once; meanwhile it is said to be away")
+    func restartedServer() async throws {
+        let server = try PostgresServer()
+        let database = try server.makeDatabase()
+        let ledger = try PostgresLedger(PostgresAddress(database.uri), patience: 0.2)
+        let clickers = Clickers(ledger)
+        async let clicking: Void = clickers.run()
+        await clickers.waitForMore(100)
+        try server.stop()
+        while clickers.failed == 0 { try? await Task.sleep(for: .milliseconds(2)) }
+        await #expect(throws: StoreError.self) { try await ledger.checkReady() }
+        try server.start()
+        await clickers.waitForMore(100)
+        clickers.stop()
+        await clicking
+        try await ledger.checkReady()
+        try await check(clickers, ledger, database)
+    }
+
+    @Test("what somebody else keeps locked is waited for as long as a click may wait, and no longer")
+    func locked() async throws {
+        let database = try PostgresServer.shared().makeDatabase()
+        let ledger = try PostgresLedger(PostgresAddress(database.uri), patience: 0.3)
+        func click(_ viewer: String) -> LedgerEntry {
+            LedgerEntry(events: [LedgerEvent(at: SQLiteLedger.systemTime(), kind: .click, cell: "ad:1", viewer: viewer)])
+        }
+        _ = try await ledger.commit(click("before"))
+        let other = try PostgresConnection(PostgresAddress(database.uri))
+        try other.execute("BEGIN; LOCK TABLE event IN ACCESS EXCLUSIVE MODE")
+        await #expect(throws: StoreError.self) { try await ledger.commit(click("during")) }
+        try other.execute("ROLLBACK")
+        _ = try await ledger.commit(click("after"))
+        #expect(try await ledger.events(after: 0, limit: 9).map(\.event.viewer) == ["before", "after"])
+    }
+
+    @Test("beyond the bound on what waits, it says that it is overloaded, and keeps the rest")
+    func overloaded() async throws {
+        let database = try PostgresServer.shared().makeDatabase()
+        let ledger = try PostgresLedger(PostgresAddress(database.uri), waiting: 8, patience: 30)
+        let outcomes = await withTaskGroup(of: String.self) { group in
+            for number in 0..<400 {
+                group.addTask {
+                    do {
+                        _ = try await ledger.commit(
+                            LedgerEntry(events: [LedgerEvent(at: 1, kind: .click, cell: "ad:1", viewer: "\(number)")]))
+                        return "committed"
+                    } catch StoreError.overloaded {
+                        return "overloaded"
+                    } catch {
+                        return "\(error)"
+                    }
+                }
+            }
+            return await group.reduce(into: [String: Int]()) { $0[$1, default: 0] += 1 }
+        }
+        let committed = outcomes["committed"] ?? 0
+        #expect(committed >= 8 && committed + (outcomes["overloaded"] ?? 0) == 400, "\(outcomes)")
+        #expect(try await ledger.events(after: 0, limit: 999).count == committed)
+    }
+}

@@ -1,0 +1,212 @@
+import IntertwineFeed
+import IntertwineStorage
+import Synchronization
+import Testing
+
+@Suite("Reports, export and retention, in every ledger")
+struct LedgerArchiveTests {
+    /// Follows each click with the next before the ledger can look up.
+    private final class RestlessClicker: Sendable {
+        private let ledger: any Ledger
+        private let isOver = Mutex(false)
+
+        init(_ ledger: any Ledger) {
+            self.ledger = ledger
+        }
+
+        func begin() {
+            ledger.commit(click(at: 20 * LedgerBench.day)) { [self] _ in
+                if !isOver.withLock({ $0 }) { begin() }
+            }
+        }
+
+        func stop() { isOver.withLock { $0 = true } }
+    }
+
+    @Test("by day", arguments: LedgerKind.allCases)
+    func byDay(kind: LedgerKind) async throws {
+        let bench = try await LedgerBench.reported(kind)
+        let ledger = bench.ledger
+        let rows = try await ledger.report(days: 0...11, by: .day).rows
+        #expect(
+            rows == [
+                LedgerReport.Row(key: .day(10), counts: [.impression: 4, .click: 1]),
+                LedgerReport.Row(key: .day(11), counts: [.impression: 3, .selection: 5]),
+            ])
+        #expect(rows[0].clickThroughRate == 0.25)
+        #expect(try await ledger.report(days: 13...99, by: .day).rows.isEmpty)
+    }
+
+    @Test("by ad", arguments: LedgerKind.allCases)
+    func byAd(kind: LedgerKind) async throws {
+        let bench = try await LedgerBench.reported(kind)
+        let ledger = bench.ledger
+        #expect(
+            try await ledger.report(days: 10...12, by: .ad).rows == [
+                LedgerReport.Row(key: .ad("ad:1"), counts: [.impression: 4, .click: 2]),
+                LedgerReport.Row(key: .ad("ad:2"), counts: [.impression: 3]),
+            ])
+        #expect(try await ledger.report(days: 12...12, by: .ad).rows == [LedgerReport.Row(key: .ad("ad:1"), counts: [.click: 1])])
+    }
+
+    @Test("by ad of every kind whose prefix is named, and ids that differ in their bytes are two", arguments: LedgerKind.allCases)
+    func byPrefix(kind: LedgerKind) async throws {
+        let bench = try await LedgerBench.reported(kind)
+        let ledger = bench.ledger
+        let cells = ["promo:a", "promotion:b", "ad:\u{E9}", "ad:e\u{301}", "ad:e\u{301}", "x:y"]
+        for cell in cells {
+            _ = try await ledger.commit(click(on: cell, at: 20 * LedgerBench.day))
+        }
+        let rows = try await ledger.report(LedgerReport.Question(days: 20...20, by: .ad, prefixes: ["promo", "ad", "none"])).rows
+        #expect(rows.map { row in row.counts[.click] } == [2, 1, 1])
+        let keys = rows.map { row -> [UInt8] in if case .ad(let cell) = row.key { Array(cell.utf8) } else { [] } }
+        #expect(keys == ["ad:e\u{301}", "ad:\u{E9}", "promo:a"].map { Array($0.utf8) })
+        #expect(try await ledger.report(LedgerReport.Question(days: 20...20, by: .ad, prefixes: [])).rows.isEmpty)
+        let counted = try bench.query("SELECT count FROM rollup_cell WHERE cell LIKE 'ad:%' AND day = 20 ORDER BY cell")
+        #expect(counted == "2\n1")
+    }
+
+    @Test("by verdict", arguments: LedgerKind.allCases)
+    func byVerdict(kind: LedgerKind) async throws {
+        let bench = try await LedgerBench.reported(kind)
+        let ledger = bench.ledger
+        #expect(
+            try await ledger.report(days: 10...12, by: .verdict).rows == [
+                LedgerReport.Row(key: .verdict(.counted), counts: [.impression: 8, .click: 2, .selection: 5, .undo: 1]),
+                LedgerReport.Row(key: .verdict(.duplicate), counts: [.click: 2]),
+                LedgerReport.Row(key: .verdict(.bot), counts: [.click: 1]),
+            ])
+    }
+
+    @Test("an export goes on behind its marker and meets every event once", arguments: LedgerKind.allCases, [1, 4, 100])
+    func export(kind: LedgerKind, limit: Int) async throws {
+        let bench = try await LedgerBench.reported(kind)
+        let ledger = bench.ledger
+        var markers: [Int64] = []
+        while case let page = try await ledger.events(after: markers.last ?? 0, limit: limit), !page.isEmpty {
+            #expect(page.count <= limit)
+            markers += page.map(\.marker)
+        }
+        #expect(markers.count == 19 && markers == Set(markers).sorted())
+    }
+
+    @Test("rollups are exactly what the events add up to", arguments: LedgerKind.allCases)
+    func exact(kind: LedgerKind) async throws {
+        let bench = try await LedgerBench.reported(kind)
+        let events = "SELECT at / 86400000 AS day, cell, kind, verdict, count(*) FROM event GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"
+        let rollups = "SELECT day, cell, kind, verdict, sum(count) FROM rollup_cell GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"
+        #expect(try bench.query(events) == bench.query(rollups))
+        let days = "SELECT day, kind, verdict, sum(count) FROM rollup_cell GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
+        let ofDays = "SELECT day, kind, verdict, sum(count) FROM rollup_day GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
+        #expect(try bench.query(days) == bench.query(ofDays))
+    }
+
+    @Test("old events go, reports and markers stay", arguments: LedgerKind.allCases)
+    func retention(kind: LedgerKind) async throws {
+        let bench = try await LedgerBench.reported(kind)
+        let ledger = bench.ledger
+        let before = try await ledger.report(days: 0...99, by: .ad)
+        let last = try #require(try await ledger.events(after: 0, limit: 99).last)
+        #expect(try await ledger.removeEvents(before: 11 * LedgerBench.day) == 7)
+        #expect(try await ledger.removeEvents(before: 11 * LedgerBench.day) == 0)
+        #expect(try await ledger.report(days: 0...99, by: .ad) == before)
+        #expect(try await ledger.removeEvents(before: .max) == 12)
+        #expect(try bench.query("SELECT count(*) FROM event") == "0")
+        let again = try bench.another()
+        for ledger in [again, ledger, again] {
+            for _ in 0..<2 { _ = try await ledger.commit(bench.click()) }
+        }
+        let markers = try await ledger.events(after: last.marker, limit: 9).map(\.marker)
+        #expect(markers == Array(last.marker + 1...last.marker + 6))
+        #expect(try await ledger.removeEvents(before: .max) == 6)
+        #expect(try await ledger.removeEvents(before: .max) == 0)
+        _ = try await ledger.commit(bench.click())
+        #expect(try await ledger.events(after: last.marker + 6, limit: 9).count == 1)
+    }
+
+    @Test(
+        "clicks that never pause hold up neither retention nor export nor reports", .timeLimit(.minutes(1)), arguments: LedgerKind.allCases)
+    func turns(kind: LedgerKind) async throws {
+        let bench = try await LedgerBench.reported(kind)
+        let ledger = bench.ledger
+        let clicker = RestlessClicker(ledger)
+        clicker.begin()
+        defer { clicker.stop() }
+        #expect(try await ledger.removeEvents(before: 11 * LedgerBench.day) == 7)
+        try await ledger.checkReady()
+        #expect(try await ledger.events(after: 0, limit: 5).count == 5)
+        #expect(try await ledger.report(days: 10...10, by: .day).rows.count == 1)
+        #expect(try await ledger.passTime(to: 0, after: .zero).reached == 0)
+    }
+
+    @Test("events behind those of a clock that was ahead go too", arguments: LedgerKind.allCases)
+    func clockAhead(kind: LedgerKind) async throws {
+        let bench = try await LedgerBench.reported(kind)
+        let (ledger, day) = (bench.ledger, LedgerBench.day)
+        let now = SQLiteLedger.systemTime()
+        func record(_ count: Int, at moment: Int64) async throws {
+            let click = click(at: moment).events[0]
+            _ = try await ledger.commit(LedgerEntry(events: Array(repeating: click, count: count)))
+        }
+        try await record(5_000, at: now + 30 * day)
+        try await record(1_000, at: now - 10 * day)
+        try await record(3_000, at: now - 1)
+        #expect(try await ledger.removeEvents(before: now - day) == 19 + 1_000)
+        #expect(try bench.query("SELECT count(*), count(*) FILTER (WHERE at <= \(now - day)) FROM event") == "8000|0")
+    }
+
+    @Test("the time that has passed is kept, for whoever asks next", arguments: LedgerKind.allCases)
+    func passedTime(kind: LedgerKind) async throws {
+        let bench = try await LedgerBench.reported(kind)
+        let last = try #require(try await bench.ledger.events(after: 0, limit: 99).last).event.at
+        #expect(try await bench.ledger.passTime(to: last + 1_000, after: .zero).reached == last + 1_000)
+        // A leap of more than a day is doubted.
+        #expect(try await bench.another().passTime(to: last + 9 * LedgerBench.day, after: .seconds(1)).reached == last + 2_000)
+    }
+
+    @Test("what is kept of a viewer goes, and the name from the events, whose counts stay", arguments: LedgerKind.allCases)
+    func erasure(kind: LedgerKind) async throws {
+        let bench = try LedgerBench(kind)
+        let (ledger, clock) = (bench.ledger, bench.clock)
+        for viewer in ["v", "w"] {
+            let id = "s\(viewer)"
+            let key = IdempotencyKey(scope: viewer, owner: "owner \(viewer)", key: "k", fingerprint: "f", expires: clock.now + 1_000)
+            let showing = Showing(campaign: "c", feed: "main", remembered: 60)
+            _ = try await ledger.commit(
+                LedgerEntry(
+                    events: [LedgerEvent(at: clock.now, kind: .impression, cell: "ad:1", viewer: viewer, showing: showing)],
+                    changes: [.add(list: .saved, viewer: viewer, cell: "user:a", performance: id, at: clock.now)],
+                    selection: SelectionRecord(id: id, cell: "user:a", viewer: viewer, steps: [], expires: clock.now + 1_000),
+                    idempotency: (key, { _ in [1] })))
+        }
+        let erased = try await ledger.erase(viewer: "v", owners: ["owner v", "nobody"])
+        #expect([erased.listed, erased.selections, erased.exposures, erased.idempotencyKeys, erased.events] == [1, 1, 1, 1, 1])
+        #expect(try await ledger.events(after: 0, limit: 9).map(\.event.viewer) == [nil, "w"])
+        #expect(try await ledger.selection(id: "sv") == nil)
+        #expect(try await ledger.selection(id: "sw") != nil)
+        #expect(try await !ledger.holds("user:a", on: .saved, of: "v"))
+        #expect(try await ledger.holds("user:a", on: .saved, of: "w"))
+        #expect(try await ledger.report(days: 0...100_000, by: .day).rows.first?.counts[.impression] == 2)
+    }
+}
+
+extension LedgerBench {
+    static let day: Int64 = 86_400_000
+
+    /// A ledger with some days of events.
+    static func reported(_ kind: LedgerKind) async throws -> LedgerBench {
+        let bench = try LedgerBench(kind, hasClock: false)
+        for (day, kind, cell, verdict, count) in [
+            (10, .impression, "ad:1", .counted, 4), (10, .click, "ad:1", .counted, 1), (10, .click, "ad:1", .duplicate, 2),
+            (11, .impression, "ad:2", .counted, 3), (11, .selection, "user:a", .counted, 5), (11, .click, "ad:2", .bot, 1),
+            (12, .undo, "user:a", .counted, 1), (12, .click, "ad:1", .counted, 1), (12, .impression, "ae", .counted, 1),
+        ] as [(Int64, LedgerEvent.Kind, String, Verdict, Int)] {
+            for number in 0..<count {
+                // The first and the last millisecond of the day.
+                let at = day * Self.day + (number % 2 == 0 ? 0 : Self.day - 1)
+                _ = try await bench.ledger.commit(LedgerEntry(events: [LedgerEvent(at: at, kind: kind, cell: cell, verdict: verdict)]))
+            }
+        }
+        return bench
+    }
+}

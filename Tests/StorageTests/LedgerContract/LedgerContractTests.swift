@@ -1,0 +1,286 @@
+import IntertwineFeed
+import IntertwineStorage
+import Testing
+
+@Suite("Every ledger")
+struct LedgerContractTests {
+    @Test("an event is on disk, with all it had, when its receipt comes", arguments: LedgerKind.allCases)
+    func event(kind: LedgerKind) async throws {
+        let bench = try LedgerBench(kind)
+        let (ledger, clock) = (bench.ledger, bench.clock)
+        #expect(try await ledger.commit(bench.click()) == LedgerReceipt(outcome: .committed, verdicts: [.counted]))
+        let row = try bench.query("SELECT at, kind, cell, viewer, address, user_agent, verdict FROM event")
+        #expect(row == "\(clock.now)|click|ad:1|v|192.0.2.0|agent|counted")
+        let anonymous = LedgerEvent(at: 5, kind: .impression, cell: "ad:2", verdict: .bot)
+        _ = try await ledger.commit(LedgerEntry(events: [anonymous]))
+        let events = try await ledger.events(after: 0, limit: 10)
+        #expect(events.last?.event == anonymous)
+    }
+
+    @Test(
+        "what a campaign delivered is counted with its events, by quarters of an hour and in all, and kept for its caps",
+        arguments: LedgerKind.allCases)
+    func delivery(kind: LedgerKind) async throws {
+        let bench = try LedgerBench(kind)
+        let (ledger, clock) = (bench.ledger, bench.clock)
+        let showing = Showing(campaign: "spring", feed: "news", section: "top", position: 7, layout: .table, remembered: 3_600)
+        func seen(_ viewer: String?, _ verdict: Verdict = .counted) -> LedgerEntry {
+            LedgerEntry(events: [
+                LedgerEvent(at: clock.now, kind: .impression, cell: "ad:1", viewer: viewer, verdict: verdict, showing: showing)
+            ])
+        }
+        let span = clock.now / 900_000
+        for entry in [seen("v"), seen("v"), seen(nil), seen("v", .bot)] { _ = try await ledger.commit(entry) }
+        clock.advance(900_000)
+        _ = try await ledger.commit(seen("w"))
+        #expect(
+            try bench.query("SELECT campaign, kind, span, sum(count) FROM delivery GROUP BY campaign, kind, span ORDER BY span")
+                == "spring|impression|-1|4\nspring|impression|\(span)|3\nspring|impression|\(span + 1)|1")
+        #expect(try bench.query("SELECT viewer, campaign, count FROM exposure ORDER BY at") == "v|spring|2\nw|spring|1")
+        var kept = showing
+        kept.remembered = 0
+        #expect(try await ledger.events(after: 0, limit: 10).map(\.event.showing) == Array(repeating: kept, count: 5))
+    }
+
+    @Test("duplicates within the window do not count; after it they do again", arguments: LedgerKind.allCases)
+    func duplicates(kind: LedgerKind) async throws {
+        let bench = try LedgerBench(kind)
+        let (ledger, clock) = (bench.ledger, bench.clock)
+        let entry = { bench.click(duplicates: .init(key: "k", window: 1_000)) }
+        #expect(try await ledger.commit(entry()).verdicts == [.counted])
+        clock.advance(999)
+        #expect(try await ledger.commit(entry()).verdicts == [.duplicate])
+        #expect(try await ledger.commit(bench.click(duplicates: .init(key: "other", window: 1_000))).verdicts == [.counted])
+        clock.advance(1)
+        #expect(try await ledger.commit(entry()).verdicts == [.counted])
+        // Two in one entry, and two at the same instant.
+        let both = LedgerEntry(
+            events: bench.click(duplicates: .init(key: "x", window: 9)).events + bench.click(duplicates: .init(key: "x", window: 9)).events)
+        #expect(try await ledger.commit(both).verdicts == [.counted, .duplicate])
+        async let first = ledger.commit(bench.click(duplicates: .init(key: "y", window: 9)))
+        async let second = ledger.commit(bench.click(duplicates: .init(key: "y", window: 9)))
+        #expect(try await Set([first.verdicts, second.verdicts]) == [[.counted], [.duplicate]])
+    }
+
+    @Test("keys that differ in their bytes are two, in one group as in several", arguments: LedgerKind.allCases)
+    func keysAreBytes(kind: LedgerKind) async throws {
+        let bench = try LedgerBench(kind)
+        let ledger = bench.ledger
+        let events = ["\u{E9}", "e\u{301}"].map { bench.click(duplicates: .init(key: $0, window: 1_000)).events }.reduce([], +)
+        #expect(try await ledger.commit(LedgerEntry(events: events)).verdicts == [.counted, .counted])
+        #expect(try await ledger.commit(LedgerEntry(events: events)).verdicts == [.duplicate, .duplicate])
+    }
+
+    @Test("an answer that is kept under the scope of the signing key before is found, read and written", arguments: LedgerKind.allCases)
+    func formerScope(kind: LedgerKind) async throws {
+        let bench = try LedgerBench(kind)
+        let (ledger, clock) = (bench.ledger, bench.clock)
+        func key(_ scope: String, former: String? = nil, _ fingerprint: String = "f") -> IdempotencyKey {
+            IdempotencyKey(scope: scope, formerScope: former, key: "k", fingerprint: fingerprint, expires: clock.now + 1_000)
+        }
+        var entry = bench.click()
+        entry.idempotency = (key("old"), { _ in [1] })
+        #expect(try await ledger.commit(entry).outcome == .committed)
+        entry.idempotency = (key("new", former: "old"), { _ in [2] })
+        #expect(try await ledger.replay(of: key("new", former: "old"))?.outcome == .replayed([1]))
+        #expect(try await ledger.replay(of: key("new"))?.outcome == nil)
+        #expect(try await ledger.commit(entry).outcome == .replayed([1]))
+        #expect(try await ledger.replay(of: key("new", former: "old", "g"))?.outcome == .keyReused)
+    }
+
+    @Test(
+        "what an event leaves behind and what it repeats may differ, in one group as in several", arguments: LedgerKind.allCases,
+        [false, true])
+    func keysAndRepeats(kind: LedgerKind, areOneGroup: Bool) async throws {
+        let bench = try LedgerBench(kind)
+        let (ledger, clock) = (bench.ledger, bench.clock)
+        let named = { (viewer: String) in
+            bench.click(duplicates: .init(keys: [viewer, "anyone"], repeats: [viewer, "anonymous"], window: 1_000)).events
+        }
+        let anonymous = bench.click(duplicates: .init(keys: ["anonymous"], repeats: ["anonymous", "anyone"], window: 1_000)).events
+        let events = named("v") + named("w") + anonymous + named("v")
+        var verdicts: [Verdict] = []
+        for group in areOneGroup ? [events] : events.map({ [$0] }) {
+            verdicts += try await ledger.commit(LedgerEntry(events: group)).verdicts
+        }
+        #expect(verdicts == [.counted, .counted, .duplicate, .duplicate])
+        // The window of what the last of several left behind begins with it.
+        clock.advance(900)
+        #expect(try await ledger.commit(LedgerEntry(events: named("x"))).verdicts == [.counted])
+        clock.advance(900)
+        var late = anonymous
+        late[0].at = clock.now
+        #expect(try await ledger.commit(LedgerEntry(events: late)).verdicts == [.duplicate])
+        clock.advance(100)
+        late[0].at = clock.now
+        #expect(try await ledger.commit(LedgerEntry(events: late)).verdicts == [.counted])
+    }
+
+    @Test("a rate counts so many in a window, and what it refuses uses nothing up", arguments: LedgerKind.allCases)
+    func rates(kind: LedgerKind) async throws {
+        let bench = try LedgerBench(kind)
+        let (ledger, clock) = (bench.ledger, bench.clock)
+        let rate = LedgerEvent.RateLimit(key: "v", limit: 2, window: 1_000)
+        var verdicts: [Verdict] = []
+        for _ in 0..<4 {
+            verdicts += try await ledger.commit(bench.click(duplicates: .init(key: "\(verdicts.count)", window: 1_000), rates: [rate]))
+                .verdicts
+        }
+        #expect(verdicts == [.counted, .counted, .limited, .limited])
+        clock.advance(1_000)
+        // What was limited has left no duplicate behind, and what is a duplicate uses no rate.
+        #expect(try await ledger.commit(bench.click(duplicates: .init(key: "3", window: 1_000), rates: [rate])).verdicts == [.counted])
+        #expect(try await ledger.commit(bench.click(duplicates: .init(key: "3", window: 1_000), rates: [rate])).verdicts == [.duplicate])
+        #expect(try await ledger.commit(bench.click(rates: [rate])).verdicts == [.counted])
+        #expect(try await ledger.commit(bench.click(rates: [rate])).verdicts == [.limited])
+    }
+
+    @Test("what the caller has decided stays", arguments: LedgerKind.allCases, Verdict.allCases.filter { $0 != .counted })
+    func callersVerdict(kind: LedgerKind, _ verdict: Verdict) async throws {
+        let bench = try LedgerBench(kind)
+        let ledger = bench.ledger
+        let entry = bench.click("ad:1", verdict, duplicates: .init(key: "k", window: 1_000))
+        #expect(try await ledger.commit(entry).verdicts == [verdict])
+        #expect(try await ledger.commit(bench.click(duplicates: .init(key: "k", window: 1_000))).verdicts == [.counted])
+    }
+
+    @Test("an idempotency key is answered as before, for its time, and for its request alone", arguments: LedgerKind.allCases)
+    func idempotency(kind: LedgerKind) async throws {
+        let bench = try LedgerBench(kind)
+        let (ledger, clock) = (bench.ledger, bench.clock)
+        func key(_ fingerprint: String) -> IdempotencyKey {
+            IdempotencyKey(scope: "v", key: "k", fingerprint: fingerprint, expires: clock.now + 86_400_000)
+        }
+        var entry = bench.click()
+        entry.idempotency = (key("a"), { $0 == [.counted] ? [1, 2] : [] })
+        #expect(try await ledger.replay(of: key("a")) == nil)
+        #expect(try await ledger.commit(entry).outcome == .committed)
+        entry.idempotency = (key("a"), { _ in [3] })
+        #expect(try await ledger.commit(entry) == LedgerReceipt(outcome: .replayed([1, 2])))
+        #expect(try await ledger.replay(of: key("a")) == LedgerReceipt(outcome: .replayed([1, 2])))
+        entry.idempotency = (key("b"), { _ in [4] })
+        #expect(try await ledger.commit(entry) == LedgerReceipt(outcome: .keyReused))
+        #expect(try await ledger.replay(of: key("b"))?.outcome == .keyReused)
+        #expect(try await ledger.events(after: 0, limit: 10).count == 1)
+        clock.advance(86_400_000)
+        #expect(try await ledger.commit(entry).outcome == .committed)
+    }
+
+    @Test("of many requests with one key at one instant, one is performed", arguments: LedgerKind.allCases)
+    func idempotencyAtOnce(kind: LedgerKind) async throws {
+        let bench = try LedgerBench(kind)
+        let ledger = bench.ledger
+        let entry = { (number: UInt8) in
+            var entry = bench.click()
+            entry.idempotency = (IdempotencyKey(scope: "v", key: "k", fingerprint: "f", expires: .max), { _ in [number] })
+            return entry
+        }
+        let outcomes = try await withThrowingTaskGroup(of: LedgerReceipt.self) { group in
+            for number in 0..<20 {
+                let entry = entry(UInt8(number))
+                group.addTask { try await ledger.commit(entry) }
+            }
+            var outcomes: [LedgerReceipt] = []
+            for try await receipt in group { outcomes.append(receipt) }
+            return outcomes
+        }
+        #expect(outcomes.filter { $0.outcome == .committed }.count == 1)
+        #expect(Set(outcomes.map(\.outcome)).count == 2)
+        #expect(try await ledger.events(after: 0, limit: 99).count == 1)
+    }
+
+    @Test("a selection is undone once, in its time", arguments: LedgerKind.allCases)
+    func undo(kind: LedgerKind) async throws {
+        let bench = try LedgerBench(kind)
+        let (ledger, clock) = (bench.ledger, bench.clock)
+        let record = SelectionRecord(
+            id: "s", cell: "user:a", viewer: "v", steps: [.init(command: "analytics", undo: nil), .init(command: "save", undo: [0, 255])],
+            expires: clock.now + 1_000)
+        #expect(try await ledger.selection(id: "s") == nil)
+        _ = try await ledger.commit(LedgerEntry(selection: record))
+        #expect(try await ledger.selection(id: "s") == record)
+        clock.advance(999)
+        #expect(try await ledger.commit(LedgerEntry(undoes: "s")).outcome == .committed)
+        #expect(try await ledger.commit(LedgerEntry(events: bench.click().events, undoes: "s")) == LedgerReceipt(outcome: .alreadyUndone))
+        #expect(try await ledger.selection(id: "s")?.undoneAt == clock.now)
+        var late = record
+        late.id = "late"
+        _ = try await ledger.commit(LedgerEntry(selection: late))
+        clock.advance(1)
+        #expect(try await ledger.commit(LedgerEntry(events: bench.click().events, undoes: "late")) == LedgerReceipt(outcome: .expired))
+        #expect(try await ledger.commit(LedgerEntry(undoes: "unknown")).outcome == .expired)
+        #expect(try await ledger.events(after: 0, limit: 9).isEmpty)
+    }
+
+    @Test("a unit that cannot be written fails alone", arguments: LedgerKind.allCases)
+    func neighbours(kind: LedgerKind) async throws {
+        let bench = try LedgerBench(kind)
+        let ledger = bench.ledger
+        let record = SelectionRecord(id: "s", cell: "c", viewer: nil, steps: [], expires: .max)
+        _ = try await ledger.commit(LedgerEntry(selection: record))
+        let results = await withTaskGroup(of: Bool.self) { group in
+            for number in 0..<40 {
+                var entry = bench.click("ad:\(number)")
+                // The id is taken.
+                if number % 10 == 0 { entry.selection = record }
+                let unit = entry
+                group.addTask { (try? await ledger.commit(unit)) != nil }
+            }
+            return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(results == 36)
+        #expect(try await ledger.events(after: 0, limit: 99).count == 36)
+        #expect(try await ledger.report(days: 0...100_000, by: .day).rows.map { $0.counts[.click] } == [36])
+    }
+
+    @Test("what has expired is removed as time goes on", arguments: LedgerKind.allCases)
+    func sweeps(kind: LedgerKind) async throws {
+        let bench = try LedgerBench(kind)
+        let (ledger, clock) = (bench.ledger, bench.clock)
+        for number in 0..<20 {
+            var entry = bench.click(
+                duplicates: .init(key: "\(number)", window: 1_000), rates: [.init(key: "\(number)", limit: 9, window: 1_000)])
+            entry.idempotency = (IdempotencyKey(scope: "v", key: "\(number)", fingerprint: "f", expires: clock.now + 1_000), { _ in [] })
+            entry.selection = SelectionRecord(
+                id: "\(number)", cell: "c", viewer: nil, steps: [.init(command: "c", undo: nil)], expires: clock.now + 1_000)
+            _ = try await ledger.commit(entry)
+        }
+        let count = "SELECT (SELECT count(*) FROM allowance), (SELECT count(*) FROM idempotency), (SELECT count(*) FROM selection_step)"
+        #expect(try bench.query(count) == "40|20|20")
+        clock.advance(31 * 86_400_000)
+        _ = try await ledger.commit(bench.click())
+        try await bench.settle()
+        #expect(try bench.query(count) == "0|0|0")
+    }
+
+    @Test("under a load that never pauses, what expires goes too", arguments: LedgerKind.allCases, [10, 250, 3_000])
+    func sweepsUnderLoad(kind: LedgerKind, size: Int) async throws {
+        let bench = try LedgerBench(kind)
+        let (ledger, clock) = (bench.ledger, bench.clock)
+        let rounds = max(40, 10_000 / size)
+        for round in 0..<rounds {
+            let entries = (0..<size).map { bench.click(duplicates: .init(key: "\(round * size + $0)", window: 1_000)) }
+            _ = try await ledger.commit(LedgerEntry(events: entries.flatMap(\.events)))
+            clock.advance(Int64(16_000 / rounds))
+        }
+        try await bench.settle()
+        // A sixteenth is alive; as many again may wait for their turn.
+        let left = try #require(Int(try bench.query("SELECT count(*) FROM allowance")))
+        #expect(left <= max(2_000, rounds * size / 6), "\(left)")
+    }
+
+    @Test("clients are found by their digest, on every process, and older ones of a name make room", arguments: LedgerKind.allCases)
+    func clients(kind: LedgerKind) async throws {
+        let bench = try LedgerBench(kind)
+        for number in 0..<10 {
+            for _ in 0..<2 {
+                #expect(
+                    try await bench.ledger.register(client: "app", digest: "d\(number)", capabilities: "c\(number)", now: Int64(number)))
+            }
+        }
+        let other = try bench.another()
+        var found: [String?] = []
+        for number in 0..<10 { found.append(try await other.capabilities(of: "d\(number)")) }
+        #expect(found == [nil, nil] + (2..<10).map { "c\($0)" })
+    }
+}

@@ -1,0 +1,128 @@
+import IntertwineFeed
+import IntertwineStorage
+import Testing
+
+@Suite("Reports by what was shown where, in every ledger")
+struct ReportContractTests {
+    @Test("by everything, and by two of it, of what counts", arguments: LedgerKind.allCases)
+    func byTwo(kind: LedgerKind) async throws {
+        let bench = try LedgerBench(kind, hasClock: false)
+        let ledger = bench.ledger
+        let start = 30 * LedgerBench.day
+        let acme = Creative(form: "image", advertiser: "Acme")
+        for (hour, campaign, section, position, cell, verdict, creative) in [
+            (0, "a", nil, 3, "ad:1", .counted, acme), (0, "a", "events", 10, "ad:1", .counted, acme),
+            (1, "b", nil, 7, "ad:1", .counted, acme), (23, nil, nil, 3, "ad:2", .counted, Creative(form: "video")),
+            (23, "a", nil, 3, "ad:1", .duplicate, acme), (24, nil, nil, 3, "user:x", .counted, nil),
+        ] as [(Int64, String?, String?, Int, String, Verdict, Creative?)] {
+            try await bench.commit(
+                at: start + hour * LedgerBench.hour, .impression, cell, verdict: verdict,
+                showing: Showing(campaign: campaign, feed: "main", section: section, position: position), creative)
+        }
+        // What is selected without a page's token.
+        try await bench.commit(at: start, .selection, "user:x", showing: nil, nil)
+
+        #expect(try await bench.counts(.campaign) == [" 1", "a 2", "b 1"])
+        #expect(try await bench.counts(.advertiser) == [" 1", "Acme 3"])
+        #expect(try await bench.counts(.creative) == ["image 3", "video 1"])
+        #expect(try await bench.counts(.feed) == [" 0", "main 5"])
+        #expect(try await bench.counts(.section) == [" 4", "events 1"])
+        #expect(try await bench.counts(.position) == [" 0", "3 3", "7 1", "10 1"])
+        #expect(
+            try await bench.counts(.hour) == [
+                "1970-01-31T00:00:00Z 2", "1970-01-31T01:00:00Z 1", "1970-01-31T23:00:00Z 1", "1970-02-01T00:00:00Z 1",
+            ])
+        #expect(try await bench.counts(.day) == ["1970-01-31 4", "1970-02-01 1"])
+        #expect(try await bench.counts(.ad, .campaign) == ["ad:1 a 2", "ad:1 b 1", "ad:2  1"])
+        #expect(try await bench.counts(.campaign, .day) == [" 1970-01-31 1", "a 1970-01-31 2", "b 1970-01-31 1"])
+        #expect(try await bench.counts(.campaign, .day, days: 31...31).isEmpty)
+        #expect(try await bench.counts(.advertiser, .position) == [" 3 1", "Acme 3 1", "Acme 7 1", "Acme 10 1"])
+        #expect(try await bench.counts(.hour, .section, days: 31...31) == ["1970-02-01T00:00:00Z  1"])
+        #expect(try await bench.counts(.creative, .section) == ["image  2", "image events 1", "video  1"])
+        // Whatever two there are, no event is lost between them.
+        for by in LedgerReport.Grouping.allCases where by != .verdict {
+            for and in LedgerReport.Grouping.allCases where and != .verdict && and != by {
+                let rows = try await ledger.report(LedgerReport.Question(days: 30...31, by: by, and: and)).rows
+                let expected = by.isOfAdvertisements || and.isOfAdvertisements ? 4 : 5
+                #expect(rows.reduce(0) { $0 + ($1.counts[.impression] ?? 0) } == expected, "\(by) and \(and)")
+            }
+        }
+    }
+
+    @Test("events are added once, by however many processes, and stay when they go; hours go with them", arguments: LedgerKind.allCases)
+    func once(kind: LedgerKind) async throws {
+        let bench = try LedgerBench(kind, hasClock: false)
+        let ledger = bench.ledger
+        let other = try bench.another()
+        for number in 0..<3 as Range<Int64> {
+            try await bench.commit(at: 30 * LedgerBench.day + number * LedgerBench.hour, showing: Showing(campaign: "a", feed: "main"))
+            async let first: Void = ledger.gatherTotals(withViewers: true)
+            async let second: Void = other.gatherTotals(withViewers: true)
+            _ = try await (first, second)
+        }
+        #expect(try await bench.counts(.campaign) == ["a 3"])
+        // PostgreSQL drops whole days.
+        #expect(try await ledger.removeEvents(before: 30 * LedgerBench.day + LedgerBench.hour) == (kind == .sqlite ? 1 : 0))
+        #expect(try await bench.counts(.campaign) == ["a 3"])
+        #expect(try await bench.counts(.hour).count == 2)
+        try await bench.commit(at: 31 * LedgerBench.day, showing: Showing(campaign: "a", feed: "main"))
+        #expect(try await ledger.removeEvents(before: .max) == (kind == .sqlite ? 3 : 4))
+        #expect(try await bench.counts(.campaign, .day) == ["a 1970-01-31 3", "a 1970-02-01 1"])
+        #expect(try await bench.counts(.hour).isEmpty)
+    }
+
+    @Test("viewers are estimated within three standard errors, over days, and nobody counts twice", arguments: LedgerKind.allCases)
+    func viewers(kind: LedgerKind) async throws {
+        let bench = try LedgerBench(kind, hasClock: false)
+        let ledger = bench.ledger
+        for day in 40...41 as ClosedRange<Int64> {
+            let entries = (0..<6_000).map { number in
+                var event = LedgerEvent(
+                    at: day * LedgerBench.day, kind: .impression, cell: "ad:\(number % 2)",
+                    viewer: "viewer-\(number + Int(day - 40) * 3_000)",
+                    showing: Showing(campaign: "a", feed: "main"))
+                event.creative = Creative(form: "image")
+                return event
+            }
+            for start in stride(from: 0, to: entries.count, by: 500) {
+                _ = try await ledger.commit(LedgerEntry(events: Array(entries[start..<start + 500])))
+            }
+            try await ledger.gatherTotals(withViewers: true)
+        }
+        func viewers(_ by: LedgerReport.Grouping, _ and: LedgerReport.Grouping? = nil) async throws -> [Int] {
+            let question = LedgerReport.Question(days: 40...41, by: by, and: and, countsViewers: true)
+            #expect(question.fault == nil)
+            return try await ledger.report(question).rows.compactMap(\.viewers)
+        }
+        for (found, expected) in try await [
+            (viewers(.day), [6_000, 6_000]), (viewers(.hour), [6_000, 6_000]), (viewers(.ad), [4_500, 4_500]),
+            (viewers(.campaign), [9_000]), (viewers(.creative), [9_000]), (viewers(.campaign, .day), [6_000, 6_000]),
+        ] {
+            #expect(found.count == expected.count)
+            for (found, expected) in zip(found, expected) {
+                #expect(abs(Double(found) / Double(expected) - 1) < 3 * ViewerSketch.error, "\(found) of \(expected)")
+            }
+        }
+    }
+}
+
+extension LedgerBench {
+    fileprivate static let hour: Int64 = 3_600_000
+
+    fileprivate func commit(
+        at: Int64, _ kind: LedgerEvent.Kind = .impression, _ cell: String = "ad:1", viewer: String? = nil, verdict: Verdict = .counted,
+        showing: Showing? = nil, _ creative: Creative? = Creative(form: "image", advertiser: "Acme")
+    ) async throws {
+        var event = LedgerEvent(at: at, kind: kind, cell: cell, viewer: viewer, verdict: verdict, showing: showing)
+        event.creative = creative
+        _ = try await ledger.commit(LedgerEntry(events: [event]))
+    }
+
+    fileprivate func counts(_ by: LedgerReport.Grouping, _ and: LedgerReport.Grouping? = nil, days: ClosedRange<Int> = 30...31) async throws
+        -> [String]
+    {
+        try await ledger.report(LedgerReport.Question(days: days, by: by, and: and)).rows.map { row in
+            (row.keys.map(\.text) + ["\(row.counts[.impression] ?? 0)"]).joined(separator: " ")
+        }
+    }
+}

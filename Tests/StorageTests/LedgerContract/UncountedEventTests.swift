@@ -1,0 +1,94 @@
+import IntertwineFeed
+import IntertwineStorage
+import Testing
+
+@Suite("Events that do not count, and clocks that jump, in every ledger")
+struct UncountedEventTests {
+    @Test(
+        "of what does not count, so many a minute are rows, and all of it is counted, at once or by the next event that counts",
+        arguments: LedgerKind.allCases)
+    func bounded(kind: LedgerKind) async throws {
+        let bench = try LedgerBench(kind)
+        let (ledger, clock) = (bench.ledger, bench.clock)
+        for _ in 0..<4 {
+            let events = Array(repeating: bench.impression("t", .bot), count: 500)
+            #expect(try await ledger.commit(LedgerEntry(events: events)).verdicts == events.map { _ in .bot })
+        }
+        #expect(try bench.events == 600)
+        _ = try await ledger.commit(LedgerEntry(events: [bench.impression("u")]))
+        #expect(try bench.query("SELECT sum(count) FROM rollup_day") == "2001")
+        clock.advance(60_000)
+        _ = try await ledger.commit(LedgerEntry(events: [bench.impression("t", .bot)]))
+        #expect(try bench.events == 602)
+        // What counts is a row, however many of the others there are, and so is what is performed here.
+        let counted =
+            (0..<700).map { bench.impression("\($0)") } + [LedgerEvent(at: clock.now, kind: .dismissal, cell: "ad:1", verdict: .bot)]
+        _ = try await ledger.commit(LedgerEntry(events: counted))
+        #expect(try bench.events == 1_303)
+        try await bench.settle()
+        #expect(try bench.query("SELECT sum(count) FROM rollup_day") == "2703")
+    }
+
+    @Test("a group that fails leaves the counts that wait as they were", arguments: LedgerKind.allCases)
+    func failing(kind: LedgerKind) async throws {
+        let bench = try LedgerBench(kind)
+        let ledger = bench.ledger
+        let repeated = LedgerEntry(events: [bench.impression("t"), bench.impression("t")])
+        for _ in 0..<3 { _ = try await ledger.commit(repeated) }
+        let selection = SelectionRecord(id: "s", cell: "ad:1", viewer: nil, steps: [], expires: .max)
+        let taken = LedgerEntry(events: [bench.impression("x")], selection: selection)
+        _ = try await ledger.commit(taken)
+        _ = try await ledger.commit(repeated)
+        await #expect(throws: StoreError.self) { try await ledger.commit(taken) }
+        #expect(try await ledger.report(days: 0...100_000, by: .day).rows.first?.counts[.impression] == 2)
+        #expect(try bench.query("SELECT sum(count) FROM rollup_day") == "9")
+    }
+
+    @Test("what began while the clock was ahead is over once it is back", arguments: LedgerKind.allCases, [6, 24 * 365] as [Int64])
+    func clockAhead(kind: LedgerKind, hours: Int64) async throws {
+        let bench = try LedgerBench(kind)
+        let (ledger, clock) = (bench.ledger, bench.clock)
+        let rate = LedgerEvent.RateLimit(key: "a", limit: 1, window: 60_000)
+        func click() -> LedgerEntry {
+            let key = IdempotencyKey(scope: "v", key: "k", fingerprint: "f", expires: clock.now + 86_400_000)
+            return LedgerEntry(
+                events: [
+                    LedgerEvent(
+                        at: clock.now, kind: .click, cell: "ad:1", deduplication: .init(key: "d", window: 30_000), rates: [rate])
+                ], idempotency: (key, { _ in [1] }))
+        }
+        clock.advance(hours * 3_600_000)
+        #expect(try await ledger.commit(click()).verdicts == [.counted])
+        #expect(try await ledger.commit(click()).outcome == .replayed([1]))
+        clock.advance(-hours * 3_600_000)
+        #expect(try await ledger.commit(click()).verdicts == [.counted])
+        // And windows are as long as ever.
+        var again = click()
+        again.idempotency = nil
+        #expect(try await ledger.commit(again).verdicts == [.duplicate])
+        again.events[0].deduplication = nil
+        #expect(try await ledger.commit(again).verdicts == [.limited])
+        // Nothing of it stays for that year.
+        clock.advance(hours * 3_600_000)
+        _ = try await ledger.commit(LedgerEntry(events: [LedgerEvent(at: clock.now, kind: .click, cell: "x", rates: [rate])]))
+        clock.advance(-hours * 3_600_000)
+        for _ in 0..<3 {
+            clock.advance(120_000)
+            _ = try await ledger.commit(LedgerEntry(events: [LedgerEvent(at: clock.now, kind: .save, cell: "x")]))
+            try await bench.settle()
+        }
+        #expect(try bench.query("SELECT count(*) FROM allowance") == "0")
+    }
+}
+
+extension LedgerBench {
+    func impression(_ token: String, _ verdict: Verdict = .counted, window: Int64 = 90_000_000) -> LedgerEvent {
+        LedgerEvent(
+            at: clock.now, kind: .impression, cell: "ad:1", verdict: verdict, deduplication: .init(key: token, window: window),
+            rates: [.init(key: "a", limit: 3_000, window: 60_000)])
+    }
+
+    fileprivate var events: Int {
+        get throws { Int(try query("SELECT count(*) FROM event")) ?? 0 }
+    }
+}

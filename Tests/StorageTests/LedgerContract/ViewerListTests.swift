@@ -1,0 +1,249 @@
+import IntertwineFeed
+import IntertwineStorage
+import TestSupport
+import Testing
+
+@Suite("Viewers' lists, in every ledger")
+struct ViewerListTests {
+    @Test("newest first, each cell once and where it was first put, in pages of any size", arguments: LedgerKind.allCases, [1, 2, 100])
+    func order(kind: LedgerKind, limit: Int) async throws {
+        let bench = try LedgerBench(kind)
+        let ledger = bench.ledger
+        for (number, cell) in ["a", "b", "c", "a"].enumerated() {
+            try await bench.change(.add(list: .saved, viewer: "v", cell: cell, performance: "\(number)", at: 0))
+        }
+        try await bench.change(
+            .add(list: .saved, viewer: "w", cell: "x", performance: "5", at: 0),
+            .add(list: .dismissed, viewer: "v", cell: "y", performance: "6", at: 0))
+        #expect(try await bench.cells(limit: limit) == ["c", "b", "a"])
+        #expect(try await bench.cells(.dismissed, limit: limit) == ["y"])
+        #expect(try await bench.cells(of: "nobody", limit: limit).isEmpty)
+        // And back, from the last to the first.
+        let all = try await ledger.cells(on: .saved, of: "v", after: nil, limit: 100)
+        var back = [try #require(all.last)]
+        while let last = back.last,
+            case let page = try await ledger.cells(on: .saved, of: "v", before: last.mark, limit: limit), !page.isEmpty
+        {
+            back += page
+        }
+        #expect(back == all.reversed())
+    }
+
+    @Test("a cell stays until the last performance that put it there is taken back", arguments: LedgerKind.allCases)
+    func performances(kind: LedgerKind) async throws {
+        let bench = try LedgerBench(kind)
+        try await bench.change(
+            .add(list: .saved, viewer: "v", cell: "a", performance: "1", at: 0),
+            .add(list: .saved, viewer: "v", cell: "a", performance: "2", at: 0))
+        try await bench.change(.add(list: .saved, viewer: "v", cell: "a", performance: "2", at: 0))
+        try await bench.change(.takeBack(list: .saved, viewer: "v", cell: "a", performance: "2"))
+        #expect(try await bench.cells() == ["a"])
+        try await bench.change(.takeBack(list: .saved, viewer: "v", cell: "a", performance: "2"))
+        #expect(try await bench.cells() == ["a"])
+        try await bench.change(.takeBack(list: .saved, viewer: "v", cell: "a", performance: "1"))
+        #expect(try await bench.cells().isEmpty)
+    }
+
+    @Test(
+        "after any sequence of performances and undo, only those that were not undone have run", arguments: LedgerKind.allCases,
+        [1, 2, 3, 4] as [UInt64])
+    func model(kind: LedgerKind, seed: UInt64) async throws {
+        let bench = try LedgerBench(kind)
+        let ledger = bench.ledger
+        var generator = SeededRandom(seed: seed)
+        /// Performances that stand, oldest first.
+        var standing: [(id: String, list: ViewerList, viewer: String, cell: String, removes: Bool)] = []
+        for number in 0..<120 {
+            if Int.random(in: 0..<5, using: &generator) < 2, let index = standing.indices.randomElement(using: &generator) {
+                let undone = standing.remove(at: index)
+                let entry = LedgerEntry(
+                    changes: [.takeBack(list: undone.list, viewer: undone.viewer, cell: undone.cell, performance: undone.id)],
+                    undoes: undone.id)
+                #expect(try await ledger.commit(entry).outcome == .committed)
+                // A second time changes nothing, whatever it brings along.
+                let again = LedgerEntry(
+                    changes: [.add(list: undone.list, viewer: undone.viewer, cell: "never", performance: "never", at: 0)], undoes: undone.id
+                )
+                #expect(try await ledger.commit(again).outcome == .alreadyUndone)
+            } else {
+                let list = Bool.random(using: &generator) ? ViewerList.saved : .dismissed
+                let viewer = Bool.random(using: &generator) ? "v" : "w"
+                let cell = "cell \(Int.random(in: 0..<6, using: &generator))"
+                let selection = SelectionRecord(id: "\(number)", cell: cell, viewer: viewer, steps: [], expires: .max)
+                let removes = Int.random(in: 0..<4, using: &generator) == 0
+                let change =
+                    removes
+                    ? ViewerChange.remove(list: list, viewer: viewer, cell: cell, performance: "\(number)", at: 0)
+                    : .add(list: list, viewer: viewer, cell: cell, performance: "\(number)", at: 0)
+                // One that fails half-way, because its selection's id is taken, leaves nothing.
+                if let taken = standing.randomElement(using: &generator), number % 4 == 0 {
+                    let failing = SelectionRecord(id: taken.id, cell: cell, viewer: viewer, steps: [], expires: .max)
+                    await #expect(throws: StoreError.self) { try await ledger.commit(LedgerEntry(changes: [change], selection: failing)) }
+                }
+                _ = try await ledger.commit(LedgerEntry(changes: [change], selection: selection))
+                standing.append(("\(number)", list, viewer, cell, removes))
+            }
+            guard number % 10 == 9 else { continue }
+            let known = (0..<6).map { "cell \($0)" } + ["never"]
+            for list in [ViewerList.saved, .dismissed] {
+                for viewer in ["v", "w"] {
+                    var expected: [String] = []
+                    for performance in standing where performance.list == list && performance.viewer == viewer {
+                        if performance.removes {
+                            expected.removeAll { $0 == performance.cell }
+                        } else if !expected.contains(performance.cell) {
+                            expected.append(performance.cell)
+                        }
+                    }
+                    #expect(try await bench.cells(list, of: viewer, limit: 2) == expected.reversed())
+                    let found = try ledger.withCells(on: [list], of: viewer) { sets in try known.filter { try sets[0].contains($0) } }
+                    #expect(found == known.filter(expected.contains))
+                    #expect(try await ledger.holds(known[0], on: list, of: viewer) == expected.contains(known[0]))
+                }
+            }
+        }
+    }
+
+    @Test(
+        "what is put on a list again and again can be taken back one by one, and leaves one row once it cannot",
+        arguments: LedgerKind.allCases)
+    func repetition(kind: LedgerKind) async throws {
+        let bench = try LedgerBench(kind)
+        let clock = bench.clock
+        let until = clock.now + 60_000
+        for number in 0..<50 { try await bench.perform("\(number)", until: until) }
+        #expect(try bench.rows() == "50|1")
+        try await bench.perform("b", "b", until: until)
+        #expect(try await bench.cells() == ["b", "a"])
+        for number in (0..<49).shuffled() {
+            #expect(try await bench.takeBack("\(number)") == .committed)
+            #expect(try await Set(bench.cells()) == ["a", "b"])
+        }
+        // What stands was put there last, but before the other one.
+        #expect(try await bench.cells() == ["b", "a"] && bench.rows() == "1|1")
+        for number in 50..<99 { try await bench.perform("\(number)", until: until) }
+        #expect(try await bench.takeBack("49") == .committed)
+        #expect(try await bench.cells() == ["a", "b"])
+        clock.advance(60_000)
+        #expect(try await bench.takeBack("60") == .expired)
+        try await bench.settle()
+        #expect(try bench.rows() == "1|1")
+        for number in 100..<150 { try await bench.perform("\(number)", until: clock.now + 60_000) }
+        #expect(try bench.rows() == "1|1")
+        // Its row is not needed: the cell stays for good by another one.
+        #expect(try await bench.takeBack("149") == .committed)
+        #expect(try await bench.cells() == ["a", "b"])
+    }
+
+    @Test(
+        "what was put on a list for good can be taken off it, which can be taken back, and leaves no row once it cannot",
+        arguments: LedgerKind.allCases)
+    func removal(kind: LedgerKind) async throws {
+        let bench = try LedgerBench(kind)
+        let clock = bench.clock
+        try await bench.perform("1", until: clock.now + 60_000)
+        try await bench.perform("2", "b", until: clock.now + 60_000)
+        clock.advance(60_000)
+        #expect(try await bench.takeBack("1") == .expired)
+        try await bench.removal("3", until: clock.now + 60_000)
+        #expect(try await bench.cells() == ["b"])
+        // Saved again meanwhile: the second removal alone decides, whichever of the others is taken back.
+        try await bench.perform("4", until: clock.now + 60_000)
+        #expect(try await bench.cells() == ["a", "b"])
+        try await bench.removal("5", until: clock.now + 60_000)
+        for id in ["3", "4"] { #expect(try await bench.takeBack(id) == .committed) }
+        #expect(try await bench.cells() == ["b"])
+        #expect(try await bench.takeBack("5") == .committed)
+        #expect(try await bench.cells() == ["b", "a"])
+        try await bench.removal("6", until: clock.now + 60_000)
+        for number in 10..<20 { try await bench.removal("\(number)", until: clock.now + 60_000) }
+        clock.advance(60_000)
+        #expect(try await bench.takeBack("6") == .expired)
+        try await bench.settle()
+        #expect(try await bench.cells() == ["b"] && bench.rows() == "0|0")
+        // What is not there leaves nothing; what cannot be taken back at all, neither.
+        try await bench.removal("7", until: clock.now + 60_000)
+        try await bench.removal("8", "b", until: clock.now)
+        #expect(try await bench.cells().isEmpty && bench.rows() == "0|0")
+    }
+
+    @Test("a list is asked of single cells, and ids that differ in their bytes are two", arguments: LedgerKind.allCases)
+    func single(kind: LedgerKind) async throws {
+        let bench = try LedgerBench(kind)
+        let ledger = bench.ledger
+        let cells = (0..<6_000).map { "user:\($0)" } + ["user:\u{E9}", "user:e\u{301}"]
+        _ = try await ledger.commit(
+            LedgerEntry(changes: cells.map { .add(list: .dismissed, viewer: "v", cell: $0, performance: $0, at: 0) }))
+        let strangers = ["user:6000", "", "user:e", "user:\u{E9}\u{301}"]
+        for (list, viewer, found) in [(ViewerList.dismissed, "v", cells), (.saved, "v", []), (.dismissed, "w", []), (.dismissed, "", [])] {
+            let told = try ledger.withCells(on: [list], of: viewer) { sets in try (cells + strangers).filter { try sets[0].contains($0) } }
+            #expect(told == found)
+        }
+        _ = try await ledger.commit(
+            LedgerEntry(changes: [.add(list: .dismissed, viewer: "x", cell: cells[6_000], performance: "1", at: 0)]))
+        let held = try ledger.withCells(on: [.dismissed], of: "x") { sets in try cells[5_999...].map { try sets[0].contains($0) } }
+        #expect(held == [false, true, false])
+    }
+
+    @Test(
+        "a list tells of each cell whether it is on it, whatever cells it is asked of and in whatever order",
+        arguments: LedgerKind.allCases, 0..<20)
+    func anyOrder(kind: LedgerKind, seed: Int) async throws {
+        let bench = try LedgerBench(kind)
+        let ledger = bench.ledger
+        var random = SeededRandom(seed: UInt64(seed))
+        func cell() -> String {
+            ["", "a", "user:", "\u{E9}"].randomElement(using: &random)! + "\(Int.random(in: 0..<400, using: &random))"
+        }
+        let held = Set((0..<[0, 1, 5, 60][seed % 4]).map { _ in cell() })
+        _ = try await ledger.commit(
+            LedgerEntry(changes: held.map { .add(list: .dismissed, viewer: "v", cell: $0, performance: $0, at: 0) }))
+        for order in 0..<3 {
+            var asked = (0..<40).map { _ in cell() }
+            if order > 0 { asked.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) } }
+            if order > 1 { asked.reverse() }
+            let told = try ledger.withCells(on: [.dismissed], of: "v") { sets in try asked.map { try sets[0].contains($0) } }
+            #expect(told == asked.map(held.contains))
+        }
+    }
+}
+
+/// What viewers do with their lists.
+extension LedgerBench {
+    func cells(_ list: ViewerList = .saved, of viewer: String = "v", limit: Int = 100) async throws -> [String] {
+        var cells: [ListedCell] = []
+        while case let page = try await ledger.cells(on: list, of: viewer, after: cells.last?.mark, limit: limit), !page.isEmpty {
+            cells += page
+        }
+        return cells.map(\.cell)
+    }
+
+    func change(_ changes: ViewerChange...) async throws {
+        _ = try await ledger.commit(LedgerEntry(changes: changes))
+    }
+
+    func perform(_ id: String, _ cell: String = "a", until: Int64) async throws {
+        _ = try await ledger.commit(
+            LedgerEntry(
+                changes: [.add(list: .saved, viewer: "v", cell: cell, performance: "\(id).0", at: clock.now)],
+                selection: SelectionRecord(id: id, cell: cell, viewer: "v", steps: [], expires: until)))
+    }
+
+    func removal(_ id: String, _ cell: String = "a", until: Int64) async throws {
+        _ = try await ledger.commit(
+            LedgerEntry(
+                changes: [.remove(list: .saved, viewer: "v", cell: cell, performance: "\(id).0", at: clock.now)],
+                selection: SelectionRecord(id: id, cell: cell, viewer: "v", steps: [], expires: until)))
+    }
+
+    func takeBack(_ id: String, _ cell: String = "a") async throws -> LedgerReceipt.Outcome {
+        try await ledger.commit(
+            LedgerEntry(changes: [.takeBack(list: .saved, viewer: "v", cell: cell, performance: "\(id).0")], undoes: id)
+        ).outcome
+    }
+
+    /// Rows of a cell, and those of them that lead.
+    func rows(_ cell: String = "a") throws -> String {
+        try query("SELECT count(*), count(*) FILTER (WHERE leads) FROM listing WHERE cell = '\(cell)'")
+    }
+}

@@ -1,0 +1,66 @@
+import IntertwineFeed
+import IntertwineStorage
+import Testing
+
+@Suite("Ledgers of versions before")
+struct LedgerVersionTests {
+    let scratch: Scratch
+    let clock = TestClock()
+    let ledger: SQLiteLedger
+
+    init() throws {
+        scratch = try Scratch()
+        ledger = try scratch.ledger(clock)
+    }
+
+    @Test("lists of a ledger of the version before are taken over")
+    func lists() async throws {
+        let until = clock.now + 60_000
+        for (id, cell) in [("1", "a"), ("2", "b"), ("3", "a")] {
+            _ = try await ledger.commit(
+                LedgerEntry(
+                    changes: [.add(list: .saved, viewer: "v", cell: cell, performance: "\(id).0", at: clock.now)],
+                    selection: SelectionRecord(id: id, cell: cell, viewer: "v", steps: [], expires: until)))
+        }
+        let before = try await ledger.cells(on: .saved, of: "v", after: nil, limit: 9).map(\.cell)
+        try scratch.sqlite(
+            "ledger.sqlite",
+            """
+            DROP INDEX listing_cell; DROP INDEX listing_place; DROP INDEX listing_twin; DROP INDEX listing_removal;
+            DROP INDEX listing_removed; DROP INDEX listing_leader; ALTER TABLE listing DROP COLUMN removes;
+            ALTER TABLE listing DROP COLUMN until; ALTER TABLE listing DROP COLUMN leads;
+            CREATE INDEX listing_order ON listing (viewer, list);
+            DROP TABLE report_marker; DROP TABLE report_ad; DROP TABLE report_place; DROP TABLE report_total; DROP TABLE report_viewers;
+            DROP TABLE tracker_call; ALTER TABLE event DROP COLUMN creative; ALTER TABLE event DROP COLUMN advertiser;
+            DROP TABLE delivery; DROP TABLE exposure; DROP TABLE reservation;
+            ALTER TABLE event DROP COLUMN campaign; ALTER TABLE event DROP COLUMN feed; ALTER TABLE event DROP COLUMN section;
+            ALTER TABLE event DROP COLUMN position; ALTER TABLE event DROP COLUMN layout;
+            DROP TABLE client; DROP INDEX idempotency_owner; ALTER TABLE idempotency DROP COLUMN owner; DROP INDEX selection_viewer;
+            DROP TABLE passed_time; DELETE FROM grdb_migrations WHERE identifier GLOB '[356789]:*'; PRAGMA user_version = 2
+            """)
+        let ledger = try scratch.ledger(clock)
+        #expect(try await ledger.cells(on: .saved, of: "v", after: nil, limit: 9).map(\.cell) == before)
+        #expect(try scratch.sqlite("ledger.sqlite", "SELECT DISTINCT until FROM listing; PRAGMA user_version") == "\(until)\n9")
+        #expect(
+            try scratch.sqlite("ledger.sqlite", "SELECT count(*), coalesce(sum(leads), 0) FROM listing WHERE cell = 'a'") == "2|1")
+    }
+
+    @Test("events of the first version are taken over, and markers go on behind them")
+    func markers() async throws {
+        for number in 0..<19 { _ = try await ledger.commit(click(at: Int64(number))) }
+        try scratch.sqlite(
+            "ledger.sqlite",
+            """
+            DROP TABLE event_marker; DROP TABLE passed_time;
+            DROP TABLE report_marker; DROP TABLE report_ad; DROP TABLE report_place; DROP TABLE report_total; DROP TABLE report_viewers;
+            DROP TABLE tracker_call; ALTER TABLE event DROP COLUMN creative; ALTER TABLE event DROP COLUMN advertiser;
+            DROP TABLE delivery; DROP TABLE exposure; DROP TABLE reservation;
+            ALTER TABLE event DROP COLUMN campaign; ALTER TABLE event DROP COLUMN feed; ALTER TABLE event DROP COLUMN section;
+            ALTER TABLE event DROP COLUMN position; ALTER TABLE event DROP COLUMN layout;
+            DELETE FROM grdb_migrations WHERE identifier GLOB '[2679]:*'; PRAGMA user_version = 1
+            """)
+        let ledger = try scratch.ledger()
+        #expect(try await ledger.removeEvents(before: .max) == 19)
+        #expect(try scratch.sqlite("ledger.sqlite", "SELECT last FROM event_marker; PRAGMA user_version") == "19\n9")
+    }
+}
