@@ -67,7 +67,7 @@ package struct OpenAPIDocument: Sendable {
                 .object(
                     routes.filter { $0.pattern == pattern }.compactMap { route in
                         route.operation.map { operation in
-                            .init(route.method.rawValue.lowercased(), operation.value(common: answers))
+                            .init(route.method.rawValue.lowercased(), operation.value(common: answers, deprecation: route.deprecation))
                         }
                     }))
         }
@@ -138,14 +138,17 @@ package struct APIOperation: Sendable {
         self.answers = answers
     }
 
-    /// - Parameter common: the answers that it shares with others, but for the statuses of its own.
-    func value(common: [Answer]) -> DocumentValue {
+    /// - Parameters:
+    ///   - common: the answers that it shares with others, but for the statuses of its own.
+    ///   - deprecation: nil where its end is not planned.
+    func value(common: [Answer], deprecation: Deprecation? = nil) -> DocumentValue {
+        let text = [deprecation?.text, self.text].compactMap { $0 }.joined(separator: "\n\n")
         let statuses = Set(answers.map(\.status))
         let all = (answers + common.filter { !statuses.contains($0.status) }).sorted { $0.status < $1.status }
         return .object(
             [
                 .init("operationId", .text(id)), .init("tags", .texts([tag])), .init("summary", .text(summary)),
-                text.map { .init("description", .text($0)) },
+                text.isEmpty ? nil : .init("description", .text(text)), deprecation.map { _ in .init("deprecated", .flag(true)) },
                 parameters.isEmpty ? nil : .init("parameters", .array(parameters.map(\.description.value))),
                 body.map { .init("requestBody", $0.value) },
                 .init("responses", .object(all.map { .init($0.status, $0.value) })),

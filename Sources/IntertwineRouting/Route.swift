@@ -22,6 +22,8 @@ package struct Route: Sendable {
     package var timeLimit: Duration?
     /// Whether the route reads the body as it arrives.
     package var streamsBody = false
+    /// What its answers tell clients of its end; nil where none is planned.
+    package var deprecation: Deprecation?
     package let handle: Handle
 
     package init(

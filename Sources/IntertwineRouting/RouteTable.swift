@@ -1,4 +1,5 @@
 internal import HTTPTypes
+internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
 /// The routes of a listener, to be looked up in. Never changed: another configuration has another table, and a request that is being answered
@@ -15,8 +16,20 @@ package final class RouteTable: Sendable {
         _ routes: [Route], finished: @escaping Router.Finished = { _ in nil }, deferred: @escaping Router.Deferred = { _, _, _ in nil }
     ) {
         resources = Dictionary(grouping: Resource.all(routes), by: \.length)
-        self.finished = finished
-        self.deferred = deferred
+        // Those whose end is planned go the long way, where their answers are told so.
+        let ending = Set(routes.filter { $0.deprecation != nil }.map(\.pattern))
+        guard !ending.isEmpty else {
+            (self.finished, self.deferred) = (finished, deferred)
+            return
+        }
+        self.finished = { head in
+            guard let found = finished(head), found.route.map({ !ending.contains($0) }) ?? true else { return nil }
+            return found
+        }
+        self.deferred = { head, peer, now in
+            guard let found = deferred(head, peer, now), !ending.contains(found.pattern) else { return nil }
+            return found
+        }
     }
 
     /// The resource that a path means, or nil where there is none.

@@ -79,12 +79,14 @@ package struct Router: HTTPHandler {
 
     /// The answer of the route that was found, and the problem that it tells, where it tells one.
     package func answer(_ request: ServerRequest, by match: RouteMatch) async -> (response: ServerResponse, problem: Problem?) {
+        let fields = match.route.deprecation?.fields
         do {
             let request = try RouteRequest(request, match, now: clock())
-            return (try await match.route.handle(request), nil)
+            let response = try await match.route.handle(request)
+            return (fields.map(response.adding) ?? response, nil)
         } catch {
             let problem = problem(error, on: match.route.pattern)
-            return (problem.response, problem)
+            return (fields.map(problem.response.adding) ?? problem.response, problem)
         }
     }
 

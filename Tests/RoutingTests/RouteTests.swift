@@ -75,6 +75,35 @@ struct RouteTests {
         #expect(answer.status == 404 && answer.text.contains("urn:intertwine:problem:no-thing"))
     }
 
+    @Test("a route whose end is planned says so in each of its answers and in the description")
+    func deprecation() async throws {
+        // 2026-01-01 and 2027-01-01.
+        let plan = Deprecation(since: 1_767_225_600, sunset: 1_798_761_600, reason: "https://docs.example.com/old")
+        var old = Self.routes[0]
+        old.deprecation = plan
+        let router = Router([old, Self.routes[1]], clock: { 0 }, logger: Logger(label: "tests"))
+        func fields(_ path: String) async -> HTTPFields {
+            let head = HTTPRequest(method: .get, scheme: "http", authority: "localhost", path: path)
+            var storage = sockaddr_storage()
+            storage.ss_family = sa_family_t(AF_INET)
+            let request = ServerRequest(
+                head: head, body: RequestBody(storage: .collected([], nil)), peer: PeerAddress(storage),
+                id: RequestID(.made(0, 0), in: UnsafeBufferPointer(start: nil, count: 0)))
+            return await router.plan(for: head, peer: request.peer).respond(to: request).fields
+        }
+        for path in ["/things/ada.json", "/things/ada.json?count=x"] {
+            let fields = await fields(path)
+            #expect(fields[try #require(HTTPField.Name("Deprecation"))] == "@1767225600")
+            #expect(fields[try #require(HTTPField.Name("Sunset"))] == "Fri, 01 Jan 2027 00:00:00 GMT")
+            #expect(fields[try #require(HTTPField.Name("Link"))] == #"<https://docs.example.com/old>; rel="deprecation"; type="text/html""#)
+        }
+        #expect(await fields("/things/all").isEmpty)
+        let operation = try #require(Self.routes[0].operation)
+        var writer = DocumentWriter { _ in "" }
+        writer.write(operation.value(common: [], deprecation: plan))
+        #expect(writer.text.contains(#""deprecated":true"#) && writer.text.contains("Thu, 01 Jan 2026"))
+    }
+
     private static func document() throws -> [String: Any] {
         let document = OpenAPIDocument(
             title: "Things", summary: "Of tests.", text: "", tags: [.init("Things", "All.")], answers: [.badRequest, .requestTimeout])

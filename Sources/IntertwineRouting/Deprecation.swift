@@ -1,0 +1,41 @@
+package import HTTPTypes
+internal import IntertwinePrimitives
+
+/// That a route is to go: since when clients are told, until when it is there, and where to read what to use in its place.
+///
+/// All of its answers say so in `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and a `Link` with the relation `deprecation`.
+package struct Deprecation: Sendable, Hashable {
+    /// Seconds since 1970-01-01 UTC.
+    package var since: Int64
+    /// Seconds since 1970-01-01 UTC; nil where nobody knows yet.
+    package var sunset: Int64?
+    /// A URL for people.
+    package var reason: String
+
+    package init(since: Int64, sunset: Int64? = nil, reason: String) {
+        (self.since, self.sunset, self.reason) = (since, sunset, reason)
+    }
+
+    package var fields: HTTPFields {
+        var fields: HTTPFields = [.link: "<\(reason)>; rel=\"deprecation\"; type=\"text/html\""]
+        fields[.deprecation] = "@\(since)"
+        fields[.sunset] = sunset.map(HTTPDate.text)
+        return fields
+    }
+
+    /// The same for those who read the description.
+    var text: String {
+        "Deprecated since \(HTTPDate.text(since))\(sunset.map { ", there until \(HTTPDate.text($0))" } ?? ""): [what to use in its place](\(reason))."
+    }
+}
+
+extension HTTPField.Name {
+    fileprivate static let link = known("Link")
+    fileprivate static let deprecation = known("Deprecation")
+    fileprivate static let sunset = known("Sunset")
+
+    private static func known(_ name: String) -> HTTPField.Name {
+        guard let known = HTTPField.Name(name) else { preconditionFailure("\(name) is no token (RFC 9110 section 5.1)") }
+        return known
+    }
+}
