@@ -30,11 +30,22 @@ export class FeedPages {
   async next(options) {
     if (this.isAtEnd) return [];
     const href = this.#next;
-    const { cells, next, since, sections } = await this.client.page(href, options);
+    const { cells, next, since, sections, omitted } = await this.client.page(href, options);
     for (const section of sections) this.sections.add(section);
     this.#next = next;
-    this.held.push({ count: cells.length, since, next, href });
+    this.held.push({ count: cells.length, since, next, href, omitted });
     return cells;
+  }
+
+  /** What the service left out of the pages that are held: `{ kind, count, reason, identifiers, types }`, each kind and reason once. */
+  get omitted() {
+    const found = new Map();
+    for (const one of this.held.flatMap(({ omitted }) => omitted ?? [])) {
+      if (typeof one?.kind !== "string" || !Number.isInteger(one.count)) continue;
+      const key = JSON.stringify([one.kind, one.reason, one.identifiers, one.types]);
+      found.set(key, { ...one, count: (found.get(key)?.count ?? 0) + one.count });
+    }
+    return [...found.values()];
   }
 
   /** The path at which changes are asked for. */
@@ -87,7 +98,7 @@ export class FeedPages {
     this.#known = known;
     const next = page?.next ?? null;
     const follows = this.held[to - 1].next === next;
-    const fresh = pages.map(({ count, since }) => ({ count, since, next: null, href: null }));
+    const fresh = pages.map(({ count, since }, index) => ({ count, since, next: null, href: null, omitted: this.held[from + index]?.omitted }));
     if (fresh.length > 0) fresh[0].href = this.held[from].href;
     if (fresh.length > 0) fresh.at(-1).next = next;
     this.held = [...this.held.slice(0, from), ...fresh, ...(follows ? this.held.slice(to) : [])];

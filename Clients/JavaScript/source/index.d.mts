@@ -87,6 +87,8 @@ export class FeedClient {
   fields(headers?: Record<string, string>): Record<string, string>;
 }
 
+/** What a page leaves out because the client cannot show it. The list of reasons is open. */
+export interface Omitted { kind: string; count: number; reason?: string; identifiers?: string[]; types?: string[] }
 export class Page {
   readonly cells: Cell[]; readonly next: string | null; readonly previous: string | null; readonly since: string | undefined;
   readonly sections: string[]; readonly omitted: unknown[];
@@ -97,6 +99,7 @@ export function isHeader(cell: { id: string }): boolean;
 
 export class FeedPages {
   readonly client: FeedClient; readonly href: string; readonly isAtEnd: boolean; readonly sections: Set<string>;
+  readonly omitted: Omitted[];
   readonly held: { count: number; since?: string; next: string | null }[]; readonly changesHref: string;
   constructor(client: FeedClient, href: string);
   next(options?: SendOptions): Promise<Cell[]>;
