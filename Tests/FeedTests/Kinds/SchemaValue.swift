@@ -45,12 +45,14 @@ enum SchemaValue: Decodable, Hashable {
             case ("pattern", .text(let pattern), .text(let text)): Self.matches(text, pattern)
             case ("minimum", .number(let bound), .number(let number)): number >= bound
             case ("maximum", .number(let bound), .number(let number)): number <= bound
+            case ("maxItems", .number(let count), .list(let values)): Double(values.count) <= count
+            case ("items", _, .list(let values)): values.allSatisfy { $0.isValid(under: argument) }
             case ("required", .list(let names), .object(let members)):
                 names.allSatisfy { if case .text(let name) = $0 { members[name] != nil } else { false } }
             case ("properties", .object(let schemas), .object(let members)):
                 schemas.allSatisfy { name, schema in members[name]?.isValid(under: schema) ?? true }
             case ("minLength", _, _), ("maxLength", _, _), ("pattern", _, _), ("minimum", _, _), ("maximum", _, _), ("required", _, _),
-                ("properties", _, _):
+                ("properties", _, _), ("maxItems", _, _), ("items", _, _):
                 true
             default: false
             }
