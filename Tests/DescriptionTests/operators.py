@@ -82,7 +82,7 @@ def refused(walk):
     for method, path in [("post", "/admin/operations"), ("post", "/admin/items"), ("get", "/admin/explain"), ("get", "/admin/reports")]:
         walk.ask(method, path, 400, query="?%zz")
         assert walk.description.met >= {(method, path, 400, "about:blank")}
-    whole = ["/healthz", "/readyz", "/metrics", "/admin/reports", "/admin/explain", "/admin/sources", "/admin/takedowns"]
+    whole = ["/healthz", "/readyz", "/metrics", "/admin/reports", "/admin/explain", "/admin/campaigns", "/admin/sources", "/admin/takedowns"]
     for path in whole:
         walk.ask("get", path, 304, headers={"If-None-Match": "*"})
     walk.ask("get", "/admin/reports/{by}", 304, {"by": "day"}, headers={"If-None-Match": "*"})
@@ -106,6 +106,10 @@ def reading(walk, service):
     walk.ask("get", "/admin/explain", 200, query="?layout=table&width=390")
     walk.ask("get", "/admin/explain", 400, query="?cursor=x")
     walk.ask("get", "/admin/explain", 400, query="?layout=round")
+    walk.ask("get", "/admin/explain", 200, query="?viewer=ann&attributes=plan%3Dfree&languages=de")
+    walk.ask("get", "/admin/explain", 400, query="?viewer=")
+    told = json.loads(walk.ask("get", "/admin/campaigns", 200).content)["campaigns"]
+    assert [(one["campaign"], one["state"], one["goal"]["total"]) for one in told] == [("spring", "paced", 1_000)], told
     walk.ask("delete", "/admin/images", 204, query="?url=https://pictures.example.com/a.png")
     for query in ("?prefix=https://pictures.example.com/2026/", "?host=*.example.com", "?all=true"):
         walk.ask("delete", "/admin/images", 204, query=query)
@@ -123,7 +127,11 @@ def reading(walk, service):
 
 
 def main():
-    started = [user("Grace"), user("Cash"), advertisement(9), {**advertisement(10), "type": "video"}]
+    # Nothing is due of it yet, or will be in this century.
+    spring = {
+        "klass": "campaign", "id": "spring", "advertiser": "ACME", "creatives": ["10"], "starts": "2026-01-01T00:00:00Z",
+        "ends": "9999-01-01T00:00:00Z", "goal": {"total": 1_000}}
+    started = [spring, user("Grace"), user("Cash"), advertisement(9), {**advertisement(10), "type": "video"}]
     with Service(started, {"admin.token": TOKEN, "admin.import-limit": "64KiB"}) as service:
         description = Description.of(Listener(service))
         walk = Walk(Listener(service), description)
