@@ -103,7 +103,8 @@ extension FeedService {
             }
             let performer = ActionPerformer(
                 store: store, ledger: ledger, factories: factories, registry: registry, links: links, tokens: tokens,
-                undoWindow: configuration.actions.undo.milliseconds, settle: delivery.settle)
+                undoWindow: configuration.actions.undo.milliseconds, settle: delivery.settle,
+                advertiser: { campaigns.campaign($0)?.advertiser })
             let clients = ClientReader(settings: configuration.events, keys: keys)
             let idempotency = IdempotencyKeys(clients: clients, keys: keys)
             let verdicts = VerdictField(isTold: configuration.events.tellVerdict)
@@ -165,8 +166,12 @@ extension FeedService {
 
         let trackers = (ownLedger ?? (extensions.ledger as? any TrackerLedger)).map { ledger in
             TrackerCalling(
-                ledger: ledger, sources: [AdTrackers(store: store, factories: { live.current.factories })], calls: TrackerCalls(keys: keys),
-                policy: configuration.images.trackerPolicy, settings: configuration.trackers, now: clock, logger: logger)
+                ledger: ledger,
+                sources: [
+                    AdTrackers(store: store, factories: { live.current.factories }),
+                    CampaignTrackers(store: store, campaigns: { live.current.campaigns }),
+                ], calls: TrackerCalls(keys: keys), policy: configuration.images.trackerPolicy, settings: configuration.trackers,
+                now: clock, logger: logger)
         }
 
         // What is seen of it all, and the operators' routes.

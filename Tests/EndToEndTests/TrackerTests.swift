@@ -69,6 +69,27 @@ struct TrackerTests {
         }
     }
 
+    @Test("a campaign has its own called besides, and its advertiser is in reports")
+    func campaign() async throws {
+        try await offPool {
+            let origin = try Origin { _, connection in connection.send("HTTP/1.1 204 No Content\r\n\r\n") }
+            let campaign = """
+                {"klass":"campaign","id":"spring","advertiser":"ACME","creatives":["1"],"clickTrackers":["\(origin.url("/paid?c={campaign}&a={ad}"))"]}
+
+                """
+            let service = try RunningService(
+                items: Self.items(origin) + campaign,
+                settings: [
+                    "images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(origin.port)", RunningService.tokenSetting,
+                ])
+            try Self.click(service, viewer: "anna")
+            #expect(Self.wait(origin, "/paid?c=spring&a=ad%3A1", 1).count == 1)
+            #expect(Self.wait(origin, "/seen", 1).count == 1)
+            let report = try JSON(try service.admin("GET", "/admin/reports?by=advertiser&and=campaign").text)
+            #expect(report["rows"]?[0]?["advertiser"]?.text == "ACME" && report["rows"]?[0]?["campaign"]?.text == "spring")
+        }
+    }
+
     @Test("private addresses are refused, and so are those that are redirected to")
     func refused() async throws {
         try await offPool {

@@ -59,6 +59,8 @@ package struct Campaign: Sendable, Hashable {
     /// No two campaigns of one label stand on a page.
     package var labels: [String] = []
     package var disclosure: Disclosure?
+    /// Whom it has called, besides what its creatives do.
+    package var trackers = Trackers()
 
     package init(id: String, advertiser: String, creatives: [String]) {
         (self.id, self.advertiser, self.creatives) = (id, advertiser, creatives)

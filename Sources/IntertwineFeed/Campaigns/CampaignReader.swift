@@ -25,7 +25,7 @@ package struct CampaignPlaces: Sendable, Hashable {
 package struct CampaignReader {
     static let members = [
         "advertiser", "creatives", "starts", "ends", "zone", "priority", "weight", "goal", "pacing", "caps", "targeting", "labels",
-        "disclosure",
+        "disclosure", Trackers.impressionField, Trackers.clickField,
     ]
     /// Members that others read.
     private static let others = ["klass", "id"]
@@ -78,6 +78,8 @@ package struct CampaignReader {
         campaign.targeting = targeting(fields["targeting"])
         campaign.labels = texts(fields["labels"], ["labels"])
         campaign.disclosure = disclosure(fields["disclosure"], of: campaign.advertiser)
+        campaign.trackers.impression = trackers(fields[Trackers.impressionField], [Trackers.impressionField])
+        campaign.trackers.click = trackers(fields[Trackers.clickField], [Trackers.clickField])
         let pacing: Campaign.Pacing? = choice(fields["pacing"], ["pacing"])
         let cannotPace = campaign.goal?.total != nil && campaign.ends == nil
         if pacing == .even, cannotPace { fault(["pacing"], "a goal in all is delivered evenly until the end: ends is missing") }
@@ -133,6 +135,21 @@ package struct CampaignReader {
         guard let value, let fields = object(value, ["disclosure"], "a disclosure", among: ["label", "advertiser"]) else { return nil }
         let label = text(fields["label"], ["disclosure", "label"], isRequired: true)
         return Campaign.Disclosure(label: label ?? "", advertiser: text(fields["advertiser"], ["disclosure", "advertiser"]) ?? advertiser)
+    }
+
+    private mutating func trackers(_ value: ActionValue?, _ path: [String]) -> [TrackerTemplate] {
+        list(value, path, limit: TrackerTemplate.limit).compactMap { index, value in
+            guard case .text(let text) = value else {
+                fault(path + [index], "must be an https URL")
+                return nil
+            }
+            do throws(ItemFault) {
+                return try TrackerTemplate(text)
+            } catch {
+                fault(path + [index], error.reason)
+                return nil
+            }
+        }
     }
 
     private mutating func targeting(_ value: ActionValue?) -> Targeting {

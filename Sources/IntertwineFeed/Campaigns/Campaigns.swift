@@ -54,6 +54,12 @@ package final class Campaigns: Sendable {
         return book.flatMap { $0.campaigns.isEmpty ? nil : $0 }
     }
 
+    /// One of them, as of when anybody last looked.
+    package func campaign(_ id: String) -> Campaign? {
+        let book = known.withLock { $0.book }
+        return book.index(of: id).map { book.campaigns[$0] }
+    }
+
     /// The same for whoever has no snapshot.
     package func book(of store: any FeedStore) async throws -> CampaignBook? {
         let version = store.version

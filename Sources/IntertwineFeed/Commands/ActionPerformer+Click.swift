@@ -106,7 +106,7 @@ extension ActionPerformer {
         if client.verdict == .counted { context = await perform(.selection, of: viewModel, in: context) }
         context.record(.click)
         return Performed(
-            entry: LedgerEntry(events: context.events, changes: context.changes), location: context.destination ?? location,
+            entry: LedgerEntry(events: attributed(context.events), changes: context.changes), location: context.destination ?? location,
             cell: link.token.cell, verdict: client.verdict)
     }
 

@@ -92,7 +92,7 @@ extension ActionPerformer {
                 context.record(kind)
             }
             places.append(context.events.firstIndex { $0.kind == kind }.map { entry.events.count + $0 })
-            entry.events += context.events
+            entry.events += attributed(context.events)
             entry.changes += context.changes
         }
         return (entry, places)

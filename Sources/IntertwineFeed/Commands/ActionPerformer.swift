@@ -17,14 +17,17 @@ package final class ActionPerformer: Sendable {
     let destinations = ClickDestinations()
     /// Told of the events of clicks and impressions that are on disk, with what the ledger made of them.
     let settle: @Sendable ([LedgerEvent], [Verdict]) -> Void
+    private let advertiser: @Sendable (_ campaign: String) -> String?
 
     /// - Parameters:
     ///   - undoWindow: how long a selection can be undone, in milliseconds; ten minutes by default.
     ///   - settle: told of the events of clicks and impressions that are on disk, with what the ledger made of them.
+    ///   - advertiser: who pays for a campaign; asked of each click and impression of one.
     package init(
         store: any FeedStore, ledger: any Ledger, factories: CellFactories, registry: CommandRegistry = .standard, links: Links = Links(),
         tokens: CellTokens, undoWindow: Int64 = 600_000,
-        settle: @escaping @Sendable ([LedgerEvent], [Verdict]) -> Void = { _, _ in }
+        settle: @escaping @Sendable ([LedgerEvent], [Verdict]) -> Void = { _, _ in },
+        advertiser: @escaping @Sendable (_ campaign: String) -> String? = { _ in nil }
     ) {
         self.store = store
         self.ledger = ledger
@@ -34,6 +37,17 @@ package final class ActionPerformer: Sendable {
         self.tokens = tokens
         self.undoWindow = undoWindow
         self.settle = settle
+        self.advertiser = advertiser
+    }
+
+    /// The same events, those of campaigns with the campaign's advertiser in place of the ad's.
+    func attributed(_ events: [LedgerEvent]) -> [LedgerEvent] {
+        guard let campaign = events.first?.showing?.campaign, let name = advertiser(campaign) else { return events }
+        return events.map { event in
+            var event = event
+            event.creative?.advertiser = name
+            return event
+        }
     }
 
     /// What a performance came to.

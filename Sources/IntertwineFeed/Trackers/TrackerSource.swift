@@ -31,3 +31,24 @@ package struct AdTrackers: TrackerSource {
         return events.map { found[ExactText($0.cell)] ?? Trackers() }
     }
 }
+
+/// The trackers that campaigns declare.
+package struct CampaignTrackers: TrackerSource {
+    private let store: any FeedStore
+    private let campaigns: @Sendable () -> Campaigns
+
+    /// - Parameter campaigns: those in force.
+    package init(store: any FeedStore, campaigns: @escaping @Sendable () -> Campaigns) {
+        self.store = store
+        self.campaigns = campaigns
+    }
+
+    package func trackers(of events: [LedgerEvent]) async throws -> [Trackers] {
+        guard events.contains(where: { $0.showing?.campaign != nil }) else { return events.map { _ in Trackers() } }
+        let book = try await campaigns().book(of: store)
+        return events.map { event in
+            let index = event.showing?.campaign.flatMap { book?.index(of: $0) }
+            return index.flatMap { book?.campaigns[$0].trackers } ?? Trackers()
+        }
+    }
+}

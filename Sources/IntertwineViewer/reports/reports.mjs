@@ -90,12 +90,8 @@ function plot(report, name) {
 
 // What a campaign has delivered, added up day by day, beside what an even pace would have.
 async function pace(id) {
-  let campaign = {}
-  try {
-    campaign = await (await ask(`/admin/items/campaign/${encodeURIComponent(id)}`)).json()
-  } catch (error) {
-    if (error.status === undefined) throw error
-  }
+  const { campaigns } = await (await ask("/admin/campaigns")).json()
+  const campaign = campaigns.find((one) => one.campaign === id) ?? {}
   const goal = campaign.goal ?? {}
   const unit = goal.unit ?? "impressions"
   const from = campaign.starts ? day(Date.parse(campaign.starts)) : find("from").value
@@ -119,7 +115,7 @@ async function pace(id) {
   } else if (goal.daily) {
     series.push({ name: `${goal.daily} a day`, isPace: true, values: names.map((_, index) => (index + 1) * goal.daily) })
   }
-  const told = series.length > 1 ? "" : " Its goal is not known here: only campaigns in the store tell it."
+  const told = series.length > 1 ? "" : campaign.campaign ? " It has no goal." : " There is no such campaign now."
   return [lines(names, series, `${unit} of the campaign ${id} against its pace`), series, report, `${sum} ${unit} so far.${told}`]
 }
 

@@ -20,11 +20,12 @@ struct CampaignReaderTests {
             "goal":{"unit":"clicks","total":500,"daily":20},"pacing":"even","caps":[{"count":3,"window":"1d"},{"count":1,"window":"30min"}],
             "targeting":{"feeds":["main"],"sections":["top"],"layouts":["table"],"locales":["de","en-GB"],"hours":["8-10","22-2"],
             "days":["mon","sun"],"attributes":{"any":["plan=free"],"all":[],"none":["vip"]}},"labels":["cars"],
-            "disclosure":{"label":"Sponsored"}
+            "disclosure":{"label":"Sponsored"},"impressionTrackers":["https://a.example/{event}"],"clickTrackers":["https://b.example/"]
             """)
         let stored = FeedItem(kind: item.kind, id: item.id, variant: item.variant, position: 1, body: item.body)
         let campaign = try #require(Campaign(item: stored))
         #expect(campaign.starts == 1_793_487_600_000 && campaign.ends == 1_796_083_200_000)
+        #expect(campaign.trackers.impression.map(\.text) == ["https://a.example/{event}"] && campaign.trackers.click.count == 1)
         #expect(campaign.creatives == ["1", "2"] && campaign.weight == 3 && campaign.priority == .sponsorship)
         #expect(campaign.goal == .init(unit: .clicks, total: 500, daily: 20) && campaign.pacing == .even)
         #expect(campaign.caps == [.init(count: 3, window: 86_400), .init(count: 1, window: 1_800)] && campaign.memory == 86_400)
