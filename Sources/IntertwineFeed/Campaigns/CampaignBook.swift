@@ -24,8 +24,8 @@ package struct CampaignCreative: Sendable, Hashable {
 
 /// All campaigns that there are, made ready to be chosen from: immutable, and made anew where one of them changes.
 ///
-/// A choice looks at each campaign of a place's shelf in the order of their priorities, which costs some nanoseconds: what is the same for all
-/// who ask is sorted out when the shelf is made, and what is asked of a request are a few bits.
+/// A choice looks at each campaign of a place's shelf in the order of their priorities: what is the same for all who ask is sorted out when the
+/// shelf is made, and what is asked of a request are a few bits.
 package final class CampaignBook: Sendable {
     /// More than so many are not looked at.
     package static let limit = 10_000

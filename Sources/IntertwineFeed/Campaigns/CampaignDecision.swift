@@ -42,6 +42,7 @@ struct CampaignDecision {
     /// - Parameter number: of the place on the page.
     mutating func choose(_ shelf: CampaignBook.Shelf, number: Int, _ standing: Standing) -> Choice? {
         candidates.removeAll(keepingCapacity: true)
+        candidates.reserveCapacity(shelf.entries.count)
         var tier: UInt8 = .max
         var sum: Float = 0
         shelf.entries.withUnsafeBufferPointer { entries in

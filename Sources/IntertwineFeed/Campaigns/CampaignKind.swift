@@ -39,12 +39,44 @@ package struct CampaignKind: ItemKind {
         return ValidItem(kind: self.name, lane: lane, id: name, variant: "", body: writer.bytes)
     }
 
-    package func schema() -> [UInt8] {
-        var document = ItemSchemaDocument(kind: name)
-        document.add("id", .identifier(limit: 64), isRequired: true)
-        document.add("advertiser", .text(maximum: 256), isRequired: true)
-        return document.bytes
-    }
+    package func schema() -> [UInt8] { Array(Self.schema.utf8) }
+
+    private static let schema = #"""
+        {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "campaign", "type": "object",
+         "$defs": {
+           "text": {"type": "string", "minLength": 1, "maxLength": 256, "pattern": "^[^\\u0000-\\u001F\\u007F]*$"},
+           "texts": {"type": "array", "maxItems": 200, "uniqueItems": true, "items": {"$ref": "#/$defs/text"}},
+           "name": {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},
+           "moment": {"type": "string", "format": "date-time"},
+           "count": {"type": "integer", "minimum": 1, "maximum": 1000000000000}
+         },
+         "properties": {
+           "klass": {"const": "campaign"}, "id": {"$ref": "#/$defs/name"}, "advertiser": {"$ref": "#/$defs/text"},
+           "creatives": {"type": "array", "minItems": 1, "maxItems": 64, "uniqueItems": true, "items": {"type": ["string", "integer"]}},
+           "starts": {"$ref": "#/$defs/moment"}, "ends": {"$ref": "#/$defs/moment"}, "zone": {"$ref": "#/$defs/text"},
+           "priority": {"enum": ["sponsorship", "standard", "house"]},
+           "weight": {"type": "integer", "minimum": 1, "maximum": 1000000},
+           "goal": {"type": "object", "additionalProperties": false, "anyOf": [{"required": ["total"]}, {"required": ["daily"]}],
+             "properties": {"unit": {"enum": ["impressions", "clicks"]}, "total": {"$ref": "#/$defs/count"}, "daily": {"$ref": "#/$defs/count"}}},
+           "pacing": {"enum": ["even", "asap"]},
+           "caps": {"type": "array", "maxItems": 8, "items": {
+             "type": "object", "additionalProperties": false, "required": ["count", "window"],
+             "properties": {
+               "count": {"type": "integer", "minimum": 1, "maximum": 10000},
+               "window": {"type": "string", "pattern": "^[0-9]+(s|min|h|d)$"}}}},
+           "targeting": {"type": "object", "additionalProperties": false, "properties": {
+             "feeds": {"$ref": "#/$defs/texts"}, "sections": {"$ref": "#/$defs/texts"},
+             "layouts": {"type": "array", "uniqueItems": true, "items": {"enum": ["collection", "table"]}},
+             "locales": {"$ref": "#/$defs/texts"}, "hours": {"$ref": "#/$defs/texts"},
+             "days": {"type": "array", "uniqueItems": true, "items": {"enum": ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]}},
+             "attributes": {"type": "object", "additionalProperties": false, "properties": {
+               "any": {"$ref": "#/$defs/texts"}, "all": {"$ref": "#/$defs/texts"}, "none": {"$ref": "#/$defs/texts"}}}}},
+           "labels": {"$ref": "#/$defs/texts"},
+           "disclosure": {"type": "object", "additionalProperties": false, "required": ["label"], "properties": {
+             "label": {"$ref": "#/$defs/text"}, "advertiser": {"$ref": "#/$defs/text"}}}
+         },
+         "required": ["klass", "id", "advertiser", "creatives"], "additionalProperties": false}
+        """#
 }
 
 extension Campaign {
