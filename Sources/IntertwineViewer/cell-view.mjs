@@ -48,6 +48,9 @@ export class CellView {
     this.cell = cell;
     this.element.dataset.id = cell.id;
     this.element.style.setProperty("--hue", hue(String(cell.id)));
+    const isSaved = cell.state?.saved === true;
+    this.element.classList.toggle("is-saved", isSaved);
+    this.element.ariaDescription = isSaved ? "Saved" : null;
     this.element.classList.toggle("is-inspected", entry.isInspected === true);
     this.#offer(cell.actions ?? {});
     this.element.classList.toggle("has-slots", offered(cell).length > 0);
@@ -169,6 +172,8 @@ export class CellView {
   /** Offers what the cell has actions for. */
   #offer({ selection, dismissal }) {
     this.dismissTool.hidden = !dismissal && !this.removal;
+    const title = this.removal ?? (typeof dismissal?.label === "string" ? dismissal.label : "Dismiss");
+    Object.assign(this.dismissTool, { title, ariaLabel: title });
     const link = selection?.type === "link" ? resolve(selection.href) : null;
     const tag = !selection ? null : link ? "a" : "button";
     if (this.face?.localName !== tag) {

@@ -29,6 +29,10 @@ const announce = (text) => {
   find("live").textContent = text;
 };
 
+// What a page does not show, and why.
+const leftOut = ({ kind, count, identifiers = [], types = [] }) =>
+  `${count} ${kind} (${types.length > 0 ? `${types.join(", ")} of ` : ""}${identifiers.join(", ")} not known)`;
+
 const options = new ViewOptions(location.search);
 const journal = new Journal();
 const connection = new Connection(new URL("readyz", document.baseURI).href, { fetch: backgroundFetch });
@@ -106,7 +110,7 @@ const dismiss = (entry) => (removal ? interactions.takeOff(entry, options.list, 
 const openMenu = cellMenu((entry) => [
   ...offered(entry.cell).map(({ slot, label }) => ({ name: slot, label, run: () => interactions.perform(entry, slot, label) })),
   { name: "inspect", label: "Inspect", run: () => inspect(entry) },
-  ...(removal ?? entry.cell.actions?.dismissal ? [{ name: "dismiss", label: removal ?? "Dismiss", run: () => dismiss(entry) }] : []),
+  ...(removal ?? entry.cell.actions?.dismissal ? [{ name: "dismiss", label: removal ?? entry.cell.actions.dismissal.label ?? "Dismiss", run: () => dismiss(entry) }] : []),
 ]);
 new Keyboard({ feed, commands: { inspect, dismiss, select: (entry) => feed.viewOf(entry)?.face?.click() } });
 
@@ -125,6 +129,8 @@ list.addEventListener("changed", () => {
   const count = list.entries.length;
   const cells = `${count} ${count === 1 ? "cell" : "cells"}`;
   find("count").textContent = list.isAtEnd ? cells : `${count}+ cells`;
+  find("omitted").hidden = list.pages.omitted.length === 0;
+  find("omitted").textContent = `Left out: ${list.pages.omitted.map(leftOut).join(", ")}.`;
   find("end").hidden = !list.isAtEnd || count === 0;
   find("end").textContent = `That is all: ${cells}.`;
 });

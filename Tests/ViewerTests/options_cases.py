@@ -127,6 +127,25 @@ def it_tells_the_service_its_languages_and_the_cells_that_it_knows(browser, rela
     assert relay.passed("GET", "/feed")[-1].headers["Accept-Cells"] == "UserSnapshotCollectionViewCell, *;q=0"
 
 
+def it_says_what_a_page_leaves_out_and_what_is_saved(browser, relay, service):
+    def alter(page):
+        page["page"]["omitted"] = [{"kind": "story", "count": 2, "reason": "unknown-cell", "identifiers": ["StoryCell"]},
+                                   {"kind": "talk", "count": 1, "reason": "unknown-type", "identifiers": ["TalkCell"], "types": ["date"]}]
+        page["items"][1]["state"] = {"saved": True}
+        page["items"][1]["actions"]["dismissal"]["label"] = "Hide"
+
+    relay.alter_feed(alter)
+    browser.open(relay.url, cells=20)
+    browser.wait(lambda: browser.find("#omitted:not([hidden])"), "the sentence")
+    told = browser.text("#omitted")
+    pages = len({e.path for e in relay.passed("GET", "/feed") if e.status})
+    assert f"{2 * pages} story (StoryCell not known), {pages} talk (date of TalkCell not known)" in told, told
+    saved = browser.script("return Array.from(document.querySelectorAll('.cell'), (cell) => cell.ariaDescription)")[:3]
+    assert saved == [None, "Saved", None], saved
+    titles = browser.script("return Array.from(document.querySelectorAll('[data-tool=dismiss]'), (tool) => tool.getAttribute('aria-label'))")[:3]
+    assert titles == ["Dismiss", "Hide", "Dismiss"], titles
+
+
 def it_shows_what_pictures_look_like_before_they_come(browser, relay, service):
     def alter(page):
         for cell in page["items"]:

@@ -1,5 +1,4 @@
 """Many cells by few views: what is in the page stays bounded, frames stay short, and nobody loses their place."""
-import os
 from urllib.parse import parse_qs, urlsplit
 
 from selenium.webdriver.common.keys import Keys
@@ -32,6 +31,34 @@ SCROLL = """
     requestAnimationFrame(step);"""
 
 
+# Does the same small piece of work in as many tasks, and answers how much longer the longest took than the shortest: what the machine does for
+# others meanwhile, which no page can help.
+CALIBRATE = """
+    const [tasks, done] = arguments;
+    const times = [];
+    let sum = 0;
+    const step = () => {
+      const begun = performance.now();
+      for (let number = 0; number < 1_500_000; number += 1) sum = (sum * 31 + number) | 0;
+      times.push(performance.now() - begun);
+      if (times.length < tasks) requestAnimationFrame(step);
+      else done(Math.max(...times) / Math.max(Math.min(...times), 0.1) + (sum === 0.5 ? 1 : 0));
+    };
+    requestAnimationFrame(step);"""
+
+# Down to the end and back to the start, in steps of a few screens.
+WALK = """
+    const [done] = arguments;
+    let by = 3000;
+    const step = () => {
+      scrollBy({ top: by, behavior: "instant" });
+      if (by > 0 && scrollY + innerHeight >= document.body.scrollHeight - 1) by = -3000;
+      if (by < 0 && scrollY === 0) requestAnimationFrame(() => setTimeout(done, 300));
+      else requestAnimationFrame(step);
+    };
+    requestAnimationFrame(step);"""
+
+
 def ten_thousand(exchange):
     """A feed of this many cells, of three identifiers."""
     if exchange.method != "GET" or urlsplit(exchange.path).path != "/feed":
@@ -54,6 +81,8 @@ def it_shows_ten_thousand_cells_by_a_few_views(browser, relay, service):
     relay.answer = ten_thousand
     browser.driver.set_script_timeout(120)
     browser.open(relay.url, cells=20)
+    few = heap(browser)
+    slowdown = browser.driver.execute_async_script(CALIBRATE, 120)
     # In the time of the page's own thread: what the machine does for others meanwhile does not count.
     browser.tool("Performance.enable", timeDomain="threadTicks")
     busy = busy_seconds(browser)
@@ -64,15 +93,28 @@ def it_shows_ten_thousand_cells_by_a_few_views(browser, relay, service):
     cells, nodes = max(r["cells"] for r in rounds), max(r["nodes"] for r in rounds)
     p95 = sorted(r["p95"] for r in rounds)
     longest = sorted(r["longest"] for r in rounds)
+    slowdown = max(slowdown, browser.driver.execute_async_script(CALIBRATE, 120))
     work = (busy_seconds(browser) - busy) * 1000 / (120 * len(rounds))
     print(f"        {len(rounds)} rounds of 120 frames: p95 {p95[0]:.0f} to {p95[-1]:.0f} ms, at most {cells} cells and {nodes} nodes, {work:.1f} ms of work a frame,"
-          f" longest tasks {', '.join(f'{t:.0f}' for t in longest)} ms")
+          f" longest tasks {', '.join(f'{t:.0f}' for t in longest)} ms where a steady one takes up to {slowdown:.1f} times as long")
     assert f"{COUNT:,}".replace(",", "") in browser.text("#end")
     assert cells <= 120 and nodes <= 2000, f"{cells} cells, {nodes} nodes"
     assert work <= 16.7, f"{work:.1f} ms of work a frame"
-    # Tasks are measured by the clock, which says nothing of the page on a machine that has others to serve.
-    if os.getloadavg()[0] < os.cpu_count() + 1:
-        assert longest[len(longest) // 2] <= 50, f"long tasks: {longest}"
+    # Tasks are measured by the clock: beside others, work of the same length takes longer, and so may they.
+    assert longest[len(longest) // 2] <= 50 * slowdown, f"long tasks: {longest}, {slowdown:.1f} times as long as alone"
+    browser.driver.execute_async_script(WALK)
+    once = heap(browser)
+    browser.driver.execute_async_script(WALK)
+    twice = heap(browser)
+    print(f"        heap: {few >> 10} KiB with a page, {once >> 10} KiB after {COUNT} cells and back, {twice >> 10} KiB after them once more")
+    assert once - few <= COUNT * 4096, f"{(once - few) / COUNT:.0f} bytes a cell"
+    assert twice - once <= 2 << 20, f"the same cells again take {(twice - once) >> 10} KiB more"
+
+
+def heap(browser):
+    """Bytes that the page's own objects take, without those that nobody holds any more."""
+    browser.tool("HeapProfiler.collectGarbage")
+    return int(browser.tool("Runtime.getHeapUsage")["usedSize"])
 
 
 def busy_seconds(browser):
