@@ -9,7 +9,7 @@ package struct DeclaredFeeds: Sendable {
     /// The names of each feed's sections, in order.
     package var feeds: [String: [String]] = [:]
     /// What feeds are called for people; those that are missing have no title.
-    package var titles: [String: String] = [:]
+    package var titles: [String: LocalizedText] = [:]
 
     package init() {}
 
@@ -24,7 +24,7 @@ package struct DeclaredFeeds: Sendable {
 package struct DeclaredSection: Sendable {
     package var name: String
     /// The text of its header; nil for none.
-    package var title: String?
+    package var title: LocalizedText?
     /// The kinds that stand in it; for the main section, none.
     package var kinds: [String] = []
     package var order = SectionOrder.imported
@@ -47,6 +47,8 @@ struct FeedsReader {
 
     /// All there are, however they were declared.
     let kinds: ItemKinds
+    /// Those that titles can be given in.
+    var languages = FeedLanguages.none
     /// Kinds that are declared, and not rightly: told of where they are, and not here once more.
     var broken: Set<String> = []
 
@@ -135,9 +137,9 @@ struct FeedsReader {
         return section
     }
 
-    private func title(_ place: YAMLPlace) throws(ConfigurationError) -> String {
-        let text = try place.text("a text for people")
-        guard text.utf8.count <= SectionHeader.titleLimit else {
+    private func title(_ place: YAMLPlace) throws(ConfigurationError) -> LocalizedText {
+        let text = try place.localizedText("a text for people", in: languages)
+        guard text.all.allSatisfy({ $0.utf8.count <= SectionHeader.titleLimit }) else {
             throw place.fault("title is longer than \(SectionHeader.titleLimit) bytes")
         }
         return text

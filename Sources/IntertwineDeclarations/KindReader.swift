@@ -4,6 +4,10 @@ internal import IntertwineFeed
 struct KindReader {
     /// What a slot does when one of its commands fails.
     let policy: FailurePolicy
+    /// Those that texts can be given in.
+    var languages = FeedLanguages.none
+    /// What people are told that slots do, where a kind says nothing else.
+    var labels: [CommandKey: LocalizedText] = [:]
 
     func declaration(_ name: String, at place: YAMLPlace) throws(ConfigurationError) -> KindDeclaration {
         let keys = ["prefix", "lane", "id", "types", "fields", "cells", "destination", "presentation", "actions"]
@@ -48,14 +52,24 @@ struct KindReader {
 
     private func field(_ name: String, _ place: YAMLPlace) throws(ConfigurationError) -> FieldDeclaration {
         guard place.isMapping else { return FieldDeclaration(name, try place.choice(FieldType.self)) }
-        let members = try place.members(of: "field '\(ItemFault.shown(name))'", among: ["type", "required", "min", "max", "choices"])
+        let members = try place.members(
+            of: "field '\(ItemFault.shown(name))'", among: ["type", "required", "min", "max", "choices", "languages"])
         guard let type = members["type"] else {
             throw place.fault("type is missing; allowed: \(FieldType.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         return FieldDeclaration(
             name, try type.choice(FieldType.self), isRequired: try members["required"]?.flag() ?? false,
             minimum: try members["min"]?.number("a number"), maximum: try members["max"]?.number("a number"),
-            choices: try members["choices"]?.texts("texts") ?? [])
+            choices: try members["choices"]?.texts("texts") ?? [], languages: try members["languages"].map(fieldLanguages) ?? [])
+    }
+
+    /// `languages: true`: items may have the text once for each language that is declared.
+    private func fieldLanguages(_ place: YAMLPlace) throws(ConfigurationError) -> [String] {
+        guard try place.flag() else { return [] }
+        guard !languages.isEmpty else {
+            throw place.fault("which languages is not declared: `languages: [en, de]` at the top of the file")
+        }
+        return languages.tags
     }
 
     private func presentation(_ place: YAMLPlace) throws(ConfigurationError) -> PresentationDeclaration {
@@ -76,13 +90,15 @@ struct KindReader {
                 throw place.fault("unknown key '\(name)' in actions; allowed: \(others), or a slot of your own")
             }
             guard place.isMapping else {
-                actions[slot] = SlotCommands(try place.texts("names of commands"), policy: policy)
+                actions[slot] = SlotCommands(try place.texts("names of commands"), policy: policy, label: labels[slot])
                 continue
             }
-            let members = try place.members(of: "slot '\(ItemFault.shown(name))'", among: ["commands", "input"])
+            let members = try place.members(of: "slot '\(ItemFault.shown(name))'", among: ["commands", "input", "label"])
             guard let commands = members["commands"] else { throw place.fault("commands is missing: names of commands") }
             actions[slot] = SlotCommands(
-                try commands.texts("names of commands"), policy: policy, input: try members["input"].map(fields) ?? [])
+                try commands.texts("names of commands"), policy: policy, input: try members["input"].map(fields) ?? [],
+                label: try members["label"].map { place throws(ConfigurationError) in try place.label(of: slot, in: languages) }
+                    ?? labels[slot])
         }
         return actions
     }
@@ -190,10 +206,10 @@ extension KindReader {
                     throw stray.fault("\(shown.joined(separator: ", ")) say how a picture is shown, and stand beside image alone")
                 }
                 return BindingDeclaration(
-                    part, form, try source.text("a field, or a template"),
+                    part, form, try source.localizedText("a field, or a template", in: languages),
                     picture: try picture(
                         size: members["size"], fit: members["fit"], focus: members["focus"], initials: members["initials"]),
-                    alternative: try members["alt"]?.text("a field, or a template"))
+                    alternative: try members["alt"]?.localizedText("a field, or a template", in: languages))
             }
         }
         try faults.finish()

@@ -4,15 +4,24 @@ package import IntertwineFeed
 package struct KindsFile {
     private let declared: [(kind: DeclaredKind, place: YAMLPlace)]
     package let feeds: DeclaredFeeds
+    /// The languages that its texts can be given in.
+    package let languages: FeedLanguages
+    /// What people are told that slots do, whatever the kind of cell.
+    package let labels: [CommandKey: LocalizedText]
     /// Kinds that the file tries to declare.
     package private(set) var broken: Set<String> = []
 
     /// Declares nothing.
-    package static var none: KindsFile { KindsFile(declared: [], feeds: DeclaredFeeds()) }
+    package static var none: KindsFile { KindsFile(declared: [], feeds: DeclaredFeeds(), languages: .none, labels: [:]) }
 
-    private init(declared: [(kind: DeclaredKind, place: YAMLPlace)], feeds: DeclaredFeeds) {
+    private init(
+        declared: [(kind: DeclaredKind, place: YAMLPlace)], feeds: DeclaredFeeds, languages: FeedLanguages,
+        labels: [CommandKey: LocalizedText]
+    ) {
+        self.labels = labels
         self.declared = declared
         self.feeds = feeds
+        self.languages = languages
     }
 
     /// - Parameters:
@@ -32,9 +41,18 @@ package struct KindsFile {
     package init(_ root: YAMLPlace, policy: FailurePolicy, besides known: ItemKinds, faults: inout FaultCollector) {
         let members =
             faults.collect { () throws(ConfigurationError) in
-                try root.members(of: "the file", among: ["kinds", "sections", "feeds"])
+                try root.members(of: "the file", among: ["languages", "labels", "kinds", "sections", "feeds"])
             } ?? [:]
-        let reader = KindReader(policy: policy)
+        let languages = members["languages"].flatMap { place in
+            faults.collect { () throws(ConfigurationError) in try place.languages() }
+        }
+        self.languages = languages ?? .none
+        let declaredLanguages = self.languages
+        labels =
+            members["labels"].flatMap { place in
+                faults.collect { () throws(ConfigurationError) in try place.labels(in: declaredLanguages) }
+            } ?? [:]
+        let reader = KindReader(policy: policy, languages: self.languages, labels: labels)
         let places = members["kinds"].flatMap { kinds in
             faults.collect { () throws(ConfigurationError) in try kinds.members("each kind's name with its declaration") }
         }
@@ -45,7 +63,7 @@ package struct KindsFile {
             }
             if let kind { declared.append((kind, place)) } else { broken.insert(name) }
         }
-        let feeds = FeedsReader(kinds: known.adding(declared.map(\.kind)), broken: broken)
+        let feeds = FeedsReader(kinds: known.adding(declared.map(\.kind)), languages: self.languages, broken: broken)
         self.declared = declared
         self.feeds =
             faults.collect { () throws(ConfigurationError) in

@@ -59,6 +59,7 @@ extension FeedService {
         let keys = try configuration.signingKeys()
         let (registry, kinds, kindsText, declaredFeeds) = (declared.registry, declared.kinds, declared.kindsText, declared.file.feeds)
         let plans = declaredFeeds.plans
+        let declaredLanguages = declared.file.languages
         let lanes = try ownStore?.lanes(plans) ?? [DeclaredFeeds.mainName: .content]
 
         // What stays for as long as the process.
@@ -105,24 +106,26 @@ extension FeedService {
                 store: store, ledger: ledger, factories: factories, registry: registry, links: links, tokens: tokens,
                 undoWindow: configuration.actions.undo.milliseconds, settle: delivery.settle,
                 advertiser: { campaigns.campaign($0)?.advertiser })
-            let clients = ClientReader(settings: configuration.events, keys: keys)
+            let languages = LanguageReader(declaredLanguages, viewerField: configuration.feed.languageHeader)
+            let clients = ClientReader(settings: configuration.events, keys: keys, languages: languages)
             let idempotency = IdempotencyKeys(clients: clients, keys: keys)
             let verdicts = VerdictField(isTold: configuration.events.tellVerdict)
             let pages = FinishedPages(
                 capacity: configuration.feed.cache.bytes, stale: configuration.feed.stale.milliseconds, metrics: pageMetrics)
             let format = PageFormat(
-                viewerField: configuration.events.viewerHeader, maxAge: configuration.feed.maxAge.milliseconds / 1_000,
+                viewerField: configuration.events.viewerHeader, languages: languages,
+                maxAge: configuration.feed.maxAge.milliseconds / 1_000,
                 variesByOrigin: !configuration.crossOrigin.origins.isEmpty)
-            let capabilities = CapabilityReader(registry: registered, cells: factories.cells)
+            let capabilities = CapabilityReader(registry: registered, cells: factories.cells, languages: languages)
             let facts = CampaignFactsReader(
                 attributesField: configuration.feed.attributesHeader, window: configuration.feed.reservation.milliseconds)
             let feed = FeedRoutes(
                 feeds: feeds, campaigns: campaigns, campaignFacts: facts, store: store, ledger: ledger, clients: clients, pages: pages,
                 shared: SharedPages(store: store, pages: pages, format: format, metrics: pageMetrics, pictures: pictures.ahead),
                 format: format, metrics: pageMetrics,
-                listed: Route.finished(
-                    "/feeds", type: "application/json",
-                    feeds.listed(titles: declaredFeeds.titles, layouts: factories.layouts, links: links)), live: listeners,
+                listed: FeedRoutes.listed(by: languages) { language in
+                    feeds.listed(titles: declaredFeeds.titles, in: language, layouts: factories.layouts, links: links)
+                }, live: listeners,
                 capabilities: capabilities)
             let lists = ViewerListRoutes(clients: clients, format: format, capabilities: capabilities) { list, path in
                 ViewerListAssembler(

@@ -134,13 +134,13 @@ struct CellReader {
         guard let cells else { return false }
         // Several versions of one cell have one name.
         let names = cells.map(\.name).reduce(into: [String]()) { names, name in if !names.contains(name) { names.append(name) } }
-        note(form, id: String(decoding: row.id, as: UTF8.self), position: row.position, unknown: names)
+        note(form, id: String(decoding: row.id, as: UTF8.self), position: row.position, .unknownToClient(names))
         return true
     }
 
-    private mutating func note(_ form: ItemForm, id: String, position: Int64, unknown identifiers: [String]) {
+    private mutating func note(_ form: ItemForm, id: String, position: Int64, _ reason: FeedPage.Omission.Reason) {
         unknown += 1
-        omissions.append(FeedPage.Omission(form: form, id: id, position: position, reason: .unknownToClient(identifiers)))
+        omissions.append(FeedPage.Omission(form: form, id: id, position: position, reason: reason))
     }
 
     private mutating func make(_ row: ItemRow) -> FinishedCell? {
@@ -152,7 +152,12 @@ struct CellReader {
         } catch CellFactoryError.noFactory {
             omit(item, .noFactory)
         } catch CellFactoryError.unknownToClient(let identifier) {
-            note(ItemForm(kind: item.kind, variant: item.variant), id: item.id, position: item.position, unknown: [identifier])
+            note(
+                ItemForm(kind: item.kind, variant: item.variant), id: item.id, position: item.position, .unknownToClient([identifier]))
+        } catch CellFactoryError.unknownTypes(let types, let identifier) {
+            note(
+                ItemForm(kind: item.kind, variant: item.variant), id: item.id, position: item.position,
+                .unknownTypes(types, in: identifier))
         } catch {
             omit(item, .broken(String(describing: error)))
         }

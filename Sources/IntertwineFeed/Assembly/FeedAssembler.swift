@@ -200,7 +200,7 @@ package final class FeedAssembler: Sendable {
             sections: source.name(of: 0).map { _ in blocks.blocks.compactMap { $0.section.flatMap(source.name(of:)) } },
             since: request.followsChanges ? since(entries, request, cursor, previous: previous, next: next, isPaid: paid != nil) : nil,
             validUntil: CellTokens.endOfBucket(of: request.now), omissions: content.omissions + blocks.omissions + headers.omissions,
-            following: next, decision: paid?.decision)
+            following: next, decision: paid?.decision, language: request.language)
     }
 
     private func midpoint(
@@ -240,7 +240,9 @@ package final class FeedAssembler: Sendable {
                 try append(cell.finished, of: cell, adSlot: adSlot)
                 for companion in cell.companions { try append(companion, of: cell, adSlot: adSlot) }
             }
-            if let section = block.section, number > 0 || !content.continuesSection, let header = try header(of: section, from: &headers) {
+            if let section = block.section, number > 0 || !content.continuesSection,
+                let header = try header(of: section, in: context.language, from: &headers)
+            {
                 try append(header, adSlot: nil)
             }
             var places = block.advertisements.makeIterator()
@@ -259,16 +261,16 @@ package final class FeedAssembler: Sendable {
         return entries
     }
 
-    private func header(of section: Int, from reader: inout CellReader) throws -> CellReader.Cell? {
+    private func header(of section: Int, in language: FeedLanguage?, from reader: inout CellReader) throws -> CellReader.Cell? {
         guard let title = source.title(of: section) else { return nil }
-        return try reader.cell(of: SectionHeader(name: source.name(of: section) ?? String(section), title: title).item)
+        return try reader.cell(of: SectionHeader(name: source.name(of: section) ?? String(section), title: title[language]).item)
     }
 
     func context(of request: FeedRequest) -> CellContext {
         var context = CellContext(
             links: links, tokens: tokens, now: request.now, hasViewer: request.hasViewer, layout: request.layout, width: request.width,
             scale: request.scale)
-        context.lacking = request.lacking
+        (context.lacking, context.language) = (request.lacking, request.language)
         return context
     }
 

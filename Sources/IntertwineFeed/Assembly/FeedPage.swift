@@ -68,6 +68,8 @@ package struct FeedPage: Sendable {
             case broken(String)
             /// The client knows none of its cells; with their identifiers.
             case unknownToClient([String])
+            /// The client does not know the types of bindings and actions of its last cell; with its identifier.
+            case unknownTypes([String], in: String)
         }
 
         public var form: ItemForm
@@ -97,4 +99,6 @@ package struct FeedPage: Sendable {
     var following: PageCursor?
     /// How its places were given to campaigns; nil where none can have one.
     var decision: PageCampaigns.Decision?
+    /// That of its texts; nil where none is declared.
+    public var language: FeedLanguage?
 }

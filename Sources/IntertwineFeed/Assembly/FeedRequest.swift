@@ -29,6 +29,8 @@ package struct FeedRequest: Sendable {
     /// Whether the page is to be the same for everyone: where campaigns have places, it is not made.
     package var isShared = false
 
+    /// The language that texts are wanted in; nil where none is declared.
+    package var language: FeedLanguage?
     /// The cells of the service that the client does not know; nil where it knows all, or says nothing of it.
     package var lacking: LackingCells?
     /// The digest of the client's capabilities, where links are to carry it.

@@ -3,6 +3,8 @@ struct OmittedCells {
     private struct Group {
         var kind: String
         var identifiers: [String]
+        /// Of bindings and actions; none where it is the cells that are not known.
+        var types: [String]
         var count: Int
     }
 
@@ -10,11 +12,19 @@ struct OmittedCells {
 
     init(_ omissions: [FeedPage.Omission]) {
         for omission in omissions {
-            guard case .unknownToClient(let identifiers) = omission.reason else { continue }
-            if let index = groups.firstIndex(where: { $0.kind == omission.form.kind && $0.identifiers == identifiers }) {
+            let (identifiers, types): ([String], [String])
+            switch omission.reason {
+            case .unknownToClient(let cells): (identifiers, types) = (cells, [])
+            case .unknownTypes(let unknown, let cell): (identifiers, types) = ([cell], unknown)
+            case .noFactory, .broken: continue
+            }
+            let same = groups.firstIndex {
+                $0.kind == omission.form.kind && $0.identifiers == identifiers && $0.types == types
+            }
+            if let index = same {
                 groups[index].count += 1
             } else {
-                groups.append(Group(kind: omission.form.kind, identifiers: identifiers, count: 1))
+                groups.append(Group(kind: omission.form.kind, identifiers: identifiers, types: types, count: 1))
             }
         }
     }
@@ -29,12 +39,13 @@ struct OmittedCells {
             writer.write(group.kind)
             writer.raw(#","count":"#)
             writer.write(Int64(group.count))
-            writer.raw(#","reason":"unknown-cell","identifiers":["#)
-            for (index, identifier) in group.identifiers.enumerated() {
-                if index > 0 { writer.raw(",") }
-                writer.write(identifier)
+            writer.raw(group.types.isEmpty ? #","reason":"unknown-cell","identifiers":"# : #","reason":"unknown-type","identifiers":"#)
+            writer.write(.list(group.identifiers.map { .text($0) }))
+            if !group.types.isEmpty {
+                writer.raw(#","types":"#)
+                writer.write(.list(group.types.map { .text($0) }))
             }
-            writer.raw("]}")
+            writer.raw("}")
         }
         writer.raw("]")
     }

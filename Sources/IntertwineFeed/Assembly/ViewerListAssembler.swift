@@ -30,7 +30,7 @@ package struct ViewerListAssembler: Sendable {
     /// - Throws: ``FeedError`` where the request is wrong, and for the cursor of another viewer's list; ``StoreError``.
     package func page(
         of viewer: String, cursor text: String?, limit: Int, now: Int64, layout: CellLayout = .collection, width: Int? = nil,
-        scale: Int = 1, lacking: LackingCells? = nil, client: String? = nil
+        scale: Int = 1, lacking: LackingCells? = nil, client: String? = nil, language: FeedLanguage? = nil
     ) async throws -> FeedPage {
         guard FeedRequest.limits.contains(limit) else { throw FeedError.limitOutOfRange(limit) }
         let digest = PageCursor.digest(ofFeed: "\(list.rawValue)\u{0}\(viewer)")
@@ -39,7 +39,7 @@ package struct ViewerListAssembler: Sendable {
             do { cursor = try PageCursor(text: text, feed: digest, signer: signer) } catch { throw FeedError.cursor(error) }
         }
         var context = CellContext(links: links, tokens: tokens, now: now, hasViewer: true, layout: layout, width: width, scale: scale)
-        context.lacking = lacking
+        (context.lacking, context.language) = (lacking, language)
         let reader = ListReader(list: list, viewer: viewer, store: store, ledger: ledger, factories: factories, context: context)
         let stretch = try await ListStretch(reader: reader, cursor: cursor, limit: limit)
 
@@ -58,7 +58,7 @@ package struct ViewerListAssembler: Sendable {
                     FinishedCell($0.viewModel), state: $0.state, position: $0.viewModel.subject.item.position, in: context)
             }, limit: limit,
             next: href(.forward, of: stretch.next), previous: href(.backward, of: stretch.previous), sections: nil,
-            validUntil: CellTokens.endOfBucket(of: now), omissions: [])
+            validUntil: CellTokens.endOfBucket(of: now), omissions: [], language: language)
     }
 }
 

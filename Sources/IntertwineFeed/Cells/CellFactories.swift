@@ -104,6 +104,8 @@ public struct CellFactories: Sendable {
         let (factory, cell) = try factory(for: item, in: context.layout)
         var viewModel = try factory.makeViewModel(for: item, cell: cell, in: context)
         guard context.knows(viewModel) else { throw CellFactoryError.unknownToClient(viewModel.identifier) }
+        let missing = context.missingTypes(of: viewModel)
+        guard missing.isEmpty else { throw CellFactoryError.unknownTypes(missing, in: viewModel.identifier) }
         if let disclosure = context.disclosure, let command = viewModel.commands[.configuration] as? BindCommand {
             viewModel.commands[.configuration] = BindCommand(command.bindings + [disclosure.binding])
         }
@@ -117,7 +119,9 @@ public struct CellFactories: Sendable {
         guard !companions.isEmpty, companions[item.kind] != nil else { return [] }
         let (factory, cell) = try factory(for: item, in: context.layout)
         return try factory.companions.compactMap { name in
-            try factory.makeCompanion(name, for: item, cell: "\(cell)#\(name)", in: context).flatMap { context.knows($0) ? $0 : nil }
+            try factory.makeCompanion(name, for: item, cell: "\(cell)#\(name)", in: context).flatMap {
+                context.knows($0) && context.missingTypes(of: $0).isEmpty ? $0 : nil
+            }
         }
     }
 
@@ -135,6 +139,9 @@ extension CellContext {
     fileprivate func knows(_ viewModel: CellViewModel) -> Bool {
         knows(CellIdentifier(viewModel.identifier, version: viewModel.version))
     }
+
+    /// The types of its bindings and actions that the client does not know.
+    fileprivate func missingTypes(of viewModel: CellViewModel) -> [String] { lacking?.types.missing(in: viewModel) ?? [] }
 }
 
 extension CellFactories {
@@ -203,6 +210,8 @@ public enum CellFactoryError: Error, Sendable, Hashable {
     case noFactory(ItemForm)
     /// The client knows none of the cells that can show the item: the name of the first of them.
     case unknownToClient(String)
+    /// The client does not know these types of bindings and actions, which the cell has.
+    case unknownTypes([String], in: String)
     case registeredTwice(ItemForm)
     /// Another kind has this prefix, or the kind has another one.
     case prefixTaken(String)
@@ -221,6 +230,7 @@ extension CellFactoryError: CustomStringConvertible {
         switch self {
         case .noFactory(let form): "no cell is made of \(form.kind)\(form.variant.isEmpty ? "" : " of the type \(form.variant)")"
         case .unknownToClient(let identifier): "the client knows neither \(identifier) nor what stands in for it"
+        case .unknownTypes(let types, let identifier): "the client does not know \(types.joined(separator: ", ")), which \(identifier) has"
         case .registeredTwice(let form):
             "two factories make cells of \(form.kind)\(form.variant.isEmpty ? "" : " of the type \(form.variant)")"
         case .prefixTaken(let prefix): "the prefix '\(prefix)' of cell ids belongs to another kind, or the kind has another one"

@@ -21,6 +21,9 @@ public struct CellViewModel: Sendable {
         self.subject = subject
     }
 
+    /// What people are told that a slot does, in the language of who asks.
+    func label(of slot: CommandKey) -> String? { commands.labels[slot]?[subject.context.language] }
+
     /// What a client is told about a slot, or nil where it has nothing to do there.
     ///
     /// A command that acts for a viewer is not offered where there is none; but a link stays that leads to a destination beside it: whoever

@@ -59,6 +59,8 @@ public struct CellContext: Sendable {
     public var width: Int?
     /// Pixels per point that the client shows pictures with.
     public var scale: Int
+    /// The language that texts are wanted in; nil where none is declared.
+    public var language: FeedLanguage?
     /// The cells that the client does not know; nil where it knows all, or says nothing of it.
     package var lacking: LackingCells?
 
@@ -82,6 +84,9 @@ public struct CellContext: Sendable {
 extension CellContext {
     /// Whether the client can show a cell.
     public func knows(_ cell: CellIdentifier) -> Bool { lacking.map { !$0.contains(cell) } ?? true }
+
+    /// Whether the client knows these types of bindings.
+    func knows(bindings types: Set<String>) -> Bool { lacking.map { types.allSatisfy($0.types.knows(binding:)) } ?? true }
 
     func clickToken(of cell: String) -> String {
         tokens.click(cell: cell, slot: slot, page: page, showing: showing, now: now)

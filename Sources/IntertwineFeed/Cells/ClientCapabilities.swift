@@ -22,17 +22,27 @@ package struct ClientCapabilities: Sendable, Hashable {
     private let versions: [String: Int]
     /// Whether cells that are not named are known.
     private let knowsOthers: Bool
+    package let types: KnownTypes
 
     /// - Throws: ``FeedError/capabilities(_:)`` where the text is no such list.
     package init(_ text: String) throws(FeedError) {
         var versions: [String: Int] = [:]
         var knowsOthers = false
+        var types = KnownTypes()
         for member in try Self.members(text) {
+            if let list = member.list {
+                switch member.listName {
+                case "bindings": types.bindings = list
+                case "actions": types.actions = list
+                default: throw .capabilities("a list is followed by ;bindings or ;actions")
+                }
+                continue
+            }
             let version = member.isRefused ? 0 : member.version
             if member.name == "*", !member.isText { knowsOthers = version > 0 } else { versions[member.name] = version }
         }
         guard versions.count <= Self.limit else { throw .capabilities("more than \(Self.limit) identifiers") }
-        (self.versions, self.knowsOthers) = (versions, knowsOthers)
+        (self.versions, self.knowsOthers, self.types) = (versions, knowsOthers, types)
     }
 
     package func knows(_ cell: CellIdentifier) -> Bool {
@@ -48,7 +58,7 @@ package struct ClientCapabilities: Sendable, Hashable {
             let shown = isPlain ? name : quoted
             return version == 0 ? "\(shown);q=0" : version == 1 ? shown : "\(shown);v=\(version)"
         }
-        return (named + [knowsOthers ? "*" : "*;q=0"]).joined(separator: ", ")
+        return (named + [knowsOthers ? "*" : "*;q=0"] + types.lists).joined(separator: ", ")
     }
 
     /// What stands for it in URLs: base64url of 12 bytes of a SHA-256 of ``text``.
@@ -63,6 +73,9 @@ extension ClientCapabilities {
         var isText: Bool
         var version = 1
         var isRefused = false
+        /// Of a list of types in brackets, with the name of the parameter behind it.
+        var list: Set<String>?
+        var listName: String?
     }
 
     private static func members(_ text: String) throws(FeedError) -> [Member] {
@@ -83,9 +96,14 @@ extension ClientCapabilities {
 
     private static func member(_ rest: inout Substring) throws(FeedError) -> Member {
         let isText = rest.first == "\""
-        let name = try bareItem(&rest)
-        guard isText || isToken(name) else { throw .capabilities("'\(name.prefix(64))' is no identifier") }
-        var member = Member(name: name, isText: isText)
+        var member: Member
+        if rest.first == "(" {
+            member = Member(name: "", isText: false, list: try innerList(&rest))
+        } else {
+            let name = try bareItem(&rest)
+            guard isText || isToken(name) else { throw .capabilities("'\(name.prefix(64))' is no identifier") }
+            member = Member(name: name, isText: isText)
+        }
         while rest.first == ";" {
             rest.removeFirst()
             while rest.first == " " { rest.removeFirst() }
@@ -98,6 +116,7 @@ extension ClientCapabilities {
                 value = try bareItem(&rest)
             }
             switch key {
+            case _ where member.list != nil: if value == "?1" { member.listName = member.listName ?? key }
             case "v":
                 guard let version = Int(value), (1...999).contains(version) else {
                     throw .capabilities("v is a whole number from 1 to 999")
@@ -110,6 +129,26 @@ extension ClientCapabilities {
             }
         }
         return member
+    }
+
+    /// The names between brackets.
+    private static func innerList(_ rest: inout Substring) throws(FeedError) -> Set<String> {
+        rest.removeFirst()
+        var names: Set<String> = []
+        while true {
+            while rest.first == " " { rest.removeFirst() }
+            guard let next = rest.first else { throw .capabilities("a list without its end") }
+            if next == ")" {
+                rest.removeFirst()
+                return names
+            }
+            let isText = next == "\""
+            let name = try bareItem(&rest)
+            guard isText || isToken(name) else { throw .capabilities("'\(name.prefix(64))' is no type") }
+            guard rest.first == " " || rest.first == ")" else { throw .capabilities("a blank is missing between two types") }
+            names.insert(name)
+            guard names.count <= KnownTypes.limit else { throw .capabilities("more than \(KnownTypes.limit) types") }
+        }
     }
 
     /// A text, a token, a number or a truth value, as its characters.
@@ -152,14 +191,16 @@ extension ClientCapabilities {
 /// and finished cells.
 package struct LackingCells: Sendable, Hashable {
     private let cells: Set<CellIdentifier>
+    let types: KnownTypes
     /// Tells it from others; never 0.
     package let digest: UInt64
 
-    /// Nil where the client knows all of them.
+    /// Nil where the client knows all of them, and whatever they have.
     package init?(_ capabilities: ClientCapabilities, among all: Set<CellIdentifier>) {
         cells = all.filter { !capabilities.knows($0) }
-        guard !cells.isEmpty else { return nil }
-        let text = cells.map { "\($0.version) \($0.name)" }.sorted().joined(separator: "\n")
+        types = capabilities.types
+        guard !cells.isEmpty || !types.knowsAll else { return nil }
+        let text = (cells.map { "\($0.version) \($0.name)" }.sorted() + types.lists).joined(separator: "\n")
         digest = SHA256.hash(data: Array(text.utf8)).withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) } | 1
     }
 

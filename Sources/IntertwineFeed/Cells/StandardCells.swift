@@ -26,6 +26,9 @@ package struct CellConfiguration: Sendable {
     /// From when on an advertisement counts as seen, by its type.
     package var viewability: [Advertisement.Variant: Viewability] = [:]
 
+    /// What people are told that slots do, of users and of advertisements alike.
+    package var labels: [CommandKey: LocalizedText] = [:]
+
     /// Whether requests can have a viewer at all. Without, commands that act for one are refused at the start.
     package var hasViewers: Bool
 
@@ -39,6 +42,14 @@ package struct CellConfiguration: Sendable {
     }
 }
 
+extension CellConfiguration {
+    fileprivate func labelled(_ slots: [CommandKey: SlotCommands]) -> [CommandKey: SlotCommands] {
+        var slots = slots
+        for (slot, label) in labels { slots[slot]?.label = label }
+        return slots
+    }
+}
+
 extension CellFactories {
     /// The factories of the two kinds that the product comes with, and of section headers.
     ///
@@ -48,9 +59,10 @@ extension CellFactories {
     ) throws -> CellFactories {
         let viewer: CommandNeeds = configuration.hasViewers ? .viewer : []
         let users = try CommandPlan(
-            kind: "user", slots: configuration.userCommands, registry: registry, offers: viewer.union(.presentation))
+            kind: "user", slots: configuration.labelled(configuration.userCommands), registry: registry, offers: viewer.union(.presentation)
+        )
         func plan(of variant: Advertisement.Variant) throws -> CommandPlan {
-            var slots = configuration.advertisementCommands
+            var slots = configuration.labelled(configuration.advertisementCommands)
             let isPlayed = variant != .image && !configuration.playbackCommands.commands.isEmpty
             if isPlayed { for slot in CommandKey.playback { slots[slot] = configuration.playbackCommands } }
             return try CommandPlan(

@@ -135,7 +135,8 @@ package final class ActionPerformer: Sendable {
         guard let name = factories.item(ofCell: cell) else { throw ActionError.unknownCell(cell) }
         let found = try await store.read { try $0.item(kind: name.kind, id: name.id) }
         guard let item = found else { throw ActionError.unknownCell(cell) }
-        let context = CellContext(links: links, tokens: tokens, now: now, hasViewer: client.viewer != nil, slot: slot)
+        var context = CellContext(links: links, tokens: tokens, now: now, hasViewer: client.viewer != nil, slot: slot)
+        context.language = client.language
         do {
             return try factories.makeActingViewModel(of: cell, for: item, in: context)
         } catch CellFactoryError.noFactory {

@@ -18,6 +18,8 @@ public struct ClientTrace: Sendable, Hashable {
     /// The impression token that the request is about: impressions are duplicates per person and token, clicks per person and cell. Of a click,
     /// that of the same place.
     var token: String?
+    /// What whoever made the request is told in; nil where no language is declared.
+    package var language: FeedLanguage?
     /// Where the cell was shown that the request is about.
     var showing: Showing?
 

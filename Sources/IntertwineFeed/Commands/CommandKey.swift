@@ -36,6 +36,9 @@ public struct CommandKey: RawRepresentable, Sendable, Hashable {
     /// Whether clients perform it by a request of its own.
     public var isPerformed: Bool { self == .selection || self == .dismissal || isOwn }
 
+    /// Whether it is something that people do, and can be told of.
+    package var isLabelled: Bool { isPerformed && !Self.playback.contains(self) || self == .deselection }
+
     /// Why it cannot be a slot; nil where it can.
     var fault: String? {
         guard isOwn else { return nil }
@@ -63,6 +66,8 @@ public struct CellCommands: Sendable, ExpressibleByDictionaryLiteral {
     private(set) var slots: [(key: CommandKey, command: any Command)] = []
     /// Besides the impression: slots that are not performed at an address of their own, but reported with the cell's token.
     var reported: [CommandKey] = []
+    /// What people are told that slots do.
+    var labels: [CommandKey: LocalizedText] = [:]
 
     public init() {}
 

@@ -4,8 +4,13 @@ public struct SlotCommands: Sendable, Hashable, ExpressibleByArrayLiteral {
     public var policy: FailurePolicy
     /// What whoever performs the slot gives it, besides what its commands ask for.
     public var input: [FieldDeclaration]
+    /// What people are told that it does; nil where clients find words of their own.
+    public var label: LocalizedText?
 
-    public init(_ commands: [String], policy: FailurePolicy = .stop, input: [FieldDeclaration] = []) {
+    public init(
+        _ commands: [String], policy: FailurePolicy = .stop, input: [FieldDeclaration] = [], label: LocalizedText? = nil
+    ) {
+        self.label = label
         self.commands = commands
         self.policy = policy
         self.input = input
@@ -50,6 +55,7 @@ public struct CommandPlan: Sendable {
             let target: RequestCommand.Target =
                 slot == .impression ? .report(slot, viewability) : reported.contains(slot) ? .report(slot, nil) : .slot(slot)
             let face = RequestCommand(name: "perform-\(slot.rawValue)", target: target, input: input)
+            commands.labels[slot] = configured.label
             commands[slot] = MacroCommand(name: slot.rawValue, found, policy: configured.policy, input: configured.input, face: face)
         }
         commands.reported = reported

@@ -31,7 +31,7 @@ public protocol DataSource: Sendable {
     ) throws
 
     /// The text of a section's header; nil for a section without one.
-    func title(of section: Int) -> String?
+    func title(of section: Int) -> LocalizedText?
 
     /// What clients are told a section is called; nil where the feed has no sections to tell of.
     func name(of section: Int) -> String?
@@ -62,7 +62,7 @@ public protocol DataSource: Sendable {
 
 extension DataSource {
     public var showsAdsAlone: Bool { true }
-    public func title(of section: Int) -> String? { nil }
+    public func title(of section: Int) -> LocalizedText? { nil }
     public func name(of section: Int) -> String? { nil }
     public func isDescending(_ section: Int) -> Bool { false }
     public func placement(in section: Int) -> (any AdPlacement)? { nil }

@@ -3,7 +3,7 @@ public struct FeedSection: Sendable {
     /// What clients are told it is called; unique in its feed.
     public var name: String
     /// The text of its header; nil for none.
-    public var title: String?
+    public var title: LocalizedText?
     /// Where its items stand in the store.
     public var lane: Lane
     public var order: SectionOrder
@@ -12,6 +12,12 @@ public struct FeedSection: Sendable {
 
     public init(
         _ name: String, title: String? = nil, lane: Lane, order: SectionOrder = .imported, placement: (any AdPlacement)? = nil
+    ) {
+        self.init(name, title: title.map { LocalizedText($0) }, lane: lane, order: order, placement: placement)
+    }
+
+    public init(
+        _ name: String, title: LocalizedText?, lane: Lane, order: SectionOrder = .imported, placement: (any AdPlacement)? = nil
     ) {
         self.name = name
         self.title = title

@@ -28,7 +28,7 @@ public struct SectionedDataSource: DataSource {
         try self[section]?.reading.visit(direction, of: place, limit: limit, from: snapshot, body)
     }
 
-    public func title(of section: Int) -> String? { self[section]?.title }
+    public func title(of section: Int) -> LocalizedText? { self[section]?.title }
 
     public func name(of section: Int) -> String? { self[section]?.name }
 

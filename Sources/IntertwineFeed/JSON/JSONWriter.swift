@@ -102,12 +102,25 @@ extension JSONWriter {
             isFirst = false
             write(slot.rawValue)
             raw(":")
-            write(action)
+            write(action, label: viewModel.label(of: slot))
         }
         raw("}}")
     }
 
-    mutating func write(_ action: Action) {
+    /// - Parameter label: what people are told that it does; stands behind all other members.
+    mutating func write(_ action: Action, label: String? = nil) {
+        guard let label else { return write(unlabelled: action) }
+        if case .custom(let type, let members) = action {
+            return write(unlabelled: .custom(type: type, members: members + [.init("label", .text(label))]))
+        }
+        write(unlabelled: action)
+        bytes.removeLast()
+        raw(#","label":"#)
+        write(label)
+        raw("}")
+    }
+
+    private mutating func write(unlabelled action: Action) {
         switch action {
         case .bind(let bindings):
             raw(#"{"type":"bind","bindings":{"#)

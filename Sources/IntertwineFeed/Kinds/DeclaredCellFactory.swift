@@ -37,12 +37,12 @@ private struct DeclaredCellFactory: CellViewModelFactory {
 
     private func makeViewModel(_ companion: String?, for item: FeedItem, cell id: String, in context: CellContext) throws -> CellViewModel?
     {
-        var values = try FieldValues(item)
+        var values = try FieldValues(item, in: context.language)
         var unknown: DeclaredCell?
         var chosen: DeclaredCell?
         for cell in declared[companion] ?? [] where chosen == nil {
             guard try cell.conditions.allSatisfy({ try $0.holds(for: values) }) else { continue }
-            if context.knows(cell.identifier) { chosen = cell } else { unknown = unknown ?? cell }
+            if context.knows(cell.identifier), context.knows(bindings: cell.types) { chosen = cell } else { unknown = unknown ?? cell }
         }
         guard let cell = chosen ?? unknown else { return nil }
         let size = cell.size.size(width: context.width)
@@ -65,6 +65,8 @@ struct DeclaredCell: Sendable {
     let bindings: [DeclaredBinding]
     /// Nil for the first cell of an item.
     let companion: String?
+    /// Those of its bindings.
+    let types: Set<String>
 
     /// What fills the cell.
     ///
@@ -73,9 +75,9 @@ struct DeclaredCell: Sendable {
         var filled: [Binding] = []
         filled.reserveCapacity(bindings.count)
         for binding in bindings {
-            guard var value = try binding.source.value(of: &values, in: size, context) else { continue }
+            guard var value = try binding.source[context.language].value(of: &values, in: size, context) else { continue }
             if case .image(var picture) = value {
-                picture.alternative = binding.isDecorative ? "" : try binding.alternative?.text(of: &values, in: context)
+                picture.alternative = binding.isDecorative ? "" : try binding.alternative?[context.language].text(of: &values, in: context)
                 value = .image(picture)
             }
             filled.append(Binding(binding.part, value))
@@ -137,13 +139,13 @@ struct CellCondition: Sendable {
 struct DeclaredScreen: Sendable {
     let type: String
     let screen: String
-    let arguments: [(name: String, source: BindingSource)]
+    let arguments: [(name: String, source: ByLanguage<BindingSource>)]
 
     func presentation(of values: inout FieldValues, in context: CellContext) throws(ItemFault) -> Presentation {
         var read: [Presentation.Argument] = []
         read.reserveCapacity(arguments.count)
         for (name, source) in arguments {
-            if let text = try source.text(of: &values, in: context) { read.append(Presentation.Argument(name, text)) }
+            if let text = try source[context.language].text(of: &values, in: context) { read.append(Presentation.Argument(name, text)) }
         }
         return Presentation(type: type, screen: screen, arguments: read)
     }

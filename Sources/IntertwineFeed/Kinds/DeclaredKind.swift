@@ -29,6 +29,8 @@ package struct DeclaredKind: ItemKind {
     package var sortFields: [SortField] {
         declaration.fields.filter(\.isRequired).compactMap { field in
             switch field.type {
+            // What stands there in several languages has no order of its own.
+            case .text where !field.languages.isEmpty: nil
             case .text: SortField(field.name, .text)
             case .number: SortField(field.name, .number)
             case .date: SortField(field.name, .date)
@@ -47,7 +49,7 @@ package struct DeclaredKind: ItemKind {
         }
         return [id, type]
             + declaration.fields.map { field in
-                ItemField(field.name, isRequired: field.isRequired) { fields throws(ItemFault) in _ = try field.value(in: fields) }
+                ItemField(field.name, isRequired: field.isRequired) { fields throws(ItemFault) in _ = try field.stored(in: fields) }
             }
     }
 
@@ -57,12 +59,8 @@ package struct DeclaredKind: ItemKind {
         var body = ItemBody()
         var substitute: ArraySlice<UInt8>?
         for field in declaration.fields {
-            let value = try field.value(in: fields)
-            if field == idField { substitute = value }
-            switch field.type {
-            case .number, .boolean: body.append(field.name, literal: value)
-            case .text, .date, .url, .image: body.append(field.name, value)
-            }
+            body.append(field.name, literal: try field.stored(in: fields)?[...])
+            if field == idField { substitute = try field.value(in: fields) }
         }
         let given = try fields.optionalIdentifier("id", limit: Self.idLimit)
         guard let id = given ?? substitute else { throw ItemFault(field: "id", reason: "is missing") }

@@ -15,9 +15,12 @@ public struct FieldDeclaration: Sendable, Hashable {
     public var maximum: Double?
     /// The texts that it can be; any where there are none.
     public var choices: [String]
+    /// Of a text that may be one text for each of some languages: their tags, the first being the usual one. Empty for all other fields.
+    public var languages: [String]
 
     public init(
-        _ name: String, _ type: FieldType, isRequired: Bool = false, minimum: Double? = nil, maximum: Double? = nil, choices: [String] = []
+        _ name: String, _ type: FieldType, isRequired: Bool = false, minimum: Double? = nil, maximum: Double? = nil, choices: [String] = [],
+        languages: [String] = []
     ) {
         self.name = name
         self.type = type
@@ -25,6 +28,7 @@ public struct FieldDeclaration: Sendable, Hashable {
         self.minimum = minimum
         self.maximum = maximum
         self.choices = choices
+        self.languages = languages
     }
 
     /// Why its limits make no sense; nil where they do.
@@ -45,6 +49,7 @@ public struct FieldDeclaration: Sendable, Hashable {
             return "min is greater than max"
         }
         guard choices.isEmpty || type == .text else { return "a \(type.rawValue) has no choices" }
+        guard languages.isEmpty || type == .text && choices.isEmpty else { return "only a text without choices has languages" }
         guard choices.allSatisfy({ !$0.isEmpty }), Set(choices.map { ExactText($0) }).count == choices.count else {
             return "a choice is empty, or stands there twice"
         }
@@ -67,9 +72,11 @@ public enum FieldType: String, Sendable, Hashable, CaseIterable {
 extension FieldDeclaration {
     /// The field's value in one item: the characters of a text, or the literal of a number or boolean. Nil where it is missing.
     ///
+    /// - Parameter language: of a text that the item has by language, the one that is wanted.
     /// - Throws: ``ItemFault`` where it is missing and required, of another type, or beyond its limits.
-    func value(in fields: ItemFields) throws(ItemFault) -> ArraySlice<UInt8>? {
-        let value = try optionalValue(in: fields)
+    func value(in fields: ItemFields, for language: FeedLanguage? = nil) throws(ItemFault) -> ArraySlice<UInt8>? {
+        let texts = languages.isEmpty ? nil : try self.texts(in: fields, languages: language.map { $0.order + languages } ?? languages)
+        let value = if let texts { texts.first?.text } else { try optionalValue(in: fields) }
         guard value != nil || !isRequired else { throw ItemFault(field: name, reason: "is missing") }
         return value
     }
@@ -109,6 +116,65 @@ extension FieldDeclaration {
             throw ItemFault(field: name, reason: "is shorter than \(Self.plain(minimum)) characters")
         }
         return text
+    }
+
+    /// The texts of an item that has one for each of some languages, in the order of the languages asked for; nil for an item that has one
+    /// for all.
+    ///
+    /// - Parameter isStrict: whether a text in a language that is not declared is a fault: it is none in an item that was stored when it was.
+    /// - Throws: ``ItemFault`` where one of them is no text, or beyond the field's limits.
+    private func texts(
+        in fields: ItemFields, languages wanted: [String], isStrict: Bool = false
+    ) throws(ItemFault) -> [(tag: String, text: ArraySlice<UInt8>)]? {
+        guard let token = try fields.token(name), token.kind == .object else { return nil }
+        let texts = try ItemFields(Array(fields.object.bytes[token.range]))
+        var found: [String: ArraySlice<UInt8>] = [:]
+        for member in texts.object.members {
+            var one = self
+            one.name = String(decoding: texts.object.characters(of: member.name), as: UTF8.self)
+            guard languages.contains(one.name) else {
+                guard isStrict else { continue }
+                throw ItemFault(
+                    field: name,
+                    reason:
+                        "'\(ItemFault.shown(one.name))' is not a language that is declared; those are \(languages.joined(separator: ", "))")
+            }
+            do throws(ItemFault) {
+                guard found[one.name] == nil else { throw ItemFault(reason: "occurs twice") }
+                found[one.name] = try one.text(in: texts)
+                guard found[one.name] != nil || !isStrict else { throw ItemFault(reason: "must be a string, is null") }
+            } catch {
+                throw ItemFault(field: "\(name).\(one.name)", reason: error.reason)
+            }
+        }
+        return wanted.compactMap { tag in found[tag].map { (tag, $0) } }
+    }
+
+    /// How an item keeps the field: a JSON value. Nil where it is missing.
+    ///
+    /// - Throws: ``ItemFault`` as ``value(in:for:)`` does, and for a text in a language that is not declared.
+    func stored(in fields: ItemFields) throws(ItemFault) -> [UInt8]? {
+        var json: [UInt8] = []
+        if !languages.isEmpty, let texts = try texts(in: fields, languages: languages, isStrict: true) {
+            guard !texts.isEmpty else {
+                if isRequired { throw ItemFault(field: name, reason: "has a text in no language") }
+                return nil
+            }
+            for (tag, text) in texts {
+                json.append(json.isEmpty ? UInt8(ascii: "{") : UInt8(ascii: ","))
+                JSONText.append(tag.utf8, to: &json)
+                json.append(UInt8(ascii: ":"))
+                JSONText.append(text, to: &json)
+            }
+            return json + [UInt8(ascii: "}")]
+        }
+        guard let value = try value(in: fields) else { return nil }
+        switch type {
+        case .number, .boolean: return Array(value)
+        case .text, .date, .url, .image:
+            JSONText.append(value, to: &json)
+            return json
+        }
     }
 
     private func number(in fields: ItemFields) throws(ItemFault) -> ArraySlice<UInt8>? {

@@ -1,12 +1,15 @@
 /// The fields of one stored item, read as its kind declares them. Pictures are minted once, however many parts show them.
 struct FieldValues {
     let item: FeedItem
+    private let language: FeedLanguage?
     private let fields: ItemFields
     private var images: [(field: String, href: String)] = []
 
+    /// - Parameter language: of texts that the item has by language, the one that is wanted.
     /// - Throws: ``ItemFault`` where the body is no JSON object.
-    init(_ item: FeedItem) throws(ItemFault) {
+    init(_ item: FeedItem, in language: FeedLanguage? = nil) throws(ItemFault) {
         self.item = item
+        self.language = language
         fields = try ItemFields(item.body)
     }
 
@@ -17,7 +20,7 @@ struct FieldValues {
         switch reference {
         case .id: item.id
         case .variant: item.variant
-        case .field(let field): try field.value(in: fields).map { String(decoding: $0, as: UTF8.self) }
+        case .field(let field): try field.value(in: fields, for: language).map { String(decoding: $0, as: UTF8.self) }
         }
     }
 
@@ -76,9 +79,9 @@ enum FieldReference: Sendable, Hashable {
 /// A part of a cell, and where it gets its value from.
 struct DeclaredBinding: Sendable {
     let part: String
-    let source: BindingSource
+    let source: ByLanguage<BindingSource>
     /// What is told of a picture to those who do not see it; nil for the first text of the cell.
-    let alternative: BindingSource?
+    let alternative: ByLanguage<BindingSource>?
     /// Whether the picture only adorns, and nothing is to be told of it.
     let isDecorative: Bool
 }

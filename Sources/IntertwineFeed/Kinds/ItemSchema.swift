@@ -87,6 +87,15 @@ struct FieldSchema {
                 + [maximum.map { .init("maximum", .number($0)) }].compactMap { $0 })
     }
 
+    /// One text for all, or one for each of some languages.
+    func byLanguage(_ tags: [String]) -> FieldSchema {
+        let texts = ActionValue.object([
+            .init("type", .text("object")), .init("minProperties", .integer(1)), .init("additionalProperties", .flag(false)),
+            .init("properties", .object(tags.map { .init($0, .object(members)) })),
+        ])
+        return FieldSchema(members: [.init("anyOf", .list([.object(members), texts]))])
+    }
+
     static func choice(_ words: [String]) -> FieldSchema {
         FieldSchema(members: [.init("enum", .list(words.map { .text($0) }))])
     }
@@ -126,6 +135,8 @@ extension FieldDeclaration {
     var schema: FieldSchema {
         switch type {
         case .text where !choices.isEmpty: .choice(choices)
+        case .text where !languages.isEmpty:
+            .text(minimum: Int(minimum ?? 1), maximum: Int(maximum ?? Self.usualTextLimit)).byLanguage(languages)
         case .text: .text(minimum: Int(minimum ?? 1), maximum: Int(maximum ?? Self.usualTextLimit))
         case .number: .number(minimum: minimum, maximum: maximum)
         case .date: .date

@@ -115,8 +115,8 @@ extension KindCompiler {
 
     func idField() throws(KindFault) -> FieldDeclaration? {
         guard let name = declaration.id else { return nil }
-        guard let field = declaration.fields.first(where: { $0.name == name }), field.type == .text, field.isRequired else {
-            let fitting = declaration.fields.filter { $0.type == .text && $0.isRequired }.map(\.name)
+        let fitting = declaration.fields.filter { $0.type == .text && $0.isRequired && $0.languages.isEmpty }.map(\.name)
+        guard let field = declaration.fields.first(where: { $0.name == name }), fitting.contains(name) else {
             throw KindFault(
                 ["id"],
                 "must be a required text field; "
@@ -138,7 +138,8 @@ extension KindCompiler {
         guard (1...999).contains(cell.version) else { throw KindFault(path, "version is a whole number from 1 to 999") }
         return DeclaredCell(
             identifier: CellIdentifier(cell.identifier, version: cell.version), size: cell.size, conditions: conditions,
-            bindings: try sources(cell.bindings, at: path + ["bind"]), companion: cell.companion)
+            bindings: try sources(cell.bindings, at: path + ["bind"]), companion: cell.companion,
+            types: Set(cell.bindings.map(\.form.type)))
     }
 
     private func check(_ size: SizeRule, at path: [String]) throws(KindFault) {
@@ -158,6 +159,10 @@ extension KindCompiler {
             return CellCondition(reference: reference, test: .between(minimum ?? -.infinity, maximum ?? .infinity))
         case .anyOf(let texts):
             guard !texts.isEmpty else { throw KindFault(path, "a value is missing") }
+            if case .field(let field) = reference, !field.languages.isEmpty {
+                throw KindFault(
+                    path, "'\(field.name)' stands there in several languages: a condition can ask whether it is present, and no more")
+            }
             return CellCondition(reference: reference, test: try values(texts, of: reference, at: path))
         }
     }
@@ -193,32 +198,37 @@ extension KindCompiler {
             guard !binding.part.isEmpty, binding.part.utf8.count <= 128 else { throw KindFault(path, "a part's name has 1 to 128 bytes") }
             guard !declared[..<index].contains(where: { $0.part == binding.part }) else { throw KindFault(path, "is bound twice") }
             guard binding.alternative == nil || binding.form == .image else { throw KindFault(path, "alt is for pictures") }
-            var alternative: BindingSource?
-            if let text = binding.alternative, !text.isEmpty {
-                alternative = try source(BindingDeclaration("alt", .text, text), at: path + ["alt"])
+            let isDecorative = binding.alternative.map { $0.isSame && $0[nil].isEmpty } ?? false
+            let alternative = try (isDecorative ? nil : binding.alternative)?.map { (text) throws(KindFault) in
+                try source(BindingDeclaration("alt", .text, text), text, at: path + ["alt"])
+            }
+            guard binding.source.isSame || [.text, .link].contains(binding.form) else {
+                throw KindFault(path, "a \(binding.form.rawValue) is the same in all languages")
             }
             sources.append(
                 DeclaredBinding(
-                    part: binding.part, source: try source(binding, at: path), alternative: alternative,
-                    isDecorative: binding.alternative?.isEmpty ?? false))
+                    part: binding.part,
+                    source: try binding.source.map { (text) throws(KindFault) in try source(binding, text, at: path) },
+                    alternative: alternative, isDecorative: isDecorative))
         }
         return sources
     }
 
-    private func source(_ binding: BindingDeclaration, at path: [String]) throws(KindFault) -> BindingSource {
-        let isTemplate = binding.source.contains("{{")
+    /// - Parameter text: the binding's source in one language.
+    private func source(_ binding: BindingDeclaration, _ text: String, at path: [String]) throws(KindFault) -> BindingSource {
+        let isTemplate = text.contains("{{")
         do {
             switch binding.form {
-            case .text where isTemplate: return .template(try TextTemplate(binding.source, for: .text, reading: references))
-            case .link where isTemplate: return .linkTemplate(try LinkTemplate(binding.source, reading: references))
-            case .text: return .text(try reference(binding.source, [.text, .number, .date, .url, .boolean], at: []))
+            case .text where isTemplate: return .template(try TextTemplate(text, for: .text, reading: references))
+            case .link where isTemplate: return .linkTemplate(try LinkTemplate(text, reading: references))
+            case .text: return .text(try reference(text, [.text, .number, .date, .url, .boolean], at: []))
             case .image:
                 return .image(
-                    try reference(binding.source, [.image], at: []),
+                    try reference(text, [.image], at: []),
                     try binding.picture.map { (picture) throws(KindFault) in try shown(picture, binding.part) })
-            case .date: return .date(try reference(binding.source, [.date], at: []))
-            case .number: return .number(try reference(binding.source, [.number], at: []))
-            case .link: return .link(try reference(binding.source, [.url], at: []))
+            case .date: return .date(try reference(text, [.date], at: []))
+            case .number: return .number(try reference(text, [.number], at: []))
+            case .link: return .link(try reference(text, [.url], at: []))
             }
         } catch {
             throw KindFault(path, error.reason)

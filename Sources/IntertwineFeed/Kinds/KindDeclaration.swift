@@ -92,15 +92,22 @@ package struct BindingDeclaration: Sendable, Hashable {
     /// The part of the cell, or the argument of the screen.
     package var part: String
     package var form: Form
-    /// A field's name; or, for texts and links, a mustache template that combines fields.
-    package var source: String
+    /// A field's name; or, for texts and links, a mustache template that combines fields. Of texts and links, perhaps one for each of some
+    /// languages.
+    package var source: LocalizedText
     /// How large a picture is shown; nil for the original, and for everything else.
     package var picture: PictureDeclaration?
     /// Of a picture: what is told of it to those who do not see it, a field's name or a template. Nil for the first text of the cell, empty for
     /// one that only adorns.
-    package var alternative: String?
+    package var alternative: LocalizedText?
 
     package init(_ part: String, _ form: Form, _ source: String, picture: PictureDeclaration? = nil, alternative: String? = nil) {
+        self.init(part, form, LocalizedText(source), picture: picture, alternative: alternative.map { LocalizedText($0) })
+    }
+
+    package init(
+        _ part: String, _ form: Form, _ source: LocalizedText, picture: PictureDeclaration? = nil, alternative: LocalizedText? = nil
+    ) {
         self.part = part
         self.form = form
         self.source = source

@@ -21,6 +21,15 @@ public struct RequestHead: ~Copyable {
     /// Whether path and query are exactly these bytes.
     public func hasTarget(_ expected: [UInt8]) -> Bool { target.isEqual(expected) }
 
+    /// Whether path and query are exactly these bytes without those at their end.
+    public func hasTarget(_ expected: [UInt8], before end: [UInt8]) -> Bool {
+        let count = expected.count - end.count
+        guard target.count == count else { return false }
+        for index in 0..<count where target[index] != expected[index] { return false }
+        for index in end.indices where expected[count + index] != end[index] { return false }
+        return true
+    }
+
     /// A hash of path and query (FNV-1a), for looking up finished answers. Not safe against collisions on purpose: compare
     /// the target too.
     public var targetHash: UInt64 {
@@ -98,8 +107,10 @@ extension RequestHead {
     }
 
     /// What ``targetHash`` is for these bytes.
-    public static func hash(ofTarget target: [UInt8]) -> UInt64 {
-        target.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
+    ///
+    /// - Parameter start: what it is for those in front of them.
+    public static func hash(ofTarget target: [UInt8], after start: UInt64 = 0xCBF2_9CE4_8422_2325) -> UInt64 {
+        target.reduce(start) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
     }
 }
 

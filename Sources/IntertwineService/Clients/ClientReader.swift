@@ -17,8 +17,10 @@ struct ClientReader: Sendable {
     private let rules = VerdictRules()
     private let counting: CountingRules
     private let trustsForwarded: Bool
+    private let languages: LanguageReader
 
-    init(settings: EventSettings, keys: SigningKeys) {
+    init(settings: EventSettings, keys: SigningKeys, languages: LanguageReader = LanguageReader(.none)) {
+        self.languages = languages
         viewerField = HTTPField.Name(settings.viewerHeader)
         viewerFieldName = viewerField.map { Array($0.canonicalName.utf8) }
         addresses = KnownAddresses(AddressPrivacy(mode: settings.address, keys: keys))
@@ -56,7 +58,9 @@ struct ClientReader: Sendable {
     /// - Throws: ``Problem`` (400) where the viewer's name cannot be one.
     func trace(of request: HTTPRequest, from peer: String, now: Int64) throws(Problem) -> ClientTrace {
         let fields = ClientFields(request, viewerField: viewerField?.canonicalName)
-        return trace(of: fields, viewer: try viewer(named: fields.viewer, isRepeated: fields.viewerIsRepeated), from: peer, now: now)
+        var trace = trace(of: fields, viewer: try viewer(named: fields.viewer, isRepeated: fields.viewerIsRepeated), from: peer, now: now)
+        trace.language = languages.language(of: request)
+        return trace
     }
 
     /// The same for a link that is followed whatever else the request says: a name that cannot be a viewer's is none.

@@ -48,14 +48,16 @@ final class ClientRegistry: Sendable {
     }
 }
 
-/// Reads from a request what its client can show: by `Accept-Cells`, or by the digest of a registered client.
+/// Reads from a request what its client can show, by `Accept-Cells` or by the digest of a registered client, and in which language.
 struct CapabilityReader: Sendable {
     let registry: ClientRegistry
     /// All cells that the service may give.
     let cells: Set<CellIdentifier>
+    let languages: LanguageReader
 
     /// - Throws: ``Problem`` (400), `StoreError`.
     func add(to feed: inout FeedRequest, from request: RouteRequest) async throws {
+        feed.language = languages.language(of: request.head)
         if let digest = try request[FeedParameters.client] {
             feed.client = digest
             feed.lacking = LackingCells(try await registry.capabilities(of: digest), among: cells)

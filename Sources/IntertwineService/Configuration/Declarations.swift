@@ -192,6 +192,8 @@ extension ServiceConfiguration {
     func cellFactories(
         _ extensions: ServiceExtensions, commands registry: CommandRegistry, kinds file: KindsFile
     ) throws(ConfigurationError) -> CellFactories {
+        var cells = cells
+        cells.labels = file.labels
         var factories = try Self.factories(cells, commands: registry)
         do { try extensions.registerCells(&factories, registry) } catch {
             throw error as? ConfigurationError ?? ConfigurationError("\(error)")

@@ -27,6 +27,8 @@ public struct FeedSettings: Sendable {
     public var maxAge: Duration = .zero
     /// The file that declares kinds of item besides users and advertisements, sections and feeds; empty for none.
     public var kinds = ""
+    /// The request field with the viewer's language, set by whatever knows it; empty for none. It goes before `Accept-Language`.
+    public var languageHeader = "X-Viewer-Language"
     public var adsPerPage = 1
     public var adScope = AdScope.page
     public var adPlacement = PlacementRule.midpoint
@@ -54,6 +56,7 @@ public struct FeedSettings: Sendable {
         reader.read("feed.stale", &stale, in: .zero ... .seconds(3_600))
         reader.read("feed.max-age", &maxAge)
         reader.read("feed.kinds", &kinds, allowed: "a file's path")
+        reader.read("feed.language-header", &languageHeader, allowed: "a field name, or nothing", where: \.isFieldName)
         reader.read("ads.per-page", &adsPerPage, in: 0...20)
         reader.read("ads.scope", &adScope)
         reader.read("ads.placement", &adPlacement)
@@ -144,7 +147,7 @@ public struct EventSettings: Sendable {
     mutating func read(_ reader: inout SettingsReader) {
         reader.read(
             "events.viewer-header", &viewerHeader, allowed: "a field name, or nothing",
-            where: { $0.utf8.allSatisfy { $0 == 0x2D || $0.isASCIIAlphanumeric } })
+            where: \.isFieldName)
         reader.read("ads.count-clicks", &countedClicks)
         reader.read("events.address", &address)
         reader.read("events.window", &window)
@@ -155,6 +158,11 @@ public struct EventSettings: Sendable {
         reader.read("events.tell-verdict", &tellVerdict)
         reader.read("events.trust-forwarded", &trustForwarded)
     }
+}
+
+extension String {
+    /// Letters, digits and hyphens, or nothing.
+    fileprivate var isFieldName: Bool { utf8.allSatisfy { $0 == 0x2D || $0.isASCIIAlphanumeric } }
 }
 
 extension UInt8 {

@@ -52,8 +52,11 @@ extension Schema {
             .list(
                 of: .object([
                     .required("kind", .string(minLength: 1), "The kind of item."), .required("count", .count, "How many of them."),
-                    .required("reason", .string, "`unknown-cell`: the client knows none of their cells. The list is open."),
+                    .required(
+                        "reason", .string,
+                        "`unknown-cell`: the client knows none of their cells; `unknown-type`: nor what they bind or do. The list is open."),
                     .optional("identifiers", .list(of: .string), "Those cells."),
+                    .optional("types", .list(of: .string), "The types of bindings and actions that are not known."),
                 ])), "What was passed over because the client cannot show it. Only where it says what it can show."),
     ]).described("Where the page stands in its list.").named("Paging")
     static let cell = Schema.object([
@@ -232,6 +235,7 @@ extension Schema {
             A JSON Schema (2020-12): what the body has to be, a JSON object that the client makes. Without it, the request has no body but \
             `body`.
             """),
+        .optional("label", .string(minLength: 1), "What people are told that it does, in the language of who asks."),
         .optional(
             "viewable",
             .object([
@@ -242,5 +246,6 @@ extension Schema {
     static let linkAction = Schema.object([
         .required("type", .word("link")),
         .required("href", .href),
+        .optional("label", .string(minLength: 1), "What people are told that it does, in the language of who asks."),
     ]).described("Open a link.").named("LinkAction")
 }

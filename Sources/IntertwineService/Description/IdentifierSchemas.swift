@@ -105,8 +105,9 @@ struct IdentifierSchemas: Sendable {
     private static func parts(of cell: CellDeclaration, in kind: KindDeclaration) -> [Part] {
         cell.bindings.map { binding in
             // A template may come to nothing.
-            let isRequired =
-                ["id", "type"].contains(binding.source) || kind.fields.contains { $0.name == binding.source && $0.isRequired }
+            let isRequired = binding.source.all.allSatisfy { source in
+                ["id", "type"].contains(source) || kind.fields.contains { $0.name == source && $0.isRequired }
+            }
             return Part(binding.part, binding.form, isRequired: isRequired)
         }
     }

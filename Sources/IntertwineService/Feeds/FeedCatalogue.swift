@@ -42,8 +42,9 @@ struct FeedCatalogue: Sendable {
     ///
     /// - Parameters:
     ///   - titles: of feeds, by name.
+    ///   - language: that of titles.
     ///   - layouts: those that there are cells for.
-    func listed(titles: [String: String], layouts: [CellLayout], links: Links) -> [UInt8] {
+    func listed(titles: [String: LocalizedText], in language: FeedLanguage?, layouts: [CellLayout], links: Links) -> [UInt8] {
         struct Listed: Encodable {
             struct Part: Encodable {
                 var name: String
@@ -88,9 +89,9 @@ struct FeedCatalogue: Sendable {
                 guard let feed = feeds[name] else { return nil }
                 let sections = (feed.source as? SectionedDataSource)?.sections ?? []
                 return Listed.Feed(
-                    part: part(name, titles[name], name == DeclaredFeeds.mainName ? "/feed" : "/feeds/\(name)"),
+                    part: part(name, titles[name]?[language], name == DeclaredFeeds.mainName ? "/feed" : "/feeds/\(name)"),
                     layouts: layouts.map(\.rawValue),
-                    sections: sections.map { part($0.name, $0.title, "/feeds/\(name)/sections/\($0.name)") })
+                    sections: sections.map { part($0.name, $0.title?[language], "/feeds/\(name)/sections/\($0.name)") })
             })
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.withoutEscapingSlashes]

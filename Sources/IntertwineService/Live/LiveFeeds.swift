@@ -22,6 +22,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
         var client: String?
         /// What campaigns may ask, without a moment.
         var facts: CampaignFacts?
+        var language: FeedLanguage?
         /// `page.since` of the pages that are held, with commas in between; the id of the last event.
         var since: String
     }
@@ -85,7 +86,8 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
         }
         // Each waits for another while: they must not all come back at one moment when the service has stopped.
         let preamble = Array("retry: \(Int.random(in: 1_000...5_000))\n\n".utf8)
-        let fields: HTTPFields = [.contentType: "text/event-stream", .cacheControl: "no-store"]
+        var fields: HTTPFields = [.contentType: "text/event-stream", .cacheControl: "no-store"]
+        fields[.contentLanguage] = key.language?.tag
         return ServerResponse(status: .ok, fields: fields) { [self] stream in
             // Others may have come in since.
             let isIn = state.withLock { state in
@@ -145,7 +147,8 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
             guard let feed = feed(key.path) else { return reload(key) }
             let held = key.since.split(separator: ",", omittingEmptySubsequences: false)
             var request = FeedRequest(of: key.viewer, in: ledger, now: clock())
-            (request.lacking, request.client, request.campaigns) = (key.lacking, key.client, key.facts)
+            (request.lacking, request.client, request.language) = (key.lacking, key.client, key.language)
+            request.campaigns = key.facts
             changes = try await feed.changes(since: held, request)
         } catch {
             // To be tried again.

@@ -22,6 +22,8 @@ final class FinishedPages: Sendable {
         /// ``LackingCells/digest``; 0 where the client knows all cells.
         var lacking: UInt64
         var client: String?
+        /// ``FeedLanguage/number``; 0 where there are none.
+        var language: UInt8
 
         init(_ request: FeedRequest, of feed: String) {
             self.feed = feed
@@ -32,6 +34,7 @@ final class FinishedPages: Sendable {
             scale = request.scale
             followsChanges = request.followsChanges
             (lacking, client) = (request.lacking?.digest ?? 0, request.client)
+            language = request.language?.number ?? 0
         }
     }
 
@@ -136,19 +139,26 @@ final class FinishedPages: Sendable {
 extension FinishedPages {
     /// The finished answer to a request, if there is one. On an event loop: takes a lock for a table look-up, and nothing else.
     ///
-    /// - Parameter walked: called where it is time to make the page after it.
+    /// - Parameters:
+    ///   - language: the one that texts are wanted in.
+    ///   - walked: called where it is time to make the page after it.
     func finished(
-        for head: borrowing RequestHead, version: StoreVersion, now: Int64, walked: (SharedPages.Wish) -> Void
+        for head: borrowing RequestHead, in language: FeedLanguage?, version: StoreVersion, now: Int64,
+        walked: (SharedPages.Wish) -> Void
     ) -> FinishedResponse? {
-        let hash = head.targetHash
+        let end = Self.ending(language)
+        let hash = RequestHead.hash(ofTarget: end, after: head.targetHash)
         let wantsGzip = head.hasField("accept-encoding")
-        guard let page = state.withLock({ $0.page(hash: hash, version: version, now: now, stale: stale) }), head.hasTarget(page.target),
-            let finished = page.finished(gzip: wantsGzip, now: now)
+        guard let page = state.withLock({ $0.page(hash: hash, version: version, now: now, stale: stale) }),
+            head.hasTarget(page.target, before: end), let finished = page.finished(gzip: wantsGzip, now: now)
         else { return nil }
         count(page, version)
         if let following = page.following { walked(following.wish) }
         return finished
     }
+
+    /// What stands behind the target of a page by which it is found: no target has a blank in it.
+    static func ending(_ language: FeedLanguage?) -> [UInt8] { language.map { Array(" \($0.tag)".utf8) } ?? [] }
 
     /// A page that was kept under another spelling of its target, or lacks a coding. From now on it is found under this spelling: one that
     /// was asked for once must not keep the usual one off the short way.

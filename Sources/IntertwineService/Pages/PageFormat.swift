@@ -7,32 +7,55 @@ internal import IntertwineRouting
 struct PageFormat: Sendable {
     static let compressionLevel = 6
 
-    /// Of pages that are the same for everyone, and of those that are a viewer's.
-    private let heads: (shared: CommonHead, own: CommonHead)
-    /// Of whatever else is made for everyone, or for one.
-    private let sharedFields: HTTPFields
-    private let ownFields: HTTPFields
+    /// What answers in one language have in common.
+    private struct Form: Sendable {
+        /// Of pages that are the same for everyone, and of those that are a viewer's.
+        let heads: (shared: CommonHead, own: CommonHead)
+        /// Of whatever else is made for everyone, or for one.
+        let sharedFields: HTTPFields
+        let ownFields: HTTPFields
+
+        init(vary: String, maxAge: Int64, variesByOrigin: Bool, language: FeedLanguage?) {
+            func fields(_ caching: String) -> HTTPFields {
+                var fields: HTTPFields = [.contentType: "application/json"]
+                fields[.vary] = vary
+                fields[.cacheControl] = caching
+                fields[.contentLanguage] = language?.tag
+                if variesByOrigin { fields.append(contentsOf: CrossOriginPolicy.vary) }
+                return fields
+            }
+            func head(_ fields: HTTPFields) -> CommonHead {
+                var response = ServerResponse(status: .ok, fields: fields)
+                response.isCompressible = true
+                return CommonHead(response)
+            }
+            sharedFields = fields(maxAge > 0 ? "public, max-age=\(maxAge)" : "no-cache")
+            ownFields = fields("private, no-cache")
+            heads = (head(sharedFields), head(ownFields))
+        }
+    }
+
+    private let plain: Form
+    /// By ``FeedLanguage/number``, from 1.
+    private let forms: [Form]
 
     /// - Parameters:
     ///   - viewerField: the request field that names the viewer: answers differ by it. Empty where there are no viewers.
+    ///   - languages: those that texts are declared in.
     ///   - maxAge: seconds.
     ///   - variesByOrigin: whether answers differ by the request's origin too.
-    init(viewerField: String, maxAge: Int64, variesByOrigin: Bool = false) {
-        func fields(_ caching: String) -> HTTPFields {
-            var fields: HTTPFields = [.contentType: "application/json"]
-            fields[.vary] = viewerField.isEmpty ? "Accept-Cells" : "\(viewerField), Accept-Cells"
-            fields[.cacheControl] = caching
-            if variesByOrigin { fields.append(contentsOf: CrossOriginPolicy.vary) }
-            return fields
+    init(viewerField: String, languages: LanguageReader = LanguageReader(.none), maxAge: Int64, variesByOrigin: Bool = false) {
+        let vary = ((viewerField.isEmpty ? [] : [viewerField]) + ["Accept-Cells"] + languages.fields).joined(separator: ", ")
+        func form(_ language: FeedLanguage?) -> Form {
+            Form(vary: vary, maxAge: maxAge, variesByOrigin: variesByOrigin, language: language)
         }
-        func head(_ fields: HTTPFields) -> CommonHead {
-            var response = ServerResponse(status: .ok, fields: fields)
-            response.isCompressible = true
-            return CommonHead(response)
-        }
-        sharedFields = fields(maxAge > 0 ? "public, max-age=\(maxAge)" : "no-cache")
-        ownFields = fields("private, no-cache")
-        heads = (head(sharedFields), head(ownFields))
+        plain = form(nil)
+        forms = languages.languages.all.map(form)
+    }
+
+    private func form(_ language: FeedLanguage?) -> Form {
+        guard let language, forms.indices.contains(Int(language.number) - 1) else { return plain }
+        return forms[Int(language.number) - 1]
     }
 
     /// - Parameters:
@@ -42,6 +65,7 @@ struct PageFormat: Sendable {
     ///   - route: the name of the route in observations; nil where the request has it.
     func finished(_ page: FeedPage, isShared: Bool, gzip: Bool, isKept: Bool = false, route: String? = nil) -> FinishedResponse {
         let (body, digest) = page.encoded()
+        let heads = form(page.language).heads
         return FinishedResponse(
             body, isShared ? heads.shared : heads.own, field: page.link.map { HTTPField(name: .link, value: $0) },
             entityTag: EntityTag.of(digest: digest), compressionLevel: gzip ? Self.compressionLevel : nil, isKept: isKept, route: route)
@@ -53,23 +77,26 @@ struct PageFormat: Sendable {
     }
 
     /// One cell. Its bytes are its own validator.
-    func response(_ cell: FeedPage.Entry, isShared: Bool) -> ServerResponse {
+    func response(_ cell: FeedPage.Entry, isShared: Bool, in language: FeedLanguage?) -> ServerResponse {
         let body = cell.json
-        var response = ServerResponse(status: .ok, fields: isShared ? sharedFields : ownFields, body: body)
+        let form = form(language)
+        var response = ServerResponse(status: .ok, fields: isShared ? form.sharedFields : form.ownFields, body: body)
         response.entityTag = EntityTag.of(body)
         response.isCompressible = true
         return response
     }
 
     /// What became of pages, for whoever asked in a way that nothing is kept of.
-    func unkept(_ changes: FeedChanges) -> ServerResponse {
-        ServerResponse(status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"], body: changes.json())
+    func unkept(_ changes: FeedChanges, in language: FeedLanguage?) -> ServerResponse {
+        var fields: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
+        fields[.contentLanguage] = language?.tag
+        return ServerResponse(status: .ok, fields: fields, body: changes.json())
     }
 
     /// What became of pages. Whoever asks again with its tag is answered in a few bytes as long as nothing more happens.
-    func response(_ changes: FeedChanges) -> ServerResponse {
+    func response(_ changes: FeedChanges, in language: FeedLanguage?) -> ServerResponse {
         let body = changes.json()
-        var response = ServerResponse(status: .ok, fields: ownFields, body: body)
+        var response = ServerResponse(status: .ok, fields: form(language).ownFields, body: body)
         response.entityTag = EntityTag.of(body)
         response.isCompressible = true
         // Whoever wants events gets those.

@@ -20,8 +20,9 @@ struct SharedPages: Sendable {
 
         /// What the page is found by without being made: the target or, where a field of the request says more, no target at all.
         fileprivate var spelling: String {
-            guard request.client == nil, let lacking = request.lacking else { return target }
-            return "\(lacking.digest) \(target)"
+            let ending = String(decoding: FinishedPages.ending(request.language), as: UTF8.self)
+            guard request.client == nil, let lacking = request.lacking else { return target + ending }
+            return "\(lacking.digest) \(target)\(ending)"
         }
 
         fileprivate var key: FinishedPages.Key { FinishedPages.Key(request, of: feed.path) }

@@ -60,8 +60,17 @@ enum FeedParameters {
         "Accept-Cells", .string,
         """
         Which cells the client can show (a list of RFC 9651): identifiers, each with the newest version that it knows (`;v=2`) or refused (`;q=0`), \
-        and `*` for all others. Without it everything is given. Items none of whose cells it knows are left out, and `page.omitted` says so.
+        and `*` for all others; and, where it says so, the types of bindings and of actions that it knows, `(text image date);bindings` and \
+        `(request link);actions`. Without it everything is given. Items none of whose cells it knows are left out, and `page.omitted` says so.
         """, example: #""UserSnapshotCollectionViewCell, CircularUserCollectionViewCell;v=2, *;q=0""#)
+
+    static let acceptLanguage = Parameter.field(
+        "Accept-Language", .string,
+        """
+        Which of the languages that the service has texts in is wanted, looked up as RFC 4647 says; the first that is declared where it is none of \
+        them. What is known of the viewer goes before it, in a field that is configuration (`feed.language-header`). Not looked at where no \
+        languages are declared.
+        """, example: #""de-CH, fr;q=0.5""#)
 
     static let since = Parameter.text(
         "since", .string(minLength: 1, pattern: "^[A-Za-z0-9_,-]+$"),
@@ -147,7 +156,7 @@ extension Answer {
     ///   - wrong: the problems that tell it.
     static func page(_ text: String, _ wrong: [Told]) -> [Answer] {
         [
-            .json(.ok, "A page.", .page, [.pageCaching, .eTag, .vary, .link, .contentEncoding]),
+            .json(.ok, "A page.", .page, [.pageCaching, .eTag, .vary, .link, .contentEncoding, .contentLanguage]),
             Answer.empty(
                 .notModified, "What the client has is still right.",
                 [
@@ -176,6 +185,9 @@ extension Answer.Field {
         "Link", "`page.next` and `page.previous` as links (RFC 8288), with the relations `next` and `prev`. Missing on the only page.",
         example: #"</feed?cursor=kWaF&limit=20>; rel="next""#
     ).named("Link")
+    static let contentLanguage = Answer.Field(
+        "Content-Language", "The language of the texts (RFC 5646). Missing where no languages are declared.", example: "de"
+    ).named("ContentLanguage")
     static let verdict = Answer.Field(
         "X-Verdict",
         """

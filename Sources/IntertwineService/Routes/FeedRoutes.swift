@@ -17,8 +17,8 @@ struct FeedRoutes: Sendable {
     let shared: SharedPages
     let format: PageFormat
     let metrics: PageMetrics
-    /// The answer of `GET /feeds`.
-    let listed: FinishedResponse
+    /// The answer of `GET /feeds` in a language.
+    let listed: @Sendable (FeedLanguage?) -> FinishedResponse
     let live: LiveFeeds
     let capabilities: CapabilityReader
 
@@ -99,7 +99,7 @@ struct FeedRoutes: Sendable {
             ) { try feeds.section($0[Self.section], of: $0[Self.name]) },
         ]
         return ways.flatMap(routes) + [
-            Route(.get, "/feeds", Self.listing) { _ in ServerResponse(listed) },
+            Route(.get, "/feeds", Self.listing) { ServerResponse(listed(capabilities.languages.language(of: $0.head))) },
             Route(.get, "/cells/{id}", Self.one) { try await cell($0) },
         ]
     }
@@ -107,16 +107,31 @@ struct FeedRoutes: Sendable {
     private static let listing = APIOperation(
         "getFeeds", tag: "Feed", "What feeds there are",
         "Each feed with its sections and the layouts that it has cells for, so that a client can offer them.",
-        parameters: [FeedParameters.ifNoneMatch],
+        parameters: [FeedParameters.acceptLanguage, FeedParameters.ifNoneMatch],
         answers: Answer.negotiated + [
             .json(
-                .ok, "The feeds, by name.", .feeds, [.pageCaching, .eTag, .vary, .contentEncoding],
+                .ok, "The feeds, by name.", .feeds, [.pageCaching, .eTag, .vary, .contentEncoding, .contentLanguage],
                 example: """
                     {"feeds": [{"name": "main", "path": "/feed", "href": "/feed", "title": null, "layouts": ["collection", "table"], \
                     "sections": [{"name": "events", "title": "Events", "path": "/feeds/main/sections/events", \
                     "href": "/feeds/main/sections/events"}]}]}
                     """)
         ])
+
+    /// The answers of `GET /feeds`, made once for each language.
+    static func listed(
+        by reader: LanguageReader, _ body: (FeedLanguage?) -> [UInt8]
+    ) -> @Sendable (FeedLanguage?) -> FinishedResponse {
+        func finished(_ language: FeedLanguage?) -> FinishedResponse {
+            var fields: HTTPFields = [:]
+            if !reader.fields.isEmpty { fields[.vary] = reader.fields.joined(separator: ", ") }
+            fields[.contentLanguage] = language?.tag
+            return Route.finished("/feeds", type: "application/json", body(language), fields: fields)
+        }
+        let plain = finished(nil)
+        let all = reader.languages.all.map(finished)
+        return { language in language.map { all[Int($0.number) - 1] } ?? plain }
+    }
 
     private static let one = APIOperation(
         "getCell", tag: "Feed", "One cell by its id",
@@ -125,11 +140,11 @@ struct FeedRoutes: Sendable {
         """,
         parameters: [
             FeedParameters.cell, FeedParameters.layout, FeedParameters.width, FeedParameters.scale, FeedParameters.client,
-            FeedParameters.acceptCells,
+            FeedParameters.acceptCells, FeedParameters.acceptLanguage,
             FeedParameters.viewer, FeedParameters.ifNoneMatch,
         ],
         answers: Answer.negotiated + [
-            .json(.ok, "The cell.", .cell, [.pageCaching, .eTag, .vary, .contentEncoding]),
+            .json(.ok, "The cell.", .cell, [.pageCaching, .eTag, .vary, .contentEncoding, .contentLanguage]),
             .badRequest("A parameter is wrong.", [.wrongViewer, .wrongClient]),
             .problem(
                 .notFound, "There is no such cell, or none in this layout.", [.init(.unknownCell, "There is no such cell.")]),
@@ -145,7 +160,7 @@ struct FeedRoutes: Sendable {
         guard let cell = try await feeds.main.cell(try request[FeedParameters.cell], feed) else {
             throw Problem(.notFound, .unknownCell, "There is no such cell.")
         }
-        return format.response(cell, isShared: viewer == nil)
+        return format.response(cell, isShared: viewer == nil, in: feed.language)
     }
 
     private func routes(_ way: Way) -> [Route] {
@@ -153,16 +168,17 @@ struct FeedRoutes: Sendable {
         let pages = APIOperation(
             way.pages.id, tag: "Feed", way.pages.summary, way.pages.text,
             parameters: way.parameters + [
-                P.limit, P.cursor, P.layout, P.width, P.scale, P.changes, P.client, P.acceptCells, P.viewer, P.ifNoneMatch,
+                P.limit, P.cursor, P.layout, P.width, P.scale, P.changes, P.client, P.acceptCells, P.acceptLanguage, P.viewer,
+                P.ifNoneMatch,
             ],
             answers: way.missing + Answer.page("`limit` or `cursor` is wrong.", [.wrongLimit, .wrongCursor]))
         let wrongSince = Answer.Told(
             .invalidParameter, "since must be the page.since of each page that is held, with commas in between.")
         let changes = APIOperation(
             way.changes.id, tag: "Feed", way.changes.summary, way.changes.text + Self.liveText,
-            parameters: way.parameters + [P.since, P.lastEvent, P.client, P.acceptCells, P.viewer, P.ifNoneMatch],
+            parameters: way.parameters + [P.since, P.lastEvent, P.client, P.acceptCells, P.acceptLanguage, P.viewer, P.ifNoneMatch],
             answers: way.missing + Answer.negotiated + [
-                .json(.ok, "The changes.", .changes, [.pageCaching, .eTag, .vary, .contentEncoding]),
+                .json(.ok, "The changes.", .changes, [.pageCaching, .eTag, .vary, .contentEncoding, .contentLanguage]),
                 .badRequest("`since` is missing, or holds characters that it never has.", [wrongSince, .wrongClient]), .tooManyListeners,
             ])
         return [
@@ -175,11 +191,14 @@ struct FeedRoutes: Sendable {
                 }
                 guard let since else { throw FeedParameters.wrongSince }
                 let held = since.split(separator: ",", omittingEmptySubsequences: false)
-                return format.response(try await self.changes(request, since: held, of: feed))
+                return format.response(
+                    try await self.changes(request, since: held, of: feed), in: capabilities.languages.language(of: request.head))
             },
             Route(.post, "\(way.pattern)/changes", posted(way), bodyLimit: Self.changesBodyLimit) { request in
                 let held = try Self.held(in: request.request.body.bytes ?? [])
-                return format.unkept(try await self.changes(request, since: held, of: try way.feed(request)))
+                return format.unkept(
+                    try await self.changes(request, since: held, of: try way.feed(request)),
+                    in: capabilities.languages.language(of: request.head))
             },
         ]
     }
@@ -196,7 +215,9 @@ struct FeedRoutes: Sendable {
         APIOperation(
             way.changes.id.replacing("get", with: "post", maxReplacements: 1), tag: "Feed", way.changes.summary + ", asked in a body",
             "The same answer within the same limits as `GET`, for pages whose `page.since` are too long together for a URL.",
-            parameters: way.parameters + [FeedParameters.client, FeedParameters.acceptCells, FeedParameters.viewer],
+            parameters: way.parameters + [
+                FeedParameters.client, FeedParameters.acceptCells, FeedParameters.acceptLanguage, FeedParameters.viewer,
+            ],
             body: RequestBodyDescription(
                 .object([
                     .required(
@@ -207,7 +228,7 @@ struct FeedRoutes: Sendable {
                         "The `page.since` of each page that the client holds, in the order of the feed.")
                 ]), text: "At most 16 pages.", example: #"{"since": ["AZ-OYdNyCY8QFAAAAAt1c2VyOmFuZHJlYQ"]}"#),
             answers: way.missing + [
-                .json(.ok, "The changes.", .changes, [.noStore]),
+                .json(.ok, "The changes.", .changes, [.noStore, .contentLanguage]),
                 .badRequest("The body is none of these.", [.init(.invalidBody, Self.changesShape), .wrongClient, .wrongViewer]),
             ])
     }
@@ -228,6 +249,7 @@ struct FeedRoutes: Sendable {
     /// Looks up finished pages, on the event loops.
     func finished(viewerField: String, clock: @escaping @Sendable () -> Int64) -> Router.Finished {
         let viewerField = Array(viewerField.lowercased().utf8)
+        let languages = capabilities.languages
         return { [pages, shared, store, campaigns] head in
             guard head.method == .get || head.method == .head, !head.hasField(viewerField), !head.hasField("accept-cells") else {
                 return nil
@@ -235,7 +257,7 @@ struct FeedRoutes: Sendable {
             let now = clock()
             // What campaigns have a place on is made for each who asks.
             guard !campaigns.meet(at: now) else { return nil }
-            return pages.finished(for: head, version: store.version, now: now) { shared.goAhead($0) }
+            return pages.finished(for: head, in: languages.language(of: head), version: store.version, now: now) { shared.goAhead($0) }
         }
     }
 
@@ -259,6 +281,7 @@ struct FeedRoutes: Sendable {
     ) -> DeferredRoute? {
         var feed = FeedRequest(
             cursor: query.cursor, limit: query.limit ?? FeedRequest.defaultLimit, now: now, rotation: RotationStart(viewer: nil, now: now))
+        feed.language = capabilities.languages.language(of: head)
         if clients.mayNameViewer(head) {
             guard let viewer = clients.plainViewer(of: head) else { return nil }
             add(viewer, to: &feed)
@@ -340,7 +363,7 @@ struct FeedRoutes: Sendable {
         return try live.listen(
             LiveFeeds.Key(
                 path: feed.path, viewer: viewer, lacking: asked.lacking, client: asked.client,
-                facts: held, since: since))
+                facts: held, language: asked.language, since: since))
     }
 
     private func changes(

@@ -35,7 +35,9 @@ struct ViewerListRoutes: Sendable {
             : "The latest first. What stands here is on none of the viewer's pages, until it is restored or its dismissal is undone."
         return APIOperation(
             list == .saved ? "getSaved" : "getDismissed", tag: "Feed", "A page of what a viewer has \(list.rawValue)", text,
-            parameters: [P.limit, P.cursor, P.layout, P.width, P.scale, P.client, P.acceptCells, P.requiredViewer, P.ifNoneMatch],
+            parameters: [
+                P.limit, P.cursor, P.layout, P.width, P.scale, P.client, P.acceptCells, P.acceptLanguage, P.requiredViewer, P.ifNoneMatch,
+            ],
             answers: Answer.page(
                 "`limit` or `cursor` is wrong, or no viewer is named.",
                 [.wrongLimit, .wrongCursor, .init(.viewerRequired, viewerRequired(list).detail)]))
@@ -52,7 +54,7 @@ struct ViewerListRoutes: Sendable {
         let page = try await assembler.page(
             of: viewer, cursor: try request[FeedParameters.cursor], limit: try request[FeedParameters.limit], now: request.now,
             layout: try request[FeedParameters.layout], width: try request[FeedParameters.width],
-            scale: try request[FeedParameters.scale], lacking: feed.lacking, client: feed.client)
+            scale: try request[FeedParameters.scale], lacking: feed.lacking, client: feed.client, language: feed.language)
         return format.response(page, to: request.head)
     }
 }

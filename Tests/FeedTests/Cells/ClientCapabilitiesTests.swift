@@ -1,5 +1,6 @@
-import IntertwineFeed
 import Testing
+
+@testable import IntertwineFeed
 
 @Suite("What a client can show")
 struct ClientCapabilitiesTests {
@@ -23,7 +24,10 @@ struct ClientCapabilitiesTests {
 
     @Test(
         "what is no list is told",
-        arguments: ["A,", ",A", "A B", "A;v=0", "A;v=x", "A;v", "A;q=2", "A;", "1", #""A"#, #""\x""#, "Ä", "A;V=1", "(A B)"])
+        arguments: [
+            "A,", ",A", "A B", "A;v=0", "A;v=x", "A;v", "A;q=2", "A;", "1", #""A"#, #""\x""#, "Ä", "A;V=1", "(A B)", "(a b",
+            "(a,b);bindings", "(a;x);bindings", "(1);actions", #"("a""b");bindings"#,
+        ])
     func faults(text: String) {
         #expect(throws: FeedError.self) { try ClientCapabilities(text) }
     }
@@ -33,6 +37,20 @@ struct ClientCapabilitiesTests {
         let list = { (count: Int) in (0..<count).map { "A\($0)" }.joined(separator: ", ") }
         #expect(throws: Never.self) { try ClientCapabilities(list(500)) }
         #expect(throws: FeedError.self) { try ClientCapabilities(list(501)) }
+    }
+
+    @Test("types of bindings and actions, in one spelling for all that mean the same; all where nothing is said")
+    func types() throws {
+        let capabilities = try ClientCapabilities("(text  image );bindings, A, *;q=0, (link request);actions")
+        #expect(capabilities.text == "A, *;q=0, (image text);bindings, (link request);actions")
+        #expect(try ClientCapabilities(capabilities.text) == capabilities)
+        #expect(capabilities.types.knows(binding: "text") && !capabilities.types.knows(binding: "date"))
+        #expect(try ClientCapabilities("A").types.knowsAll)
+        #expect(try ClientCapabilities("();bindings, *").types.knows(binding: "text") == false)
+        // They count even for one who knows all cells.
+        #expect(LackingCells(try ClientCapabilities("*, (text);bindings"), among: []) != nil)
+        let many = (0..<65).map { "t\($0)" }.joined(separator: " ")
+        #expect(throws: FeedError.self) { try ClientCapabilities("(\(many));bindings") }
     }
 
     @Test("clients that lack the same are alike, and one that lacks nothing is as one that says nothing")

@@ -51,7 +51,15 @@ enum SchemaValue: Decodable, Hashable {
                 names.allSatisfy { if case .text(let name) = $0 { members[name] != nil } else { false } }
             case ("properties", .object(let schemas), .object(let members)):
                 schemas.allSatisfy { name, schema in members[name]?.isValid(under: schema) ?? true }
-            case ("minLength", _, _), ("maxLength", _, _), ("pattern", _, _), ("minimum", _, _), ("maximum", _, _), ("required", _, _),
+            case ("minProperties", .number(let count), .object(let members)): Double(members.count) >= count
+            case ("additionalProperties", .flag(false), .object(let members)):
+                if case .object(let known)? = keywords["properties"] {
+                    members.keys.allSatisfy { known[$0] != nil }
+                } else {
+                    members.isEmpty
+                }
+            case ("minProperties", _, _), ("additionalProperties", _, _), ("minLength", _, _), ("maxLength", _, _), ("pattern", _, _),
+                ("minimum", _, _), ("maximum", _, _), ("required", _, _),
                 ("properties", _, _), ("maxItems", _, _), ("items", _, _):
                 true
             default: false

@@ -37,7 +37,7 @@ struct FeedsReaderTests {
         #expect(feeds.feeds == ["main": ["events", "main"], "agenda": ["events"]])
         let sources = feeds.sources(lanes: ["events": Lane(rawValue: 2), "main": .content], settings: FeedSettings())
         let main = try #require(sources["main"] as? SectionedDataSource).sections
-        #expect(main.map(\.name) == ["events", "main"] && main.map(\.title) == ["Soon", "People"])
+        #expect(main.map(\.name) == ["events", "main"] && main.map { $0.title?[nil] } == ["Soon", "People"])
         #expect(main.map(\.lane.rawValue) == [2, 0])
         #expect(main.map(\.order) == [soon, .newest])
         #expect(main.map(\.placement?.supply) == [.rotating(perPage: 2), nil])
@@ -95,7 +95,7 @@ struct FeedsReaderTests {
             Fault("  agenda: [events]", "  agenda: [events, events]", 12, "the section 'events' stands in the feed twice"),
             Fault("  agenda: [events]", "  agenda: []", 12, "a feed has 1 to 1000 sections"),
             Fault("  agenda: [events]", "  agenda: events", 12, "a list is expected: a list of sections: events, main"),
-            Fault("feeds:", "feds:", 10, "unknown key 'feds' in the file; allowed: kinds, sections, feeds"),
+            Fault("feeds:", "feds:", 10, "unknown key 'feds' in the file; allowed: languages, labels, kinds, sections, feeds"),
             Fault(
                 "  main:\n    order", "  more: {kinds: [user, event]}\n  main:\n    order", 7,
                 "the section 'events' takes the kind 'event' already"),

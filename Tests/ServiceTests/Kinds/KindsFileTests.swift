@@ -57,6 +57,23 @@ struct KindsFileTests {
         #expect(try Self.file(Self.event).advertisementPrefixes == ["ad"])
     }
 
+    @Test(
+        "texts by language and labels are held to what is declared",
+        arguments: [
+            ("", "title: {en: A}", "kinds.yaml:2: a text by language takes languages that are declared"),
+            ("languages: [en, de]", "title: {fr: A}", "unknown language 'fr'"),
+            ("languages: [en, EN]", "title: A", "kinds.yaml:1: the language 'EN' stands there twice"),
+            ("languages: [e]", "title: A", "'e' is not allowed"), ("languages: []", "title: A", "there are 1 to 32 languages"),
+            ("languages: [en]\nlabels: {impression: Seen}", "title: A", "'impression' is nothing that people do"),
+            ("languages: [en]\nlabels: {like: {de: A}}", "title: A", "unknown language 'de'"),
+        ])
+    func languages(head: String, title: String, words: String) throws {
+        #expect(
+            Self.fault("\(head)\nsections: {main: {\(title)}}")?.contains(words) == true,
+            "\(Self.fault("\(head)\nsections: {main: {\(title)}}") ?? "")")
+        #expect(Self.fault("languages: [en, de]\nsections: {main: {title: {DE: A}}}") == nil)
+    }
+
     @Test("say what a declaration in Swift says")
     func reads() throws {
         let kind = try #require(try Self.file(Self.event).kinds.first)

@@ -19,6 +19,8 @@ package final class FinishedCell: Sendable {
         /// ``LackingCells/digest``; 0 where the client knows all cells.
         var lacking: UInt64
         var disclosure: Campaign.Disclosure?
+        /// ``FeedLanguage/number``; 0 where there are none.
+        var language: UInt8
 
         init(_ context: CellContext) {
             layout = context.layout
@@ -29,12 +31,13 @@ package final class FinishedCell: Sendable {
             isOfPage = context.page != 0
             lacking = context.lacking?.digest ?? 0
             disclosure = context.disclosure
+            language = context.language?.number ?? 0
         }
 
         /// All of it in one number, which others may share.
         var hash: UInt64 {
             let flags: UInt64 = (layout == .table ? 1 : 0) | (hasViewer ? 2 : 0) | (isOfPage ? 4 : 0)
-            let screen = UInt64(truncatingIfNeeded: width ?? -1) << 3 ^ UInt64(truncatingIfNeeded: scale) << 24
+            let screen = UInt64(truncatingIfNeeded: width ?? -1) << 3 ^ UInt64(truncatingIfNeeded: scale) << 24 ^ UInt64(language) << 26
             let hash = (flags | screen | UInt64(truncatingIfNeeded: slot) << 32) ^ lacking
             guard let disclosure else { return hash }
             return CampaignDecision.seed(disclosure.label, CampaignDecision.seed(disclosure.advertiser), hash)

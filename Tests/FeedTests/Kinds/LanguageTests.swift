@@ -1,0 +1,92 @@
+import Foundation
+import IntertwinePrimitives
+import TestSupport
+import Testing
+
+@testable import IntertwineFeed
+
+@Suite("Texts by language")
+struct LanguageTests {
+    static let languages = FeedLanguages(["en", "de", "de-CH", "pt-BR"])
+    static let kind = KindDeclaration(
+        name: "story",
+        fields: [
+            FieldDeclaration("title", .text, isRequired: true, maximum: 10, languages: languages.tags),
+            FieldDeclaration("note", .text, languages: languages.tags), FieldDeclaration("city", .text),
+        ],
+        cells: [
+            .collection: [
+                CellDeclaration(
+                    "StoryCell", size: .row(height: 1),
+                    bindings: [
+                        BindingDeclaration("title", .text, "title"),
+                        BindingDeclaration(
+                            "line", .text,
+                            LocalizedText([("en", "{{title}} in {{city}}"), ("de", "{{title}} aus {{city}}")]) ?? .init("title")),
+                    ])
+            ]
+        ])
+
+    private func language(_ wanted: String) throws -> FeedLanguage {
+        try #require(Self.languages.language(wantedBy: LanguagePreferences(wanted)))
+    }
+
+    @Test(
+        "are looked up in the language that is wanted most, in what it is a variety of, and in the first that is declared",
+        arguments: [
+            ("de-CH", "de-CH", "G"), ("de-AT, en", "de", "D"), ("fr, *;q=0.1", "en", "E"), ("pt-BR", "pt-BR", "E"),
+            ("DE-ch-1996", "de-CH", "G"),
+        ])
+    func lookedUp(wanted: String, tag: String, text: String) throws {
+        let language = try language(wanted)
+        #expect(language.tag == tag)
+        #expect(LocalizedText([("en", "E"), ("de", "D"), ("de-CH", "G")])?[language] == text)
+        #expect(LocalizedText("one")[language] == "one")
+        #expect(Self.languages.language(wantedBy: LanguagePreferences("fr")) == nil)
+    }
+
+    @Test("are kept in the order of the languages, checked each by itself, and what import admits its schema admits")
+    func items() throws {
+        let kind = try DeclaredKind(Self.kind)
+        let schema = try SchemaValue(kind.schema())
+        func stored(_ title: String) -> String? {
+            let json = #"{"klass":"story","id":"1","title":\#(title)}"#
+            let item = try? ItemKinds([kind]).validate(Array(json.utf8))
+            #expect((try? SchemaValue(json.utf8))?.isValid(under: schema) == (item != nil), "\(json)")
+            return item.map { String(decoding: $0.body, as: UTF8.self) }
+        }
+        #expect(stored(#""Swing""#) == #"{"title":"Swing"}"#)
+        #expect(stored(#"{"de":"Schwung","en":"Swing"}"#) == #"{"title":{"en":"Swing","de":"Schwung"}}"#)
+        for wrong in [
+            "{}", #"{"fr":"x"}"#, #"{"en":1}"#, #"{"en":""}"#, #"{"EN":"x"}"#, #"{"en":"x","de":null}"#, #"{"en":"12345678901"}"#,
+            #"{"en":{"en":"x"}}"#, "[]",
+        ] {
+            #expect(stored(wrong) == nil, "\(wrong)")
+        }
+        #expect(throws: ItemFault(field: "title.de", reason: "is longer than 10 characters")) {
+            _ = try ItemKinds([kind]).validate(Array(#"{"klass":"story","id":"1","title":{"en":"x","de":"12345678901"}}"#.utf8))
+        }
+        #expect(kind.sortFields.isEmpty)
+    }
+
+    @Test("fill cells and templates in the language of who asks, and stay where a language is declared no more")
+    func cells() throws {
+        var factories = CellFactories()
+        try factories.register(DeclaredKind(Self.kind))
+        let tokens = try Fixture().tokens
+        func texts(_ body: String, in language: FeedLanguage?) throws -> [String] {
+            var context = CellContext(links: Links(), tokens: tokens, now: 0)
+            context.language = language
+            let item = FeedItem(kind: "story", id: "1", variant: "", position: 0, body: Array(body.utf8))
+            let viewModel = try factories.makeViewModel(for: item, in: context)
+            guard case .bind(let bindings)? = viewModel.action(in: .configuration) else { return [] }
+            return bindings.map { if case .text(let text) = $0.value { text } else { "" } }
+        }
+        let both = #"{"title":{"en":"Swing","de":"Schwung","fr":"Swing!"},"city":"Ulm"}"#
+        #expect(try texts(both, in: nil) == ["Swing", "Swing in Ulm"])
+        #expect(try texts(both, in: language("de-CH")) == ["Schwung", "Schwung aus Ulm"])
+        #expect(try texts(both, in: language("pt-BR")) == ["Swing", "Swing in Ulm"])
+        #expect(try texts(#"{"title":{"de":"Schwung"},"city":"Ulm"}"#, in: language("en")) == ["Schwung", "Schwung in Ulm"])
+        #expect(throws: ItemFault.self) { _ = try texts(#"{"title":{"fr":"Swing!"},"city":"Ulm"}"#, in: nil) }
+    }
+}

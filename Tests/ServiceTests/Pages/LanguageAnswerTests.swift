@@ -1,0 +1,138 @@
+import Foundation
+import IntertwineFeed
+import IntertwineService
+import IntertwineTesting
+import TestSupport
+import Testing
+
+@Suite("Answers in the language of who asks")
+struct LanguageAnswerTests {
+    private static let kinds = """
+        languages: [en, de, pt-BR]
+        labels: {dismissal: {en: Hide, de: Ausblenden}, like: Like}
+        kinds:
+          story:
+            fields:
+              title: {type: text, required: true, languages: true}
+              starts: date
+            cells:
+              collection:
+                identifier: StoryCell
+                size: 300x50
+                bind: {title: {text: title}, line: {text: {en: "Read {{title}}", de: "Lies {{title}}"}}, starts: {date: starts}}
+            actions:
+              dismissal: [analytics, dismiss]
+              like: [analytics]
+              share: {commands: [analytics], label: {en: Share, de: Teilen}}
+        sections:
+          stories: {title: {en: Stories, de: Geschichten}, kinds: [story]}
+        feeds:
+          main: {title: {en: Home, de: Start}, sections: [stories, main]}
+        """
+    private static let items = """
+        {"klass":"story","id":"1","title":{"en":"Swing","de":"Schwung"},"starts":"2026-05-01"}
+        {"klass":"story","id":"2","title":"Jazz"}
+
+        """
+
+    private static func run(_ settings: [String: String] = [:], _ body: @escaping @Sendable (TestService) throws -> Void) async throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-languages-\(UUID()).yaml").path
+        try kinds.write(toFile: file, atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        let settings = settings.merging(["feed.kinds": file]) { $1 }
+        try await TestService.run(.socket, items: items + sampleItems(users: 3), settings: settings) { service in
+            try await offPool { try body(service) }
+        }
+    }
+
+    @Test("come in the language that is wanted most, say which, and are kept apart, whatever their way", arguments: ["0", "32MiB"])
+    func pages(cache: String) async throws {
+        try await Self.run(["feed.cache": cache]) { service in
+            let paths = ["/feed", "/feed?limit=3", "/feed?changes=true", "/feeds/main", "/feeds/main/sections/stories", "/cells/story:1"]
+            let ways = [[], ["Accept-Encoding: br"], ["X-Viewer-ID: ann"]]
+            for _ in 0..<2 {
+                for path in paths {
+                    for way in ways {
+                        let german = try service.get(path, fields: ["Accept-Language: fr, de-AT;q=0.8, en;q=0.2"] + way)
+                        let english = try service.get(path, fields: way)
+                        #expect(german["content-language"] == "de" && german.text.contains("Lies Schwung"), "\(path) \(way)")
+                        #expect(english["content-language"] == "en" && english.text.contains("Read Swing"), "\(path) \(way)")
+                        #expect(german.text.contains(#""date":"2026-05-01""#) && german["etag"] != english["etag"])
+                        for answer in [german, english] {
+                            #expect(answer["vary"]?.contains("X-Viewer-Language, Accept-Language") == true)
+                        }
+                        // Whoever knows the viewer goes first.
+                        let told = try service.get(path, fields: ["X-Viewer-Language: de", "Accept-Language: en"] + way)
+                        #expect(told.text.contains("Lies Schwung"))
+                        let unknown = try service.get(path, fields: ["X-Viewer-Language: xx", "Accept-Language: de"] + way)
+                        #expect(unknown.text.contains("Lies Schwung"))
+                        // It has no texts of its own: those of the first that is declared.
+                        let portuguese = try service.get(path, fields: ["Accept-Language: pt-br"] + way)
+                        #expect(portuguese["content-language"] == "pt-BR" && portuguese.text.contains("Read Swing"))
+                    }
+                }
+            }
+            let page = try service.get("/feed", fields: ["Accept-Language: de"])
+            #expect(page.text.contains(#""title":{"text":"Geschichten"}"#) && page.text.contains("Lies Jazz"))
+            let feeds = try service.get("/feeds", fields: ["Accept-Language: de"])
+            #expect(feeds["content-language"] == "de" && feeds["vary"]?.contains("Accept-Language") == true)
+            #expect(feeds.text.contains(#""title":"Start""#) && feeds.text.contains(#""title":"Geschichten""#))
+            #expect(try service.get("/feeds").text.contains(#""title":"Home""#))
+        }
+    }
+
+    @Test("take no more room than there are languages, whatever is asked for")
+    func bounded() async throws {
+        try await Self.run { service in
+            for number in 0..<20 {
+                _ = try service.get("/feed", fields: ["Accept-Language: x\(number)-en, q\(number);q=0.\(number), en-\(number)"])
+                _ = try service.get("/feed", fields: ["X-Viewer-Language: zz-\(number)"])
+            }
+            #expect(try service.metric("intertwine_feed_page_cache_entries") == 1)
+            _ = try service.get("/feed", fields: ["Accept-Language: de"])
+            #expect(try service.metric("intertwine_feed_page_cache_entries") == 2)
+        }
+    }
+
+    @Test("hold for changes too: who asks in another language has the cells reconfigured")
+    func changes() async throws {
+        try await Self.run { service in
+            let page = try service.get("/feed?changes=true", fields: ["Accept-Language: de"])
+            let match = try #require(page.text.firstMatch(of: try Regex(#""since":"([^"]+)""#)))
+            let path = "/feed/changes?since=\(try #require(match.output[1].substring))"
+            let same = try service.get(path, fields: ["Accept-Language: de"])
+            #expect(same["content-language"] == "de" && same.text.contains(#""reconfigured":[]"#))
+            let other = try service.get(path, fields: ["Accept-Language: en"])
+            #expect(other["content-language"] == "en" && other.text.contains("Read Swing") && other.text.contains(#""removed":[]"#))
+        }
+    }
+
+    @Test("tell what actions do, of declared kinds, users and advertisements, where a label is declared")
+    func labels() async throws {
+        try await Self.run { service in
+            let german = try service.get("/feed", fields: ["Accept-Language: de", "X-Viewer-ID: ann"]).text
+            for cell in ["story:1", "user:1", "ad:1"] {
+                #expect(german.contains(#""href":"/cells/\#(cell)/dismissal","label":"Ausblenden"}"#), "\(cell)")
+            }
+            #expect(german.contains(#""href":"/cells/story:1/share","label":"Teilen"}"#))
+            #expect(german.contains(#""href":"/cells/story:1/like","label":"Like"}"#))
+            #expect(german.contains(#""href":"/cells/user:1/selection"}"#))
+            let english = try service.get("/feed", fields: ["X-Viewer-ID: ann"]).text
+            #expect(english.contains(#""label":"Hide"}"#) && english.contains(#""label":"Share"}"#))
+        }
+    }
+
+    @Test("are those of always where no language is declared")
+    func none() async throws {
+        try await TestService.run(.socket, items: sampleItems(users: 3)) { service in
+            try await offPool {
+                for path in ["/feed", "/feeds", "/cells/user:1"] {
+                    let plain = try service.get(path)
+                    let asked = try service.get(path, fields: ["Accept-Language: de", "X-Viewer-Language: de"])
+                    #expect(plain.text == asked.text && plain["etag"] == asked["etag"] && plain["vary"] == asked["vary"])
+                    #expect(asked["content-language"] == nil && plain["vary"]?.contains("Language") != true)
+                }
+            }
+        }
+    }
+}
