@@ -68,6 +68,10 @@ class House:
                 ticks += sum(int(each) for each in stat(worker)[11:13])
         return ticks / os.sysconf("SC_CLK_TCK")
 
+    def own(self):
+        """Seconds used so far by the service alone."""
+        return sum(int(each) for each in stat(self.service.process.pid)[11:13]) / os.sysconf("SC_CLK_TCK")
+
     def workers(self):
         return {worker for child in Path(f"/proc/{self.service.process.pid}/task").glob("*/children") for worker in child.read_text().split()}
 
@@ -113,6 +117,7 @@ def misses(folder, picture, options, bar, transform):
             # Has the original fetched, and another variant made of it.
             house.get(href.removesuffix("@2x"), png)
         added, own = [], []
+        before, began = house.own(), len(house.hrefs)
         for number, href in enumerate(house.hrefs):
             took = house.get(href)[0]
             start = time.perf_counter()
@@ -121,7 +126,8 @@ def misses(folder, picture, options, bar, transform):
             if number >= 5:
                 own.append(alone)
                 added.append(took - alone)
-    print(f"  decoding and encoding: {statistics.median(own):.1f} ms")
+        cost = (house.own() - before) / began * 1e3
+    print(f"  decoding and encoding: {statistics.median(own):.1f} ms; the service's own processor for each: {cost:.1f} ms")
     bar("a miss adds to that, ms (median)", f"{statistics.median(added):.2f}", statistics.median(added) <= 3, "at most 3")
 
 
@@ -153,13 +159,18 @@ def cancelling(folder, huge, options, bar):
             connection = http.client.HTTPConnection("127.0.0.1", house.service.port, timeout=60)
             connection.request("GET", href, headers={"Accept": "image/avif"})
             worker = next(iter(house.workers()))
-            while working(worker) < 3:
-                time.sleep(0.001)
+            limit = time.monotonic() + 5
+            while (is_busy := working(worker) >= 2) is False and time.monotonic() < limit:
+                pass
             start = time.perf_counter()
             connection.close()
             while worker in house.workers() and running(worker):
                 pass
-            times.append((time.perf_counter() - start) * 1e3)
+            # One that was over before it was seen says nothing.
+            if is_busy:
+                times.append((time.perf_counter() - start) * 1e3)
+    if not times:
+        raise SystemExit("nothing was cancelled")
     times.sort()
     bar("work ends after the last one left, ms (median, longest)", f"{statistics.median(times):.0f}, {times[-1]:.0f}", times[-1] <= 50, "at most 50")
 

@@ -7,10 +7,10 @@ internal import IntertwinePrimitives
 /// All flights, and who waits for which. Lives on the loop of its transfers, so that an event of a transfer, a waiter that comes and
 /// one that goes never meet in the middle of anything.
 ///
-/// What is to be done, the pure ones decide: a ``Flight`` what becomes of a transfer, ``PictureIntake`` what an answer comes to, ``Admission``
-/// and ``CircuitBreaker`` who may start. It is all done here, which makes this file a long one.
+/// What is to be done, the pure ones decide: a ``Flight`` what becomes of a transfer, ``PictureIntake`` what an answer comes to, ``OriginGate``
+/// who may start. It is all done here, with transfers, timers and files, which makes this file a long one.
 actor Flights {
-    typealias Reply = @Sendable (ImageAnswer) -> Void
+    typealias Reply = FlightReplies.Reply
 
     /// Bodies up to this many declared bytes are answered whole where they come quickly: with a tag, ranges and conditions, and with a time to
     /// keep them only where they have their end.
@@ -32,8 +32,8 @@ actor Flights {
     private var abandoned: Set<UInt64> = []
     /// Downloads that are over and still being read, the oldest first.
     private var lingering: [LingeringSpool] = []
-    private var admission: Admission<UInt64>
-    private var breaker = CircuitBreaker()
+    private var gate: OriginGate
+    private var replies: FlightReplies
     private var metrics = ImageMetrics()
     private var queueTimer: OneShotTimer?
     private var lastNumber: UInt64 = 0
@@ -52,24 +52,25 @@ actor Flights {
         limits.perHost = configuration.downloadsPerHost
         limits.waiting = configuration.queue
         limits.patience = configuration.patience
-        admission = Admission(limits: limits)
+        gate = OriginGate(limits: limits)
+        replies = FlightReplies(clock: configuration.clock)
     }
 
     // MARK: Who comes
 
     func enter(_ request: ImageRequest, _ ticket: ImageTicket, _ reply: @escaping Reply) {
-        guard !ticket.hasLeft else { return refuse(ImageFailure(.cancelled), .bypass, reply) }
-        guard !isShutDown else { return refuse(ImageFailure(.fetch(.shuttingDown)), .bypass, reply) }
-        guard request.kinds.isPossible else { return refuse(ImageFailure(.notAcceptable), .bypass, reply) }
+        guard !ticket.hasLeft else { return replies.refuse(ImageFailure(.cancelled), reply) }
+        guard !isShutDown else { return replies.refuse(ImageFailure(.fetch(.shuttingDown)), reply) }
+        guard request.kinds.isPossible else { return replies.refuse(ImageFailure(.notAcceptable), reply) }
         let now = configuration.clock()
         let remembered = store.image(request.source, request.kinds.wanted)
         if let remembered, serve(remembered, request, now, reply) { return }
         if request.isOnlyIfCached, remembered != nil || !isBeingLookedUp(request) {
-            return refuse(ImageFailure(.notStored), .bypass, reply)
+            return replies.refuse(ImageFailure(.notStored), reply)
         }
         if let download = byKey[request.key], let commands = download.flight.join(ticket.number, request.priority) {
             add(ticket.number, request, to: download, isCollapsed: true, reply)
-            admission.setPriority(download.flight.priority, of: download.number, now: .now())
+            gate.setPriority(download.flight.priority, of: download.number, now: .now())
             perform(commands, download)
             return startWaiting()
         }
@@ -79,7 +80,7 @@ actor Flights {
             add(ticket.number, request, to: download, isCollapsed: false, reply)
             begin(download)
         } catch {
-            refuse(ImageFailure(.fetch(error)), .bypass, reply)
+            replies.refuse(ImageFailure(.fetch(error)), reply)
         }
     }
 
@@ -100,13 +101,11 @@ actor Flights {
     /// Answers with a picture that is fresh, or stale within the time in which it may be while it is being fetched anew.
     private func serve(_ image: CachedImage, _ request: ImageRequest, _ now: Int64, _ reply: Reply) -> Bool {
         if image.freshness.isFresh(at: now) {
-            count(.hit, request.needsWhole)
-            give(image, to: request.kinds, CacheStatus(.hit), reply)
+            replies.give(image, to: request.kinds, CacheStatus(.hit), isInner: request.needsWhole, reply)
             return true
         }
         guard image.freshness.bridgesRevalidation(at: now) else { return false }
-        count(.stale, request.needsWhole)
-        give(image, to: request.kinds, CacheStatus(.stale), reply)
+        replies.give(image, to: request.kinds, CacheStatus(.stale), isInner: request.needsWhole, reply)
         refresh(image, request.kinds.wanted)
         return true
     }
@@ -161,17 +160,17 @@ actor Flights {
         guard let download = waiters.home(of: waiter) else { return }
         let stage = download.flight.stage
         if !stage.isOver { metrics.departed[stage.rawValue, default: 0] += 1 }
-        if let reply = download.waiters[waiter]?.reply { refuse(ImageFailure(.cancelled), .bypass, reply) }
+        if let reply = download.waiters[waiter]?.reply { replies.refuse(ImageFailure(.cancelled), reply) }
         forget(waiter)
         let commands = download.flight.leave(waiter)
-        admission.setPriority(download.flight.priority, of: download.number, now: .now())
+        gate.setPriority(download.flight.priority, of: download.number, now: .now())
         perform(commands, download)
         yieldPlaces()
     }
 
     /// The grace is a courtesy for as long as it costs nobody a place: where somebody waits for one, it is over.
     private func yieldPlaces() {
-        for number in abandoned where admission.isWanted(placeOf: number) { graceOver(number) }
+        for number in abandoned where gate.isWanted(placeOf: number) { graceOver(number) }
     }
 
     func cancel(_ id: UUID) -> Bool {
@@ -188,7 +187,7 @@ actor Flights {
         for waiter in visible.reversed().flatMap({ waiters.waiters(named: $0) }) {
             guard let download = waiters.home(of: waiter) else { continue }
             download.flight.setPriority(.visible, of: waiter)
-            admission.hurry(download.number, now: .now())
+            gate.hurry(download.number, now: .now())
         }
         startWaiting()
         let left = gone.reduce(0) { $0 + waiters.waiters(named: $1).count }
@@ -250,7 +249,7 @@ actor Flights {
         download.disarm()
         if let naming = download.naming { transfers.assumeIsolated { $0.leave(naming) } }
         if let fetch = download.fetch { transfers.cancel(fetch) }
-        admission.leave(download.number)
+        gate.leave(download.number)
         startWaiting()
     }
 
@@ -294,7 +293,7 @@ actor Flights {
     private func dismissOnlyIfCached(_ download: Download) -> Bool {
         for (waiter, entry) in download.waiters where entry.isOnlyIfCached {
             forget(waiter)
-            if let reply = entry.reply { refuse(ImageFailure(.notStored), .bypass, reply) }
+            if let reply = entry.reply { replies.refuse(ImageFailure(.notStored), reply) }
             if !download.flight.leave(waiter).isEmpty { return false }
         }
         return true
@@ -311,10 +310,8 @@ actor Flights {
     ///
     /// The host's name is waited for before a place is taken: names that nobody answers for would otherwise take all of them.
     private func approach(_ download: Download) -> Bool {
-        let now = LoopInstant.now()
-        if case .open(let until) = breaker.ask(download.hop.authority, now: now) {
-            let seconds = Int(until.since(now).components.seconds) + 1
-            fail(download, ImageFailure(.hostResting, retryAfter: seconds), .bypass)
+        if let reason = gate.reasonToStay(from: download.hop.authority, now: .now()) {
+            fail(download, reason, .bypass)
             return false
         }
         let number = download.number
@@ -339,13 +336,11 @@ actor Flights {
     }
 
     private func admit(_ download: Download) -> Bool {
-        let origin = download.hop.authority
-        let now = LoopInstant.now()
-        admission.setGentle(breaker.isGentle(origin, now: now), origin: origin)
-        let (verdict, displaced) = admission.enter(download.number, origin: origin, priority: download.flight.priority, now: now)
+        let (verdict, displaced) = gate.enter(
+            download.number, origin: download.hop.authority, priority: download.flight.priority, now: .now())
         if let displaced, let other = byNumber[displaced] { fail(other, ImageFailure(.overloaded, retryAfter: 1)) }
         switch verdict {
-        case .start: return true
+        case .go: return true
         case .wait:
             _ = download.flight.reach(.queued)
             watchQueue()
@@ -357,8 +352,8 @@ actor Flights {
 
     /// Starts what may start now that somebody has left.
     private func startWaiting() {
-        while let number = admission.next() {
-            if let download = byNumber[number] { start(download) } else { admission.leave(number) }
+        while let number = gate.next() {
+            if let download = byNumber[number] { start(download) } else { gate.leave(number) }
         }
     }
 
@@ -369,13 +364,13 @@ actor Flights {
     }
 
     private func watchQueue() {
-        guard let next = admission.nextExpiry, queueTimer?.deadline == nil else { return }
+        guard let next = gate.nextExpiry, queueTimer?.deadline == nil else { return }
         let wait = max(.zero, next.since(.now()))
         if let queueTimer { queueTimer.arm(after: wait) } else { queueTimer = timer(after: wait) { $0.expireQueue() } }
     }
 
     private func expireQueue() {
-        for number in admission.expire(now: .now()) {
+        for number in gate.expire(now: .now()) {
             if let download = byNumber[number] { fail(download, ImageFailure(.queueTimeout, retryAfter: 1)) }
         }
         watchQueue()
@@ -447,7 +442,7 @@ actor Flights {
         guard let download = byNumber[number], url.authority != download.hop.authority else { return true }
         record(.good, of: download.hop.authority)
         download.hop = url
-        admission.leave(number)
+        gate.leave(number)
         download.isHeld = true
         let mayGo = approach(download)
         if mayGo { download.isHeld = false }
@@ -531,17 +526,16 @@ actor Flights {
         download.waiters[waiter]?.reply = nil
         var status = missed(download, head)
         status.isCollapsed = entry.isCollapsed
-        count(.miss)
         guard entry.kinds.permits(kind) else {
             forget(waiter)
             perform(download.flight.leave(waiter), download)
-            return reply(ImageAnswer(ImageFailure(.notAcceptable), status))
+            return replies.fail(ImageFailure(.notAcceptable), status, isInner: false, reply)
         }
         let stream = ImageStream(download.spool, reader: waiter) { [weak self, loop] in
             guard let flights = self else { return }
             loop.execute { flights.assumeIsolated { $0.leave(waiter) } }
         }
-        reply(ImageAnswer(stream, kind, head, status, now: configuration.clock()))
+        replies.announce(stream, kind, head, status, reply)
     }
 
     private func missed(_ download: Download, _ head: PictureHead) -> CacheStatus {
@@ -575,11 +569,7 @@ actor Flights {
         let passing = image ?? download.intake.passing(download.source, download.spool.contents, now: now)
         for (waiter, entry) in waiting {
             forget(waiter)
-            guard let passing else {
-                entry.reply?(ImageAnswer(ImageFailure(.fetch(.truncated)), status))
-                continue
-            }
-            entry.reply?(ImageAnswer(passing, status, now: now, isKept: image != nil))
+            replies.pass(passing, isKept: image != nil, status, entry.reply)
         }
     }
 
@@ -627,10 +617,9 @@ actor Flights {
         for (waiter, entry) in download.waiters {
             guard let reply = entry.reply else { continue }
             forget(waiter)
-            count(status.outcome, entry.needsWhole)
             var status = status
             status.isCollapsed = entry.isCollapsed
-            give(image, to: entry.kinds, status, reply)
+            replies.give(image, to: entry.kinds, status, isInner: entry.needsWhole, reply)
         }
     }
 
@@ -639,34 +628,16 @@ actor Flights {
         for (waiter, entry) in download.waiters {
             guard let reply = entry.reply else { continue }
             forget(waiter)
-            count(outcome, entry.needsWhole)
             var status = CacheStatus(outcome)
             status.isCollapsed = entry.isCollapsed
             status.wasStale = download.stale != nil
             if outcome == .miss, case .upstream(let code) = failure.reason { status.forwardStatus = code }
-            reply(ImageAnswer(failure, status))
+            replies.fail(failure, status, isInner: entry.needsWhole, reply)
         }
         download.spool.finish(.failed(failure))
     }
 
-    /// The picture, to those who take its format.
-    private func give(_ image: CachedImage, to kinds: AcceptedKinds, _ status: CacheStatus, _ reply: Reply) {
-        guard kinds.permits(image.kind) else { return reply(ImageAnswer(ImageFailure(.notAcceptable), status)) }
-        reply(ImageAnswer(image, status, now: configuration.clock()))
-    }
-
-    private func refuse(_ failure: ImageFailure, _ outcome: CacheStatus.Outcome, _ reply: Reply) {
-        count(outcome)
-        reply(ImageAnswer(failure, CacheStatus(outcome)))
-    }
-
     // MARK: Counting
-
-    /// - Parameter isInner: whether the request was made here, for one that is counted.
-    private func count(_ outcome: CacheStatus.Outcome, _ isInner: Bool = false) {
-        if isInner { return }
-        metrics.requests[outcome, default: 0] += 1
-    }
 
     private func record(_ download: Download, _ result: String, _ outcome: CircuitBreaker.Outcome?) {
         metrics.upstream[result, default: 0] += 1
@@ -674,17 +645,17 @@ actor Flights {
     }
 
     private func record(_ outcome: CircuitBreaker.Outcome?, of origin: String) {
-        breaker.record(origin, outcome, now: .now())
-        admission.setGentle(breaker.isGentle(origin, now: .now()), origin: origin)
+        gate.record(outcome, of: origin, now: .now())
     }
 
     func snapshot() -> ImageMetrics {
         var now = metrics
-        now.inFlight = admission.runningCount
-        now.queued = admission.waitingCount
+        now.inFlight = gate.runningCount
+        now.queued = gate.waitingCount
         now.waiters = waiters.count
         now.bufferBytes = budget.inUse
-        now.restingHosts = breaker.openCount
+        now.restingHosts = gate.restingCount
+        now.requests = replies.counts
         store.report(to: &now)
         return now
     }
@@ -697,48 +668,5 @@ actor Flights {
         let timer = OneShotTimer(on: loop) { [weak self] in self?.assumeIsolated(action) }
         timer.arm(after: duration)
         return timer
-    }
-}
-
-/// Brings what a transfer says to its flight. Both live on one loop.
-private final class DownloadDelegate: FetchDelegate {
-    private weak let flights: Flights?
-    private let number: UInt64
-
-    init(_ flights: Flights, _ number: UInt64) {
-        self.flights = flights
-        self.number = number
-    }
-
-    func fetch(_ id: FetchID, reached stage: FetchStage) {
-        let number = number
-        flights?.assumeIsolated { $0.reached(stage, number) }
-    }
-
-    func fetchRepeats(_ id: FetchID) {
-        let number = number
-        flights?.assumeIsolated { $0.repeated(number) }
-    }
-
-    func fetch(_ id: FetchID, redirectedTo url: FetchURL) -> Bool {
-        let number = number
-        return flights?.assumeIsolated { $0.redirected(to: url, number) } ?? true
-    }
-
-    func fetch(_ id: FetchID, received head: FetchHead) -> Bool {
-        let number = number
-        return flights?.assumeIsolated { $0.received(head, number) } ?? false
-    }
-
-    func fetch(_ id: FetchID, received bytes: UnsafeRawBufferPointer) -> Bool {
-        let number = number
-        // Safe: the call is synchronous and stays on the thread that owns the bytes.
-        nonisolated(unsafe) let bytes = bytes
-        return flights?.assumeIsolated { $0.received(bytes, number) } ?? false
-    }
-
-    func fetchEnded(_ id: FetchID, _ failure: FetchFailure?) {
-        let number = number
-        flights?.assumeIsolated { $0.ended(failure, number) }
     }
 }

@@ -60,8 +60,21 @@ public final class ImageNetworkManager: Sendable {
         } else {
             found = memory.image(source, kinds.wanted)
         }
-        guard let image = found, kinds.permits(image.kind), image.freshness.isFresh(at: configuration.clock()) else { return nil }
+        return fresh(found, kinds)
+    }
+
+    /// The same as ``cached(_:_:_:)`` for who looks it up again and again.
+    public func cached(_ lookup: PictureLookup, _ kinds: AcceptedKinds) -> CachedImage? {
+        guard let sizing = lookup.sizing, makesSizes else { return cached(lookup.source, nil, kinds) }
+        let wish = lookup.wish(for: kinds) { SizedWish(lookup.source, sizing, kinds.made(configuration.formats)) }
+        guard let image = fresh(memory.image(wish), kinds) else { return nil }
+        memoryHits.add(1, ordering: .relaxed)
         return image
+    }
+
+    private func fresh(_ found: CachedImage?, _ kinds: AcceptedKinds) -> CachedImage? {
+        guard let found, kinds.permits(found.kind), found.freshness.isFresh(at: configuration.clock()) else { return nil }
+        return found
     }
 
     /// Whether there is nothing to do for it: it lies in memory, or comes with the program.
@@ -162,6 +175,31 @@ public final class ImageNetworkManager: Sendable {
     private func asked<Answer: Sendable>(_ body: @escaping @Sendable (isolated Flights) -> Answer) async -> Answer {
         await withCheckedContinuation { continuation in
             onLoop { continuation.resume(returning: body($0)) }
+        }
+    }
+}
+
+/// A picture that is looked up again and again: what it lies under is put together once for all who take the same formats.
+public final class PictureLookup: Sendable {
+    /// Ways to say what one takes that are remembered.
+    private static let mostKinds = 4
+
+    public let source: String
+    /// Nil for the original.
+    let sizing: PictureSizing?
+    private let wishes = Mutex<[AcceptedKinds: SizedWish]>([:])
+
+    public init(_ source: String, _ sizing: PictureSizing?) {
+        (self.source, self.sizing) = (source, sizing)
+    }
+
+    fileprivate func wish(for kinds: AcceptedKinds, _ make: () -> SizedWish) -> SizedWish {
+        wishes.withLock { wishes in
+            if let wish = wishes[kinds] { return wish }
+            if wishes.count >= Self.mostKinds { wishes = [:] }
+            let wish = make()
+            wishes[kinds] = wish
+            return wish
         }
     }
 }

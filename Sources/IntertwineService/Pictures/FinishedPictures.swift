@@ -11,17 +11,15 @@ final class FinishedPictures: Sendable {
     /// Bytes of all targets, with what they lead to.
     private static let capacity = 8 << 20
     /// What an entry costs besides its texts, roughly.
-    private static let overhead = 256
+    private static let overhead = 1_536
 
     private struct Entry {
         let target: [UInt8]
-        let source: String
-        /// Nil for the original.
-        let sizing: PictureSizing?
+        let picture: PictureLookup
         /// Seconds since 1970-01-01 UTC after which the path is valid no more.
         let expires: Int64
 
-        var size: Int { FinishedPictures.overhead + target.count + source.utf8.count }
+        var size: Int { FinishedPictures.overhead + target.count + picture.source.utf8.count }
     }
 
     private struct State {
@@ -63,13 +61,13 @@ final class FinishedPictures: Sendable {
             signer.isValid(until: entry.expires, now: now)
         else { return nil }
         let kinds = head.withField("accept") { AcceptedKinds($0) } ?? .anything
-        return manager.cached(entry.source, entry.sizing, kinds).map { answer($0, now: now) }
+        return manager.cached(entry.picture, kinds).map { answer($0, now: now) }
     }
 
     /// Keeps the path, which was found valid, where its picture lies in memory.
     func keep(path: String, _ request: ImageRequest, expires: Int64, now: Int64) {
         guard let image = manager.peek(request.source, request.sizing, request.kinds) else { return }
-        let entry = Entry(target: Array(path.utf8), source: request.source, sizing: request.sizing, expires: expires)
+        let entry = Entry(target: Array(path.utf8), picture: PictureLookup(request.source, request.sizing), expires: expires)
         state.withLock { state in
             if state.size + entry.size > Self.capacity { state = State() }
             let old = state.entries.updateValue(entry, forKey: RequestHead.hash(ofTarget: entry.target))
