@@ -48,7 +48,8 @@ package struct CampaignKind: ItemKind {
            "texts": {"type": "array", "maxItems": 200, "uniqueItems": true, "items": {"$ref": "#/$defs/text"}},
            "name": {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},
            "moment": {"type": "string", "format": "date-time"},
-           "count": {"type": "integer", "minimum": 1, "maximum": 1000000000000}
+           "count": {"type": "integer", "minimum": 1, "maximum": 1000000000000},
+           "trackers": {"type": "array", "maxItems": 8, "items": {"type": "string", "maxLength": 2048, "pattern": "^[Hh][Tt][Tt][Pp]"}}
          },
          "properties": {
            "klass": {"const": "campaign"}, "id": {"$ref": "#/$defs/name"}, "advertiser": {"$ref": "#/$defs/text"},
@@ -73,7 +74,8 @@ package struct CampaignKind: ItemKind {
                "any": {"$ref": "#/$defs/texts"}, "all": {"$ref": "#/$defs/texts"}, "none": {"$ref": "#/$defs/texts"}}}}},
            "labels": {"$ref": "#/$defs/texts"},
            "disclosure": {"type": "object", "additionalProperties": false, "required": ["label"], "properties": {
-             "label": {"$ref": "#/$defs/text"}, "advertiser": {"$ref": "#/$defs/text"}}}
+             "label": {"$ref": "#/$defs/text"}, "advertiser": {"$ref": "#/$defs/text"}}},
+           "impressionTrackers": {"$ref": "#/$defs/trackers"}, "clickTrackers": {"$ref": "#/$defs/trackers"}
          },
          "required": ["klass", "id", "advertiser", "creatives"], "additionalProperties": false}
         """#
