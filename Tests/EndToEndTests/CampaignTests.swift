@@ -68,7 +68,7 @@ struct CampaignTests {
     }
 
     @Test(
-        "a file with a fault, an advertisement that there is not, or a campaign that the store has, is refused with its line; a running service keeps the old one"
+        "a file with a fault, an advertisement that there is not, or a campaign that the store has, is refused with its line"
     )
     func refused() async throws {
         try await offPool {
@@ -106,6 +106,51 @@ struct CampaignTests {
             #expect(try service.admin("PUT", "/admin/takedowns/campaign:autumn").status == 201)
             for viewer in ["a", "b", "c", "d"] { #expect(try Self.see(viewer, service) != "ad:2") }
             #expect(try service.importItems(Self.campaign("autumn", 3)).first?.contains("withheld 1") == true)
+        }
+    }
+
+    @Test("pages that are held stay as they are, and lose an advertisement that is taken down")
+    func changes() async throws {
+        try await offPool {
+            let service = try RunningService(
+                items: Items.users(20) + Items.advertisements(3) + Self.campaign("spring", 2), settings: [RunningService.tokenSetting])
+            var client = FeedClient()
+            try client.load(service, "/feed?limit=5&changes=true", pages: 2)
+            let held = client.cells
+            #expect(held.count { $0.contains(#""id":"ad:2""#) } == 2)
+            for _ in 0..<3 {
+                try client.follow(service)
+                #expect(client.changes == 0 && client.cells == held)
+            }
+            #expect(try service.admin("PUT", "/admin/takedowns/advertisement:2").status == 201)
+            try client.follow(service)
+            #expect(client.changes > 0 && !client.cells.contains { $0.contains(#""id":"ad:2""#) })
+        }
+    }
+
+    @Test("a file is read again, its campaigns keep what they have delivered, and one with a fault leaves all as it was")
+    func readAgain() async throws {
+        try await offPool {
+            let file = FileManager.default.temporaryDirectory.appendingPathComponent("campaigns-\(UUID()).yaml").path
+            defer { try? FileManager.default.removeItem(atPath: file) }
+            func write(_ members: String) throws {
+                try "campaigns:\n  spring: {advertiser: ACME, \(members)}\n".write(toFile: file, atomically: true, encoding: .utf8)
+            }
+            try write("creatives: [1], goal: {total: 2}")
+            let service = try RunningService(
+                items: Items.users(5) + Items.advertisements(3), settings: ["ads.campaigns=\(file)", RunningService.tokenSetting])
+            for viewer in ["a", "b"] { #expect(try Self.see(viewer, service) == "ad:1") }
+            #expect(try Self.see("c", service) != "ad:1")
+            try write("creatives: [9]")
+            service.process.signal(SIGHUP)
+            #expect(try service.process.line(containing: "not taken").contains("there is no advertisement '9'"))
+            #expect(try Self.told(service).state == "reached")
+            try write("creatives: [3], goal: {total: 3}")
+            service.process.signal(SIGHUP)
+            _ = try service.process.line(containing: "configuration read again")
+            #expect(try Self.see("d", service) == "ad:3")
+            #expect(try Self.see("e", service) != "ad:3")
+            #expect(try Self.told(service).state == "reached")
         }
     }
 }
