@@ -114,13 +114,13 @@ package enum EntityTag {
     }
 
     /// The tag of a body that has a digest.
-    package static func of(digest: [UInt8]) -> [UInt8] {
+    package static func of(digest: Span<UInt8>) -> [UInt8] {
         var tag: [UInt8] = []
         tag.reserveCapacity(2 * digest.count + 2)
         tag.append(UInt8(ascii: "\""))
-        for byte in digest {
-            tag.append(Hexadecimal.digit(byte >> 4))
-            tag.append(Hexadecimal.digit(byte))
+        for index in digest.indices {
+            tag.append(Hexadecimal.digit(digest[index] >> 4))
+            tag.append(Hexadecimal.digit(digest[index]))
         }
         tag.append(UInt8(ascii: "\""))
         return tag

@@ -37,11 +37,7 @@ package struct Router: HTTPHandler {
     package func deferred(for head: borrowing RequestHead, peer: PeerAddress) -> DeferredAnswer? {
         guard let route = table().deferred(head, peer, clock()) else { return nil }
         return DeferredAnswer(route: route.pattern) { reply in
-            route.begin { make in
-                reply {
-                    do { return try make() } catch { return problem(error, on: route.pattern).response }
-                }
-            }
+            route.begin(DeferredRoute.Reply(reply: reply, pattern: route.pattern, router: self))
         }
     }
 
@@ -90,7 +86,7 @@ package struct Router: HTTPHandler {
         }
     }
 
-    private func problem(_ error: any Error, on pattern: String) -> Problem {
+    fileprivate func problem(_ error: any Error, on pattern: String) -> Problem {
         let problem = Problem(error)
         if problem.status.kind == .serverError { failures.tell(error, on: pattern, now: clock()) }
         return problem
@@ -125,14 +121,35 @@ package struct RouteMatch: Sendable {
 
 /// The answer of a route that is brought later, without a task; what its maker throws becomes a problem, as of any route.
 package struct DeferredRoute: Sendable {
-    package typealias Make = @Sendable () throws -> ServerResponse
-    package typealias Reply = @Sendable (@escaping Make) -> Void
+    /// Brings the answer: to be called once, from any thread.
+    package struct Reply: Sendable {
+        fileprivate let reply: DeferredAnswer.Reply
+        fileprivate let pattern: String
+        fileprivate let router: Router
+
+        /// - Parameter make: makes the answer, on the event loop.
+        package func callAsFunction(_ make: @escaping @Sendable () throws -> ServerResponse) {
+            reply { [pattern, router] in
+                do { return try make() } catch { return router.problem(error, on: pattern).response }
+            }
+        }
+
+        /// What is finished already, or failed.
+        package func callAsFunction(_ finished: Result<FinishedResponse, any Error>) {
+            reply { [pattern, router] in
+                switch finished {
+                case .success(let finished): ServerResponse(finished)
+                case .failure(let error): router.problem(error, on: pattern).response
+                }
+            }
+        }
+    }
 
     package let pattern: String
-    /// Called once, on the loop; calls what it is given once, from any thread. What it gives calls the work off.
-    package let begin: @Sendable (@escaping Reply) -> DeferredAnswer.Cancel?
+    /// Called once, on the loop. What it gives calls the work off.
+    package let begin: @Sendable (Reply) -> DeferredAnswer.Cancel?
 
-    package init(pattern: String, begin: @escaping @Sendable (@escaping Reply) -> DeferredAnswer.Cancel?) {
+    package init(pattern: String, begin: @escaping @Sendable (Reply) -> DeferredAnswer.Cancel?) {
         self.pattern = pattern
         self.begin = begin
     }

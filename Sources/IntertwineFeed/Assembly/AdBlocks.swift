@@ -14,14 +14,17 @@ struct AdBlocks {
         let start: Int64
         /// In order, each with the index within the stretch in front of which it stands.
         fileprivate(set) var advertisements: [(index: Int, cell: CellReader.Cell)] = []
+        /// Where advertisements of the rotation have a place.
+        fileprivate var places: [Int] = []
 
         /// Where in the stretch so many advertisements would stand.
         func indices(for advertisements: Int, midpoint: Int? = nil) -> [Int] {
             placement.indices(for: advertisements, in: ContentStretch(count: content.count, midpoint: midpoint, start: start))
         }
 
-        fileprivate mutating func put(_ cells: [CellReader.Cell], midpoint: Int? = nil) {
-            advertisements = Array(zip(indices(for: cells.count, midpoint: midpoint), cells))
+        /// - Parameter indices: where they stand.
+        fileprivate mutating func put(_ cells: ArraySlice<CellReader.Cell>, at indices: [Int]) {
+            advertisements = Array(zip(indices, cells))
         }
 
         /// - Parameter places: all there are, in order; nil for those that stay empty.
@@ -48,14 +51,15 @@ struct AdBlocks {
     init(of content: PageContent, in source: any DataSource, placement: any AdPlacement, cursor: PageCursor?) {
         self.source = source
         feedPlacement = placement
-        let stretches = content.stretches
         let isCounting = (0..<max(0, source.sectionCount)).contains { (source.placement(in: $0) ?? placement).countsContent }
-        let counts = isCounting ? PageCounts(of: stretches, cursor: cursor) : nil
+        let counts = isCounting ? PageCounts(of: content.stretches, cursor: cursor) : nil
         self.counts = counts
-        blocks = stretches.map { section, range in
-            Block(
-                section: section, content: range, placement: source.placement(in: section) ?? placement,
-                start: counts?.start(of: section) ?? 0)
+        var blocks: [Block] = []
+        content.forEachStretch { section, range in
+            blocks.append(
+                Block(
+                    section: section, content: range, placement: source.placement(in: section) ?? placement,
+                    start: counts?.start(of: section) ?? 0))
         }
         // An empty page at the end of a feed with sections is no part of any; without sections it is a part of the feed.
         let isEmptyFeed = !content.hasBefore && !content.hasAfter && source.showsAdsAlone
@@ -65,6 +69,7 @@ struct AdBlocks {
             let start = cursor.flatMap { counts?.after($0.place.section).here } ?? 0
             blocks = [Block(section: nil, content: 0..<0, placement: wanting ?? placements.first ?? placement, start: start)]
         }
+        self.blocks = blocks
     }
 
     /// The next ones of the rotation: only as many as have a place, so that it goes on after the last one that was shown.
@@ -74,24 +79,24 @@ struct AdBlocks {
         cursor: PageCursor?, start: () throws -> Int64?, advertisements: AdvertisementReader, campaigns: inout PageCampaigns?
     ) throws {
         var canRepeat = false
-        let wanted = blocks.map { block in
-            switch block.placement.supply {
-            case .rotating(let perPage): return block.indices(for: max(0, perPage)).count
+        for index in blocks.indices {
+            switch blocks[index].placement.supply {
+            case .rotating(let perPage): blocks[index].places = blocks[index].indices(for: max(0, perPage))
             case .eachPlace:
                 canRepeat = true
-                return block.indices(for: .max).count
-            case .onceAtMidpoint, .listed: return 0
+                blocks[index].places = blocks[index].indices(for: .max)
+            case .onceAtMidpoint, .listed: break
             }
         }
         // Places go to campaigns first; what they leave is the house's.
         var given: ArraySlice<CellReader.Cell?>?
         if campaigns != nil {
-            let sections = zip(blocks, wanted).flatMap { block, count in
-                Array(repeating: block.section.flatMap(source.name(of:)), count: count)
+            let sections = blocks.flatMap { block in
+                Array(repeating: block.section.flatMap(source.name(of:)), count: block.places.count)
             }
             given = try campaigns?.cells(in: sections)[...]
         }
-        let count = given.map { $0.count { $0 == nil } } ?? wanted.reduce(0, +)
+        let count = given.map { $0.count { $0 == nil } } ?? blocks.reduce(0) { $0 + $1.places.count }
         var advertisements = advertisements
         var mark = cursor?.rotation
         if cursor == nil, count > 0 || rotatesFurtherOn {
@@ -110,14 +115,17 @@ struct AdBlocks {
             let other = try advertisements.next(1, direction, of: mark).first?.place.item.position ?? mark
             rotation = direction == .forward ? (other, mark) : (mark, other)
         }
-        for (index, count) in zip(blocks.indices, wanted) where count > 0 {
+        for index in blocks.indices where !blocks[index].places.isEmpty {
+            let places = blocks[index].places
             guard let paid = given else {
-                blocks[index].put(Array(cells.prefix(count)))
-                cells = cells.dropFirst(count)
+                let here = cells.prefix(places.count)
+                // Fewer may stand elsewhere.
+                blocks[index].put(here, at: here.count == places.count ? places : blocks[index].indices(for: here.count))
+                cells = cells.dropFirst(places.count)
                 continue
             }
-            blocks[index].put(places: paid.prefix(count).map { $0 ?? cells.popFirst() })
-            given = paid.dropFirst(count)
+            blocks[index].put(places: paid.prefix(places.count).map { $0 ?? cells.popFirst() })
+            given = paid.dropFirst(places.count)
         }
     }
 
@@ -222,7 +230,8 @@ struct AdBlocks {
         let place = candidates.first { blocks[$0].content.upperBound > index } ?? last
         var advertisements = advertisements
         let cells = try advertisements.all()
-        blocks[place].put(cells, midpoint: min(max(index - blocks[place].content.lowerBound, 0), blocks[place].content.count))
+        let midpointIndex = min(max(index - blocks[place].content.lowerBound, 0), blocks[place].content.count)
+        blocks[place].put(cells[...], at: blocks[place].indices(for: cells.count, midpoint: midpointIndex))
         omissions += advertisements.omissions
     }
 

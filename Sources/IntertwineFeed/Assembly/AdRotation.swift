@@ -28,7 +28,7 @@ package struct RotationStart: Sendable, Hashable {
     }
 }
 
-/// Finds the advertisement that a walk begins with.
+/// Knows the advertisements that a layout can show: how they are read, and with which of them a walk begins.
 ///
 /// Up to ``limit`` of them, their positions are known, and each gets its turn. More are not read: a position is drawn between the first and
 /// the last one, and counts where it falls into the stretch that the next advertisement owns, as long for each as imports leave between
@@ -41,13 +41,47 @@ final class AdRotation: Sendable {
     /// Drawn at most; where most were deleted between the first and the last one, the last one drawn holds whatever it owns.
     private static let attempts = 32
 
-    private let forms: [ItemForm]
-    /// Nil where there are more than ``limit``.
-    private let positions = StoreMemory<[Int64]?>(patience: .milliseconds(5))
+    /// The store's advertisements at one moment.
+    private struct Stock {
+        /// Nil where there are more than ``limit``.
+        var positions: [Int64]?
+        /// Whether those that can be shown are all that stands in their lane, and stand in no other.
+        var fillsLane: Bool
+    }
+
+    let forms: [ItemForm]
+    private let stock = StoreMemory<Stock>(patience: .milliseconds(5))
 
     /// - Parameter forms: those that can be shown.
     init(forms: [ItemForm]) {
         self.forms = forms
+    }
+
+    /// Whether to read the lane of advertisements is to read these: one look into the store instead of one for each form. Known where a walk has
+    /// begun since the store changed; otherwise false.
+    func fillsLane(at version: StoreVersion) -> Bool { stock.known(at: version)?.fillsLane ?? false }
+
+    private static func stock(of forms: [ItemForm], without book: CampaignBook?, in snapshot: any FeedSnapshot) throws -> Stock {
+        var (positions, count): ([Int64], Int) = ([], 0)
+        func note(_ row: ItemRow) {
+            count += 1
+            if !(book?.hasCreative(row) ?? false) { positions.append(row.position) }
+        }
+        var met: Set<ItemForm> = []
+        var hasOthers = false
+        try snapshot.visit(.advertisements, .forward, of: nil, limit: limit + 1) { row in
+            note(row)
+            if let form = forms.first(where: row.isOf) { met.insert(form) } else { hasOthers = true }
+        }
+        // All of a kind stand in one lane, so none of those that were met stands elsewhere.
+        if !hasOthers, count <= limit,
+            try forms.allSatisfy({ try met.contains($0) || snapshot.items(of: $0, .forward, of: nil, limit: 1).isEmpty })
+        {
+            return Stock(positions: positions, fillsLane: true)
+        }
+        (positions, count) = ([], 0)
+        try AdvertisementStream(snapshot: snapshot, forms: forms).visit(.forward, of: nil, limit: limit + 1) { note($0) }
+        return Stock(positions: count > limit ? nil : positions, fillsLane: false)
     }
 
     /// The position in the rotation behind which a walk begins; nil where there is nothing to choose.
@@ -57,16 +91,12 @@ final class AdRotation: Sendable {
         _ start: RotationStart, at version: StoreVersion, in snapshot: any FeedSnapshot, of store: any FeedStore,
         without book: CampaignBook? = nil
     ) throws -> Int64? {
-        let positions = try positions.value(at: version, in: snapshot, of: store) { [forms] snapshot in
-            var positions: [Int64] = []
-            var met = 0
-            try AdvertisementStream(snapshot: snapshot, forms: forms).visit(.forward, of: nil, limit: Self.limit + 1) {
-                met += 1
-                if !(book?.hasCreative($0) ?? false) { positions.append($0.position) }
-            }
-            return met > Self.limit ? nil : positions
+        let stock =
+            try stock.known(at: version)
+            ?? stock.value(at: version, in: snapshot, of: store) { [forms] in try Self.stock(of: forms, without: book, in: $0) }
+        guard let positions = stock.positions else {
+            return try drawn(start, from: AdvertisementStream(snapshot: snapshot, forms: forms))
         }
-        guard let positions else { return try drawn(start, from: AdvertisementStream(snapshot: snapshot, forms: forms)) }
         guard positions.count > 1 else { return nil }
         return positions[(start.index(among: positions.count) + positions.count - 1) % positions.count]
     }
@@ -85,5 +115,11 @@ final class AdRotation: Sendable {
             if next &- drawn <= Self.stretch { break }
         }
         return chosen
+    }
+}
+
+extension ItemRow {
+    fileprivate func isOf(_ form: ItemForm) -> Bool {
+        variant.elementsEqual(form.variant.utf8) && kind.elementsEqual(form.kind.utf8)
     }
 }

@@ -6,8 +6,9 @@ struct AdvertisementReader {
     private let stream: AdvertisementStream
     private var reader: CellReader
 
-    init(snapshot: any FeedSnapshot, forms: [ItemForm], reader: CellReader) {
-        stream = AdvertisementStream(snapshot: snapshot, forms: forms)
+    /// - Parameter version: the store's, read before the snapshot was taken.
+    init(snapshot: any FeedSnapshot, rotation: AdRotation, at version: StoreVersion, reader: CellReader) {
+        stream = AdvertisementStream(snapshot: snapshot, forms: rotation.forms, known: (rotation, version))
         self.reader = reader
     }
 
@@ -62,8 +63,13 @@ struct AdvertisementReader {
 struct AdvertisementStream {
     let snapshot: any FeedSnapshot
     let forms: [ItemForm]
+    /// What may know that their lane holds nothing else.
+    var known: (rotation: AdRotation, version: StoreVersion)?
 
     func visit(_ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void) throws {
+        if let known, known.rotation.fillsLane(at: known.version) {
+            return try snapshot.visit(.advertisements, direction, of: position, limit: limit, body)
+        }
         if forms.count == 1 { return try snapshot.visit(forms[0], direction, of: position, limit: limit, body) }
         var items: [FeedItem] = []
         for form in forms { items += try snapshot.items(of: form, direction, of: position, limit: limit) }

@@ -179,7 +179,6 @@ struct CellReader {
     ) throws -> [Cell] {
         var cells: [Cell] = []
         defer { countFound() }
-        cells.reserveCapacity(min(count, FeedRequest.limits.upperBound + 1))
         var place = start
         var batch = min(count, Self.maximumBatch)
         while cells.count < count {
@@ -188,6 +187,8 @@ struct CellReader {
                 met += 1
                 place = row.place
                 guard cells.count < count, let cell = try cell(of: row, in: section) else { return }
+                // Often there is none, as there is no advertisement.
+                if cells.isEmpty { cells.reserveCapacity(min(count, FeedRequest.limits.upperBound + 1)) }
                 cells.append(cell)
             }
             guard met == batch else { break }

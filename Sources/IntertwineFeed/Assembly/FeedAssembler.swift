@@ -23,6 +23,7 @@ package final class FeedAssembler: Sendable {
     /// For each layout, with the forms that it leaves out and that do not count.
     private let midpoints: [CellLayout: (midpoint: StoreMemory<FeedPlace?>, hidden: Set<ItemForm>)]
     private let rotations: [CellLayout: AdRotation]
+    private let isFair: Bool
     private let logger: Logger
     /// What looking for the middle of the feed may take for requests to wait for it.
     private static let patience = Duration.milliseconds(20)
@@ -57,8 +58,8 @@ package final class FeedAssembler: Sendable {
         digest = PageCursor.digest(ofFeed: source.scope.isEmpty ? name : "\(name)\u{0}\(source.scope)")
         signer = keys.signer(for: .cursor)
         rotations = Dictionary(
-            uniqueKeysWithValues: isFair
-                ? CellLayout.allCases.map { ($0, AdRotation(forms: factories.advertisementForms(in: $0))) } : [])
+            uniqueKeysWithValues: CellLayout.allCases.map { ($0, AdRotation(forms: factories.advertisementForms(in: $0))) })
+        self.isFair = isFair
         let shared = StoreMemory<FeedPlace?>(patience: Self.patience)
         midpoints = Dictionary(
             uniqueKeysWithValues: CellLayout.allCases.map { layout in
@@ -72,9 +73,8 @@ package final class FeedAssembler: Sendable {
     /// It holds `limit` content items unless it is the last one; read backward, it can be shorter where it reaches the start of the feed.
     /// - Throws: ``FeedError`` where the request is wrong, ``StoreError`` where the store does not answer.
     public func page(_ request: FeedRequest, for purpose: ReadPurpose = .request) async throws -> FeedPage {
-        let page = try await store.read(for: purpose, making(request))
-        tell(page.omissions)
-        return page
+        let (cursor, version) = (try checkedCursor(of: request), store.version)
+        return try await store.read(for: purpose) { [self] in try page(request, cursor, version, $0) }
     }
 
     /// The same page for those who have no task to wait in.
@@ -86,9 +86,11 @@ package final class FeedAssembler: Sendable {
         _ request: FeedRequest, completion: @escaping @Sendable (Result<FeedPage, any Error>) -> Void
     ) -> (@Sendable () -> Void)? {
         do {
-            return store.read(for: .request, try making(request)) { [self] result in
-                if case .success(let page) = result { tell(page.omissions) }
-                completion(result)
+            let (cursor, version) = (try checkedCursor(of: request), store.version)
+            return store.read(for: .request) { [self] in
+                try page(request, cursor, version, $0)
+            } completion: {
+                completion($0)
             }
         } catch {
             completion(.failure(error))
@@ -96,14 +98,12 @@ package final class FeedAssembler: Sendable {
         }
     }
 
-    /// What makes the page out of a snapshot.
-    private func making(_ request: FeedRequest) throws -> @Sendable (any FeedSnapshot) throws -> FeedPage {
-        guard FeedRequest.limits.contains(request.limit) else { throw FeedError.limitOutOfRange(request.limit) }
-        let cursor = try cursor(of: request)
-        let version = store.version
-        return { [self] snapshot in
-            try read(request, snapshot) { try self.assemble(request, cursor: cursor, version: version, snapshot: $0, marks: $1) }
-        }
+    private func page(
+        _ request: FeedRequest, _ cursor: PageCursor?, _ version: StoreVersion, _ snapshot: any FeedSnapshot
+    ) throws -> FeedPage {
+        let page = try read(request, snapshot) { try assemble(request, cursor: cursor, version: version, snapshot: $0, marks: $1) }
+        tell(page.omissions)
+        return page
     }
 
     private func tell(_ omissions: [FeedPage.Omission]) {
@@ -145,7 +145,8 @@ package final class FeedAssembler: Sendable {
         cursor.text(feed: digest, signer: signer)
     }
 
-    private func cursor(of request: FeedRequest) throws(FeedError) -> PageCursor? {
+    private func checkedCursor(of request: FeedRequest) throws(FeedError) -> PageCursor? {
+        guard FeedRequest.limits.contains(request.limit) else { throw .limitOutOfRange(request.limit) }
         guard let text = request.cursor else { return nil }
         do { return try self.cursor(text) } catch { throw .cursor(error) }
     }
@@ -165,8 +166,9 @@ package final class FeedAssembler: Sendable {
             // A page that is asked for again later on is shown once more.
             if let facts = request.campaigns { context.page = facts.page(identity) }
         }
+        let adRotation = rotations[request.layout] ?? AdRotation(forms: [])
         let advertisements = AdvertisementReader(
-            snapshot: snapshot, forms: factories.advertisementForms(in: request.layout),
+            snapshot: snapshot, rotation: adRotation, at: version,
             reader: CellReader(
                 factories: factories, kept: cells, context: context, marks: marks, without: book,
                 unknownLimit: Self.unknownAdvertisements))
@@ -179,8 +181,8 @@ package final class FeedAssembler: Sendable {
         }
         var blocks = AdBlocks(of: content, in: source, placement: placement, cursor: cursor)
         func start() throws -> Int64? {
-            guard let rotation = request.rotation else { return nil }
-            return try rotations[request.layout]?.mark(rotation, at: version, in: snapshot, of: store, without: book)
+            guard isFair, let start = request.rotation else { return nil }
+            return try adRotation.mark(start, at: version, in: snapshot, of: store, without: book)
         }
         try blocks.rotate(cursor: cursor, start: start, advertisements: advertisements, campaigns: &paid)
         let sections = sectionsAroundMidpoint

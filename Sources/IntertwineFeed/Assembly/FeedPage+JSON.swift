@@ -6,16 +6,12 @@ extension FeedPage {
 
     /// The page as clients get it, with a digest that no other JSON has: of the digests of its cells, what
     /// fills their gaps, and the rest.
-    public func encoded() -> (json: [UInt8], digest: [UInt8]) {
-        var parts: [UInt8] = []
-        parts.reserveCapacity(entries.count * 16 + 1_024)
-        withUnsafeBytes(of: UInt64(entries.count).littleEndian) { parts.append(contentsOf: $0) }
-        var writer = JSONWriter(capacity: entries.reduce(1_024) { $0 + $1.cell.count + 1 })
+    public func encoded() -> (json: [UInt8], digest: InlineArray<12, UInt8>) {
+        var writer = JSONWriter(capacity: entries.reduce(1_024) { $0 + $1.size + 1 })
         writer.raw(#"{"items":["#)
         for (index, entry) in entries.enumerated() {
             if index > 0 { writer.raw(",") }
             entry.write(to: &writer)
-            entry.writeDigest(to: &parts)
         }
         let rest = writer.bytes.count
         writer.raw(#"],"page":{"protocol":1,"limit":"#)
@@ -42,8 +38,19 @@ extension FeedPage {
             omitted.write(to: &writer)
         }
         writer.raw("}}")
-        parts.append(contentsOf: writer.bytes[rest...])
-        return (writer.bytes, SHA256.hash(data: parts).withUnsafeBytes { Array($0.prefix(12)) })
+        let digest = writer.withBytes { hashed(&$0, behind: rest) }
+        return (writer.bytes, digest)
+    }
+
+    /// What is hashed in place of the cells stands behind the JSON for a moment, so that it takes no memory of its own.
+    private func hashed(_ json: inout [UInt8], behind rest: Int) -> InlineArray<12, UInt8> {
+        let end = json.count
+        for entry in entries { entry.writeDigest(to: &json) }
+        withUnsafeBytes(of: UInt64(entries.count).littleEndian) { json.append(contentsOf: $0) }
+        var hash = SHA256()
+        json.withUnsafeBytes { hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: $0[rest...])) }
+        json.removeLast(json.count - end)
+        return hash.finalize().withUnsafeBytes { digest in InlineArray { digest[$0] } }
     }
 
     /// The value of the `Link` field (RFC 8288), or nil on the only page.

@@ -52,11 +52,14 @@ package struct FeedPage: Sendable {
         /// What tells its JSON from any other.
         func writeDigest(to bytes: inout [UInt8]) {
             withUnsafeBytes(of: cell.digest.halves) { bytes.append(contentsOf: $0) }
-            bytes.append(contentsOf: tokens.impression)
-            bytes.append(contentsOf: tokens.click)
+            bytes.append(contentsOf: tokens.impression.utf8)
+            bytes.append(contentsOf: tokens.click.utf8)
             bytes.append(state.rawValue)
-            if repetition > 1 { bytes.append(contentsOf: Array("#\(repetition)".utf8)) }
+            if repetition > 1 { bytes.append(contentsOf: "#\(repetition)".utf8) }
         }
+
+        /// Bytes of both, about.
+        var size: Int { cell.count + tokens.impression.utf8.count + tokens.click.utf8.count + 24 }
     }
 
     /// An item that would have been on the page, and is not. What the viewer dismissed is none of those.

@@ -63,16 +63,21 @@ struct PageContent {
 
     /// The indices of each section's cells, in order.
     var stretches: [(section: Int, range: Range<Int>)] {
-        guard let first = cells.first?.place.section, let last = cells.last?.place.section else { return [] }
-        // Sections ascend, so that is all of a page within one.
-        if first == last { return [(first, cells.indices)] }
         var stretches: [(section: Int, range: Range<Int>)] = []
+        forEachStretch { stretches.append(($0, $1)) }
+        return stretches
+    }
+
+    /// The same, one after the other.
+    func forEachStretch(_ body: (_ section: Int, _ range: Range<Int>) -> Void) {
+        guard let first = cells.first?.place.section, let last = cells.last?.place.section else { return }
+        // Sections ascend, so that is all of a page within one.
+        if first == last { return body(first, cells.indices) }
         var start = 0
         for index in cells.indices where index + 1 == cells.count || cells[index + 1].place.section != cells[index].place.section {
-            stretches.append((cells[index].place.section, start..<index + 1))
+            body(cells[index].place.section, start..<index + 1)
             start = index + 1
         }
-        return stretches
     }
 }
 

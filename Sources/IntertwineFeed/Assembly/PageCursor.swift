@@ -26,11 +26,25 @@ struct PageCursor: Hashable {
     }
 
     /// What tells a page's advertisements from the same ones on other pages: where its content begins, whichever way it was read. Never 0.
+    ///
+    /// A mixed number and no digest: who made two pages alike would gain no more than an impression that counts once.
     static func identity(of place: FeedPlace?, inFeed feed: UInt64) -> UInt32 {
-        var writer = ByteWriter(capacity: 32)
-        writer.write(feed)
-        place?.write(to: &writer, isLong: true)
-        return max(1, SHA256.hash(data: writer.bytes).prefix(4).reduce(0) { $0 << 8 | UInt32($1) })
+        var state = feed
+        func mix(_ word: UInt64) {
+            state = (state ^ word) &* 0x9E37_79B9_7F4A_7C15
+            state ^= state >> 29
+        }
+        if let place {
+            mix(UInt64(truncatingIfNeeded: place.section) + 1)
+            switch place.item.key {
+            case nil: break
+            case .number(let number): mix(number.bitPattern)
+            case .text(let text): for byte in text { mix(UInt64(byte) + 1) }
+            }
+            mix(UInt64(bitPattern: place.item.position))
+        }
+        mix(0)
+        return max(1, UInt32(truncatingIfNeeded: state >> 32))
     }
 
     init(

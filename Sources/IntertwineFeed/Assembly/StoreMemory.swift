@@ -69,6 +69,11 @@ final class StoreMemory<Value: Sendable>: Sendable {
         }
     }
 
+    /// What was found in the store as it is; nil where nobody has looked since it changed.
+    func known(at version: StoreVersion) -> Value? {
+        state.withLock { state in state.known.flatMap { $0.version == version ? $0.value : nil } }
+    }
+
     /// Looks for it anew, whatever is known.
     func renew(at version: StoreVersion, find: () throws -> Value) {
         // Where the store does not answer, requests will say so.

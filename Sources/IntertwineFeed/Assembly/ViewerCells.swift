@@ -36,11 +36,11 @@ package protocol ViewerCells: Sendable {
 /// The same as it is at one moment; valid only inside the call that is given it.
 package struct ViewerMarks {
     private let dismissed: any CellSet
-    private let states: [(state: CellState, cells: any CellSet)]
+    private let saved: (any CellSet)?
+    private let selected: (any CellSet)?
 
     package init(dismissed: any CellSet, saved: (any CellSet)? = nil, selected: (any CellSet)? = nil) {
-        self.dismissed = dismissed
-        states = [(CellState.saved, saved), (.selected, selected)].compactMap { state, cells in cells.map { (state, $0) } }
+        (self.dismissed, self.saved, self.selected) = (dismissed, saved, selected)
     }
 
     /// Whether the viewer does not want to see the cell.
@@ -48,13 +48,15 @@ package struct ViewerMarks {
 
     func state(of cell: String) throws -> CellState {
         var state: CellState = []
-        for (mark, cells) in states where try cells.contains(cell) { state.insert(mark) }
+        if try saved?.contains(cell) ?? false { state.insert(.saved) }
+        if try selected?.contains(cell) ?? false { state.insert(.selected) }
         return state
     }
 }
 
 /// What the ledger has of a viewer.
 package struct ListedCells: ViewerCells {
+    private static let lists: [ViewerList] = [.dismissed, .saved, .selected]
     private let viewer: String
     private let ledger: any Ledger
 
@@ -64,7 +66,7 @@ package struct ListedCells: ViewerCells {
     }
 
     package func read<Value>(_ body: (ViewerMarks) throws -> Value) throws -> Value {
-        try ledger.withCells(on: [.dismissed, .saved, .selected], of: viewer) { sets in
+        try ledger.withCells(on: Self.lists, of: viewer) { sets in
             try body(ViewerMarks(dismissed: sets[0], saved: sets[1], selected: sets[2]))
         }
     }

@@ -19,6 +19,14 @@ struct JSONWriter {
         bytes.append(contentsOf: json)
     }
 
+    /// The same as text, which nothing in it has to be escaped in.
+    mutating func append(_ json: String) {
+        bytes.append(contentsOf: json.utf8)
+    }
+
+    /// Lends its bytes, for what else stands among them for a while.
+    mutating func withBytes<Value>(_ body: (inout [UInt8]) -> Value) -> Value { body(&bytes) }
+
     mutating func write(_ value: Int64) {
         bytes.append(contentsOf: String(value).utf8)
     }

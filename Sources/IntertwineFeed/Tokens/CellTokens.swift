@@ -51,6 +51,12 @@ public final class CellTokens: Sendable {
         impressions.sign(CellToken(cell: cell, slot: slot, hour: Self.bucket(of: now), page: page, showing: showing).bytes)
     }
 
+    /// Both tokens of a cell, which say the same; empty where one is not asked for.
+    func signed(_ token: CellToken, asImpression: Bool, asClick: Bool) -> (impression: String, click: String) {
+        let bytes = token.bytes
+        return (asImpression ? impressions.sign(bytes) : "", asClick ? clicks.sign(bytes) : "")
+    }
+
     /// The token of the impression of the cell whose click's token this is.
     func impression(besides click: CellToken) -> String {
         impressions.sign(click.bytes)

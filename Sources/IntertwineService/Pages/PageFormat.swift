@@ -4,7 +4,9 @@ internal import IntertwineHTTPServer
 internal import IntertwineRouting
 
 /// Makes the answer that carries a page.
-struct PageFormat: Sendable {
+///
+/// A class, as every page that is being made holds it.
+final class PageFormat: Sendable {
     static let compressionLevel = 6
 
     /// What answers in one language have in common.
@@ -68,7 +70,8 @@ struct PageFormat: Sendable {
         let heads = form(page.language).heads
         return FinishedResponse(
             body, isShared ? heads.shared : heads.own, field: page.link.map { HTTPField(name: .link, value: $0) },
-            entityTag: EntityTag.of(digest: digest), compressionLevel: gzip ? Self.compressionLevel : nil, isKept: isKept, route: route)
+            entityTag: EntityTag.of(digest: digest.span), compressionLevel: gzip ? Self.compressionLevel : nil, isKept: isKept, route: route
+        )
     }
 
     /// A page of a viewer's own.

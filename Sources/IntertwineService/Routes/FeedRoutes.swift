@@ -300,7 +300,7 @@ struct FeedRoutes: Sendable {
         let wish = SharedPages.Wish(request: feed, feed: assembler, target: target, gzip: false, route: pattern)
         return DeferredRoute(pattern: pattern) { [self, asked] reply in
             shared.page(wish) { page in
-                guard case .failure(let error) = page, error is CampaignsMeet else { return reply { ServerResponse(try page.get()) } }
+                guard case .failure(let error) = page, error is CampaignsMeet else { return reply(page) }
                 // Campaigns came up since anybody looked.
                 _ = make(asked, of: assembler, reply)
             }
@@ -312,13 +312,13 @@ struct FeedRoutes: Sendable {
         DeferredRoute(pattern: pattern) { [self] reply in make(feed, of: assembler, reply) }
     }
 
-    private func make(_ feed: FeedRequest, of assembler: FeedAssembler, _ reply: @escaping DeferredRoute.Reply) -> DeferredAnswer.Cancel? {
+    private func make(_ feed: FeedRequest, of assembler: FeedAssembler, _ reply: DeferredRoute.Reply) -> DeferredAnswer.Cancel? {
         assembler.page(feed) { [format, metrics] page in
-            let finished = page.map { page in
-                metrics.count(page.omissions)
-                return format.finished(page, isShared: false, gzip: false)
-            }
-            reply { ServerResponse(try finished.get()) }
+            reply(
+                page.map { page in
+                    metrics.count(page.omissions)
+                    return format.finished(page, isShared: false, gzip: false)
+                })
         }
     }
 

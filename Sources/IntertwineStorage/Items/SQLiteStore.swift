@@ -152,9 +152,15 @@ public final class SQLiteStore: FeedStore {
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) -> @Sendable () -> Void {
         let connections = connections
-        return threads.run(for: purpose, { try connections.read { try body(SQLiteSnapshot(database: $0)) } }) { result in
-            completion(result.mapError { ($0 as? DatabaseError).map(StoreError.init) ?? $0 })
-        }
+        return threads.run(
+            for: purpose,
+            {
+                do {
+                    return try connections.read { try body(SQLiteSnapshot(database: $0)) }
+                } catch let error as DatabaseError {
+                    throw StoreError(error)
+                }
+            }, completion: completion)
     }
 
     /// The same for what no snapshot tells.

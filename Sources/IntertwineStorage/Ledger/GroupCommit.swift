@@ -46,6 +46,8 @@ final class GroupCommit: @unchecked Sendable {
     private let state = Mutex(State())
     private var transaction: LedgerTransaction
     private var sweeper: LedgerSweeper
+    /// Memory for the next group; what waits then takes over that of the last.
+    private var spare: [Unit] = []
     /// Whether the connection syncs its commits.
     private var isSynced = true
     /// When counts that have no rows were last written, and whether somebody will.
@@ -69,19 +71,19 @@ final class GroupCommit: @unchecked Sendable {
 
     /// - Parameter completion: called on the ledger's own queue, or at once where too many wait.
     func commit(_ entry: LedgerEntry, completion: @escaping Completion) {
-        let isAccepted = state.withLock { state in
+        let unit = Unit(entry, completion)
+        let (isAccepted, starts) = state.withLock { state in
             guard state.waiting.count < limits.waiting else {
                 state.statistics.refused += 1
-                return false
+                return (false, false)
             }
-            state.waiting.append(Unit(entry, completion))
-            if !state.isRunning {
-                state.isRunning = true
-                queue.async { [self] in drain() }
-            }
-            return true
+            state.waiting.append(unit)
+            defer { state.isRunning = true }
+            return (true, !state.isRunning)
         }
-        if !isAccepted { completion(.failure(StoreError.overloaded)) }
+        if !isAccepted { return completion(.failure(StoreError.overloaded)) }
+        // Not under the lock: it wakes a thread, and all loops come here.
+        if starts { queue.async { [self] in drain() } }
     }
 
     var statistics: LedgerStatistics {
@@ -204,7 +206,10 @@ final class GroupCommit: @unchecked Sendable {
 
     /// Writes one group, and the next in its turn: whatever else waits for the queue comes in between, also where somebody always waits.
     private func drain() {
-        commit(next())
+        var group = next()
+        commit(group)
+        group.removeAll(keepingCapacity: group.capacity <= 4_096)
+        spare = group
         let isWaitedFor = state.withLock { state in
             state.isRunning = !state.waiting.isEmpty
             return state.isRunning
@@ -213,15 +218,17 @@ final class GroupCommit: @unchecked Sendable {
     }
 
     private func next() -> [Unit] {
+        var group = spare
+        spare = []
         state.withLock { state in
             if state.waiting.count <= limits.group {
-                defer { state.waiting = [] }
-                return state.waiting
+                swap(&state.waiting, &group)
+            } else {
+                group += state.waiting.prefix(limits.group)
+                state.waiting.removeFirst(group.count)
             }
-            let group = Array(state.waiting.prefix(limits.group))
-            state.waiting.removeFirst(group.count)
-            return group
         }
+        return group
     }
 
     private func commit(_ group: [Unit]) {

@@ -93,6 +93,9 @@ private final class Listing: CellSet {
     /// A cell that is on the list; nil for the list's end.
     private var end: [UInt8]?
 
+    /// For the three lists that a page asks of; most viewers have nothing on any.
+    private static let nothing: [any CellSet & Sendable] = [NothingListed(), NothingListed(), NothingListed()]
+
     private init(_ list: ViewerList, next: SQLStatement, previous: @escaping () throws -> SQLStatement) {
         (self.list, self.next, self.previous) = (list, next, previous)
     }
@@ -115,7 +118,10 @@ private final class Listing: CellSet {
             guard try following.step() else { break }
             filled.append(following.text(0))
         }
-        guard !filled.isEmpty else { return lists.map { _ in NothingListed() } }
+        guard !filled.isEmpty else {
+            if lists.count == nothing.count { return nothing }
+            return lists.map { _ in NothingListed() }
+        }
         func statement(_ side: String) throws -> SQLStatement {
             let statement = try SQLStatement(
                 database,

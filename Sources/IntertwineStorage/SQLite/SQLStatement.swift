@@ -51,6 +51,8 @@ struct SQLStatement {
         }
     }
 
+    private static let empty: StaticString = ""
+
     /// SQLITE_TRANSIENT: SQLite copies the value before the call returns.
     private static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 
@@ -90,7 +92,11 @@ struct SQLStatement {
     }
 
     private func bind(_ index: Int32, text bytes: UnsafeRawBufferPointer) throws {
-        guard let base = bytes.baseAddress else { return try check(sqlite3_bind_text(pointer, index, "", 0, Self.copied)) }
+        guard let base = bytes.baseAddress, !bytes.isEmpty else {
+            // Nothing to copy, as the constant stays.
+            let empty = UnsafeRawPointer(Self.empty.utf8Start).assumingMemoryBound(to: CChar.self)
+            return try check(sqlite3_bind_text(pointer, index, empty, 0, nil))
+        }
         let text = base.assumingMemoryBound(to: CChar.self)
         try check(sqlite3_bind_text64(pointer, index, text, UInt64(bytes.count), Self.copied, UInt8(SQLITE_UTF8)))
     }

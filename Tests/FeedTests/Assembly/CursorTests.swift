@@ -19,6 +19,17 @@ struct CursorTests {
         }
     }
 
+    @Test(
+        "are signed by HMAC-SHA256, as other programs make it",
+        arguments: [
+            ([], "O4bBPIHA-RvKWGM-WrHIobhOaaA"), (Array("abc".utf8), "O4bBPGFiY2oWrW0FTZBmVfmxFOh2c4Q"),
+        ])
+    func knownAnswer(payload: [UInt8], text: String) throws {
+        let signer = SigningKeys(current: try SigningKey(Array(0..<32))).signer(for: .cursor)
+        #expect(signer.sign(payload) == text)
+        #expect(signer.payload(of: text) == payload)
+    }
+
     @Test("refuses each single character changed, the last one's unused bits included")
     func everyCharacter() async throws {
         let fixture = try Fixture(users: 30)

@@ -74,8 +74,8 @@ package final class FinishedCell: Sendable {
 
     /// What fills a cell's gaps on one page.
     struct Tokens: Sendable {
-        fileprivate(set) var impression: [UInt8] = []
-        fileprivate(set) var click: [UInt8] = []
+        fileprivate(set) var impression = ""
+        fileprivate(set) var click = ""
     }
 
     /// What the cell was made of, and behind it its JSON. One stretch of memory, as each page reads both: most of what a finished cell costs
@@ -211,14 +211,12 @@ package final class FinishedCell: Sendable {
     ///
     /// - Parameter showing: where on it the cell stands; asked for where there are gaps.
     func tokens(in context: CellContext, showing: () -> Showing?) -> Tokens {
-        var tokens = Tokens()
-        guard !gaps.isEmpty else { return tokens }
-        var context = context
-        context.slot = circumstances.slot
-        context.showing = showing()
-        if gaps.contains(where: { !$0.isOfClick }) { tokens.impression = Array(context.impressionToken(of: id).utf8) }
-        if gaps.contains(where: \.isOfClick) { tokens.click = Array(context.clickToken(of: id).utf8) }
-        return tokens
+        guard !gaps.isEmpty else { return Tokens() }
+        let token = CellToken(
+            cell: id, slot: circumstances.slot, hour: CellTokens.bucket(of: context.now), page: context.page, showing: showing())
+        let signed = context.tokens.signed(
+            token, asImpression: gaps.contains { !$0.isOfClick }, asClick: gaps.contains(where: \.isOfClick))
+        return Tokens(impression: signed.impression, click: signed.click)
     }
 
     /// - Parameters:
@@ -233,12 +231,12 @@ package final class FinishedCell: Sendable {
             // In front of the quotation mark.
             let end = start + head.bytes.count - 1
             writer.append(memory[start..<end])
-            writer.append(Array("#\(repetition)".utf8)[...])
+            writer.append("#\(repetition)")
             start = end
         }
         for gap in gaps {
             writer.append(memory[start..<packed.end + gap.start])
-            writer.append(gap.isOfClick ? tokens.click[...] : tokens.impression[...])
+            writer.append(gap.isOfClick ? tokens.click : tokens.impression)
             start = packed.end + gap.end
         }
         guard !state.isEmpty else { return writer.append(memory[start...]) }
