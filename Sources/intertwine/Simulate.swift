@@ -84,21 +84,42 @@ struct Simulate: AsyncParsableCommand {
     }
 
     func run() async throws {
-        var configuration = try await options.configuration()
+        let configuration = try await options.configuration()
+        let declared = try declared(in: configuration)
+        let simulation = simulation(of: declared, as: configuration)
+        let began = ContinuousClock.now
+        let forecasts = try await simulation.run(declared)
+        try put(answer(forecasts, of: simulation, since: began))
+    }
+
+    private func declared(in configuration: ServiceConfiguration) throws -> [Campaign] {
+        var configuration = configuration
         if let campaigns { configuration.feed.campaigns = campaigns }
         let declared = try configuration.declaredCampaigns()
         guard !declared.isEmpty else { throw ValidationError("there is no campaign: name a file with --campaigns") }
+        return declared
+    }
+
+    private func simulation(of declared: [Campaign], as configuration: ServiceConfiguration) -> CampaignSimulation {
         let first = start.flatMap(Timestamp.milliseconds) ?? declared.compactMap(\.starts).min()
         var simulation = CampaignSimulation(start: first ?? WallClock.now() / 86_400_000 * 86_400_000)
-        (simulation.viewers, simulation.days, simulation.processes) = (viewers, days, processes)
-        simulation.requests = requests ?? min(1_000_000_000, viewers.multipliedReportingOverflow(by: 10 * days).partialValue)
-        (simulation.seen, simulation.clicked, simulation.placesOnPage) = (seen, clicked, places)
+        simulation.viewers = viewers
+        simulation.days = days
+        simulation.processes = processes
+        simulation.requests = requests ?? min(1_000_000_000, viewers * 10 * days)
+        simulation.seen = seen
+        simulation.clicked = clicked
+        simulation.placesOnPage = places
         simulation.reservation = configuration.feed.reservation.milliseconds
         simulation.attributes = attributes.map(ViewerAttributes.init)
-        let began = ContinuousClock.now
-        let forecasts = try await simulation.run(declared)
+        return simulation
+    }
+
+    private func answer(_ forecasts: [CampaignSimulation.Forecast], of simulation: CampaignSimulation, since began: ContinuousClock.Instant)
+        -> Answer
+    {
         let seconds = (ContinuousClock.now - began) / .seconds(1)
-        let answer = Answer(
+        return Answer(
             start: Timestamp.text(milliseconds: simulation.start), pages: simulation.requests,
             pagesPerSecond: Int(Double(simulation.requests) / max(seconds, 0.000_001)),
             campaigns: forecasts.map { forecast in
@@ -108,6 +129,9 @@ struct Simulate: AsyncParsableCommand {
                     share: forecast.goal.map { $0 > 0 ? (Double(delivered) / Double($0) * 10_000).rounded() / 10_000 : 1 },
                     impressions: forecast.impressions, clicks: forecast.clicks, viewers: forecast.viewers, days: forecast.days)
             })
+    }
+
+    private func put(_ answer: Answer) throws {
         switch format {
         case .json:
             let encoder = JSONEncoder()

@@ -8,7 +8,7 @@ import IntertwineHTTPServer
 struct AllocationCheck {
     let requests: Int
 
-    /// For each page of a viewer, from the request's first byte to the answer's last. 38 were measured, a quarter of them SQLite's own.
+    /// For each page of a viewer, from the request's first byte to the answer's last. 39 were measured, a third of them SQLite's own.
     private static let viewerLimit = 40
     private static let rounds = 20
 

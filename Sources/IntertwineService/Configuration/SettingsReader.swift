@@ -17,17 +17,18 @@ struct SettingsReader {
     ///
     /// - Parameters:
     ///   - allowed: what may be written, where that is narrower than the type's own words.
+    ///   - isHidden: whether what is written must not be shown when it is refused.
     ///   - isAllowed: what the type alone does not check.
     mutating func read<Value: SettingValue>(
         _ key: String, _ value: inout Value, allowed: String = Value.allowed, secret: Bool = false,
-        where isAllowed: (Value) -> Bool = { _ in true }
+        hidden isHidden: (String) -> Bool = { _ in false }, where isAllowed: (Value) -> Bool = { _ in true }
     ) {
         let name = SettingName(key)
         names.append(name)
         let found = faults.collect { () throws(ConfigurationError) in
             let (text, origin) = try sources?.text(name) ?? (value.setting, sources == nil ? .program : .default)
             guard let read = Value(setting: text), isAllowed(read) else {
-                throw ConfigurationError.invalid(key, secret ? "(secret)" : text, from: origin, allowed: allowed)
+                throw ConfigurationError.invalid(key, secret || isHidden(text) ? "(secret)" : text, from: origin, allowed: allowed)
             }
             return (read, origin)
         }

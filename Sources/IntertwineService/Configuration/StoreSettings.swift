@@ -20,13 +20,17 @@ public struct StoreSettings: Sendable {
 
     mutating func read(_ reader: inout SettingsReader) {
         // SQLite takes some names for something else than a file, and the ledger is to be found beside it.
+        // A URL may hold a password.
         reader.read(
-            "store.database", &database, allowed: "a file's path, neither :memory: nor a file: URL",
-            where: { !$0.isEmpty && $0 != ":memory:" && !$0.lowercased().hasPrefix("file:") })
+            "store.database", &database, allowed: "a file's path, neither :memory: nor a URL",
+            hidden: { $0.contains("://") && !Self.isFileURL($0) },
+            where: { !$0.isEmpty && $0 != ":memory:" && !Self.isFileURL($0) && !$0.contains("://") })
         reader.read("store.readers", &readers, in: 1...64)
         reader.read("store.queue", &queue, in: 1...1_000_000)
         reader.read("store.patience", &patience, in: .milliseconds(100) ... .seconds(60))
     }
+
+    private static func isFileURL(_ text: String) -> Bool { text.lowercased().hasPrefix("file:") }
 
     var reading: ReadLimits { ReadLimits(threads: readers, waiting: queue, patience: patience) }
 

@@ -109,6 +109,15 @@ struct ServiceConfigurationTests {
         #expect(await refusal(flags: ["store.database": path])?.hasPrefix("store.database: '\(path)' (flag) is not allowed") == true)
     }
 
+    @Test(
+        "a database of another sort is refused, without the password in its URL",
+        arguments: ["postgresql://me:se@cret@db/x", "postgres://db/x?password=se@cret"])
+    func noOtherDatabase(url: String) async throws {
+        let refusal = try #require(await refusal(flags: ["store.database": url]))
+        #expect(refusal.hasPrefix("store.database: ") && refusal.contains("a file's path, neither :memory: nor a URL"))
+        #expect(!refusal.contains("cret"))
+    }
+
     @Test("devices and links to them are files; a folder and an endless one are none")
     func devices() async throws {
         #expect(try ServiceConfiguration(try await SettingSources(environment: [:], file: "/dev/null")).server.port == 8080)
