@@ -46,12 +46,15 @@ package final class CampaignBook: Sendable {
             var index: Int32
             var tier: UInt8
             var hasRules: Bool
-            var hasCaps: Bool
+            /// Of its caps for each viewer; the largest number where it has none.
+            var smallestCap: Int32
             var weight: Float
             var rules: Rules
             /// Where in the shelf its creatives stand, and in the book its labels.
             var creatives: Range<Int32>
             var labels: Range<Int32>
+
+            var hasCaps: Bool { smallestCap < .max }
         }
 
         let entries: ContiguousArray<Entry>
@@ -164,7 +167,9 @@ package final class CampaignBook: Sendable {
             entries.append(
                 Shelf.Entry(
                     index: Int32(clamping: index), tier: UInt8(Campaign.Priority.allCases.firstIndex(of: campaign.priority) ?? 0),
-                    hasRules: campaign.targeting.asksViewer, hasCaps: !campaign.caps.isEmpty, weight: Float(campaign.weight),
+                    hasRules: campaign.targeting.asksViewer,
+                    smallestCap: campaign.caps.map { min(Int32(clamping: $0.count), .max - 1) }.min() ?? .max,
+                    weight: Float(campaign.weight),
                     rules: ends[index], creatives: start..<Int32(clamping: creatives.count), labels: labelRanges[index]))
         }
         let shelf = Shelf(entries, creatives)

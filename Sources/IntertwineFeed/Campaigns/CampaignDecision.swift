@@ -86,7 +86,8 @@ struct CampaignDecision {
         if entry.hasRules, let obstacle = obstacle(of: entry.rules) { return obstacle }
         if entry.hasCaps {
             guard caps.hasViewer else { return .noViewer }
-            if (caps.rooms[entry.index] ?? smallestCap(of: entry)) <= given[entry.index] ?? 0 { return .capped }
+            let room = caps.rooms.isEmpty ? nil : caps.rooms[entry.index]
+            if (room ?? Int(entry.smallestCap)) <= (given.isEmpty ? 0 : given[entry.index] ?? 0) { return .capped }
         }
         if !given.isEmpty, standing.room[Int(entry.index)] <= given[entry.index] ?? 0 { return .aheadOfPace }
         if !labels.isEmpty, !entry.labels.isEmpty {
@@ -97,10 +98,6 @@ struct CampaignDecision {
             return .creativesShown
         }
         return nil
-    }
-
-    private func smallestCap(of entry: CampaignBook.Shelf.Entry) -> Int {
-        book.campaigns[Int(entry.index)].caps.map(\.count).min() ?? .max
     }
 
     private func obstacle(of rules: CampaignBook.Rules) -> CampaignObstacle? {
