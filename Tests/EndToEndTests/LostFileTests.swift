@@ -47,7 +47,7 @@ struct LostFileTests {
                 "/usr/bin/sqlite3", "-bail", ledger, ".timeout 5000", "BEGIN IMMEDIATE", ".system echo locked; sleep 20",
             ])
             _ = try other.line(containing: "locked")
-            #expect(try Self.seconds(service, untilReady: false) < 5)
+            #expect(try Self.seconds(service, untilReady: false) < 15)
             other.signal(SIGKILL)
             _ = other.wait()
             #expect(try Self.seconds(service, untilReady: true) < 5)

@@ -61,6 +61,9 @@ final class AdRotation: Sendable {
     /// begun since the store changed; otherwise false.
     func fillsLane(at version: StoreVersion) -> Bool { stock.known(at: version)?.fillsLane ?? false }
 
+    /// Whether there are known to be none, where those of campaigns are not counted.
+    func isEmpty(at version: StoreVersion) -> Bool { stock.known(at: version)?.positions?.isEmpty ?? false }
+
     private static func stock(of forms: [ItemForm], without book: CampaignBook?, in snapshot: any FeedSnapshot) throws -> Stock {
         var (positions, count): ([Int64], Int) = ([], 0)
         func note(_ row: ItemRow) {

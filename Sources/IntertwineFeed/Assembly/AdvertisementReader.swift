@@ -22,7 +22,8 @@ struct AdvertisementReader {
     mutating func next(
         _ count: Int, _ direction: PageDirection, of mark: Int64?, repeating isRepeating: Bool = false
     ) throws -> [CellReader.Cell] {
-        guard count > 0 else { return [] }
+        // Where all of them are campaigns', none of them has to be met to know it.
+        guard count > 0, !stream.isKnownToBeEmpty else { return [] }
         let stream = stream
         var cells = try reader.cells(count, from: mark.map { ItemPlace(position: $0) }) {
             try stream.visit(direction, of: $0?.position, limit: $1, $2)
@@ -65,6 +66,8 @@ struct AdvertisementStream {
     let forms: [ItemForm]
     /// What may know that their lane holds nothing else.
     var known: (rotation: AdRotation, version: StoreVersion)?
+
+    var isKnownToBeEmpty: Bool { known.map { $0.rotation.isEmpty(at: $0.version) } ?? false }
 
     func visit(_ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void) throws {
         if let known, known.rotation.fillsLane(at: known.version) {
