@@ -113,7 +113,9 @@ extension Schema {
         .required("removed", .count),
     ]).named("Operated")
 
-    private static let trackers = Schema.list(of: .string(minLength: 1, maxLength: 2_048), maximum: 8).orNull
+    private static let trackers = Schema.list(
+        of: .string(maxLength: ItemURL.limit, pattern: TrackerTemplate.pattern), maximum: 8
+    ).orNull
 
     static let takedown = Schema.object([
         .required("item", .string, "`klass:id`."), .required("at", .time, "When, in UTC."),

@@ -44,7 +44,7 @@ struct ReportRoutes: Sendable {
         `estimated`: with how many different viewers, of those with a name, impressions counted. An estimate with a standard error of 0.8 %; \
         by one grouping but `verdict`, or by one and `day`.
         """,
-        example: .estimated)
+        example: Viewers.none)
     private static let pathBy = Parameter<LedgerReport.Grouping>.segment("by", "What the rows are.", example: .ad)
 
     private static func day(_ name: String, _ text: String, example: String) -> Parameter<String?> {

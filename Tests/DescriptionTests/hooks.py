@@ -25,6 +25,10 @@ def filter_case(context, case):
     query = case.query or {}
     if query.get("from") and query["from"] > query.get("to", "2000-01-01"):
         return False
+    if case.operation.path.startswith("/admin/reports") and "viewers" in query:
+        pair = {{**query, **(case.path_parameters or {})}.get("by", "day"), query.get("and", "none")} - {"none"}
+        if pair == {"verdict"} or len(pair) == 2 and ("day" not in pair or "hour" in pair):
+            return False
     values = (unquote(str(value)) for value in (case.path_parameters or {}).values())
     return not any(ord(character) < 0x20 or character in "\x7f\ufffd" for value in values for character in value)
 

@@ -73,7 +73,7 @@ struct FieldSchema {
             "items",
             .object([
                 .init("type", .text("string")), .init("maxLength", .integer(Int64(ItemURL.limit))),
-                .init("pattern", .text("^[Hh][Tt][Tt][Pp]")),
+                .init("pattern", .text(TrackerTemplate.pattern)),
             ])),
     ])
 

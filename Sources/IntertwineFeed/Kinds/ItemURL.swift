@@ -6,10 +6,11 @@ package enum ItemURL {
     /// What is wrong with one that must not be shown.
     static let secret = "must not contain a user name or password"
 
+    static let port = "(?::(?:0*(?:[0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?)?"
+
     /// The same as an ECMA-262 pattern. Scheme; host, or an address in brackets; port up to 65535; the rest. Nothing that could end a URL early, and no user name.
     package static let pattern =
-        "^[Hh][Tt][Tt][Pp][Ss]?://(?:[!$-.0-9;=A-Z^-~]+|\\[[0-9A-Fa-f:.]{2,}\\])"
-        + "(?::(?:0*(?:[0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?)?"
+        "^[Hh][Tt][Tt][Pp][Ss]?://(?:[!$-.0-9;=A-Z^-~]+|\\[[0-9A-Fa-f:.]{2,}\\])" + port
         + "(?:[/?#][!#-;=?-\\[\\]^-~]*)?$"
 
     /// What is wrong with a URL, or nil.

@@ -9,6 +9,11 @@ public struct TrackerTemplate: Sendable, Hashable {
     /// For each sort of event.
     static let limit = 8
 
+    /// The same as an ECMA-262 pattern; see ``ItemURL/pattern``.
+    package static let pattern =
+        "^(?:[Hh][Tt][Tt][Pp][Ss]://(?:[!$-.0-9;=A-Z^-z|~]+|\\[[0-9A-Fa-f:.]{2,}\\])|[Hh][Tt][Tt][Pp]://(?:127\\.0\\.0\\.1|localhost|\\[::1\\]))"
+        + ItemURL.port + "(?:[/?#](?:[!#-;=?-\\[\\]^-z|~]|\\{(?:\(places.joined(separator: "|")))\\})*)?$"
+
     public let text: String
 
     /// - Throws: ``ItemFault`` without a field.
