@@ -60,6 +60,8 @@ final class PostgresGroupCommit: @unchecked Sendable {
     private static let freshness = Duration.seconds(1)
     /// How long counts wait at the most, so that repetitions without end cost the disk no more than one write now and then.
     private static let flushInterval = Duration.seconds(1)
+    /// With so many events a group is full, however few units there are: a statement must not take longer than the server lets it.
+    private static let eventLimit = 4_096
     /// How often a group is done anew that others were in the way of.
     private static let attempts = 10
 
@@ -150,7 +152,12 @@ final class PostgresGroupCommit: @unchecked Sendable {
 
     private func next() -> [Unit] {
         state.withLock { state in
-            let group = Array(state.waiting.prefix(limits.group))
+            var events = 0
+            let group = Array(
+                state.waiting.prefix(limits.group).prefix { unit in
+                    defer { events += unit.entry.events.count }
+                    return events < Self.eventLimit
+                })
             state.waiting.removeFirst(group.count)
             state.groupBegan = .now
             return group

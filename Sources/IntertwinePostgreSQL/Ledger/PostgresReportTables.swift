@@ -4,7 +4,7 @@ internal import IntertwineFeed
 /// is in them once, whichever replicas gather them, and clicks do not pay for it.
 enum PostgresReportTables {
     enum Tally: String {
-        case totals, viewers
+        case totals, viewers, trackers
     }
 
     static func marker(of tally: Tally, _ connection: PostgresConnection) throws -> Int64 {

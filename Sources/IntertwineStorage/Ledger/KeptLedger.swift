@@ -1,7 +1,7 @@
 package import IntertwineFeed
 
 /// A ledger of the product's own, with what the service asks of it besides what every ledger promises.
-package protocol KeptLedger: Ledger, LedgerArchive {
+package protocol KeptLedger: Ledger, LedgerArchive, CampaignLedger, TrackerLedger {
     var statistics: LedgerStatistics { get }
 
     /// How reading goes.

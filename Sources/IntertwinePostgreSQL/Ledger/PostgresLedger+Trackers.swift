@@ -1,0 +1,123 @@
+package import IntertwineFeed
+
+/// Calls of trackers, each of which one replica at a time has.
+extension PostgresLedger {
+    /// Events that are looked at in one transaction.
+    private static let trackedBatch = 1_000
+    /// Calls that were given up and are still told of; older ones go.
+    private static let keptFailures: Int64 = 10_000
+
+    package func noteTrackerCalls(
+        waiting: Int, _ calls: @escaping @Sendable ([RecordedEvent]) async throws -> [TrackerCall]
+    ) async throws {
+        while true {
+            let marker = try await pool.run(for: .background) { try PostgresReportTables.marker(of: .trackers, $0) }
+            let events = try await events(after: marker, limit: Self.trackedBatch)
+            guard let last = events.last?.marker else { return }
+            let made = try await calls(events.filter { TrackerCalls.isTracked($0.event) })
+            let isTaken = try await pool.run(for: .background) { connection in
+                try connection.transaction {
+                    // Another replica may have taken them.
+                    guard try PostgresReportTables.lock(.trackers, connection) == marker else { return true }
+                    if !made.isEmpty {
+                        let before = try connection.query("SELECT count(*) FROM tracker_call WHERE given_up IS NULL").integer(0, 0)
+                        guard before < Int64(waiting) else { return false }
+                        try Self.insert(made, connection)
+                    }
+                    try PostgresReportTables.setMarker(of: .trackers, to: last, connection)
+                    return true
+                }
+            }
+            guard isTaken else { return }
+        }
+    }
+
+    private static func insert(_ calls: [TrackerCall], _ connection: PostgresConnection) throws {
+        try connection.query(
+            """
+            INSERT INTO tracker_call (event, campaign, kind, url, at, due) SELECT * FROM unnest($1, $2, $3, $4, $5, $6)
+            ON CONFLICT (event, url) DO NOTHING
+            """, .integers(calls.map(\.event)), .texts(calls.map(\.campaign)), .texts(calls.map(\.kind.rawValue)),
+            .texts(calls.map(\.url)), .integers(calls.map(\.at)), .integers(calls.map(\.due)))
+    }
+
+    package func takeTrackerCalls(_ limit: Int, now: Int64, lease: Int64) async throws -> [TrackerCall] {
+        guard limit > 0 else { return [] }
+        return try await pool.run(for: .background) { connection in
+            try Self.calls(
+                connection.query(
+                    """
+                    WITH taken AS (
+                        SELECT \(Self.columns) FROM tracker_call WHERE given_up IS NULL AND due <= $1 ORDER BY due, id LIMIT $2
+                        FOR UPDATE SKIP LOCKED),
+                    leased AS (
+                        UPDATE tracker_call SET due = $3, attempts = attempts + 1 WHERE id IN (SELECT id FROM taken))
+                    SELECT \(Self.columns) FROM taken ORDER BY due, id
+                    """, .integer(now), .integer(Int64(limit)), .integer(now &+ lease)))
+        }
+    }
+
+    package func settleTrackerCalls(_ outcomes: [Int64: TrackerOutcome], now: Int64) async throws {
+        guard !outcomes.isEmpty else { return }
+        // In the order of their ids, as whoever else settles has them.
+        let commands = outcomes.sorted { $0.key < $1.key }.map { id, outcome in
+            switch outcome {
+            case .answered: PostgresCommand("DELETE FROM tracker_call WHERE id = $1", [.integer(id)])
+            case .failed(let failure, let again):
+                PostgresCommand(
+                    "UPDATE tracker_call SET due = $2, failure = $3 WHERE id = $1", [.integer(id), .integer(again), .text(failure)])
+            case .givenUp(let failure):
+                PostgresCommand(
+                    "UPDATE tracker_call SET given_up = $2, failure = $3 WHERE id = $1", [.integer(id), .integer(now), .text(failure)])
+            case .untried(let again):
+                PostgresCommand(
+                    "UPDATE tracker_call SET due = $2, attempts = greatest(0, attempts - 1) WHERE id = $1", [.integer(id), .integer(again)])
+            }
+        }
+        let removal = PostgresCommand(
+            """
+            DELETE FROM tracker_call WHERE id IN (
+                SELECT id FROM tracker_call WHERE given_up IS NOT NULL ORDER BY given_up DESC OFFSET $1)
+            """, [.integer(Self.keptFailures)])
+        let isShorter = !outcomes.values.contains { if case .givenUp = $0 { true } else { false } }
+        try await pool.run(for: .background) { connection in
+            try connection.transaction { _ = try connection.run(commands + (isShorter ? [] : [removal])) }
+        }
+    }
+
+    package func trackerSummary() async throws -> TrackerSummary {
+        try await pool.run(for: .background) { connection in
+            let rows = try connection.query(
+                """
+                SELECT count(*) FILTER (WHERE given_up IS NULL), count(given_up), min(at) FILTER (WHERE given_up IS NULL) FROM tracker_call
+                """)
+            var summary = TrackerSummary()
+            (summary.waiting, summary.givenUp) = (Int(rows.integer(0, 0)), Int(rows.integer(0, 1)))
+            summary.oldest = rows.optionalInteger(0, 2)
+            return summary
+        }
+    }
+
+    package func trackerCalls(givenUp: Bool, limit: Int) async throws -> [TrackerCall] {
+        try await pool.run(for: .background) { connection in
+            let order = givenUp ? "given_up IS NOT NULL ORDER BY given_up DESC" : "given_up IS NULL ORDER BY due, id"
+            return try Self.calls(
+                connection.query("SELECT \(Self.columns) FROM tracker_call WHERE \(order) LIMIT $1", .integer(Int64(limit))))
+        }
+    }
+
+    private static let columns = "id, event, campaign, kind, url, at, due, attempts, failure, given_up"
+
+    private static func calls(_ rows: PostgresRows) -> [TrackerCall] {
+        (0..<rows.count).map { row in
+            var call = TrackerCall(
+                event: rows.integer(row, 1), campaign: rows.text(row, 2), kind: LedgerEvent.Kind(rawValue: rows.text(row, 3)),
+                url: rows.text(row, 4), at: rows.integer(row, 5), due: rows.integer(row, 6))
+            call.id = rows.integer(row, 0)
+            call.attempts = Int(rows.integer(row, 7))
+            call.failure = rows.optionalText(row, 8)
+            call.givenUp = rows.optionalInteger(row, 9)
+            return call
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import IntertwineFeed
+import IntertwineStorage
+import Testing
+
+@Suite("Calls of trackers, in every ledger")
+struct TrackerContractTests {
+    @Test(
+        "each event that counts has its calls made once, whichever processes do, and goes on after a restart",
+        arguments: LedgerKind.allCases)
+    func once(kind: LedgerKind) async throws {
+        let bench = try LedgerBench(kind, hasClock: false)
+        let ledger = bench.ledger
+        let other = try bench.another()
+        try await bench.see(3)
+        try await bench.see(2, verdict: .bot)
+        async let one: Void = bench.note()
+        async let two: Void = bench.note(other)
+        _ = try await (one, two)
+        #expect(try await ledger.trackerSummary().waiting == 3)
+        try await bench.see(1)
+        try await bench.note(try bench.another())
+        #expect(try await ledger.trackerSummary().waiting == 4)
+        let first = try await ledger.takeTrackerCalls(3, now: 2_000, lease: 500)
+        let second = try await other.takeTrackerCalls(9, now: 2_000, lease: 500)
+        #expect(Set((first + second).map(\.id)).count == 4 && first.count == 3)
+        // Whoever took them has gone.
+        #expect(try await other.takeTrackerCalls(9, now: 2_499, lease: 500).isEmpty)
+        #expect(try await other.takeTrackerCalls(9, now: 2_500, lease: 500).map(\.attempts) == [1, 1, 1, 1])
+    }
+
+    @Test("as many wait as may; the events that are left have theirs made later", arguments: LedgerKind.allCases)
+    func bound(kind: LedgerKind) async throws {
+        let bench = try LedgerBench(kind, hasClock: false)
+        let ledger = bench.ledger
+        try await bench.see(5)
+        try await bench.note(waiting: 3)
+        try await bench.see(4)
+        try await bench.note(waiting: 3)
+        #expect(try await ledger.trackerSummary().waiting == 5)
+        let calls = try await ledger.takeTrackerCalls(9, now: 2_000, lease: 500)
+        try await ledger.settleTrackerCalls(Dictionary(uniqueKeysWithValues: calls.map { ($0.id, .answered) }), now: 2_000)
+        try await bench.note(waiting: 3)
+        #expect(try await ledger.trackerCalls(givenUp: false, limit: 9).map(\.event) == [6, 7, 8, 9])
+    }
+
+    @Test("what became of a call", arguments: LedgerKind.allCases)
+    func outcomes(kind: LedgerKind) async throws {
+        let bench = try LedgerBench(kind, hasClock: false)
+        let ledger = bench.ledger
+        try await bench.see(4)
+        try await bench.note()
+        let ids = try await ledger.takeTrackerCalls(9, now: 2_000, lease: 500).map(\.id)
+        try await ledger.settleTrackerCalls(
+            [ids[0]: .answered, ids[1]: .failed("status 500", again: 9_000), ids[2]: .givenUp("status 404"), ids[3]: .untried(again: 1)],
+            now: 3_000)
+        let waiting = try await ledger.trackerCalls(givenUp: false, limit: 9)
+        #expect(waiting.map(\.due) == [1, 9_000] && waiting.map(\.attempts) == [0, 1] && waiting.map(\.failure) == [nil, "status 500"])
+        let givenUp = try await ledger.trackerCalls(givenUp: true, limit: 9)
+        #expect(givenUp.map(\.givenUp) == [3_000] && givenUp.map(\.failure) == ["status 404"])
+        #expect(
+            try await ledger.trackerSummary()
+                == {
+                    var one = TrackerSummary(); (one.waiting, one.givenUp, one.oldest) = (2, 1, 1_000); return one
+                }())
+        #expect(try await ledger.takeTrackerCalls(9, now: 8_999, lease: 1).map(\.id) == [ids[3]])
+    }
+}
+
+extension LedgerBench {
+    fileprivate func see(_ count: Int, verdict: Verdict = .counted) async throws {
+        for _ in 0..<count {
+            var event = LedgerEvent(at: 1_000, kind: .impression, cell: "ad:1", viewer: "v", verdict: verdict)
+            event.creative = Creative(form: "image")
+            _ = try await ledger.commit(LedgerEntry(events: [event]))
+        }
+    }
+
+    fileprivate func note(_ ledger: (any KeptLedger)? = nil, waiting: Int = 100) async throws {
+        try await (ledger ?? self.ledger).noteTrackerCalls(waiting: waiting) { events in
+            events.map {
+                TrackerCall(
+                    event: $0.marker, campaign: "", kind: $0.event.kind, url: "https://a.example/\($0.marker)", at: 1_000, due: 1_000)
+            }
+        }
+    }
+}
