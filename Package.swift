@@ -104,8 +104,8 @@ let package = Package(
             name: "IntertwineService",
             dependencies: [
                 "IntertwineDeclarations", "IntertwineEventLoop", "IntertwineFeed", "IntertwineFetch", "IntertwineHTTPServer",
-                "IntertwineImages", "IntertwineObservability", "IntertwineOperators", "IntertwinePrimitives", "IntertwineRouting",
-                "IntertwineSample", "IntertwineStorage", "IntertwineSync", "IntertwineTrackers", "IntertwineViewer",
+                "IntertwineImages", "IntertwineObservability", "IntertwineOperators", "IntertwinePostgreSQL", "IntertwinePrimitives",
+                "IntertwineRouting", "IntertwineSample", "IntertwineStorage", "IntertwineSync", "IntertwineTrackers", "IntertwineViewer",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),

@@ -12,7 +12,7 @@ struct ImportRoutes: Sendable {
     /// Bad items that an answer names; the rest is counted.
     static let reported = 100
 
-    let database: String
+    let location: any ItemLocation
     let kinds: ItemKinds
     let settings: AdminSettings
 
@@ -82,7 +82,7 @@ struct ImportRoutes: Sendable {
 
     private func take(_ request: RouteRequest) async throws -> ServerResponse {
         let importing = StreamedImport(
-            into: database, kinds: kinds, policy: try request[Self.onError], limit: settings.importLimit.bytes, reported: Self.reported)
+            into: location, kinds: kinds, policy: try request[Self.onError], limit: settings.importLimit.bytes, reported: Self.reported)
         do {
             for try await piece in request.request.body { try await importing.append(piece) }
             let (summary, bad) = try await importing.commit()
@@ -122,9 +122,9 @@ final class StreamedImport: @unchecked Sendable {
     /// - Parameters:
     ///   - limit: bytes, decompressed.
     ///   - reported: bad items that are kept.
-    init(into database: String, kinds: ItemKinds, policy: BadItemPolicy, limit: Int, reported: Int) {
+    init(into location: any ItemLocation, kinds: ItemKinds, policy: BadItemPolicy, limit: Int, reported: Int) {
         make = { [kinds] owner in
-            try ItemImport(into: database, kinds: kinds, policy: policy, limit: limit) { [weak owner] item in
+            try location.importer(kinds: kinds, policy: policy, limit: limit) { [weak owner] item in
                 guard let owner, owner.bad.count < reported else { return }
                 owner.bad.append(item)
             }

@@ -18,7 +18,7 @@ struct ItemRoutes: Sendable {
     fileprivate static let ifNoneMatch = Parameter.field(
         "If-None-Match", .string, "`*`: only make what is not there.", example: #""*""#)
 
-    let store: SQLiteStore
+    let store: any ItemStore
     let kinds: ItemKinds
 
     /// Items of one kind, or of the one that the path names, and how their descriptions call them.
@@ -94,7 +94,8 @@ struct ItemRoutes: Sendable {
 
     private func remove(_ request: RouteRequest, _ kind: String) async throws -> ServerResponse {
         let precondition = try Precondition(request.head)
-        let isGone = try await store.takeDown(ItemKey(kind: kind, id: try request[Self.id]), at: request.now) { stored in
+        let key = ItemKey(kind: kind, id: try request[Self.id])
+        let isGone = try await store.takeDown(key, reason: nil, at: request.now) { stored in
             guard let stored else { throw Self.missing }
             try precondition.check(StoredItem(stored), isFree: { _ in true })
         }

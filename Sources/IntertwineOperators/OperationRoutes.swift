@@ -10,7 +10,7 @@ struct OperationRoutes: Sendable {
     /// Bytes.
     static let bodyLimit = 4 << 20
 
-    let store: SQLiteStore
+    let store: any ItemStore
     let kinds: ItemKinds
 
     private struct Answer: Encodable {

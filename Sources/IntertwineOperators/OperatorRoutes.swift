@@ -10,9 +10,9 @@ package import IntertwineSync
 
 /// The operators' API, as one list of routes.
 package struct OperatorRoutes: Sendable {
-    /// The items' own file; nil where a program brought a store of another kind: then nothing that writes items is served.
-    private let store: SQLiteStore?
-    private let database: String
+    /// Nil where a program brought a store of another kind: then nothing that writes items is served.
+    private let store: (any ItemStore)?
+    private let location: any ItemLocation
     private let kinds: ItemKinds
     private let settings: AdminSettings
     /// Nil where a program brought a ledger that keeps no totals.
@@ -24,17 +24,17 @@ package struct OperatorRoutes: Sendable {
 
     /// - Parameters:
     ///   - store: with its routes the items'; nil where nothing that writes items is to be served.
-    ///   - database: its file.
+    ///   - location: where it is.
     ///   - archive: with its routes the reports; nil for none.
     ///   - prefixes: what the ids of advertisements' cells begin with, before the colon.
     ///   - polling: nil where no sources can be kept in step with.
     ///   - owners: what idempotency keys of a viewer are kept under.
     package init(
-        store: SQLiteStore?, database: String, kinds: ItemKinds, settings: AdminSettings, archive: (any LedgerArchive)?,
+        store: (any ItemStore)?, location: any ItemLocation, kinds: ItemKinds, settings: AdminSettings, archive: (any LedgerArchive)?,
         prefixes: [String], pictures: ImageNetworkManager, polling: SourcePolling?,
         owners: @escaping @Sendable (_ viewer: String) -> [String]
     ) {
-        (self.store, self.database, self.kinds, self.settings) = (store, database, kinds, settings)
+        (self.store, self.location, self.kinds, self.settings) = (store, location, kinds, settings)
         (self.archive, self.prefixes, self.pictures, self.polling, self.owners) = (archive, prefixes, pictures, polling, owners)
     }
 
@@ -43,7 +43,7 @@ package struct OperatorRoutes: Sendable {
         if let store {
             routes += ItemRoutes(store: store, kinds: kinds).routes + TakedownRoutes(store: store, kinds: kinds).routes
             routes += OperationRoutes(store: store, kinds: kinds).routes
-            routes += ImportRoutes(database: database, kinds: kinds, settings: settings).routes
+            routes += ImportRoutes(location: location, kinds: kinds, settings: settings).routes
         }
         routes += PurgeRoutes(manager: pictures).routes
         if let archive {

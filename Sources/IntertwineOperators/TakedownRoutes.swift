@@ -12,7 +12,7 @@ struct TakedownRoutes: Sendable {
     /// Characters, which take up to four bytes each.
     private static let reasonLimit = 256
 
-    let store: SQLiteStore
+    let store: any ItemStore
     let kinds: ItemKinds
 
     private struct Entry: Encodable {

@@ -34,25 +34,23 @@ extension FeedService {
         // What is declared, and the files that are kept. Those of a program's own store and ledger are its own.
         configuration.store.makeDataFolder()
         let declared = try configuration.declarations(extensions)
-        let database = configuration.store.database
-        let ownStore: SQLiteStore?
+        let items = try configuration.store.items()
+        let ownStore: (any ItemStore)?
         let store: any FeedStore
         if let given = extensions.store {
             try declared.checkNeedsNoFile()
             (ownStore, store) = (nil, given)
         } else {
-            let file = try SQLiteStore(path: database, reading: configuration.store.reading)
-            (ownStore, store) = (file, file)
+            let own = try items.open(reading: configuration.store.reading)
+            (ownStore, store) = (own, own)
         }
-        let ownLedger: SQLiteLedger?
+        let ownLedger: (any KeptLedger)?
         let ledger: any Ledger
         if let given = extensions.ledger {
             (ownLedger, ledger) = (nil, given)
         } else {
-            let file = try SQLiteLedger(
-                path: configuration.store.ledgerDatabase, waiting: configuration.ledger.queue, group: configuration.ledger.group,
-                lockTimeout: Double(configuration.ledger.patience.milliseconds) / 1_000, reading: configuration.store.reading, now: clock)
-            (ownLedger, ledger) = (file, file)
+            let kept = try configuration.openLedger(now: clock)
+            (ownLedger, ledger) = (kept, kept)
         }
         let archive: (any LedgerArchive)? = ownLedger ?? (extensions.ledger as? any LedgerArchive)
         // After the stores, whose complaint about a missing folder says more.
@@ -68,7 +66,7 @@ extension FeedService {
             variesByOrigin: !configuration.crossOrigin.origins.isEmpty, clock: clock, logger: logger)
         let polling = ownStore.map { store in
             SourcePolling(
-                declared.sources, policy: configuration.sources.policy, into: store, at: database, now: clock, logger: logger)
+                declared.sources, policy: configuration.sources.policy, into: store, at: items, now: clock, logger: logger)
         }
         let pageMetrics = PageMetrics(registry: telemetry.registry)
         let delivery = CampaignDelivery(
@@ -167,7 +165,8 @@ extension FeedService {
             listeners.serve(composition.feeds)
         }
 
-        let trackers = (ownLedger ?? (extensions.ledger as? any TrackerLedger)).map { ledger in
+        let tracked: (any TrackerLedger)? = ownLedger ?? (extensions.ledger as? any TrackerLedger)
+        let trackers = tracked.map { ledger in
             TrackerCalling(
                 ledger: ledger,
                 sources: [
@@ -189,7 +188,7 @@ extension FeedService {
             HealthRoutes(store: store, ledger: ledger, state: state, tag: "Health").routes
             + MetricsRoutes(registry: telemetry.registry, samples: samples.read).routes
             + OperatorRoutes(
-                store: ownStore, database: database, kinds: kinds, settings: configuration.admin, archive: archive,
+                store: ownStore, location: items, kinds: kinds, settings: configuration.admin, archive: archive,
                 prefixes: declared.file.advertisementPrefixes, pictures: pictures.manager, polling: polling,
                 owners: { viewer in
                     IdempotencyKeys(clients: ClientReader(settings: configuration.events, keys: keys), keys: keys).owners(of: viewer)
@@ -269,7 +268,7 @@ extension FeedService {
                 await audit?.close()
                 // Nothing writes any more: each database is to be one whole file, for whoever copies it.
                 do {
-                    try await ownLedger?.completeFile()
+                    try await ownLedger?.complete()
                     try await ownStore?.completeFile()
                 } catch {
                     logger.notice("a database keeps its -wal file, which belongs to it", metadata: ["error": "\(error)"])

@@ -10,8 +10,8 @@ struct ServiceSamples: Sendable {
     let live: LiveComposition
     let cellCounters: FinishedCells.Counters
     /// Nil where a program brought its own, as the ledger and the sources.
-    let store: SQLiteStore?
-    let ledger: SQLiteLedger?
+    let store: (any ItemStore)?
+    let ledger: (any KeptLedger)?
     let polling: SourcePolling?
     let trackers: TrackerBoard?
     let pictures: ImageNetworkManager

@@ -13,7 +13,7 @@ public struct SourceRun: Sendable {
 
     private let source: RemoteSource
     private let transfers: Transfers
-    private let database: String
+    private let location: any ItemLocation
     private let report: @Sendable (BadSourceItem) -> Void
     private let told: @Sendable (SourceProgress) -> Void
     private let version: @Sendable () -> StoreVersion?
@@ -28,9 +28,18 @@ public struct SourceRun: Sendable {
         _ source: RemoteSource, transfers: Transfers, database: String, report: @escaping @Sendable (BadSourceItem) -> Void = { _ in },
         told: @escaping @Sendable (SourceProgress) -> Void = { _ in }, version: @escaping @Sendable () -> StoreVersion? = { nil }
     ) {
+        self.init(source, transfers: transfers, into: ItemFile(database), report: report, told: told, version: version)
+    }
+
+    /// The same for items that need not be in a file.
+    package init(
+        _ source: RemoteSource, transfers: Transfers, into location: any ItemLocation,
+        report: @escaping @Sendable (BadSourceItem) -> Void = { _ in }, told: @escaping @Sendable (SourceProgress) -> Void = { _ in },
+        version: @escaping @Sendable () -> StoreVersion? = { nil }
+    ) {
         self.source = source
         self.transfers = transfers
-        self.database = database
+        self.location = location
         self.report = report
         self.told = told
         self.version = version
@@ -41,7 +50,7 @@ public struct SourceRun: Sendable {
     public func run(_ memory: inout SourceMemory) async throws -> SourceOutcome {
         do {
             let outcome = try await synchronise(&memory)
-            SourceRecord(of: outcome).save(source.name, beside: database)
+            SourceRecord(of: outcome).save(source.name, beside: location.companions)
             return outcome
         } catch let error as SnapshotRefusal {
             throw SourceFailure.refused(error)
@@ -53,7 +62,7 @@ public struct SourceRun: Sendable {
     private func synchronise(_ memory: inout SourceMemory) async throws -> SourceOutcome {
         var mayAsk = !memory.pages.isEmpty && memory.pages.allSatisfy(\.hasValidator)
         for _ in 0..<Self.attempts {
-            let stage = SourceStage(source, database: database, report: report)
+            let stage = SourceStage(source, into: location, report: report)
             do {
                 guard let read = try await readAll(stage, ifChangedSince: mayAsk ? memory.pages.first : nil) else {
                     // The first page is as it was; the others have to say so too.

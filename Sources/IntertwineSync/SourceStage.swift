@@ -12,21 +12,21 @@ final class SourceStage: @unchecked Sendable {
     private static let batchSize = 256
 
     private let source: RemoteSource
-    private let database: String
+    private let location: any ItemLocation
     private let report: @Sendable (BadSourceItem) -> Void
     private let queue: DispatchQueue
     private let isCancelled = Atomic(false)
 
-    private var snapshot: SourceSnapshot?
+    private var snapshot: (any SourceCollection)?
     private var reader: RemotePageReader?
     private var hash = SHA256()
     /// With the place of each on its page.
     private var batch: [(item: ValidItem, number: Int)] = []
     private var progress = SourceProgress()
 
-    init(_ source: RemoteSource, database: String, report: @escaping @Sendable (BadSourceItem) -> Void) {
+    init(_ source: RemoteSource, into location: any ItemLocation, report: @escaping @Sendable (BadSourceItem) -> Void) {
         self.source = source
-        self.database = database
+        self.location = location
         self.report = report
         queue = DispatchQueue(label: "intertwine.source.\(source.name)")
     }
@@ -83,9 +83,9 @@ final class SourceStage: @unchecked Sendable {
         try await perform { try $0.opened().isInStep() }
     }
 
-    private func opened() throws -> SourceSnapshot {
+    private func opened() throws -> any SourceCollection {
         if let snapshot { return snapshot }
-        let opened = try SourceSnapshot(of: source.name, kind: source.kind, into: database)
+        let opened = try location.collection(of: source.name, kind: source.kind)
         snapshot = opened
         return opened
     }

@@ -75,7 +75,7 @@ struct ExportEvents: AsyncParsableCommand {
 
     func run() async throws {
         guard since >= 0 else { throw ValidationError("--since takes a marker of an earlier export") }
-        guard let ledger = try SQLiteLedger(of: try await options.configuration().store) else { return }
+        guard let ledger = try await options.configuration().existingLedger() else { return }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
         var marker = since

@@ -36,11 +36,11 @@ struct Import: AsyncParsableCommand {
         let opened = try files.map { try Opened($0) }
         if !dryRun { configuration.store.makeDataFolder() }
         // Where SQLite sorts what does not fit into memory: beside the store, which is on a disk that holds it.
-        setenv("SQLITE_TMPDIR", (configuration.store.database as NSString).deletingLastPathComponent, 0)
+        setenv("SQLITE_TMPDIR", configuration.store.path(of: ""), 0)
         var name = ""
-        let importer = try ItemImport(
-            into: configuration.store.database, kinds: try configuration.itemKinds(), sections: try configuration.sectionPlans(),
-            policy: dryRun ? .skip : onError, isCompressed: gzip, isRehearsal: dryRun
+        let importer = try configuration.store.items().importer(
+            kinds: try configuration.itemKinds(), sections: try configuration.sectionPlans(), policy: dryRun ? .skip : onError,
+            isCompressed: gzip, limit: .max, isRehearsal: dryRun
         ) { bad in
             Output.complain("\(name): \(bad)\(onError == .skip ? ", skipped" : "")")
         }

@@ -35,7 +35,7 @@ struct Report: AsyncParsableCommand {
         let last = to ?? CalendarDay.today
         let first = from ?? CalendarDay(number: last.number - 29)
         guard first.number <= last.number else { throw ValidationError("--from is later than --to") }
-        let ledger = try SQLiteLedger(of: configuration.store)
+        let ledger = try configuration.existingLedger()
         let prefixes = try configuration.advertisementPrefixes()
         let question = LedgerReport.Question(
             days: Int(first.number)...Int(last.number), by: by, and: and, prefixes: prefixes, countsViewers: viewers)
@@ -100,15 +100,4 @@ extension CalendarDay: ExpressibleByArgument {
     }
 
     static var today: CalendarDay { CalendarDay(ofSecond: Int64(Date().timeIntervalSince1970.rounded(.down))) }
-}
-
-extension SQLiteLedger {
-    /// The ledger of a store; nil where there are items and nothing has happened to them yet.
-    ///
-    /// - Throws: `StoreError.unusable` where there is neither.
-    convenience init?(of store: StoreSettings) throws {
-        let files = FileManager.default
-        guard files.fileExists(atPath: store.ledgerDatabase) || !files.fileExists(atPath: store.database) else { return nil }
-        try self.init(existing: store.ledgerDatabase)
-    }
 }

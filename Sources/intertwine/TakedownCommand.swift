@@ -99,7 +99,7 @@ struct TakedownCommand: AsyncParsableCommand {
     }
 }
 
-extension SQLiteStore {
+extension ItemStore {
     /// All takedowns, in the order of kind and id, however many they are.
     fileprivate func forEachBatchOfTakedowns(_ body: ([Takedown]) async throws -> Void) async throws {
         let limit = 1_000
@@ -115,13 +115,13 @@ extension SQLiteStore {
 
 extension SettingOptions {
     /// The configuration, and the store that it names, which has to be there.
-    fileprivate func existingStore() async throws -> (configuration: ServiceConfiguration, store: SQLiteStore) {
+    fileprivate func existingStore() async throws -> (configuration: ServiceConfiguration, store: any ItemStore) {
         let configuration = try await configuration()
-        let path = configuration.store.database
-        guard FileManager.default.fileExists(atPath: path) else {
-            throw Refusal("\(path): there is no store; store.database, or --database, says where it is")
+        let items = try configuration.store.items()
+        guard items.isThere else {
+            throw Refusal("\(items.shown): there is no store; store.database, or --database, says where it is")
         }
-        return (configuration, try SQLiteStore(path: path))
+        return (configuration, try items.open(reading: ReadLimits()))
     }
 }
 

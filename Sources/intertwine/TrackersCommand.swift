@@ -32,7 +32,7 @@ struct TrackersCommand: AsyncParsableCommand {
 
     func run() async throws {
         let configuration = try await options.configuration()
-        let ledger = try SQLiteLedger(of: configuration.store)
+        let ledger = try configuration.existingLedger()
         let summary = try await ledger?.trackerSummary() ?? TrackerSummary()
         let waiting = try await ledger?.trackerCalls(givenUp: false, limit: limit) ?? []
         let givenUp = try await ledger?.trackerCalls(givenUp: true, limit: limit) ?? []

@@ -116,4 +116,44 @@ struct PostgresFeedStoreTests {
         try holder.execute("ROLLBACK")
         #expect(try await store.remove(kind: "user", id: "a"))
     }
+
+    @Test("an import is there at its end, of twins the last at the place of the first, with advertisements where they were listed")
+    func imports() async throws {
+        _ = try await store.put(user("old"))
+        let lines = [
+            #"{"klass":"user","id":"a","username":"A","avatarUrl":"https://example.com/1.png","type":"regular"}"#,
+            #"{"klass":"advertisement","id":"1","contentUrl":"https://a.example/c","clickthroughUrl":"https://a.example/","type":"image"}"#,
+            #"{"klass":"user","id":"n l","username":"N","avatarUrl":"https://example.com/1.png","type":"regular"}"#,
+            #"{"klass":"user","id":"a","username":"A","avatarUrl":"https://example.com/1.png","type":"featured"}"#,
+        ]
+        let items = PostgresItems(try PostgresAddress(database.uri), companions: "")
+        func begin(isRehearsal: Bool = false) throws -> ItemImport {
+            let new = try items.importer(
+                kinds: .standard, sections: [], policy: .stop, isCompressed: false, limit: .max, isRehearsal: isRehearsal, report: { _ in })
+            try new.append(Array(lines.joined(separator: "\n").utf8))
+            try new.endOfFile()
+            return new
+        }
+        let rehearsal = try begin(isRehearsal: true).commit()
+        #expect(rehearsal.added == 3 && rehearsal.replaced == 1)
+        let version = store.version
+        let running = try begin()
+        // Nobody waits for it, or sees anything of it.
+        _ = try await store.put(user("while it runs"))
+        let summary = try running.commit()
+        #expect(summary.added == 3 && summary.replaced == 1 && summary.items == 4)
+        #expect(try await ids(store) == ["old", "while it runs", "a", "n l"])
+        try await eventually { store.version != version }
+        #expect(try await store.read { try $0.item(kind: "user", id: "a") }?.variant == "featured")
+        let listed = try await store.read { try $0.listings(in: .content, between: .min ..< .max, limit: 9) }
+        let place = try await store.read { try $0.item(kind: "user", id: "a") }?.position
+        #expect(listed.map(\.item.id) == ["1"] && listed.first?.position == place)
+        // Again: nothing new, and what was taken down stays away.
+        _ = try await store.takeDown(ItemKey(kind: "user", id: "a"), reason: nil, at: 5) { _ in }
+        let again = try begin().commit()
+        #expect(again.added == 0 && again.replaced == 2 && again.withheld.count == 2)
+        let cancelled = try begin()
+        cancelled.rollback()
+        #expect(try await ids(store) == ["old", "while it runs", "n l"])
+    }
 }

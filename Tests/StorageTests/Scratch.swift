@@ -8,7 +8,7 @@ import TestSupport
 /// A folder of one test's own, removed with it.
 final class Scratch: Sendable {
     let folder: String
-    private let database = Mutex<PostgresServer.Database?>(nil)
+    private let database = Mutex<PostgresItems?>(nil)
 
     init() throws {
         folder = NSTemporaryDirectory() + "intertwine-" + UUID().uuidString
@@ -81,25 +81,22 @@ enum StoreKind: CaseIterable {
 extension Scratch {
     /// The store of the test: in `items.sqlite`, or in a database of its own.
     func store(_ kind: StoreKind) throws -> any ItemStore {
-        switch kind {
-        case .sqlite: try SQLiteStore(path: path("items.sqlite"))
-        case .postgresql: try PostgresFeedStore(address())
-        }
+        try items(kind).open(reading: ReadLimits())
     }
 
     /// An import into that store.
     func importer(_ kind: StoreKind, kinds: ItemKinds = .standard, sections: [SectionPlan] = []) throws -> ItemImport {
-        switch kind {
-        case .sqlite: try ItemImport(into: path("items.sqlite"), kinds: kinds, sections: sections)
-        case .postgresql: ItemImport(into: try PostgresImport(address(), sections: sections), at: "the database", kinds: kinds)
-        }
+        try items(kind).importer(
+            kinds: kinds, sections: sections, policy: .stop, isCompressed: false, limit: .max, isRehearsal: false, report: { _ in })
     }
 
-    private func address() throws -> PostgresAddress {
-        try database.withLock { database in
-            let known = try database ?? PostgresServer.shared().makeDatabase()
-            database = known
-            return try PostgresAddress(known.uri)
+    func items(_ kind: StoreKind) throws -> any ItemLocation {
+        guard kind == .postgresql else { return ItemFile(path("items.sqlite")) }
+        return try database.withLock { database in
+            if let database { return database }
+            let made = PostgresItems(try PostgresAddress(PostgresServer.shared().makeDatabase().uri), companions: path("items"))
+            database = made
+            return made
         }
     }
 }

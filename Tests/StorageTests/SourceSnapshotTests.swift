@@ -15,11 +15,13 @@ struct SourceSnapshotTests {
 
     /// Applies users by their ids; an id with an exclamation mark is the same item, changed.
     @discardableResult
-    private func apply(_ ids: [String], of source: String = "people", removing share: Double = 0.5) throws -> SourceChanges {
-        let snapshot = try SourceSnapshot(of: source, kind: UserKind(), into: path)
+    private func apply(
+        _ kind: StoreKind, _ ids: [String], of source: String = "people", removing share: Double = 0.5
+    ) throws -> SourceChanges {
+        let snapshot = try scratch.items(kind).collection(of: source, kind: UserKind())
         #expect(
             try snapshot.add(ids.map { try user($0.replacing("!", with: ""), variant: $0.hasSuffix("!") ? "featured" : "regular") }) == [])
-        return try snapshot.apply(removing: share)
+        return try snapshot.apply(removing: share) { _ in }
     }
 
     private func expect(
@@ -31,143 +33,144 @@ struct SourceSnapshotTests {
         #expect(counts == expected, sourceLocation: sourceLocation)
     }
 
-    @Test("add what is new in the source's order, replace what changed in its place, and remove what is gone")
-    func merges() async throws {
-        let store = try SQLiteStore(path: path)
-        expect(try apply(["d", "b", "a"]), 3, 0, 0, 0)
+    @Test(
+        "add what is new in the source's order, replace what changed in its place, and remove what is gone", arguments: StoreKind.allCases)
+    func merges(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
+        expect(try apply(kind, ["d", "b", "a"]), 3, 0, 0, 0)
         #expect(try await store.ids() == ["d", "b", "a"])
-        expect(try apply(["z", "a!", "d", "y"]), 2, 1, 1, 1)
+        expect(try apply(kind, ["z", "a!", "d", "y"]), 2, 1, 1, 1)
         #expect(try await store.ids() == ["d", "a", "z", "y"])
         let changed = try await store.read { try $0.item(kind: "user", id: "a") }
         #expect(changed?.variant == "featured")
     }
 
-    @Test("write nothing where all is the same, so that pages stay valid")
-    func unchanged() async throws {
-        let store = try SQLiteStore(path: path)
-        try apply(["a", "b"])
+    @Test("write nothing where all is the same, so that pages stay valid", arguments: StoreKind.allCases)
+    func unchanged(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
+        try apply(kind, ["a", "b"])
         let version = store.version
-        expect(try apply(["b", "a"]), 0, 0, 0, 2)
+        expect(try apply(kind, ["b", "a"]), 0, 0, 0, 2)
         #expect(store.version == version)
-        try apply(["a", "b", "c"])
+        try apply(kind, ["a", "b", "c"])
         #expect(store.version != version)
     }
 
-    @Test("that lack more than may go at once, or everything, are refused and change nothing")
-    func refused() async throws {
-        let store = try SQLiteStore(path: path)
-        try apply(["a", "b", "c", "d"])
+    @Test("that lack more than may go at once, or everything, are refused and change nothing", arguments: StoreKind.allCases)
+    func refused(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
+        try apply(kind, ["a", "b", "c", "d"])
         let version = store.version
-        let error = #expect(throws: SnapshotRefusal.self) { try apply(["a", "x"]) }
+        let error = #expect(throws: SnapshotRefusal.self) { try apply(kind, ["a", "x"]) }
         #expect(error?.description.hasPrefix("3 of 4 items would be removed, more than the share of 0.5 that may go at once; ") == true)
-        #expect(throws: SnapshotRefusal.empty) { try apply([]) }
-        #expect(throws: SnapshotRefusal.empty) { try apply([], of: "new") }
-        #expect(throws: SnapshotRefusal.self) { try apply(["a", "b", "c"], removing: 0) }
+        #expect(throws: SnapshotRefusal.empty) { try apply(kind, []) }
+        #expect(throws: SnapshotRefusal.empty) { try apply(kind, [], of: "new") }
+        #expect(throws: SnapshotRefusal.self) { try apply(kind, ["a", "b", "c"], removing: 0) }
         #expect(store.version == version)
-        expect(try apply(["a", "b"]), 0, 0, 2, 2)
-        expect(try apply([], removing: 1), 0, 0, 2, 0)
+        expect(try apply(kind, ["a", "b"]), 0, 0, 2, 2)
+        expect(try apply(kind, [], removing: 1), 0, 0, 2, 0)
         #expect(try await store.ids().isEmpty)
     }
 
-    @Test("never remove what was there before, or was changed by somebody else since")
-    func others() async throws {
-        let store = try SQLiteStore(path: path)
+    @Test("never remove what was there before, or was changed by somebody else since", arguments: StoreKind.allCases)
+    func others(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
         _ = try await store.put(user("mine"))
-        expect(try apply(["mine!", "edited", "b", "c"]), 3, 1, 0, 0)
+        expect(try apply(kind, ["mine!", "edited", "b", "c"]), 3, 1, 0, 0)
         _ = try await store.put(user("edited", variant: "featured"))
-        expect(try apply(["b", "c", "d"]), 1, 0, 0, 2, released: 2)
+        expect(try apply(kind, ["b", "c", "d"]), 1, 0, 0, 2, released: 2)
         #expect(try await store.ids() == ["mine", "edited", "b", "c", "d"])
         // They are none of the source's any more.
-        expect(try apply(["b", "c", "d"]), 0, 0, 0, 3)
+        expect(try apply(kind, ["b", "c", "d"]), 0, 0, 0, 3)
     }
 
-    @Test("of two sources that share an item remove it when the last one drops it")
-    func shared() async throws {
-        let store = try SQLiteStore(path: path)
-        try apply(["a", "b"], of: "one")
-        expect(try apply(["b", "c"], of: "two"), 1, 1, 0, 0)
-        expect(try apply(["a"], of: "one"), 0, 0, 0, 1, released: 1)
+    @Test("of two sources that share an item remove it when the last one drops it", arguments: StoreKind.allCases)
+    func shared(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
+        try apply(kind, ["a", "b"], of: "one")
+        expect(try apply(kind, ["b", "c"], of: "two"), 1, 1, 0, 0)
+        expect(try apply(kind, ["a"], of: "one"), 0, 0, 0, 1, released: 1)
         #expect(try await store.ids() == ["a", "b", "c"])
-        expect(try apply(["c"], of: "two"), 0, 0, 1, 1)
+        expect(try apply(kind, ["c"], of: "two"), 0, 0, 1, 1)
         #expect(try await store.ids() == ["a", "c"])
     }
 
-    @Test("bring back what somebody removed, and take the items of a kind along that the source had before")
-    func kinds() async throws {
-        let store = try SQLiteStore(path: path)
-        try apply(["a", "b"])
+    @Test("bring back what somebody removed, and take the items of a kind along that the source had before", arguments: StoreKind.allCases)
+    func kinds(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
+        try apply(kind, ["a", "b"])
         _ = try await store.remove(kind: "user", id: "a")
-        expect(try apply(["a", "b"]), 1, 0, 0, 1)
-        let snapshot = try SourceSnapshot(of: "people", kind: AdvertisementKind(), into: path)
+        expect(try apply(kind, ["a", "b"]), 1, 0, 0, 1)
+        let snapshot = try scratch.items(kind).collection(of: "people", kind: AdvertisementKind())
         _ = try snapshot.add([try advertisement("a")])
-        expect(try snapshot.apply(removing: 1), 1, 0, 2, 0)
+        expect(try snapshot.apply(removing: 1) { _ in }, 1, 0, 2, 0)
         #expect(try await store.ids().isEmpty)
         #expect(try await store.ids(.advertisements) == ["a"])
     }
 
-    @Test("write over again what somebody else wrote over it, and say so")
-    func restores() async throws {
-        let store = try SQLiteStore(path: path)
-        try apply(["a", "b!", "c"])
-        #expect(try isInStep())
+    @Test("write over again what somebody else wrote over it, and say so", arguments: StoreKind.allCases)
+    func restores(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
+        try apply(kind, ["a", "b!", "c"])
+        #expect(try isInStep(kind))
         let version = store.version
         _ = try await store.put(user("x"))
-        #expect(try isInStep())
+        #expect(try isInStep(kind))
         _ = try await store.put(user("b", avatar: "https://example.com/other.png"))
-        #expect(try !isInStep())
+        #expect(try !isInStep(kind))
         #expect(store.version != version)
-        expect(try apply(["a", "b!", "c"]), 0, 1, 0, 2)
-        #expect(try isInStep())
+        expect(try apply(kind, ["a", "b!", "c"]), 0, 1, 0, 2)
+        #expect(try isInStep(kind))
         #expect(try await store.read { try $0.item(kind: "user", id: "b") }?.body == user("b").body)
         _ = try await store.remove(kind: "user", id: "c")
-        #expect(try !isInStep())
-        expect(try apply(["a", "b!", "c"]), 1, 0, 0, 2)
+        #expect(try !isInStep(kind))
+        expect(try apply(kind, ["a", "b!", "c"]), 1, 0, 0, 2)
         #expect(try await store.ids() == ["a", "b", "x", "c"])
-        #expect(try isInStep("nobody"))
+        #expect(try isInStep(kind, "nobody"))
     }
 
-    private func isInStep(_ source: String = "people") throws -> Bool {
-        let snapshot = try SourceSnapshot(of: source, kind: UserKind(), into: path)
+    private func isInStep(_ kind: StoreKind, _ source: String = "people") throws -> Bool {
+        let snapshot = try scratch.items(kind).collection(of: source, kind: UserKind())
         defer { snapshot.discard() }
         return try snapshot.isInStep()
     }
 
-    @Test("of two sources do not fight for an item that both list, each in its own way")
-    func peace() async throws {
-        let store = try SQLiteStore(path: path)
-        try apply(["a", "b"], of: "one")
-        try apply(["a!", "c"], of: "two")
-        #expect(try isInStep("one") && isInStep("two"))
+    @Test("of two sources do not fight for an item that both list, each in its own way", arguments: StoreKind.allCases)
+    func peace(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
+        try apply(kind, ["a", "b"], of: "one")
+        try apply(kind, ["a!", "c"], of: "two")
+        #expect(try isInStep(kind, "one") && isInStep(kind, "two"))
         let version = store.version
-        expect(try apply(["a", "b"], of: "one"), 0, 0, 0, 2)
-        expect(try apply(["a!", "c"], of: "two"), 0, 0, 0, 2)
+        expect(try apply(kind, ["a", "b"], of: "one"), 0, 0, 0, 2)
+        expect(try apply(kind, ["a!", "c"], of: "two"), 0, 0, 0, 2)
         #expect(store.version == version)
         _ = try await store.put(user("a", avatar: "https://example.com/other.png"))
-        #expect(try !isInStep("one") && !isInStep("two"))
-        expect(try apply(["a", "b"], of: "one"), 0, 1, 0, 1)
-        #expect(try isInStep("one") && isInStep("two"))
+        #expect(try !isInStep(kind, "one") && !isInStep(kind, "two"))
+        expect(try apply(kind, ["a", "b"], of: "one"), 0, 1, 0, 1)
+        #expect(try isInStep(kind, "one") && isInStep(kind, "two"))
     }
 
-    @Test("count for the share what would be removed, not what is let go")
-    func share() async throws {
-        let store = try SQLiteStore(path: path)
+    @Test("count for the share what would be removed, not what is let go", arguments: StoreKind.allCases)
+    func share(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
         _ = try await store.put(user("mine"))
-        try apply(["mine!", "edited", "shared", "gone", "a"])
-        try apply(["shared"], of: "other")
+        try apply(kind, ["mine!", "edited", "shared", "gone", "a"])
+        try apply(kind, ["shared"], of: "other")
         _ = try await store.put(user("edited", variant: "featured"))
-        #expect(throws: SnapshotRefusal.tooManyGone(1, of: 5, share: 0.1)) { try apply(["a"], removing: 0.1) }
-        expect(try apply(["a"], removing: 0.2), 0, 0, 1, 1, released: 3)
+        #expect(throws: SnapshotRefusal.tooManyGone(1, of: 5, share: 0.1)) { try apply(kind, ["a"], removing: 0.1) }
+        expect(try apply(kind, ["a"], removing: 0.2), 0, 0, 1, 1, released: 3)
         #expect(try await store.ids() == ["mine", "edited", "shared", "a"])
     }
 
-    @Test("name what occurs twice, and keep the first")
-    func twice() async throws {
-        let snapshot = try SourceSnapshot(of: "people", kind: UserKind(), into: path)
+    @Test("name what occurs twice, and keep the first", arguments: StoreKind.allCases)
+    func twice(kind: StoreKind) async throws {
+        let snapshot = try scratch.items(kind).collection(of: "people", kind: UserKind())
         #expect(try snapshot.add([try user("a"), try user("b"), try user("a", variant: "featured")]) == [2])
         #expect(try snapshot.add([try user("b")]) == [0])
         #expect(snapshot.count == 2)
-        _ = try snapshot.apply(removing: 0.5)
-        #expect(try await SQLiteStore(path: path).ids() == ["a", "b"])
+        _ = try snapshot.apply(removing: 0.5) { _ in }
+        #expect(try await scratch.store(kind).ids() == ["a", "b"])
     }
 
     @Test("are collected by one at a time for each source, and leave no file behind")
@@ -178,24 +181,36 @@ struct SourceSnapshotTests {
         let other = try SourceSnapshot(of: "others", kind: UserKind(), into: path)
         first.discard()
         other.discard()
-        try apply(["a"])
+        try apply(.sqlite, ["a"])
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.folder).filter { $0.contains("source") } == [])
         #expect(throws: StoreError.self) { try first.add([try user("a")]) }
         #expect(throws: StoreError.self) { try other.apply(removing: 1) }
     }
 
+    @Test("are collected by one at a time for each source, on however many machines")
+    func exclusiveOnServer() throws {
+        let (items, kind) = (try scratch.items(.postgresql), UserKind())
+        let first = try items.collection(of: "people", kind: kind)
+        #expect(throws: SnapshotRefusal.busy("people")) { try items.collection(of: "people", kind: kind) }
+        let other = try items.collection(of: "others", kind: kind)
+        first.discard()
+        other.discard()
+        try apply(.postgresql, ["a"])
+        #expect(throws: StoreError.self) { try first.add([try user("a")]) }
+    }
+
     @Test("take nothing from what a process left behind that died while it collected")
     func leftovers() async throws {
         _ = try scratch.write(String(repeating: "rubbish", count: 10_000), to: "items.sqlite.source-people")
-        try apply(["a"])
+        try apply(.sqlite, ["a"])
         #expect(try await SQLiteStore(path: path).ids() == ["a"])
     }
 
-    @Test("are taken back whole where the application is broken off")
-    func brokenOff() async throws {
-        let store = try SQLiteStore(path: path)
-        try apply(["old"])
-        let snapshot = try SourceSnapshot(of: "people", kind: UserKind(), into: path)
+    @Test("are taken back whole where the application is broken off", arguments: StoreKind.allCases)
+    func brokenOff(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
+        try apply(kind, ["old"])
+        let snapshot = try scratch.items(kind).collection(of: "people", kind: UserKind())
         _ = try snapshot.add(try (0..<5_000).map { try user("u\($0)") } + [try user("old")])
         struct Enough: Error {}
         #expect(throws: Enough.self) { try snapshot.apply(removing: 1) { if $0 > 2_000 { throw Enough() } } }
@@ -204,15 +219,15 @@ struct SourceSnapshotTests {
         _ = try await store.put(user("new"))
     }
 
-    @Test("leave others free to write while they are collected")
-    func concurrent() async throws {
-        let store = try SQLiteStore(path: path)
-        let snapshot = try SourceSnapshot(of: "people", kind: UserKind(), into: path)
+    @Test("leave others free to write while they are collected", arguments: StoreKind.allCases)
+    func concurrent(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
+        let snapshot = try scratch.items(kind).collection(of: "people", kind: UserKind())
         _ = try snapshot.add([try user("a")])
         _ = try await store.put(user("b"))
         _ = try snapshot.add([try user("c")])
         #expect(try await store.ids() == ["b"])
-        _ = try snapshot.apply(removing: 0.5)
+        _ = try snapshot.apply(removing: 0.5) { _ in }
         #expect(try await store.ids() == ["b", "a", "c"])
     }
 }

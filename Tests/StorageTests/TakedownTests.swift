@@ -6,87 +6,88 @@ import Testing
 @Suite("Takedowns")
 struct TakedownTests {
     let scratch: Scratch
-    let path: String
-    let store: SQLiteStore
 
     init() throws {
         scratch = try Scratch()
-        path = scratch.path("items.sqlite")
-        store = try SQLiteStore(path: path)
     }
 
     private func key(_ id: String) -> ItemKey { ItemKey(kind: "user", id: id) }
 
-    private func importUsers(_ ids: String...) throws -> ImportSummary {
-        let importer = try ItemImport(into: path)
+    private func importUsers(_ kind: StoreKind, _ ids: String...) throws -> ImportSummary {
+        let importer = try scratch.importer(kind)
         try importer.append(Array(ids.map { line(user: $0) }.joined(separator: "\n").utf8))
         try importer.endOfFile()
         return try importer.commit()
     }
 
-    private func snapshot(_ ids: String...) throws -> SourceChanges {
-        let snapshot = try SourceSnapshot(of: "people", kind: UserKind(), into: path)
+    private func snapshot(_ kind: StoreKind, _ ids: String...) throws -> SourceChanges {
+        let snapshot = try scratch.items(kind).collection(of: "people", kind: UserKind())
         _ = try snapshot.add(ids.map { try user($0) })
-        return try snapshot.apply(removing: 1)
+        return try snapshot.apply(removing: 1) { _ in }
     }
 
-    private func isInStep() throws -> Bool {
-        let snapshot = try SourceSnapshot(of: "people", kind: UserKind(), into: path)
+    private func isInStep(_ kind: StoreKind) throws -> Bool {
+        let snapshot = try scratch.items(kind).collection(of: "people", kind: UserKind())
         defer { snapshot.discard() }
         return try snapshot.isInStep()
     }
 
-    @Test("what an operator removes stays away from imports and sources until it is released")
-    func withheld() async throws {
-        #expect(try snapshot("a", "b", "c").added == 3)
+    @Test("what an operator removes stays away from imports and sources until it is released", arguments: StoreKind.allCases)
+    func withheld(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
+        #expect(try snapshot(kind, "a", "b", "c").added == 3)
         #expect(try await store.takeDown(key("b"), reason: "a complaint", at: 5))
         #expect(try await store.takeDown(key("never seen"), at: 6) == false)
-        #expect(try await store.takedowns(limit: 9).map(\.item) == [key("b"), key("never seen")])
+        #expect(try await store.takedowns(after: nil, limit: 9).map(\.item) == [key("b"), key("never seen")])
         #expect(try await store.takedown(of: key("b")) == Takedown(item: key("b"), at: 5, reason: "a complaint"))
         // The source is asked no more often than before for what it may not bring.
-        #expect(try isInStep())
+        #expect(try isInStep(kind))
         let version = store.version
-        let again = try snapshot("a", "b", "c")
+        let again = try snapshot(kind, "a", "b", "c")
         #expect(again.withheld.count == 1 && again.unchanged == 2 && again.isEmpty && store.version == version)
-        let imported = try importUsers("a", "b", "never seen", "d")
+        let imported = try importUsers(kind, "a", "b", "never seen", "d")
         #expect(imported.added == 1 && imported.replaced == 1 && imported.withheld.count == 2 && imported.items == 4)
         #expect(try await store.ids() == ["a", "c", "d"])
         // Released, it is missed at once, and brought.
         #expect(try await store.release([key("b"), key("c")]) == 1)
-        #expect(try !isInStep())
-        #expect(try snapshot("a", "b", "c").added == 1)
+        #expect(try !isInStep(kind))
+        #expect(try snapshot(kind, "a", "b", "c").added == 1)
         #expect(try await store.ids() == ["a", "c", "d", "b"])
     }
 
-    @Test("what a source lists for the first time while it is taken down comes with the release, though the source has not changed")
-    func unseen() async throws {
+    @Test(
+        "what a source lists for the first time while it is taken down comes with the release, though the source has not changed",
+        arguments: StoreKind.allCases)
+    func unseen(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
         _ = try await store.takeDown(key("b"))
-        #expect(try snapshot("a", "b").withheld.count == 1)
-        #expect(try isInStep())
+        #expect(try snapshot(kind, "a", "b").withheld.count == 1)
+        #expect(try isInStep(kind))
         _ = try await store.release([key("b")])
-        #expect(try !isInStep())
-        #expect(try snapshot("a", "b").added == 1)
+        #expect(try !isInStep(kind))
+        #expect(try snapshot(kind, "a", "b").added == 1)
         // It is the source's own: gone from there, it goes.
-        #expect(try snapshot("a").removed == 1)
+        #expect(try snapshot(kind, "a").removed == 1)
     }
 
-    @Test("operations that remove take down; what an operator puts there one by one is released")
-    func operations() async throws {
+    @Test("operations that remove take down; what an operator puts there one by one is released", arguments: StoreKind.allCases)
+    func operations(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
         for id in ["a", "b", "c", "d"] { _ = try await store.put(user(id)) }
         _ = try await store.apply([.remove(key("a"))], reason: "old", at: 7)
         #expect(try await store.takedown(of: key("a")) == Takedown(item: key("a"), at: 7, reason: "old"))
         _ = try await store.apply([.clear(section: SectionPlan.mainName)], at: 8)
         #expect(try await store.takedowns(after: key("a"), limit: 2).map(\.item.id) == ["b", "c"])
-        #expect(try importUsers("a", "b", "c", "d").withheld.count == 4)
+        #expect(try importUsers(kind, "a", "b", "c", "d").withheld.count == 4)
         _ = try await store.apply([.append(user("b")), .insert(user("c"), .before(key("b")))])
         #expect(try await store.put(user("d")) == .added)
         #expect(try await store.ids() == ["c", "b", "d"])
-        #expect(try await store.takedowns(limit: 9).map(\.item.id) == ["a"])
+        #expect(try await store.takedowns(after: nil, limit: 9).map(\.item.id) == ["a"])
         // A list of operations that fails takes nothing down.
         await #expect(throws: StoreOperationFault.self) { try await store.apply([.remove(key("b")), .remove(key("x"))]) }
-        #expect(try await store.takedowns(limit: 9).count == 1)
+        #expect(try await store.takedowns(after: nil, limit: 9).count == 1)
         // What a program of one's own removes may come again.
         #expect(try await store.remove(kind: "user", id: "b"))
-        #expect(try importUsers("b").added == 1)
+        #expect(try importUsers(kind, "b").added == 1)
     }
 }

@@ -32,6 +32,12 @@ package struct PostgresAddress: Sendable, Hashable {
             if let value = option.pointee.val { values[String(cString: keyword)] = String(cString: value) }
             option += 1
         }
+        // A password with an @ or a / in it would be taken for a host's name, a port or the database's name, and be shown.
+        guard !["host", "dbname"].contains(where: { values[$0]?.contains("@") == true }),
+            values["port"]?.allSatisfy({ $0.isASCII && $0.isNumber || $0 == "," }) != false
+        else {
+            throw .unusable("the address of the PostgreSQL database cannot be read: in a password, @ is written %40 and / is written %2F")
+        }
         self.uri = uri
         password = values["password"] ?? ""
         let user = values["user"].map { "\($0)@" } ?? ""

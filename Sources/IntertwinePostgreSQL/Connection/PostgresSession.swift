@@ -7,10 +7,14 @@ package struct PostgresSettings: Sendable, Hashable {
     package var applicationName: String
     /// The server ends a statement that takes longer.
     package var statementTimeout: Duration
+    /// Whether a statement is planned once, whatever its values: for those that read a few rows by an index. Planning such a one costs more
+    /// than running it.
+    package var plansOnce: Bool
 
-    package init(applicationName: String = "intertwine", statementTimeout: Duration = .seconds(10)) {
+    package init(applicationName: String = "intertwine", statementTimeout: Duration = .seconds(10), plansOnce: Bool = false) {
         self.applicationName = applicationName
         self.statementTimeout = statementTimeout
+        self.plansOnce = plansOnce
     }
 }
 
@@ -80,11 +84,14 @@ enum PostgresSession {
     ) -> OpaquePointer? {
         let timeout = settings.statementTimeout.components
         let milliseconds = timeout.seconds * 1_000 + timeout.attoseconds / 1_000_000_000_000_000
+        let options =
+            "-c statement_timeout=\(milliseconds) -c idle_in_transaction_session_timeout=60000"
+            + (settings.plansOnce ? " -c plan_cache_mode=force_generic_plan" : "")
         // What stands before the address holds unless that says something else.
         let parameters = [
             ("connect_timeout", "5"), ("keepalives_idle", "5"), ("keepalives_interval", "2"), ("keepalives_count", "3"),
             ("tcp_user_timeout", "10000"), ("fallback_application_name", settings.applicationName),
-            ("options", "-c statement_timeout=\(milliseconds) -c idle_in_transaction_session_timeout=60000"),
+            ("options", options),
             ("dbname", address.uri), ("client_encoding", "UTF8"),
         ]
         let keywords = parameters.map { strdup($0.0) }

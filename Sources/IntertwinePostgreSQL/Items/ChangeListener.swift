@@ -18,15 +18,19 @@ final class ChangeListener: Sendable {
     private static let (interval, patience): (Int32, Int32) = (200, 500)
 
     private let state = State()
+    private let local: LocalChanges
     private let queue = DispatchQueue(label: "intertwine.changes")
 
     /// Listens from the start on.
     ///
-    /// - Parameter pool: whose own changes are told by ``noting(_:_:)``.
-    init(_ pool: PostgresPool) throws(PostgresError) {
+    /// - Parameters:
+    ///   - pool: whose own changes are told by ``noting(_:_:)``.
+    ///   - local: what else changes items in this process.
+    init(_ pool: PostgresPool, _ local: LocalChanges) throws(PostgresError) {
+        self.local = local
         let connection = try Self.connect(pool)
         state.isListening.store(true, ordering: .releasing)
-        queue.async { [state] in Self.run(connection, pool, state) }
+        queue.async { [state] in Self.run(connection, pool, local, state) }
     }
 
     deinit {
@@ -37,7 +41,7 @@ final class ChangeListener: Sendable {
         guard state.isListening.load(ordering: .acquiring) else {
             return StoreVersion(high: .max, low: state.changes.add(1, ordering: .relaxed).newValue)
         }
-        return StoreVersion(high: 0, low: state.changes.load(ordering: .acquiring))
+        return StoreVersion(high: local.count, low: state.changes.load(ordering: .acquiring))
     }
 
     /// Does `body`, which changes items in a transaction of the pool's, and says so before anybody is told of its end.
@@ -59,8 +63,8 @@ final class ChangeListener: Sendable {
         return connection
     }
 
-    private static func run(_ first: PostgresConnection, _ pool: PostgresPool, _ state: State) {
-        try? listen(first, pool, state)
+    private static func run(_ first: PostgresConnection, _ pool: PostgresPool, _ local: LocalChanges, _ state: State) {
+        try? listen(first, pool, local, state)
         var pause: UInt32 = 50
         while true {
             state.isListening.store(false, ordering: .releasing)
@@ -73,16 +77,18 @@ final class ChangeListener: Sendable {
             state.changes.add(1, ordering: .releasing)
             state.isListening.store(true, ordering: .releasing)
             pause = 50
-            try? listen(connection, pool, state)
+            try? listen(connection, pool, local, state)
         }
     }
 
-    private static func listen(_ connection: PostgresConnection, _ pool: PostgresPool, _ state: State) throws(PostgresError) {
+    private static func listen(
+        _ connection: PostgresConnection, _ pool: PostgresPool, _ local: LocalChanges, _ state: State
+    ) throws(PostgresError) {
         while !state.isOver.load(ordering: .relaxed) {
             let backends = try connection.notifications(within: interval)
             if backends.isEmpty {
                 guard try connection.answers(within: patience) else { return }
-            } else if !backends.allSatisfy(pool.isOwn) {
+            } else if !backends.filter({ !pool.isOwn($0) && !local.isOwn($0) }).isEmpty {
                 state.changes.add(1, ordering: .releasing)
             }
         }

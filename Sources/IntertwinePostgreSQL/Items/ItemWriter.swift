@@ -19,14 +19,19 @@ struct ItemWriter {
     func put(_ item: ValidItem) throws -> ItemChange {
         _ = try takedowns.remove([ItemKey(item)])
         let lane = try lane(of: item)
-        let update = try connection.query(
-            "UPDATE item SET variant = $4, body = $5 WHERE kind = $2 AND id = $3 AND lane = $1", .integer(lane.rawValue), .text(item.kind),
-            .text(item.id), .text(item.variant), .utf8(item.body))
-        if update.affected > 0 { return .replaced }
+        if try update(item, in: lane) { return .replaced }
         // Its kind may belong to another lane now, in which it has no place yet.
         let isKnown = try remove(ItemKey(item))
         try insert(item, in: lane, at: LanePositions(connection, lane).atEnd())
         return isKnown ? .replaced : .added
+    }
+
+    /// Replaces an item in its place; false where it does not stand in the lane.
+    func update(_ item: ValidItem, in lane: Lane) throws -> Bool {
+        try connection.query(
+            "UPDATE item SET variant = $4, body = $5 WHERE kind = $2 AND id = $3 AND lane = $1", .integer(lane.rawValue), .text(item.kind),
+            .text(item.id), .text(item.variant), .utf8(item.body)
+        ).affected > 0
     }
 
     /// At a position that is free; an advertisement that nobody has listed is listed behind all content.
@@ -34,6 +39,11 @@ struct ItemWriter {
         try connection.query(
             "INSERT INTO item (lane, position, kind, id, variant, body) VALUES ($1, $2, $3, $4, $5, $6)", .integer(lane.rawValue),
             .integer(position), .text(item.kind), .text(item.id), .text(item.variant), .utf8(item.body))
+        try list(item)
+    }
+
+    /// Lists an advertisement that nobody has listed behind all content.
+    func list(_ item: ValidItem) throws {
         guard item.lane == .advertisements else { return }
         try connection.query(
             """

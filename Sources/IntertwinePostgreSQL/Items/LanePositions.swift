@@ -72,27 +72,29 @@ struct LanePositions {
         }
     }
 
-    /// From the last to the first, so that none comes to stand where another one still does.
+    /// By way of a lane that is nobody's, so that none comes to stand where another one still does.
     private func push(_ items: [Int64], after left: Int64, room: Int64) throws {
-        var commands: [PostgresCommand] = []
-        for (index, old) in items.enumerated().reversed() {
-            let wanted = try Self.sum(left, room * Int64(index + 2))
-            guard wanted > old else { continue }
-            let end = index + 1 < items.count ? items[index + 1] : old &+ 1
-            commands += [
-                // What is listed behind an item stays behind it.
-                PostgresCommand(
-                    "UPDATE ad_listing SET position = $4 WHERE lane = $1 AND position >= $2 AND position < $3",
-                    [.integer(lane.rawValue), .integer(old), .integer(end), .integer(wanted)]),
-                PostgresCommand(
-                    "UPDATE item SET position = $3 WHERE lane = $1 AND position = $2",
-                    [.integer(lane.rawValue), .integer(old), .integer(wanted)]),
-            ]
+        var (old, end, wanted): ([Int64], [Int64], [Int64]) = ([], [], [])
+        for (index, position) in items.enumerated() {
+            let new = try Self.sum(left, room * Int64(index + 2))
+            guard new > position else { continue }
+            old.append(position)
+            end.append(index + 1 < items.count ? items[index + 1] : position &+ 1)
+            wanted.append(new)
         }
-        // Few at a time: the server's answers must not fill the way back while more is sent.
-        for start in stride(from: 0, to: commands.count, by: 256) {
-            try connection.run(Array(commands[start..<min(start + 256, commands.count)]))
-        }
+        let (lane, moves) = (PostgresValue.integer(lane.rawValue), "unnest($2, $3) AS m (old, wanted)")
+        try connection.run([
+            // What is listed behind an item stays behind it.
+            PostgresCommand(
+                """
+                UPDATE ad_listing SET position = m.wanted FROM unnest($2, $3, $4) AS m (old, "end", wanted)
+                WHERE lane = $1 AND position >= m.old AND position < m."end"
+                """, [lane, .integers(old), .integers(end), .integers(wanted)]),
+            PostgresCommand(
+                "UPDATE item SET lane = -1 - lane, position = m.wanted FROM \(moves) WHERE lane = $1 AND position = m.old",
+                [lane, .integers(old), .integers(wanted)]),
+            PostgresCommand("UPDATE item SET lane = -1 - lane WHERE lane = -1 - $1", [lane]),
+        ])
     }
 
     private func nearest(_ direction: PageDirection, of position: Int64) throws -> Int64? {

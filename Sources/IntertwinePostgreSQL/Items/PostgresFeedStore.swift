@@ -16,18 +16,27 @@ package final class PostgresFeedStore: ItemStore {
     /// Connects, and makes or migrates the tables.
     ///
     /// - Throws: `StoreError.unusable` with one line that says what to do.
-    package init(_ address: PostgresAddress, reading limits: ReadLimits = ReadLimits()) throws(StoreError) {
-        let pool = PostgresPool(address, reading: limits)
+    package convenience init(_ address: PostgresAddress, reading limits: ReadLimits = ReadLimits()) throws(StoreError) {
+        try self.init(address, reading: limits, local: LocalChanges())
+    }
+
+    init(_ address: PostgresAddress, reading limits: ReadLimits, local: LocalChanges) throws(StoreError) {
+        let pool = PostgresPool(address, reading: limits, settings: PostgresSettings(plansOnce: true))
         self.pool = pool
         changes = try PostgresStart.check(pool) { connection in
             try PostgresSchema.bringUpToDate(connection, part: ItemMigrations.part, migrations: ItemMigrations.all)
-            return try ChangeListener(pool)
+            return try ChangeListener(pool, local)
         }
     }
 
     package var version: StoreVersion { changes.version }
 
     package var readStatistics: ReadStatistics { pool.statistics }
+
+    /// A server that comes and goes is no other one: those who read are told.
+    package func look() -> FileNews? { nil }
+
+    package func completeFile() {}
 
     package func read<Value: Sendable>(
         for purpose: ReadPurpose, _ body: @escaping @Sendable (any FeedSnapshot) throws -> Value

@@ -1,10 +1,11 @@
-package import IntertwineFeed
-package import IntertwineStorage
+import IntertwineFeed
+import IntertwineStorage
 
 /// Writes an import into a database that others are using: items go by COPY into a table that only this session sees, and from there into
 /// the store at the end, in one transaction. No other writer waits before that end.
-package final class PostgresImport: ImportDestination {
+final class PostgresImport: ImportDestination {
     private let address: PostgresAddress
+    private let changes: LocalChanges
     private let connection: PostgresConnection
     private let sections: [SectionPlan]
     private let isRehearsal: Bool
@@ -17,8 +18,10 @@ package final class PostgresImport: ImportDestination {
     ///   - sections: how the store is to be laid out; as it is where empty.
     ///   - isRehearsal: whether everything is counted, and nothing written.
     /// - Throws: `StoreError.unusable` with one line that says what to do.
-    package init(_ address: PostgresAddress, sections: [SectionPlan] = [], isRehearsal: Bool = false) throws(StoreError) {
-        self.address = address
+    init(
+        _ address: PostgresAddress, _ changes: LocalChanges, sections: [SectionPlan], isRehearsal: Bool
+    ) throws(StoreError) {
+        (self.address, self.changes) = (address, changes)
         self.sections = sections
         self.isRehearsal = isRehearsal
         // The end of a long import is one long statement.
@@ -49,7 +52,7 @@ package final class PostgresImport: ImportDestination {
         rollback()
     }
 
-    package func write(_ batch: [ValidItem]) throws -> ImportCounts {
+    func write(_ batch: [ValidItem]) throws -> ImportCounts {
         try speaking {
             guard let copy else { throw StoreError.unavailable("the import is over") }
             for item in batch {
@@ -64,17 +67,22 @@ package final class PostgresImport: ImportDestination {
         return ImportCounts(added: batch.count)
     }
 
-    package func commit() throws -> ImportCounts {
+    func commit() throws -> ImportCounts {
         try speaking {
             guard let copy else { throw StoreError.unavailable("the import is over") }
             self.copy = nil
             do {
                 try copy.end()
                 try connection.execute("ANALYZE staged")
-                let counts = isRehearsal ? try rehearse() : try merge()
-                try connection.execute(isRehearsal ? "ROLLBACK" : "COMMIT")
+                guard !isRehearsal else {
+                    let counts = try rehearse()
+                    try connection.execute("ROLLBACK")
+                    return counts
+                }
+                let counts = try merge()
+                try changes.commit(connection) { () throws(PostgresError) in try connection.execute("COMMIT") }
                 // Without it the first pages may scan.
-                if !isRehearsal, count >= 1_000 { _ = try? connection.execute("ANALYZE item; ANALYZE ad_listing") }
+                if count >= 1_000 { _ = try? connection.execute("ANALYZE item; ANALYZE ad_listing") }
                 return counts
             } catch {
                 _ = try? connection.execute("ROLLBACK")
@@ -83,7 +91,7 @@ package final class PostgresImport: ImportDestination {
         }
     }
 
-    package func rollback() {
+    func rollback() {
         guard let copy else { return }
         self.copy = nil
         copy.cancel()

@@ -12,10 +12,10 @@ final class ClientRegistry: Sendable {
     private static let capacity = 1_000
 
     /// Nil where a program brought a ledger of its own: names are then kept for as long as the process.
-    private let ledger: SQLiteLedger?
+    private let ledger: (any KeptLedger)?
     private let known = Mutex<[String: ClientCapabilities]>([:])
 
-    init(_ ledger: SQLiteLedger?) {
+    init(_ ledger: (any KeptLedger)?) {
         self.ledger = ledger
     }
 

@@ -64,9 +64,10 @@ extension ServiceConfiguration {
                     ? "\(name): no sources are declared; sources.file names the file that does"
                     : "\(name): no such source; \(sources.file) declares \(names.isEmpty ? "none" : names)")
         }
+        let items = try store.items()
         let loop = try EventLoop(label: "sources")
         let transfers = Transfers(on: loop, policy: sources.policy)
-        let run = SourceRun(source, transfers: transfers, database: store.database, report: report, told: told)
+        let run = SourceRun(source, transfers: transfers, into: items, report: report, told: told)
         var memory = SourceMemory()
         let result: Result<SourceOutcome, any Error>
         do {

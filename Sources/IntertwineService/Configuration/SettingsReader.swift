@@ -17,7 +17,7 @@ struct SettingsReader {
     ///
     /// - Parameters:
     ///   - allowed: what may be written, where that is narrower than the type's own words.
-    ///   - isHidden: whether what is written must not be shown when it is refused.
+    ///   - isHidden: whether what is written must not be shown.
     ///   - isAllowed: what the type alone does not check.
     mutating func read<Value: SettingValue>(
         _ key: String, _ value: inout Value, allowed: String = Value.allowed, secret: Bool = false,
@@ -33,7 +33,8 @@ struct SettingsReader {
             return (read, origin)
         }
         if let found, found.1 != .program, found.1 != .default { value = found.0 }
-        settings.append(Setting(key: key, value: value.setting, origin: found?.1 ?? .default, isSecret: secret))
+        let isSecret = secret || isHidden(value.setting)
+        settings.append(Setting(key: key, value: value.setting, origin: found?.1 ?? .default, isSecret: isSecret))
     }
 
     mutating func read(_ key: String, _ value: inout Int, in range: ClosedRange<Int>) {

@@ -2,6 +2,7 @@ internal import Foundation
 internal import Glibc
 internal import IntertwineDeclarations
 internal import IntertwineFeed
+internal import IntertwinePostgreSQL
 internal import IntertwineStorage
 
 /// `signing.*`: the keys that cursors, click tokens and image URLs are signed with.
@@ -73,9 +74,15 @@ struct SigningKeyFile {
 }
 
 extension ServiceConfiguration {
-    /// The keys in force; that of the data folder, made now if there is none yet, where none is configured.
+    /// The keys in force. Where none is configured, that of the data folder or, with a PostgreSQL database, that of all replicas: made now
+    /// if there is none yet.
     func signingKeys() throws -> SigningKeys {
-        let current = try SigningKey(hexadecimal: signing.key) ?? SigningKeyFile(path: store.path(of: "signing.key")).load()
-        return SigningKeys(current: current, previous: SigningKey(hexadecimal: signing.previousKey))
+        let previous = SigningKey(hexadecimal: signing.previousKey)
+        if let key = SigningKey(hexadecimal: signing.key) { return SigningKeys(current: key, previous: previous) }
+        guard let address = try store.postgresAddress() else {
+            return SigningKeys(current: try SigningKeyFile(path: store.path(of: "signing.key")).load(), previous: previous)
+        }
+        let kept = try PostgresSigningKeys.load(address)
+        return SigningKeys(current: kept.current, previous: previous ?? kept.previous)
     }
 }

@@ -1,5 +1,7 @@
 internal import Foundation
 internal import IntertwineDeclarations
+internal import IntertwineFeed
+internal import IntertwinePostgreSQL
 internal import IntertwinePrimitives
 internal import IntertwineStorage
 
@@ -7,8 +9,11 @@ internal import IntertwineStorage
 public struct StoreSettings: Sendable {
     private static let defaultDatabase = "data/intertwine.sqlite"
 
-    /// The items. Its folder is the data folder: ledger, signing key and image cache are kept beside it.
+    /// The items, in a file or in a PostgreSQL database. A file's folder is the data folder: ledger, signing key and image cache are kept
+    /// beside it. A database has ledger and signing key too.
     public var database = StoreSettings.defaultDatabase
+    /// The data folder of a replica with a PostgreSQL database; each on one machine has its own.
+    public var folder = "data"
     /// Threads that read the items, and as many that read the ledger.
     public var readers = 4
     /// Reads that may wait for one of them; beyond it the answer is 503.
@@ -19,12 +24,15 @@ public struct StoreSettings: Sendable {
     public init() {}
 
     mutating func read(_ reader: inout SettingsReader) {
-        // SQLite takes some names for something else than a file, and the ledger is to be found beside it.
-        // A URL may hold a password.
+        // SQLite takes some names for something else than a file, and the ledger is to be found beside it. A URL may hold a password.
         reader.read(
-            "store.database", &database, allowed: "a file's path, neither :memory: nor a URL",
+            "store.database", &database, allowed: "a file's path, neither :memory: nor a URL, or postgresql://…",
             hidden: { $0.contains("://") && !Self.isFileURL($0) },
-            where: { !$0.isEmpty && $0 != ":memory:" && !Self.isFileURL($0) && !$0.contains("://") })
+            where: {
+                PostgresAddress.isAddress($0) || !$0.isEmpty && $0 != ":memory:" && !Self.isFileURL($0) && !$0.contains("://")
+            })
+        if let fault = addressFault { reader.check(false, "store.database: \(fault)") }
+        reader.read("store.folder", &folder, allowed: "a folder's path", where: { !$0.isEmpty })
         reader.read("store.readers", &readers, in: 1...64)
         reader.read("store.queue", &queue, in: 1...1_000_000)
         reader.read("store.patience", &patience, in: .milliseconds(100) ... .seconds(60))
@@ -34,6 +42,23 @@ public struct StoreSettings: Sendable {
 
     var reading: ReadLimits { ReadLimits(threads: readers, waiting: queue, patience: patience) }
 
+    /// Why the address cannot be read, should it be one.
+    private var addressFault: StoreError? {
+        do throws(StoreError) {
+            _ = try postgresAddress()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Nil where the items are in a file.
+    ///
+    /// - Throws: ``StoreError/unusable(_:)`` where it cannot be read.
+    func postgresAddress() throws(StoreError) -> PostgresAddress? {
+        PostgresAddress.isAddress(database) ? try PostgresAddress(database) : nil
+    }
+
     /// `intertwine.sqlite` keeps its ledger in `intertwine.ledger.sqlite`: a long import never makes a click wait.
     public var ledgerDatabase: String {
         let url = URL(fileURLWithPath: database)
@@ -41,17 +66,21 @@ public struct StoreSettings: Sendable {
         return url.deletingPathExtension().path + ".ledger" + suffix
     }
 
-    /// Makes the database's folder where it is called `data` and is missing. One of another name is not made: more likely it was mistyped.
+    /// Makes the data folder where it is called `data` and is missing. One of another name is not made: more likely it was mistyped.
     /// That it cannot be made is told by whoever opens the database.
     public func makeDataFolder() {
-        let folder = URL(fileURLWithPath: database).deletingLastPathComponent()
+        let folder = dataFolder
         guard folder.lastPathComponent == "data" else { return }
         try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
     }
 
     /// A file or folder in the data folder.
     public func path(of name: String) -> String {
-        URL(fileURLWithPath: database).deletingLastPathComponent().appendingPathComponent(name).path
+        dataFolder.appendingPathComponent(name).path
+    }
+
+    private var dataFolder: URL {
+        PostgresAddress.isAddress(database) ? URL(fileURLWithPath: folder) : URL(fileURLWithPath: database).deletingLastPathComponent()
     }
 }
 

@@ -28,6 +28,16 @@ package protocol ItemStore: FeedStore {
     func arrange(_ sections: [SectionPlan], willWrite: () -> Void) throws(StoreError) -> [String: Lane]
 
     var readStatistics: ReadStatistics { get }
+
+    /// Looks whether what the store was opened as is still there. To be called now and then, by one caller at a time; it blocks.
+    ///
+    /// - Returns: what has changed since the last look.
+    func look() -> FileNews?
+
+    /// At the end: leaves it as whoever copies it finds everything.
+    ///
+    /// - Throws: `StoreError.unavailable` where another process is in the way.
+    func completeFile() async throws
 }
 
 extension ItemStore {
@@ -39,6 +49,16 @@ extension ItemStore {
         _ operations: [StoreOperation], unless refuse: @escaping @Sendable (_ index: Int, _ item: FeedItem) throws -> Void = { _, _ in }
     ) async throws -> StoreOperationSummary {
         try await apply(operations, reason: nil, at: SQLiteLedger.systemTime(), unless: refuse)
+    }
+
+    package func apply(
+        _ operations: [StoreOperation], reason: String? = nil, at moment: Int64
+    ) async throws -> StoreOperationSummary {
+        try await apply(operations, reason: reason, at: moment) { _, _ in }
+    }
+
+    package func takeDown(_ key: ItemKey, reason: String? = nil, at moment: Int64 = SQLiteLedger.systemTime()) async throws -> Bool {
+        try await takeDown(key, reason: reason, at: moment) { _ in }
     }
 
     package func arrange(_ sections: [SectionPlan]) throws(StoreError) -> [String: Lane] {

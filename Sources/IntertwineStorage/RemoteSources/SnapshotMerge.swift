@@ -214,10 +214,10 @@ struct ItemOrigins {
 }
 
 /// A number that tells one content of an item from another: FNV-1a, 64 bits. Not for secrets, nor against forgery.
-struct ItemDigest {
+package struct ItemDigest {
     private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
-    init(variant: String, body: [UInt8]) {
+    package init(variant: String, body: [UInt8]) {
         for byte in variant.utf8 { add(byte) }
         // What no text holds: the variant cannot go on into the body.
         add(0xFF)
@@ -229,5 +229,5 @@ struct ItemDigest {
     }
 
     /// As the database keeps it.
-    var stored: Int64 { Int64(bitPattern: value) }
+    package var stored: Int64 { Int64(bitPattern: value) }
 }

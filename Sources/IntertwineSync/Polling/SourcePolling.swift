@@ -1,4 +1,5 @@
 internal import IntertwineEventLoop
+internal import IntertwineFeed
 package import IntertwineFetch
 internal import IntertwinePrimitives
 package import IntertwineStorage
@@ -10,8 +11,8 @@ internal import ServiceLifecycle
 package struct SourcePolling: ServiceLifecycle.Service {
     package let sources: [RemoteSource]
     package let board: SourceBoard
-    private let store: SQLiteStore
-    private let database: String
+    private let store: any ItemStore
+    private let location: any ItemLocation
     private let policy: AddressPolicy
     /// Milliseconds since 1970-01-01 UTC.
     private let now: @Sendable () -> Int64
@@ -21,13 +22,13 @@ package struct SourcePolling: ServiceLifecycle.Service {
 
     /// - Parameter now: milliseconds since 1970-01-01 UTC.
     package init(
-        _ sources: [RemoteSource], policy: AddressPolicy, into store: SQLiteStore, at database: String,
+        _ sources: [RemoteSource], policy: AddressPolicy, into store: any ItemStore, at location: any ItemLocation,
         now: @escaping @Sendable () -> Int64, logger: Logger
     ) {
         self.sources = sources
         board = SourceBoard(sources.map(\.name), now: now())
         self.store = store
-        self.database = database
+        self.location = location
         self.policy = policy
         self.now = now
         self.logger = logger
@@ -43,7 +44,7 @@ package struct SourcePolling: ServiceLifecycle.Service {
 
     /// What was known of a source before this service began, or that another process has found out since.
     private func recall(_ name: String) {
-        guard let record = SourceRecord(of: name, beside: database) else { return }
+        guard let record = SourceRecord(of: name, beside: location.companions) else { return }
         board.update(name) { $0.recall(record) }
     }
 
@@ -92,7 +93,7 @@ package struct SourcePolling: ServiceLifecycle.Service {
     {
         let (name, board, logger) = (source.name, board, logger)
         board.update(name) { $0.begin(at: now()) }
-        let run = SourceRun(source, transfers: transfers, database: database) { bad in
+        let run = SourceRun(source, transfers: transfers, into: location) { bad in
             logger.debug("item of a source left out", metadata: ["source": "\(name)", "item": "\(bad)"])
         } told: { progress in
             board.update(name) { $0.progress = progress }

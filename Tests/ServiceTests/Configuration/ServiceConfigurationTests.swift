@@ -111,11 +111,28 @@ struct ServiceConfigurationTests {
 
     @Test(
         "a database of another sort is refused, without the password in its URL",
-        arguments: ["postgresql://me:open@sesame@db/x", "postgres://db/x?password=open@sesame"])
+        arguments: ["mysql://me:open@sesame@db/x", "POSTGRES//db://x?password=open@sesame"])
     func noOtherDatabase(url: String) async throws {
         let refusal = try #require(await refusal(flags: ["store.database": url]))
         #expect(refusal.hasPrefix("store.database: ") && refusal.contains("a file's path, neither :memory: nor a URL"))
         #expect(!refusal.contains("sesame"))
+    }
+
+    @Test("an address of PostgreSQL is taken and not shown; one that is misread is refused, and no password told")
+    func postgres() async throws {
+        for url in ["postgresql://me:open-sesame@db1:1,db2/x?target_session_attrs=read-write", "postgres://db/x?password=open@sesame"] {
+            let configuration = try ServiceConfiguration(try await SettingSources(flags: ["store.database": url], environment: [:]))
+            let setting = try #require(configuration.settings.first { $0.key == "store.database" })
+            #expect(configuration.store.database == url && setting.shown == "(secret)")
+        }
+        for url in [
+            "postgresql://me:open@sesame@db/x", "postgresql://me:open/sesame@db/x", "postgresql://me:open-sesame/x",
+            "postgresql://me:open%zzsesame@db/x",
+        ] {
+            let refusal = try #require(await refusal(flags: ["store.database": url]))
+            #expect(refusal.hasPrefix("store.database: the address of the PostgreSQL database cannot be read"))
+            #expect(!refusal.contains("sesame") && !refusal.contains("open"))
+        }
     }
 
     @Test("devices and links to them are files; a folder and an endless one are none")

@@ -1,0 +1,37 @@
+package import IntertwineFeed
+package import IntertwineStorage
+
+/// A database of PostgreSQL that holds items.
+package struct PostgresItems: ItemLocation {
+    private let address: PostgresAddress
+    private let changes = LocalChanges()
+    package let companions: String
+
+    package init(_ address: PostgresAddress, companions: String) {
+        self.address = address
+        self.companions = companions
+    }
+
+    package var shown: String { address.shown }
+
+    /// Whoever opens it hears what is wrong with it.
+    package var isThere: Bool { true }
+
+    package func open(reading limits: ReadLimits) throws(StoreError) -> any ItemStore {
+        try PostgresFeedStore(address, reading: limits, local: changes)
+    }
+
+    package func importer(
+        kinds: ItemKinds, sections: [SectionPlan], policy: BadItemPolicy, isCompressed: Bool, limit: Int, isRehearsal: Bool,
+        report: @escaping (BadItem) -> Void
+    ) throws(StoreError) -> ItemImport {
+        ItemImport(
+            into: try PostgresImport(address, changes, sections: sections, isRehearsal: isRehearsal), at: shown, kinds: kinds,
+            policy: policy,
+            isCompressed: isCompressed, limit: limit, report: report)
+    }
+
+    package func collection(of source: String, kind: any ItemKind) throws -> any SourceCollection {
+        try PostgresSourceSnapshot(of: source, kind: kind, into: address, changes)
+    }
+}

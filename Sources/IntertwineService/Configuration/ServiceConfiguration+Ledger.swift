@@ -1,0 +1,32 @@
+internal import Foundation
+internal import IntertwineFeed
+internal import IntertwinePostgreSQL
+internal import IntertwinePrimitives
+package import IntertwineStorage
+
+/// Where the ledger is: beside the items' file, or with the items in a PostgreSQL database.
+extension ServiceConfiguration {
+    /// Opens the ledger, and makes it where there is none.
+    ///
+    /// - Parameter now: milliseconds since 1970-01-01 UTC.
+    func openLedger(now: @escaping @Sendable () -> Int64) throws(StoreError) -> any KeptLedger {
+        let patience = Double(ledger.patience.milliseconds) / 1_000
+        guard let address = try store.postgresAddress() else {
+            return try SQLiteLedger(
+                path: store.ledgerDatabase, waiting: ledger.queue, group: ledger.group, lockTimeout: patience, reading: store.reading,
+                now: now)
+        }
+        return try PostgresLedger(
+            address, waiting: ledger.queue, group: ledger.group, patience: patience, reading: store.reading, now: now)
+    }
+
+    /// Opens a ledger that is there, for those who only read it; nil where there are items and nothing has happened to them yet.
+    ///
+    /// - Throws: `StoreError.unusable` where there is neither.
+    package func existingLedger() throws(StoreError) -> (any KeptLedger)? {
+        if try store.postgresAddress() != nil { return try openLedger(now: SQLiteLedger.systemTime) }
+        let files = FileManager.default
+        guard files.fileExists(atPath: store.ledgerDatabase) || !files.fileExists(atPath: store.database) else { return nil }
+        return try SQLiteLedger(existing: store.ledgerDatabase)
+    }
+}

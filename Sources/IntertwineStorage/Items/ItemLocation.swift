@@ -1,0 +1,87 @@
+internal import Glibc
+package import IntertwineFeed
+
+/// Where items are kept, for whoever opens the store there or writes to it beside a service that may be running.
+package protocol ItemLocation: Sendable {
+    /// For messages: no secret stands in it.
+    var shown: String { get }
+
+    /// Whether there is a store; it may be that it cannot be opened.
+    var isThere: Bool { get }
+
+    /// Opens the store, and makes it where there is none.
+    func open(reading limits: ReadLimits) throws(StoreError) -> any ItemStore
+
+    /// Begins an import, see ``ItemImport``.
+    func importer(
+        kinds: ItemKinds, sections: [SectionPlan], policy: BadItemPolicy, isCompressed: Bool, limit: Int, isRehearsal: Bool,
+        report: @escaping (BadItem) -> Void
+    ) throws(StoreError) -> ItemImport
+
+    /// Begins to collect what a source lists.
+    ///
+    /// - Throws: ``SnapshotRefusal/busy(_:)`` while the same source is being synchronised elsewhere; `StoreError`.
+    func collection(of source: String, kind: any ItemKind) throws -> any SourceCollection
+
+    /// What the names of files begin with that belong to the items and hold nothing that could not be found out again.
+    var companions: String { get }
+}
+
+extension ItemLocation {
+    package func importer(
+        kinds: ItemKinds, policy: BadItemPolicy, limit: Int, report: @escaping (BadItem) -> Void
+    ) throws(StoreError) -> ItemImport {
+        try importer(kinds: kinds, sections: [], policy: policy, isCompressed: false, limit: limit, isRehearsal: false, report: report)
+    }
+}
+
+/// One complete list of a source's items: collected where nobody sees it, then applied to the store in one transaction. Not `Sendable`: one
+/// caller at a time, and its calls block.
+///
+/// What is promised is the same for all stores; ``SourceSnapshot`` says it.
+package protocol SourceCollection: AnyObject {
+    /// Items collected.
+    var count: Int { get }
+
+    func add(_ items: [ValidItem]) throws -> [Int]
+
+    func apply(removing share: Double, step: (Int) throws -> Void) throws -> SourceChanges
+
+    func isInStep() throws -> Bool
+
+    func discard()
+}
+
+extension SourceSnapshot: SourceCollection {}
+
+/// An SQLite file of items.
+package struct ItemFile: ItemLocation {
+    private let path: String
+
+    package init(_ path: String) {
+        self.path = path
+    }
+
+    package var shown: String { path }
+
+    package var isThere: Bool { access(path, F_OK) == 0 }
+
+    package func open(reading limits: ReadLimits) throws(StoreError) -> any ItemStore {
+        try SQLiteStore(path: path, reading: limits)
+    }
+
+    package func importer(
+        kinds: ItemKinds, sections: [SectionPlan], policy: BadItemPolicy, isCompressed: Bool, limit: Int, isRehearsal: Bool,
+        report: @escaping (BadItem) -> Void
+    ) throws(StoreError) -> ItemImport {
+        try ItemImport(
+            into: path, kinds: kinds, sections: sections, policy: policy, isCompressed: isCompressed, limit: limit,
+            isRehearsal: isRehearsal, report: report)
+    }
+
+    package func collection(of source: String, kind: any ItemKind) throws -> any SourceCollection {
+        try SourceSnapshot(of: source, kind: kind, into: path)
+    }
+
+    package var companions: String { path }
+}
