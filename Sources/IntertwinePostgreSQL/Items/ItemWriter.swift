@@ -3,9 +3,6 @@ import IntertwineStorage
 
 /// Puts and removes items, one after another, inside a transaction that is someone else's and has the writers' lock.
 struct ItemWriter {
-    /// How far apart appended items stand, as in SQLite's store: what is copied from there goes on alike.
-    static let step: Int64 = 1 << 20
-
     private let connection: PostgresConnection
     private let takedowns: TakedownTable
 
@@ -22,7 +19,7 @@ struct ItemWriter {
         if try update(item, in: lane) { return .replaced }
         // Its kind may belong to another lane now, in which it has no place yet.
         let isKnown = try remove(ItemKey(item))
-        try insert(item, in: lane, at: LanePositions(connection, lane).atEnd())
+        try insert(item, in: lane, at: LanePositions(StoredLane(connection: connection, lane: lane)).atEnd())
         return isKnown ? .replaced : .added
     }
 

@@ -101,17 +101,8 @@ package final class PostgresFeedStore: ItemStore {
         guard !operations.isEmpty else { return StoreOperationSummary() }
         let orders = orders.withLock { $0 }
         return try await write { connection in
-            let snapshot = PostgresSnapshot(inside: connection)
-            var writer = OperationWriter(connection, orders: orders, reason: reason, at: moment)
-            for (index, operation) in operations.enumerated() {
-                if let key = operation.subject, let item = try snapshot.item(kind: key.kind, id: key.id) { try refuse(index, item) }
-                do {
-                    try writer.apply(operation)
-                } catch let reason as StoreOperationFault.Reason {
-                    throw StoreOperationFault(index: index, reason: reason)
-                }
-            }
-            return writer.summary
+            var writer = OperationWriter(OperationItems(connection), orders: orders, reason: reason, at: moment)
+            return try writer.apply(operations, in: PostgresSnapshot(inside: connection), unless: refuse)
         }
     }
 

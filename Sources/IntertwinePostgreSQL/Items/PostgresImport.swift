@@ -158,7 +158,7 @@ final class PostgresImport: ImportDestination {
         try connection.query(
             """
             INSERT INTO item (lane, position, kind, id, variant, body)
-            SELECT l.lane, l.last + \(ItemWriter.step) * s.number, s.kind, s.id, s.variant, s.body
+            SELECT l.lane, l.last + \(ItemSchema.step) * s.number, s.kind, s.id, s.variant, s.body
             FROM staged AS s LEFT JOIN section_kind AS k ON s.lane = 0 AND k.kind = s.kind
             JOIN (
                 SELECT lane, coalesce((SELECT max(position) FROM item WHERE item.lane = known.lane), 0) AS last

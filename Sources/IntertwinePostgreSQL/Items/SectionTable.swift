@@ -1,4 +1,5 @@
 import IntertwineFeed
+import IntertwineStorage
 
 /// What the database knows of sections: their numbers, which are the lanes of their items, and which kinds stand in which.
 struct SectionTable {
@@ -94,7 +95,7 @@ struct SectionTable {
         var step: Int64 = 0
         if let last = ends.optionalInteger(0, 0), let first = ends.optionalInteger(0, 1), let end = ends.optionalInteger(0, 2) {
             let (distance, isTooFar) = last.subtractingReportingOverflow(first)
-            let (wanted, isFull) = distance.addingReportingOverflow(ItemWriter.step)
+            let (wanted, isFull) = distance.addingReportingOverflow(ItemSchema.step)
             guard !isTooFar, !isFull, !end.addingReportingOverflow(wanted).overflow else {
                 throw StoreError.unavailable("no positions are left for the items of \(kind) in their section")
             }

@@ -164,7 +164,7 @@ struct SourceMerge {
         try connection.query(
             """
             INSERT INTO item (lane, position, kind, id, variant, body)
-            SELECT $1, (SELECT coalesce(max(position), 0) FROM item WHERE lane = $1) + \(ItemWriter.step) * n, $2, id, variant, body
+            SELECT $1, (SELECT coalesce(max(position), 0) FROM item WHERE lane = $1) + \(ItemSchema.step) * n, $2, id, variant, body
             FROM unnest($3, $4, $5) WITH ORDINALITY AS u (id, variant, body, n)
             """, .integer(lane.rawValue), .text(kind.name), .texts(items.map(\.id)), .texts(items.map(\.variant)),
             .texts(items.map { String(decoding: $0.body, as: UTF8.self) }))

@@ -7,13 +7,13 @@ import IntertwineFeed
 /// each lane was as fast to fill, and read every page through two trees.) Each section is another value of its first column.
 /// Forms are indexed among the advertisements alone: for all items it made imports a quarter slower, and nothing pages through one form
 /// of content.
-enum ItemSchema {
+package enum ItemSchema {
     /// "INTW".
     static let applicationID: Int32 = 0x494E_5457
     static let version: Int32 = 5
 
     /// How far apart appended items stand: 20 times one can be put between two neighbours, always at the same side, before they are full.
-    static let step: Int64 = 1 << 20
+    package static let step: Int64 = 1 << 20
 
     /// Bytes; of files that are made anew. Larger pages make imports cheaper (a tenth less work than with 4 KiB) and small reads dearer.
     static let pageSize = 8_192

@@ -1,64 +1,92 @@
-import GRDB
-import IntertwineFeed
+package import IntertwineFeed
 
-/// Does operations, one after another, inside a transaction that is someone else's.
-struct OperationWriter {
-    private let database: Database
-    private let kinds: SectionKinds
+/// The items that operations change, in whatever database they are, inside a transaction that is someone else's.
+package protocol StoredItems {
+    associatedtype Rows: LaneRows
+
+    func rows(of lane: Lane) -> Rows
+    func location(of key: ItemKey) throws -> (lane: Lane, position: Int64)?
+
+    /// Where an item goes, whoever puts it.
+    func lane(of item: ValidItem) throws -> Lane
+    func lane(ofSection name: String) throws -> Lane?
+
+    /// Puts an item that is unknown to a position that is free, and ends its takedown.
+    func insert(_ item: ValidItem, in lane: Lane, at position: Int64) throws
+    func move(_ key: ItemKey, to position: Int64) throws
+
+    /// Whether there is such an item.
+    func update(_ item: ValidItem) throws -> Bool
+    /// Whether there was such an item.
+    func delete(_ key: ItemKey) throws -> Bool
+    /// - Returns: how many there were, and the first of them, at most `limit`.
+    func deleteAll(in lane: Lane, naming limit: Int) throws -> (count: Int, first: [ItemKey])
+
+    func takeDown(_ takedown: Takedown) throws
+    func takeDownAll(in lane: Lane, at moment: Int64, reason: String?) throws
+}
+
+/// Does operations, one after another.
+package struct OperationWriter<Items: StoredItems> {
+    private let items: Items
     private let orders: [Lane: SectionOrder]
-    private let takedowns: TakedownTable
     private let reason: String?
     private let moment: Int64
-    private let find: SQLStatement
-    private let insert: SQLStatement
-    private let update: SQLStatement
-    private let move: SQLStatement
-    private let delete: SQLStatement
-    private(set) var summary = StoreOperationSummary()
+    private var summary = StoreOperationSummary()
 
     /// - Parameters:
     ///   - orders: how lanes are shown; in the order of positions where nothing is said.
     ///   - reason: why items are removed, as their takedowns will say.
-    init(_ database: Database, orders: [Lane: SectionOrder], reason: String?, at moment: Int64) throws {
-        self.database = database
-        self.orders = orders
-        self.reason = reason
-        self.moment = moment
-        takedowns = try TakedownTable(database)
-        kinds = try SectionKinds(database)
-        find = try SQLStatement(database, "SELECT lane, position FROM item WHERE kind = ? AND id = ?")
-        insert = try SQLStatement(database, ItemSchema.insertion)
-        update = try SQLStatement(database, "UPDATE item SET variant = ?, body = ? WHERE kind = ? AND id = ?")
-        move = try SQLStatement(database, "UPDATE item SET position = ? WHERE kind = ? AND id = ?")
-        delete = try SQLStatement(database, "DELETE FROM item WHERE kind = ? AND id = ?")
+    package init(_ items: Items, orders: [Lane: SectionOrder], reason: String?, at moment: Int64) {
+        (self.items, self.orders, self.reason, self.moment) = (items, orders, reason, moment)
     }
 
-    /// - Throws: `StoreOperationFault.Reason` where it cannot be done.
-    mutating func apply(_ operation: StoreOperation) throws {
+    /// Does all of a list.
+    ///
+    /// - Parameter refuse: given each operation that changes an item, and the item as it is by then; throws where it must not be changed.
+    /// - Throws: ``StoreOperationFault``; what `refuse` throws; what the database does.
+    package mutating func apply(
+        _ operations: [StoreOperation], in snapshot: some FeedSnapshot, unless refuse: (_ index: Int, _ item: FeedItem) throws -> Void
+    ) throws -> StoreOperationSummary {
+        for (index, operation) in operations.enumerated() {
+            if let key = operation.subject, let item = try snapshot.item(kind: key.kind, id: key.id) { try refuse(index, item) }
+            do {
+                try apply(operation)
+            } catch let reason as StoreOperationFault.Reason {
+                throw StoreOperationFault(index: index, reason: reason)
+            }
+        }
+        return summary
+    }
+
+    private mutating func apply(_ operation: StoreOperation) throws {
         switch operation {
         case .append(let item):
             try requireUnknown(ItemKey(item))
-            let lane = kinds.lane(of: item)
+            let lane = try items.lane(of: item)
             try insert(item, in: lane, at: positions(lane).atEnd())
         case .insert(let item, let place):
             try requireUnknown(ItemKey(item))
             let neighbour = try location(of: place.neighbour)
-            guard neighbour.lane == kinds.lane(of: item) else {
+            guard try neighbour.lane == items.lane(of: item) else {
                 throw StoreOperationFault.Reason.elsewhere(ItemKey(item), than: place.neighbour)
             }
-            try insert(item, in: neighbour.lane, at: positions(neighbour.lane).free(stored(place, in: neighbour.lane), neighbour.position))
+            let side = side(place, in: neighbour.lane)
+            try insert(item, in: neighbour.lane, at: positions(neighbour.lane).free(side, of: neighbour.position))
         case .move(let key, let place): try move(key, to: place)
-        case .update(let item): try update(item)
-        case .remove(let key): try remove(key)
+        case .update(let item):
+            guard try items.update(item) else { throw StoreOperationFault.Reason.unknown(ItemKey(item)) }
+            summary.updated += 1
+        case .remove(let key):
+            guard try items.delete(key) else { throw StoreOperationFault.Reason.unknown(key) }
+            try items.takeDown(Takedown(item: key, at: moment, reason: reason))
+            summary.removed += 1
         case .clear(let section): try clear(section)
         }
     }
 
     private mutating func insert(_ item: ValidItem, in lane: Lane, at position: Int64) throws {
-        _ = try takedowns.remove(ItemKey(item))
-        try insert.bind(item, in: lane, at: position)
-        try insert.run()
-        try AdListingTable(database).append(item)
+        try items.insert(item, in: lane, at: position)
         summary.inserted += 1
     }
 
@@ -69,77 +97,42 @@ struct OperationWriter {
         guard item.lane == neighbour.lane else { throw StoreOperationFault.Reason.elsewhere(key, than: place.neighbour) }
         if let field = orders[item.lane]?.field { throw StoreOperationFault.Reason.ordered(key, by: field.name) }
         let positions = positions(item.lane)
-        let place = stored(place, in: item.lane)
+        let side = side(place, in: item.lane)
         summary.moved += 1
         // Where it stands there already, nothing changes.
-        guard try positions.next(place, neighbour.position) != item.position else { return }
-        try move.bind(1, try positions.free(place, neighbour.position))
-        try move.bind(2, key.kind)
-        try move.bind(3, key.id)
-        try move.run()
-    }
-
-    private mutating func update(_ item: ValidItem) throws {
-        let key = ItemKey(item)
-        try update.bind(1, item.variant)
-        try update.bind(2, text: item.body)
-        try update.bind(3, key.kind)
-        try update.bind(4, key.id)
-        try update.run()
-        guard database.changesCount > 0 else { throw StoreOperationFault.Reason.unknown(key) }
-        summary.updated += 1
-    }
-
-    private mutating func remove(_ key: ItemKey) throws {
-        try delete.bind(1, key.kind)
-        try delete.bind(2, key.id)
-        try delete.run()
-        guard database.changesCount > 0 else { throw StoreOperationFault.Reason.unknown(key) }
-        try takedowns.add(Takedown(item: key, at: moment, reason: reason))
-        summary.removed += 1
+        guard try positions.next(side, of: neighbour.position) != item.position else { return }
+        try items.move(key, to: positions.free(side, of: neighbour.position))
     }
 
     private mutating func clear(_ section: String) throws {
-        let lane = try SectionTable(database).lanes[section]
-        guard let lane = lane ?? (section == StoreOperation.advertisements ? .advertisements : nil) else {
-            throw StoreOperationFault.Reason.unknownSection(section)
-        }
-        try takedowns.addAll(in: lane, at: moment, reason: reason)
-        let some = try SQLStatement(database, "SELECT kind, id FROM item WHERE lane = ? ORDER BY position LIMIT ?")
-        defer { some.reset() }
-        try some.bind(1, lane.rawValue)
-        try some.bind(2, Int64(StoreOperationSummary.clearedLimit - summary.cleared.count))
-        while try some.step() { summary.cleared.append(ItemKey(kind: some.text(0), id: some.text(1))) }
-        try SQLStatement.run(database, "DELETE FROM item WHERE lane = ?", .integer(lane.rawValue))
-        summary.removed += database.changesCount
+        let lane = try items.lane(ofSection: section) ?? (section == StoreOperation.advertisements ? .advertisements : nil)
+        guard let lane else { throw StoreOperationFault.Reason.unknownSection(section) }
+        try items.takeDownAll(in: lane, at: moment, reason: reason)
+        let cleared = try items.deleteAll(in: lane, naming: StoreOperationSummary.clearedLimit - summary.cleared.count)
+        summary.cleared += cleared.first
+        summary.removed += cleared.count
     }
 
-    /// A place in the order of positions: where a section is shown the other way round, what stands before an item there lies behind it.
-    private func stored(_ place: StoreOperation.Place, in lane: Lane) -> StoreOperation.Place {
-        guard orders[lane]?.isDescending == true else { return place }
+    /// The side of a neighbour in the order of positions: where a section is shown the other way round, what stands before an item there
+    /// lies behind it.
+    private func side(_ place: StoreOperation.Place, in lane: Lane) -> PageDirection {
+        let isReversed = orders[lane]?.isDescending == true
         return switch place {
-        case .before(let key): .after(key)
-        case .after(let key): .before(key)
+        case .before: isReversed ? .forward : .backward
+        case .after: isReversed ? .backward : .forward
         }
     }
 
-    private func positions(_ lane: Lane) -> LanePositions {
-        LanePositions(database: database, lane: lane)
+    private func positions(_ lane: Lane) -> LanePositions<Items.Rows> {
+        LanePositions(items.rows(of: lane))
     }
 
     private func location(of key: ItemKey) throws -> (lane: Lane, position: Int64) {
-        guard let location = try known(key) else { throw StoreOperationFault.Reason.unknown(key) }
+        guard let location = try items.location(of: key) else { throw StoreOperationFault.Reason.unknown(key) }
         return location
     }
 
     private func requireUnknown(_ key: ItemKey) throws {
-        guard try known(key) == nil else { throw StoreOperationFault.Reason.known(key) }
-    }
-
-    private func known(_ key: ItemKey) throws -> (lane: Lane, position: Int64)? {
-        defer { find.reset() }
-        try find.bind(1, key.kind)
-        try find.bind(2, key.id)
-        return try find.step() ? (Lane(rawValue: find.integer(0)), find.integer(1)) : nil
+        guard try items.location(of: key) == nil else { throw StoreOperationFault.Reason.known(key) }
     }
 }

@@ -83,19 +83,8 @@ extension SQLiteStore {
         let orders = orders.withLock { $0 }
         return try await StoreError.wrapping {
             try await pool.write { database in
-                let snapshot = SQLiteSnapshot(database: database)
-                var writer = try OperationWriter(database, orders: orders, reason: reason, at: moment)
-                for (index, operation) in operations.enumerated() {
-                    if let key = operation.subject, let item = try snapshot.item(kind: key.kind, id: key.id) {
-                        try refuse(index, item)
-                    }
-                    do {
-                        try writer.apply(operation)
-                    } catch let reason as StoreOperationFault.Reason {
-                        throw StoreOperationFault(index: index, reason: reason)
-                    }
-                }
-                return writer.summary
+                var writer = try OperationWriter(OperationItems(database), orders: orders, reason: reason, at: moment)
+                return try writer.apply(operations, in: SQLiteSnapshot(database: database), unless: refuse)
             }
         }
     }

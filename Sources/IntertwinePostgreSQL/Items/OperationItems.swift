@@ -1,0 +1,60 @@
+import IntertwineFeed
+import IntertwineStorage
+
+/// The items that operations change, inside a transaction that is someone else's and has the writers' lock.
+struct OperationItems: StoredItems {
+    private let connection: PostgresConnection
+    private let writer: ItemWriter
+    private let takedowns: TakedownTable
+
+    init(_ connection: PostgresConnection) {
+        self.connection = connection
+        writer = ItemWriter(connection)
+        takedowns = TakedownTable(connection)
+    }
+
+    func rows(of lane: Lane) -> StoredLane { StoredLane(connection: connection, lane: lane) }
+
+    func location(of key: ItemKey) throws -> (lane: Lane, position: Int64)? {
+        let rows = try connection.query("SELECT lane, position FROM item WHERE kind = $1 AND id = $2", .text(key.kind), .text(key.id))
+        return rows.isEmpty ? nil : (Lane(rawValue: rows.integer(0, 0)), rows.integer(0, 1))
+    }
+
+    func lane(of item: ValidItem) throws -> Lane { try writer.lane(of: item) }
+
+    func lane(ofSection name: String) throws -> Lane? {
+        try SectionTable(PostgresSnapshot(inside: connection)).lanes[name]
+    }
+
+    func insert(_ item: ValidItem, in lane: Lane, at position: Int64) throws {
+        _ = try takedowns.remove([ItemKey(item)])
+        try writer.insert(item, in: lane, at: position)
+    }
+
+    func move(_ key: ItemKey, to position: Int64) throws {
+        try connection.query(
+            "UPDATE item SET position = $1 WHERE kind = $2 AND id = $3", .integer(position), .text(key.kind), .text(key.id))
+    }
+
+    func update(_ item: ValidItem) throws -> Bool {
+        try connection.query(
+            "UPDATE item SET variant = $1, body = $2 WHERE kind = $3 AND id = $4", .text(item.variant), .utf8(item.body), .text(item.kind),
+            .text(item.id)
+        ).affected > 0
+    }
+
+    func delete(_ key: ItemKey) throws -> Bool { try writer.remove(key) }
+
+    func deleteAll(in lane: Lane, naming limit: Int) throws -> (count: Int, first: [ItemKey]) {
+        let rows = try connection.query(
+            "SELECT kind, id FROM item WHERE lane = $1 ORDER BY position LIMIT $2", .integer(lane.rawValue), .integer(Int64(limit)))
+        let first = (0..<rows.count).map { ItemKey(kind: rows.text($0, 0), id: rows.text($0, 1)) }
+        return (try connection.query("DELETE FROM item WHERE lane = $1", .integer(lane.rawValue)).affected, first)
+    }
+
+    func takeDown(_ takedown: Takedown) throws { try takedowns.add(takedown) }
+
+    func takeDownAll(in lane: Lane, at moment: Int64, reason: String?) throws {
+        try takedowns.addAll(in: lane, at: moment, reason: reason)
+    }
+}

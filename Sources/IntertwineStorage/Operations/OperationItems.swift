@@ -1,0 +1,85 @@
+import GRDB
+import IntertwineFeed
+
+/// The items of a file that operations change, inside a transaction that is someone else's.
+struct OperationItems: StoredItems {
+    private let database: Database
+    private let kinds: SectionKinds
+    private let takedowns: TakedownTable
+    private let find: SQLStatement
+    private let insert: SQLStatement
+    private let update: SQLStatement
+    private let move: SQLStatement
+    private let delete: SQLStatement
+
+    init(_ database: Database) throws {
+        self.database = database
+        takedowns = try TakedownTable(database)
+        kinds = try SectionKinds(database)
+        find = try SQLStatement(database, "SELECT lane, position FROM item WHERE kind = ? AND id = ?")
+        insert = try SQLStatement(database, ItemSchema.insertion)
+        update = try SQLStatement(database, "UPDATE item SET variant = ?, body = ? WHERE kind = ? AND id = ?")
+        move = try SQLStatement(database, "UPDATE item SET position = ? WHERE kind = ? AND id = ?")
+        delete = try SQLStatement(database, "DELETE FROM item WHERE kind = ? AND id = ?")
+    }
+
+    func rows(of lane: Lane) -> StoredLane { StoredLane(database: database, lane: lane) }
+
+    func location(of key: ItemKey) throws -> (lane: Lane, position: Int64)? {
+        defer { find.reset() }
+        try find.bind(1, key.kind)
+        try find.bind(2, key.id)
+        return try find.step() ? (Lane(rawValue: find.integer(0)), find.integer(1)) : nil
+    }
+
+    func lane(of item: ValidItem) -> Lane { kinds.lane(of: item) }
+
+    func lane(ofSection name: String) throws -> Lane? { try SectionTable(database).lanes[name] }
+
+    func insert(_ item: ValidItem, in lane: Lane, at position: Int64) throws {
+        _ = try takedowns.remove(ItemKey(item))
+        try insert.bind(item, in: lane, at: position)
+        try insert.run()
+        try AdListingTable(database).append(item)
+    }
+
+    func move(_ key: ItemKey, to position: Int64) throws {
+        try move.bind(1, position)
+        try move.bind(2, key.kind)
+        try move.bind(3, key.id)
+        try move.run()
+    }
+
+    func update(_ item: ValidItem) throws -> Bool {
+        try update.bind(1, item.variant)
+        try update.bind(2, text: item.body)
+        try update.bind(3, item.kind)
+        try update.bind(4, item.id)
+        try update.run()
+        return database.changesCount > 0
+    }
+
+    func delete(_ key: ItemKey) throws -> Bool {
+        try delete.bind(1, key.kind)
+        try delete.bind(2, key.id)
+        try delete.run()
+        return database.changesCount > 0
+    }
+
+    func deleteAll(in lane: Lane, naming limit: Int) throws -> (count: Int, first: [ItemKey]) {
+        let some = try SQLStatement(database, "SELECT kind, id FROM item WHERE lane = ? ORDER BY position LIMIT ?")
+        defer { some.reset() }
+        try some.bind(1, lane.rawValue)
+        try some.bind(2, Int64(limit))
+        var first: [ItemKey] = []
+        while try some.step() { first.append(ItemKey(kind: some.text(0), id: some.text(1))) }
+        try SQLStatement.run(database, "DELETE FROM item WHERE lane = ?", .integer(lane.rawValue))
+        return (database.changesCount, first)
+    }
+
+    func takeDown(_ takedown: Takedown) throws { try takedowns.add(takedown) }
+
+    func takeDownAll(in lane: Lane, at moment: Int64, reason: String?) throws {
+        try takedowns.addAll(in: lane, at: moment, reason: reason)
+    }
+}
