@@ -68,7 +68,7 @@ extension CellFactories {
             return try CommandPlan(
                 kind: "advertisement", slots: slots, registry: registry, offers: viewer.union(.destination),
                 reported: isPlayed ? CommandKey.playback : [],
-                viewability: configuration.viewability[variant].flatMap { $0 == Viewability() ? nil : $0 })
+                viewability: configuration.viewability[variant] ?? Viewability())
         }
         let advertisements = try plan(of: .image)
         let media = try configuration.mediaCells.filter { $0.key != .image }.map { ($0.key, $0.value, try plan(of: $0.key)) }
