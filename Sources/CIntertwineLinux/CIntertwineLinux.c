@@ -14,6 +14,8 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -205,4 +207,31 @@ no_actions:
     }
     *socket = ends[0];
     return process;
+}
+
+int clinux_memory_file(const void *bytes, size_t count) {
+    int descriptor = memfd_create("intertwine", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (descriptor < 0) return -errno;
+    int error = 0;
+    for (size_t done = 0; done < count && error == 0;) {
+        ssize_t more = write(descriptor, (const char *)bytes + done, count - done);
+        if (more > 0) {
+            done += (size_t)more;
+        } else if (more == 0 || errno != EINTR) {
+            error = more == 0 ? ENOSPC : errno;
+        }
+    }
+    if (error == 0 && fcntl(descriptor, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0) error = errno;
+    if (error == 0) return descriptor;
+    close(descriptor);
+    return -error;
+}
+
+ssize_t clinux_send_file(int socket, int file, int64_t offset, size_t count) {
+    ssize_t sent;
+    do {
+        off_t place = offset;
+        sent = sendfile(socket, file, &place, count);
+    } while (sent < 0 && errno == EINTR);
+    return sent < 0 ? -errno : sent;
 }

@@ -239,10 +239,10 @@ struct OutputQueueTests {
         let parts: [[UInt8]] = [[1, 2, 3], [4], [5, 6]]
         for step in 1...3 {
             var queue = OutputQueue()
-            for part in parts { queue.append(part, 0..<part.count) }
+            for part in parts { queue.append(.bytes(part), 0..<part.count) }
             #expect(queue.count == 6)
             var sent: [UInt8] = []
-            while let (bytes, rest) = queue.first {
+            while case (.bytes(let bytes), let rest)? = queue.first {
                 let taken = bytes[rest].prefix(step)
                 sent += taken
                 queue.remove(taken.count)

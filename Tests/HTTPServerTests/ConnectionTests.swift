@@ -64,7 +64,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("a client that has closed its sending side still gets its answers", arguments: ["/page", "/n", "/stream", "/huge"])
+    @Test("a client that has closed its sending side still gets its answers", arguments: ["/page", "/n", "/stream", "/huge", "/huge-file"])
     func halfClose(path: String) async throws {
         try await shared { port in
             let client = try RawClient(port: port)
@@ -72,6 +72,32 @@ struct ConnectionTests {
             client.finishSending()
             #expect(try client.response().text == "GET a /first\n")
             #expect(try client.response().status == 200)
+            #expect(try client.isClosedByServer())
+        }
+    }
+
+    @Test(
+        "answers from files and from memory come in their order, to a client that takes its time too", arguments: [nil, 4096] as [Int32?])
+    func files(receiveBuffer: Int32?) async throws {
+        try await shared { port in
+            let client = try RawClient(port: port, receiveBuffer: receiveBuffer)
+            let paths = ["/page", "/file", "/fresh-file", "/n", "/fresh-file", "/file", "/page"]
+            for line in ["GET", "HEAD", "GET"] {
+                try client.send(paths.map { "\(line) \($0) HTTP/1.1\r\nHost: a\r\n\r\n" }.joined())
+                for path in paths {
+                    let answer = try client.response(to: line)
+                    let whole: [UInt8] =
+                        switch path {
+                        case "/page": EchoHandler.text
+                        case "/n": Array("\(line) a /n\n".utf8)
+                        default: (0..<(path == "/file" ? 1_000 : 3 << 20)).map { UInt8($0 % 251) }
+                        }
+                    #expect(answer["content-length"] == String(whole.count))
+                    #expect(answer.body == (line == "HEAD" ? [] : whole), "\(path)")
+                }
+            }
+            try client.send("GET /fresh-file HTTP/1.0\r\n\r\n")
+            #expect(try client.response().body.count == 3 << 20)
             #expect(try client.isClosedByServer())
         }
     }
@@ -102,7 +128,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("a request behind the last answer does not cost the client that answer", arguments: ["/huge", "/stream"])
+    @Test("a request behind the last answer does not cost the client that answer", arguments: ["/huge", "/huge-file", "/stream"])
     func requestBehindClose(path: String) async throws {
         try await shared { port in
             let client = try RawClient(port: port, receiveBuffer: 4096)

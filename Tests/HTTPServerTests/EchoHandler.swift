@@ -1,3 +1,4 @@
+import Glibc
 import HTTPTypes
 import IntertwineHTTPServer
 import Synchronization
@@ -15,14 +16,20 @@ struct EchoHandler: HTTPHandler {
         return FinishedResponse(response, route: "page")
     }()
 
-    static let image: FinishedResponse = {
-        var response = ServerResponse(status: .ok, fields: [.contentType: "image/png"], body: (0..<1000).map { UInt8($0 % 251) })
+    static let image = picture(ServerResponse(status: .ok, body: (0..<1000).map { UInt8($0 % 251) }))
+
+    /// The same in a file.
+    static let file = picture(ServerResponse(status: .ok, file: TemporaryFile.body((0..<1000).map { UInt8($0 % 251) })))
+
+    private static func picture(_ response: ServerResponse) -> FinishedResponse {
+        var response = response
+        response.fields[.contentType] = "image/png"
         response.fields[.xContentTypeOptions] = "nosniff"
         response.entityTag = "\"image\""
         response.lastModified = modified
         response.acceptsRanges = true
         return FinishedResponse(response)
-    }()
+    }
 
     /// Changed at a time that is still to come.
     static let tomorrow: FinishedResponse = {
@@ -34,6 +41,23 @@ struct EchoHandler: HTTPHandler {
 
     static let huge = FinishedResponse(
         ServerResponse(status: .ok, fields: [.contentType: "text/plain"], body: [UInt8](repeating: 0x61, count: 8 << 20)))
+
+    static let hugeFile = FinishedResponse(
+        ServerResponse(
+            status: .ok, fields: [.contentType: "text/plain"], file: TemporaryFile.body([UInt8](repeating: 0x61, count: 8 << 20))))
+
+    /// Nobody keeps it but whoever sends it.
+    static var freshFile: FinishedResponse {
+        FinishedResponse(
+            ServerResponse(
+                status: .ok, fields: [.contentType: "text/plain"], file: TemporaryFile.body((0..<3 << 20).map { UInt8($0 % 251) })))
+    }
+
+    /// Of less than is announced.
+    static let shortFile = FinishedResponse(
+        ServerResponse(
+            status: .ok, fields: [.contentType: "text/plain"],
+            file: TemporaryFile.body([UInt8](repeating: 0x61, count: 1_000), announcing: 300_000)))
 
     /// Told when a task was cancelled, with the path.
     let cancelled: AsyncStream<String>.Continuation?
@@ -73,7 +97,11 @@ struct EchoHandler: HTTPHandler {
         guard head.method == .get || head.method == .head else { return nil }
         if head.hasTarget("/page") { return Self.page }
         if head.hasTarget("/image") { return Self.image }
+        if head.hasTarget("/file") { return Self.file }
         if head.hasTarget("/huge") { return Self.huge }
+        if head.hasTarget("/huge-file") { return Self.hugeFile }
+        if head.hasTarget("/fresh-file") { return Self.freshFile }
+        if head.hasTarget("/short-file") { return Self.shortFile }
         if head.hasTarget("/tomorrow") { return Self.tomorrow }
         return nil
     }
@@ -146,5 +174,25 @@ struct EchoHandler: HTTPHandler {
                 try await writer.write([UInt8](repeating: 0x61 + UInt8(number), count: 1000))
             }
         }
+    }
+}
+
+/// A file without a name, which goes with the last body in it.
+private final class TemporaryFile: Sendable {
+    private let descriptor: Int32
+
+    private init(_ bytes: [UInt8]) {
+        var path = Array("/tmp/intertwine-body-XXXXXX".utf8CString)
+        descriptor = mkstemp(&path)
+        unlink(path)
+        precondition(write(descriptor, bytes, bytes.count) == bytes.count)
+    }
+
+    deinit { close(descriptor) }
+
+    /// It begins behind something else.
+    static func body(_ bytes: [UInt8], announcing count: Int? = nil) -> FileBody {
+        let file = TemporaryFile([0, 0, 0] + bytes)
+        return FileBody(descriptor: file.descriptor, from: 3, count: count ?? bytes.count, owner: file)
     }
 }

@@ -146,13 +146,13 @@ struct HostileClientTests {
         }
     }
 
-    @Test("a reader that takes nothing is cut off, and others are served meanwhile")
-    func slowReader() async throws {
+    @Test("a reader that takes nothing is cut off, and others are served meanwhile", arguments: ["/huge", "/huge-file"])
+    func slowReader(path: String) async throws {
         try await withServer {
             $0.writeTimeout = .milliseconds(300)
         } _: { port in
             let slow = try RawClient(port: port, receiveBuffer: 4096)
-            try slow.send("GET /huge HTTP/1.1\r\nHost: a\r\n\r\n")
+            try slow.send("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n")
             let other = try RawClient(port: port)
             for _ in 0..<20 {
                 try other.send(ConformanceCase.get())
@@ -161,6 +161,18 @@ struct HostileClientTests {
             // It is noticed when the rest never comes.
             usleep(1_500_000)
             #expect(try slow.rest().count < 8 << 20)
+        }
+    }
+
+    @Test("a file that is shorter than was announced breaks the connection off")
+    func shortFile() async throws {
+        try await withServer {
+            $0.writeTimeout = .seconds(10)
+        } _: { port in
+            let client = try RawClient(port: port)
+            try client.send("GET /short-file HTTP/1.1\r\nHost: a\r\n\r\n")
+            let all = String(decoding: try client.rest(), as: UTF8.self)
+            #expect(all.contains("Content-Length: 300000\r\n") && all.utf8.count < 2_000)
         }
     }
 
@@ -183,14 +195,14 @@ struct HostileClientTests {
         }
     }
 
-    @Test("a reader that is slow, and fast enough, gets all of it")
-    func steadyReader() async throws {
+    @Test("a reader that is slow, and fast enough, gets all of it", arguments: ["/huge", "/huge-file"])
+    func steadyReader(path: String) async throws {
         try await withServer {
             $0.writeTimeout = .milliseconds(300)
             $0.minimumWriteRate = 1000
         } _: { port in
             let slow = try RawClient(port: port)
-            try slow.send("GET /huge HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            try slow.send("GET \(path) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
             var taken = 0
             var buffer = [UInt8](repeating: 0, count: 16 * 1024)
             for _ in 0..<100 {
@@ -352,7 +364,7 @@ struct HostileClientTests {
                     client.finishSending()
                 }
             case .resetting:
-                if round == 0 { client.sendIgnoringClose(Array("GET /huge HTTP/1.1\r\nHost: a\r\n\r\n".utf8)) }
+                if round == 0 { client.sendIgnoringClose(Array("GET /huge-file HTTP/1.1\r\nHost: a\r\n\r\n".utf8)) }
                 // A few in each round, while their answers are under way.
                 if Int(client.descriptor) % 40 == round { client.reset() }
             }

@@ -20,9 +20,8 @@ struct RequestIDTests {
         let observer = Observer()
         let port = try await TestServer.start(observer: observer).port
         let requests = [
-            "GET /page", "HEAD /page", "GET /echo", "GET /later/1", "GET /stream", "GET /stream-known", "GET /huge", "POST /feed",
-            "OPTIONS *",
-            "BREW /page", "GET /a%ff", "nonsense",
+            "GET /page", "HEAD /page", "GET /echo", "GET /later/1", "GET /stream", "GET /stream-known", "GET /huge", "GET /huge-file",
+            "POST /feed", "OPTIONS *", "BREW /page", "GET /a%ff", "nonsense",
         ]
         let answered = try await offPool {
             try requests.map { line in

@@ -129,9 +129,9 @@ struct SemanticsTests {
             Row(fields: ["Range: bytes=0-99", "If-Range: \($0)"], status: 200, bytes: 1000)
         }
 
-    @Test("ranges of an image", arguments: ranges)
-    func range(_ row: Row) async throws {
-        let answer = try await ask("/image", row)
+    @Test("ranges of an image, in memory and in a file", arguments: ranges, ["/image", "/file"])
+    func range(_ row: Row, path: String) async throws {
+        let answer = try await ask(path, row)
         #expect(answer.status == row.status)
         #expect(answer["content-range"] == row.range)
         if let bytes = row.bytes {
@@ -145,7 +145,7 @@ struct SemanticsTests {
         #expect(try await ask(path, Row(fields: ["Range: bytes=0-9"], status: 200, method: method)).status == 200)
     }
 
-    @Test("HEAD says what GET says and sends nothing", arguments: ["/page", "/image", "/missing", "/stream-known", "/echo"])
+    @Test("HEAD says what GET says and sends nothing", arguments: ["/page", "/image", "/file", "/missing", "/stream-known", "/echo"])
     func head(path: String) async throws {
         let get = try await ask(path, Row(fields: [], status: 200))
         let head = try await ask(path, Row(fields: [], status: 200, method: "HEAD"))

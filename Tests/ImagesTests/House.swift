@@ -68,7 +68,7 @@ struct Got: Sendable {
         headers = Dictionary(answer.headers.map { ($0.name, $0.value) }) { $0 + ", " + $1 }
         outcome = answer.cacheStatus
         switch answer.body {
-        case .whole(let image): body = image.body
+        case .whole(let image): body = image.body.bytes
         case .failure(let failure): self.failure = failure
         case .stream(let stream, _):
             do throws(ImageFailure) {

@@ -66,3 +66,10 @@ int clinux_start_thread(size_t stack_bytes, void (*run)(void *context), void *co
 /// of descriptors one end of a socket pair as standard input, /dev/null as output and error. The other end goes to `socket`; it is
 /// non-blocking and close-on-exec. Returns the process or -errno.
 int clinux_start_process(const char *path, const char *argument, int *socket);
+
+/// A file that lies in memory (memfd_create), with a copy of these bytes, which nobody can change any more. Returns the descriptor or -errno.
+int clinux_memory_file(const void *bytes, size_t count);
+
+/// sendfile from a place in a file, which the descriptor's own place has nothing to do with. Returns the number of bytes, 0 at the end of the
+/// file, or -errno. Raises SIGPIPE where the peer is gone.
+ssize_t clinux_send_file(int socket, int file, int64_t offset, size_t count);

@@ -6,6 +6,8 @@ internal import IntertwineEventLoop
 struct ClientSocket {
     /// Bodies above this size are sent from where they lie instead of being copied into the stage.
     private static let copyLimit = 64 * 1024
+    /// A client that takes as fast as it is sent has no more than this of a body before the other connections have their turn.
+    private static let bytesPerTurn = 1 << 20
 
     private let worker: Worker
     private let descriptor: Int32
@@ -79,63 +81,88 @@ struct ClientSocket {
     var waitingSince: LoopInstant? { output.isEmpty ? nil : pace.since }
 
     /// Puts a part of a body behind what is staged. False where the connection is broken.
-    mutating func append(_ body: [UInt8], _ part: Range<Int>) -> Bool {
-        let stage = worker.stage
+    mutating func append(_ body: BodyContent, _ part: Range<Int>) -> Bool {
         let part = part.clamped(to: 0..<body.count)
-        if part.count <= Self.copyLimit {
-            body.withUnsafeBytes { stage.append(UnsafeRawBufferPointer(rebasing: $0[part])) }
+        switch body {
+        case .bytes(let bytes) where part.count <= Self.copyLimit:
+            bytes.withUnsafeBytes { worker.stage.append(UnsafeRawBufferPointer(rebasing: $0[part])) }
+            return true
+        case .bytes(let bytes) where output.isEmpty: return append(bytes, part)
+        case .bytes, .file:
+            if part.isEmpty { return true }
+            // What is staged leaves in one packet with the beginning of the body.
+            guard flush(followed: true) else { return false }
+            let sent = output.isEmpty ? send(body, part) : 0
+            if sent < 0 { return false }
+            if sent < part.count { hold(body, (part.lowerBound + sent)..<part.upperBound) }
             return true
         }
-        if !output.isEmpty {
-            guard flush() else { return false }
-            hold(body, part)
-            return true
-        }
-        let sent = body.withUnsafeBytes { send(stage.bytes, UnsafeRawBufferPointer(rebasing: $0[part])) }
+    }
+
+    private mutating func append(_ bytes: [UInt8], _ part: Range<Int>) -> Bool {
+        let stage = worker.stage
+        let first = part.prefix(Self.bytesPerTurn)
+        let sent = bytes.withUnsafeBytes { send(stage.bytes, UnsafeRawBufferPointer(rebasing: $0[first])) }
         defer { stage.clear() }
         if sent < 0 { return false }
         let staged = stage.count
-        if sent < staged { hold(Array(stage.bytes[sent...]), 0..<(staged - sent)) }
+        if sent < staged { hold(.bytes(Array(stage.bytes[sent...])), 0..<(staged - sent)) }
         let start = part.lowerBound + max(0, sent - staged)
-        if start < part.upperBound { hold(body, start..<part.upperBound) }
+        if start < part.upperBound { hold(.bytes(bytes), start..<part.upperBound) }
         return true
     }
 
     /// Sends what is staged, and keeps what the kernel does not take. False where the connection is broken.
-    mutating func flush() -> Bool {
+    ///
+    /// - Parameter followed: whether more is sent at once.
+    mutating func flush(followed: Bool = false) -> Bool {
         let stage = worker.stage
         if stage.count == 0 { return true }
         defer { stage.clear() }
-        let sent = output.isEmpty ? send(stage.bytes, UnsafeRawBufferPointer(start: nil, count: 0)) : 0
-        if sent >= 0, sent < stage.count { hold(Array(stage.bytes[sent...]), 0..<(stage.count - sent)) }
+        let flags = followed ? Int32(MSG_MORE) : 0
+        let sent = output.isEmpty ? send(stage.bytes, UnsafeRawBufferPointer(start: nil, count: 0), flags) : 0
+        if sent >= 0, sent < stage.count { hold(.bytes(Array(stage.bytes[sent...])), 0..<(stage.count - sent)) }
         return sent >= 0
     }
 
-    /// Sends of what waits as much as the kernel takes. False where the connection is broken.
+    /// Sends of what waits as much as the kernel takes, within one turn. False where the connection is broken.
     mutating func sendWaiting() -> Bool {
-        while let (bytes, rest) = output.first {
-            let sent = bytes.withUnsafeBytes {
-                send(UnsafeRawBufferPointer(rebasing: $0[rest]), UnsafeRawBufferPointer(start: nil, count: 0))
-            }
+        var inTurn = 0
+        while inTurn < Self.bytesPerTurn, let (body, rest) = output.first {
+            let sent = send(body, rest)
             if sent < 0 { return false }
             pace.handOver(sent)
             output.remove(sent)
+            inTurn += sent
             if sent < rest.count { break }
         }
         return true
     }
 
-    private mutating func hold(_ bytes: [UInt8], _ rest: Range<Int>) {
+    private mutating func hold(_ body: BodyContent, _ rest: Range<Int>) {
         if output.isEmpty { beginMeasuring() }
-        output.append(bytes, rest)
+        output.append(body, rest)
+    }
+
+    /// A part of a body, or what of it goes out in one turn. Bytes taken, 0 where there is no room, -1 where the connection is broken.
+    private func send(_ body: BodyContent, _ part: Range<Int>) -> Int {
+        let part = part.prefix(Self.bytesPerTurn)
+        switch body {
+        case .bytes(let bytes):
+            return bytes.withUnsafeBytes {
+                send(UnsafeRawBufferPointer(rebasing: $0[part]), UnsafeRawBufferPointer(start: nil, count: 0))
+            }
+        case .file(let file): return file.send(part, to: descriptor)
+        }
     }
 
     /// One call to the kernel. Bytes taken, 0 where there is no room, -1 where the connection is broken.
-    private func send(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Int {
+    private func send(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer, _ flags: Int32 = 0) -> Int {
+        let flags = flags | Int32(MSG_NOSIGNAL)
         var sent: Int
         repeat {
             if second.isEmpty {
-                sent = Glibc.send(descriptor, first.baseAddress, first.count, Int32(MSG_NOSIGNAL))
+                sent = Glibc.send(descriptor, first.baseAddress, first.count, flags)
             } else {
                 sent = withUnsafeTemporaryAllocation(of: iovec.self, capacity: 2) { vectors in
                     // sendmsg does not write through these; their type only lacks the const.
@@ -144,7 +171,7 @@ struct ClientSocket {
                     var message = msghdr()
                     message.msg_iov = vectors.baseAddress
                     message.msg_iovlen = 2
-                    return sendmsg(descriptor, &message, Int32(MSG_NOSIGNAL))
+                    return sendmsg(descriptor, &message, flags)
                 }
             }
         } while sent < 0 && errno == EINTR

@@ -411,7 +411,7 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
     }
 
     /// Puts a part of a body behind what is staged.
-    func append(_ body: [UInt8], _ part: Range<Int>) {
+    func append(_ body: BodyContent, _ part: Range<Int>) {
         if !socket.append(body, part) { close() }
     }
 

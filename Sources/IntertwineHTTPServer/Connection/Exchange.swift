@@ -166,7 +166,7 @@ final class Exchange: @unchecked Sendable {
             let closes = response.closesConnection
             switch response.body {
             case .finished(let finished): self.worker.loop.execute { self.answer(finished, closes: closes) }
-            case .bytes:
+            case .bytes, .file:
                 let finished = FinishedResponse(response, compressionLevel: wantsGzip ? 6 : nil, route: route)
                 self.worker.loop.execute { self.answer(finished, closes: closes) }
             case .stream(let length, let produce): await self.stream(response, length: length, produce)
@@ -288,14 +288,14 @@ final class Exchange: @unchecked Sendable {
                 return
             }
             streamFraming = .length(remaining: remaining - bytes.count)
-            connection.append(bytes, 0..<bytes.count)
+            connection.append(.bytes(bytes), 0..<bytes.count)
         case .chunked:
             worker.stage.append(String(bytes.count, radix: 16))
             worker.stage.append("\r\n")
-            connection.append(bytes, 0..<bytes.count)
+            connection.append(.bytes(bytes), 0..<bytes.count)
             worker.stage.append("\r\n")
         case .close:
-            connection.append(bytes, 0..<bytes.count)
+            connection.append(.bytes(bytes), 0..<bytes.count)
         }
         connection.flush()
         if connection.hasRoom { continuation.resume() } else { waiters.append(continuation) }

@@ -1,18 +1,18 @@
 internal import IntertwineEventLoop
 
-/// Bytes that wait for a client to take them, in the order they are to go out. Not copied: each lies where it was made.
+/// What waits for a client to take it, in the order it is to go out. Not copied: each part lies where it was made.
 struct OutputQueue {
-    private var segments: [(bytes: [UInt8], rest: Range<Int>)] = []
+    private var segments: [(body: BodyContent, rest: Range<Int>)] = []
     /// Bytes that wait.
     private(set) var count = 0
 
     var isEmpty: Bool { segments.isEmpty }
 
     /// What goes out next.
-    var first: (bytes: [UInt8], rest: Range<Int>)? { segments.first }
+    var first: (body: BodyContent, rest: Range<Int>)? { segments.first }
 
-    mutating func append(_ bytes: [UInt8], _ rest: Range<Int>) {
-        segments.append((bytes, rest))
+    mutating func append(_ body: BodyContent, _ rest: Range<Int>) {
+        segments.append((body, rest))
         count += rest.count
     }
 

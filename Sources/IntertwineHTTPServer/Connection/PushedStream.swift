@@ -58,7 +58,7 @@ public final class PushedStream: @unchecked Sendable {
         guard let connection, connection.carries(self) else { return }
         guard connection.waitingBytes <= Self.waitingLimit else { return connection.reset() }
         let bytes = isChunked ? message.chunked : message.plain
-        connection.append(bytes, bytes.indices)
+        connection.append(.bytes(bytes), bytes.indices)
         if message.ending { connection.endPushing() }
         connection.settle()
     }

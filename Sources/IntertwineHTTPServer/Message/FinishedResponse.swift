@@ -11,7 +11,7 @@ public final class FinishedResponse: Sendable {
         /// Nil where it is made when somebody gets it, as few answers are served more than once.
         let notModified: EncodedHead?
         let entityTag: [UInt8]?
-        let body: [UInt8]
+        let body: BodyContent
     }
 
     let status: Int
@@ -29,7 +29,7 @@ public final class FinishedResponse: Sendable {
     public let route: String?
 
     /// - Parameters:
-    ///   - response: an answer with a body of bytes. The body of a streamed one is taken to be empty.
+    ///   - response: an answer with a body of bytes, or in a file. The body of a streamed one is taken to be empty.
     ///   - compressionLevel: 1 to 9, where the answer is compressible. Compressing happens here, on the caller's thread.
     ///   - route: the name of the route in observations.
     public convenience init(_ response: ServerResponse, compressionLevel: Int = 6, route: String? = nil) {
@@ -38,7 +38,12 @@ public final class FinishedResponse: Sendable {
 
     /// - Parameter compressionLevel: nil where there is to be no gzip variant, because nobody will ask for it.
     public init(_ response: ServerResponse, compressionLevel: Int?, route: String?) {
-        let body: [UInt8] = if case .bytes(let bytes) = response.body { bytes } else { [] }
+        let body: BodyContent =
+            switch response.body {
+            case .bytes(let bytes): .bytes(bytes)
+            case .file(let file): .file(file)
+            case .finished, .stream, .pushed: .bytes([])
+            }
         let isSuccess = response.status.code == 200
         var template = response
         template.body = .bytes([])
@@ -60,12 +65,12 @@ public final class FinishedResponse: Sendable {
             notModified: isSuccess ? encoder.notModified(entityTag: tag) : EncodedHead(bytes: [], dateOffset: 0),
             entityTag: tag, body: body)
         let level = compressionLevel.map { Int32(min(max($0, 1), 9)) }
-        if let level, response.isCompressible, let coded = Gzip.compress(body, level: level) {
+        if let level, response.isCompressible, case .bytes(let bytes) = body, let coded = Gzip.compress(bytes, level: level) {
             // A representation of its own has a tag of its own.
             let codedTag = tag.map(Self.coded)
             self.gzip = Variant(
                 head: encoder.head(length: coded.count, entityTag: codedTag, coding: "gzip"),
-                notModified: encoder.notModified(entityTag: codedTag), entityTag: codedTag, body: coded)
+                notModified: encoder.notModified(entityTag: codedTag), entityTag: codedTag, body: .bytes(coded))
         } else {
             self.gzip = nil
         }
@@ -86,7 +91,7 @@ public final class FinishedResponse: Sendable {
             Variant(
                 head: HeadEncoder.head(common.content, field: field, entityTag: tag, content: (body.count, coding)),
                 notModified: isKept ? HeadEncoder.head(common.notModified, field: field, entityTag: tag, content: nil) : nil,
-                entityTag: tag, body: body)
+                entityTag: tag, body: .bytes(body))
         }
         status = common.response.status.code
         self.common = common.response
@@ -128,7 +133,10 @@ public final class FinishedResponse: Sendable {
     /// The answer as it was before it was finished, for whoever wants to read or change it.
     public var response: ServerResponse {
         var response = template
-        response.body = .bytes(identity.body)
+        switch identity.body {
+        case .bytes(let bytes): response.body = .bytes(bytes)
+        case .file(let file): response.body = .file(file)
+        }
         response.entityTag = identity.entityTag.map { String(decoding: $0, as: UTF8.self) }
         return response
     }
@@ -157,11 +165,11 @@ extension FinishedResponse {
         let status: Int
         let head: EncodedHead
         /// Nil where there is none.
-        let body: [UInt8]?
+        let body: BodyContent?
         /// The part of the body that is wanted.
         let part: Range<Int>
 
-        init(_ status: Int, _ head: EncodedHead, _ body: [UInt8]?, _ part: Range<Int>? = nil) {
+        init(_ status: Int, _ head: EncodedHead, _ body: BodyContent?, _ part: Range<Int>? = nil) {
             (self.status, self.head, self.body) = (status, head, body)
             self.part = part ?? 0..<(body?.count ?? 0)
         }

@@ -18,6 +18,7 @@ extension HTTPHandler {
         guard head.method != .head else { return (response, []) }
         switch response.body {
         case .bytes(let bytes): return (response, bytes)
+        case .file(let file): return (response, file.bytes)
         case .finished, .pushed: return (response, [])
         case .stream(_, let produce):
             let collector = BodyCollector()

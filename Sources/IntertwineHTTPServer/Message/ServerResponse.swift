@@ -5,6 +5,7 @@ public import HTTPTypes
 public struct ServerResponse: Sendable {
     enum Body: Sendable {
         case bytes([UInt8])
+        case file(FileBody)
         case finished(FinishedResponse)
         case stream(length: Int?, produce: @Sendable (ResponseWriter) async throws -> Void)
         case pushed(@Sendable (PushedStream) -> Void)
@@ -28,6 +29,13 @@ public struct ServerResponse: Sendable {
         self.status = status
         self.fields = fields
         self.body = .bytes(body)
+    }
+
+    /// An answer whose body lies in a file. It is never compressed.
+    public init(status: HTTPResponse.Status, fields: HTTPFields = [:], file: FileBody) {
+        self.status = status
+        self.fields = fields
+        self.body = .file(file)
     }
 
     /// A finished answer.

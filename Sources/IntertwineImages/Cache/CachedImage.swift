@@ -13,7 +13,9 @@ public final class CachedImage: Sendable {
     /// Nil for the origin's own.
     let sizing: PictureSizing?
     public let kind: MediaKind
-    public let body: [UInt8]
+    public let body: PictureBody
+    /// What it is kept under.
+    let key: String
     /// Strong, quoted, made from the body: two sources with the same bytes share it, and the origin's never gets out.
     public let etag: String
     public let freshness: Freshness
@@ -23,7 +25,7 @@ public final class CachedImage: Sendable {
     public let companion = Mutex<(any AnyObject & Sendable)?>(nil)
 
     init(
-        source: String, variant: AcceptedKinds.Set? = nil, sizing: PictureSizing? = nil, kind: MediaKind, body: [UInt8], etag: String,
+        source: String, variant: AcceptedKinds.Set? = nil, sizing: PictureSizing? = nil, kind: MediaKind, body: PictureBody, etag: String,
         freshness: Freshness, validators: Validators, terms: Terms = Terms()
     ) {
         self.source = source
@@ -31,6 +33,7 @@ public final class CachedImage: Sendable {
         self.sizing = sizing
         self.kind = kind
         self.body = body
+        key = Self.key(source, variant, sizing)
         self.etag = etag
         self.freshness = freshness
         self.validators = validators
@@ -44,8 +47,8 @@ public final class CachedImage: Sendable {
     ) {
         let etag = "\"" + Base64URL.encode(Array((digest ?? SHA256.hash(data: body)).prefix(16))) + "\""
         self.init(
-            source: source, variant: variant, sizing: sizing, kind: kind, body: body, etag: etag, freshness: freshness,
-            validators: validators, terms: terms)
+            source: source, variant: variant, sizing: sizing, kind: kind, body: PictureBody(body), etag: etag,
+            freshness: freshness, validators: validators, terms: terms)
     }
 
     /// The same picture after the origin said that it still holds.
@@ -59,9 +62,6 @@ public final class CachedImage: Sendable {
 
     /// Whether it was made here, of what its origin has.
     public var isSized: Bool { sizing != nil }
-
-    /// What it is kept under.
-    var key: String { Self.key(source, variant, sizing) }
 
     /// A source is a URL, in which no line ends.
     static func key(_ source: String, _ variant: AcceptedKinds.Set?, _ sizing: PictureSizing? = nil) -> String {

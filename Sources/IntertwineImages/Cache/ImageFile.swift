@@ -31,14 +31,15 @@ enum ImageFile {
         ] {
             facts.write(text)
         }
+        let body = image.body.bytes
         var bytes = mark
-        bytes.reserveCapacity(mark.count + SHA256.byteCount + facts.bytes.count + image.body.count)
+        bytes.reserveCapacity(mark.count + SHA256.byteCount + facts.bytes.count + body.count)
         var checksum = SHA256()
         checksum.update(data: facts.bytes)
-        checksum.update(data: image.body)
+        checksum.update(data: body)
         bytes.append(contentsOf: checksum.finalize())
         bytes.append(contentsOf: facts.bytes)
-        bytes.append(contentsOf: image.body)
+        bytes.append(contentsOf: body)
         return bytes
     }
 
@@ -71,7 +72,7 @@ enum ImageFile {
         guard (size == nil) == (sizing == nil) else { return nil }
         return CachedImage(
             source: source, variant: variant == .max ? nil : AcceptedKinds.Set(rawValue: variant), sizing: sizing, kind: kind,
-            body: Array(reader.remaining),
+            body: PictureBody(Array(reader.remaining)),
             etag: etag,
             freshness: Freshness(
                 born: born, freshUntil: fresh, privatelyFreshUntil: privately, staleWhileRevalidateUntil: revalidate,

@@ -46,6 +46,20 @@ final class MemoryCache: Sendable {
     /// A sized picture.
     func image(_ wish: SizedWish) -> CachedImage? { state.withLock { state in state.use(state.places[wish.key]) } }
 
+    /// The same for who asks again and again, and remembers where it was found.
+    ///
+    /// - Parameter place: where it may be; then, where it is.
+    func image(_ key: String, at place: inout Int) -> CachedImage? {
+        state.withLock { [place] state -> (CachedImage, Int)? in
+            let isThere = state.nodes.indices.contains(place) && state.nodes[place].image?.key == key
+            guard let found = isThere ? place : state.places[key], let image = state.use(found) else { return nil }
+            return (image, found)
+        }.map {
+            place = $0.1
+            return $0.0
+        }
+    }
+
     /// Whether a picture of so many bytes is kept.
     func takes(_ bytes: Int) -> Bool { bytes <= largest }
 

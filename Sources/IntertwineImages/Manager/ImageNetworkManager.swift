@@ -66,8 +66,8 @@ public final class ImageNetworkManager: Sendable {
     /// The same as ``cached(_:_:_:)`` for who looks it up again and again.
     public func cached(_ lookup: PictureLookup, _ kinds: AcceptedKinds) -> CachedImage? {
         guard let sizing = lookup.sizing, makesSizes else { return cached(lookup.source, nil, kinds) }
-        let wish = lookup.wish(for: kinds) { SizedWish(lookup.source, sizing, kinds.made(configuration.formats)) }
-        guard let image = fresh(memory.image(wish), kinds) else { return nil }
+        let found = lookup.image(in: memory, kinds) { SizedWish(lookup.source, sizing, kinds.made(configuration.formats)).key }
+        guard let image = fresh(found, kinds) else { return nil }
         memoryHits.add(1, ordering: .relaxed)
         return image
     }
@@ -179,7 +179,7 @@ public final class ImageNetworkManager: Sendable {
     }
 }
 
-/// A picture that is looked up again and again: what it lies under is put together once for all who take the same formats.
+/// A picture that is looked up again and again: what it lies under is put together, and looked for, once for all who take the same formats.
 public final class PictureLookup: Sendable {
     /// Ways to say what one takes that are remembered.
     private static let mostKinds = 4
@@ -187,19 +187,28 @@ public final class PictureLookup: Sendable {
     public let source: String
     /// Nil for the original.
     let sizing: PictureSizing?
-    private let wishes = Mutex<[AcceptedKinds: SizedWish]>([:])
+    /// Where it lies, for each of those ways.
+    private let ways = Mutex<[Way]>([])
+
+    private struct Way {
+        let kinds: AcceptedKinds
+        let key: String
+        var place = 0
+    }
 
     public init(_ source: String, _ sizing: PictureSizing?) {
         (self.source, self.sizing) = (source, sizing)
     }
 
-    fileprivate func wish(for kinds: AcceptedKinds, _ make: () -> SizedWish) -> SizedWish {
-        wishes.withLock { wishes in
-            if let wish = wishes[kinds] { return wish }
-            if wishes.count >= Self.mostKinds { wishes = [:] }
-            let wish = make()
-            wishes[kinds] = wish
-            return wish
+    fileprivate func image(in memory: MemoryCache, _ kinds: AcceptedKinds, _ key: () -> String) -> CachedImage? {
+        ways.withLock { ways in
+            var way = ways.firstIndex { $0.kinds == kinds }
+            if way == nil {
+                if ways.count >= Self.mostKinds { ways = [] }
+                ways.append(Way(kinds: kinds, key: key()))
+                way = ways.endIndex - 1
+            }
+            return way.flatMap { memory.image(ways[$0].key, at: &ways[$0].place) }
         }
     }
 }

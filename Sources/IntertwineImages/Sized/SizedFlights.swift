@@ -257,11 +257,12 @@ actor SizedFlights {
         _ wish: SizedWish, of original: CachedImage, by transformer: any PictureTransformer, newer: [MediaKind],
         _ qualities: PictureQualities, _ urgency: PictureUrgency
     ) async throws(ImageFailure) -> (image: CachedImage, facts: PictureFacts) {
-        let traits = PictureTraits(original.body, original.kind)
+        let body = original.body.bytes
+        let traits = PictureTraits(body, original.kind)
         guard let format = SizedFormat(traits, taken: wish.formats, newer: newer) else { throw ImageFailure(.notAcceptable) }
         let recipe = wish.sizing.recipe(
             format.kind, quality: qualities[format.kind, wish.sizing.scale], keepsAnimation: format.keepsAnimation)
-        let made = try await transformer.transform(original.body, recipe, urgency: urgency)
+        let made = try await transformer.transform(body, recipe, urgency: urgency)
         // It is asked about by its original's tag, and tells when that one changed.
         let validators = CachedImage.Validators(etag: original.etag, lastModified: original.validators.lastModified)
         let image = CachedImage(

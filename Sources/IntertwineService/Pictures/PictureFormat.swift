@@ -28,7 +28,14 @@ enum PictureFormat {
     }
 
     private static func response(_ image: CachedImage, fields: HTTPFields) -> ServerResponse {
-        var response = ServerResponse(status: .ok, fields: fields, body: image.body)
+        var response =
+            if let file = image.body.file {
+                ServerResponse(
+                    status: .ok, fields: fields,
+                    file: FileBody(descriptor: file.descriptor, count: image.body.count, owner: file.owner))
+            } else {
+                ServerResponse(status: .ok, fields: fields, body: image.body.bytes)
+            }
         response.entityTag = image.etag
         response.lastModified = image.lastModified
         response.acceptsRanges = true
