@@ -36,8 +36,8 @@ class Change {
 }
 
 /**
- * Dispatches `changed`, whose `detail.update` leads from what was shown before to what is shown now; `detail.appended` says how many
- * came at the end where that is all, `detail.keepsPlace` that nobody here has asked for it. Dispatches `outdated` where the service
+ * Dispatches `changed`, whose `detail.update` leads from what was shown before to what is shown now, and is empty after a reload that
+ * found nothing new, or where only the end of the list is another; `detail.appended` says how many came at the end where that is all, `detail.keepsPlace` that nobody here has asked for it. Dispatches `outdated` where the service
  * knows more of a cell than the list, and `reloading` where it takes its pages anew.
  */
 export class FeedList extends EventTarget {
@@ -136,11 +136,13 @@ export class FeedList extends EventTarget {
     this.#wasAstray = false;
     const { list, moved, reconfigured } = outcome;
     const isTouched = [answer.removed, answer.inserted, answer.moved, answer.reconfigured].some(({ length }) => length > 0);
+    const { isAtEnd } = this;
     const follows = this.pages.hold(changes);
     if (!isTouched && follows) return;
     for (const [entry, cell] of reconfigured) entry.cell = cell;
     const count = answer.pages.reduce((sum, page) => sum + page.count, 0);
-    this.#replace(follows ? list : list.slice(0, start + count), { moved, reconfigured });
+    const isTold = isAtEnd !== this.isAtEnd;
+    this.#replace(follows ? list : list.slice(0, start + count), { moved, reconfigured, isTold });
   }
 
   /** Takes as many pages anew as are held. Entries whose cells are there again stay. */
@@ -166,7 +168,8 @@ export class FeedList extends EventTarget {
       return entry;
     });
     this.pages = fresh;
-    this.#replace(all, { reconfigured, isShown: true });
+    for (const entry of all) entry.isHidden = false;
+    this.#replace(all, { reconfigured, isTold: true });
   }
 
   async #load() {
@@ -193,17 +196,20 @@ export class FeedList extends EventTarget {
     this.#replace(this.#all, { moved: new Set(), keepsPlace: false });
   }
 
-  #replace(all, { keepsPlace = true, isShown = false, ...known }) {
+  /** Tells of it where it can be seen, or where `isTold` says so: what the service confirms has been shown already. */
+  #replace(all, { keepsPlace = true, isTold = false, ...known }) {
     const before = this.entries;
     for (const entry of this.#all) entry.index = -1;
     this.#all = all;
-    if (isShown) for (const entry of all) entry.isHidden = false;
     const after = all.filter((entry) => !entry.isHidden);
     after.forEach((entry, index) => {
       entry.index = index;
     });
     this.entries = after;
     this.#paths = null;
+    const isSame = after.length === before.length && after.every((entry, index) => entry === before[index]);
+    const isShown = !isSame || Array.from(known.reconfigured?.keys() ?? []).some((entry) => entry.index >= 0);
+    if (!isShown && !isTold) return;
     this.#tell(keepsPlace ? { keepsPlace } : {}, () => difference(before, after.slice(), { cell: cellOf, ...known }));
   }
 

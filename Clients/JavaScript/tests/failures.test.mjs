@@ -94,6 +94,37 @@ test("takes back what was shown at once where the service refuses", () => agains
   assert.deepEqual(list.entries.map(({ cell }) => cell.id), ["user:a", "user:b"]);
 }));
 
+test("tells of nothing where the service confirms what the list has done, but of an end that is another", () => {
+  const changes = (more, next = null) => ways.answer({ reload: false, removed: [], inserted: [], moved: [], reconfigured: [], page: { next }, ...more });
+  return against([
+    ways.answer(page("user:a", "user:b", "user:c")),
+    changes({ removed: [{ index: 0, id: "user:a" }], pages: [{ count: 2, since: "B" }] }),
+    changes({ reconfigured: [{ index: 1, cell: { ...cell("user:c"), version: 2 } }], pages: [{ count: 2, since: "C" }] }),
+    changes({ pages: [{ count: 2, since: "D" }] }, "/feed?cursor=d"),
+    changes({ moved: [{ from: 1, to: 0, id: "user:c" }], pages: [{ count: 2, since: "E" }] }, "/feed?cursor=d"),
+  ], async (client) => {
+    const list = new FeedList(client, "feed");
+    await list.loadNext();
+    const [first, second, third] = list.entries;
+    const told = [];
+    list.addEventListener("changed", ({ detail: { update } }) => told.push(Object.keys(update).filter((kind) => update[kind].length > 0)));
+    const follow = async () => {
+      told.length = 0;
+      await list.follow({ first: 0, last: 0 });
+      return [...told];
+    };
+    list.hide(first);
+    assert.deepEqual(told, [["removed"]]);
+    assert.deepEqual(await follow(), [], "it is gone from the list already");
+    list.hide(third);
+    assert.deepEqual(await follow(), [], "what is hidden looks different");
+    assert.deepEqual(await follow(), [[]], "there is a further page");
+    assert.equal(list.isAtEnd, false);
+    assert.deepEqual(await follow(), [], "what is hidden stands elsewhere");
+    assert.deepEqual(list.entries, [second]);
+  });
+});
+
 test("keeps gestures while the service is away, over a restart, and has each performed once", () => against(ways.drop, async (client, server) => {
   const stored = new Map();
   const storage = { getItem: (name) => stored.get(name) ?? null, setItem: (name, value) => stored.set(name, value) };
