@@ -37,8 +37,9 @@ class Change {
 
 /**
  * Dispatches `changed`, whose `detail.update` leads from what was shown before to what is shown now, and is empty after a reload that
- * found nothing new, or where only the end of the list is another; `detail.appended` says how many came at the end where that is all, `detail.keepsPlace` that nobody here has asked for it. Dispatches `outdated` where the service
- * knows more of a cell than the list, and `reloading` where it takes its pages anew.
+ * found nothing new, or where only the end of the list is another; `detail.appended` says how many came at the end where that is all,
+ * `detail.keepsPlace` that nobody here has asked for it. Dispatches `outdated` where the service knows more of a cell than the list, and
+ * `reloading` where it takes its pages anew.
  */
 export class FeedList extends EventTarget {
   /** What is shown, in order. */
@@ -108,10 +109,16 @@ export class FeedList extends EventTarget {
 
   /** Asks what became of the pages around the entries from `first` to `last`, and applies it. */
   async follow(shown) {
-    if (this.#loading !== null || this.#all.length === 0) return;
+    if (this.#all.length === 0) return;
     const { pages } = this;
-    const changes = await pages.changes(this.within(shown));
-    if (changes !== null && this.#loading === null && pages === this.pages) await this.apply(changes);
+    for (let changes = null; changes === null;) {
+      await this.#loading?.catch(() => {});
+      changes = await pages.changes(this.within(shown));
+      if (changes === null || pages !== this.pages) return;
+      // What was asked about has another end by now.
+      if (this.#loading !== null) changes = null;
+      else await this.apply(changes);
+    }
   }
 
   /** The indices of entries among all cells that the service knows, the hidden ones too. */
@@ -122,7 +129,14 @@ export class FeedList extends EventTarget {
 
   /** Applies what the service says of a range of pages (`FeedPages.range`), or takes the pages anew where it cannot be applied. */
   async apply(changes) {
-    const { start, end, answer } = changes;
+    const { from, start, end, since, answer } = changes;
+    if (since !== undefined && !this.pages.isHeld(from, since)) {
+      // It was told, and asked about at the same time: what came first has been applied.
+      const known = Array.isArray(answer.pages) ? answer.pages.map((page) => page.since) : [];
+      const isKnown = known.length > 0 && this.pages.isHeld(from, known);
+      if (!isKnown && this.pages.isAskedAbout(from)) await this.reload();
+      return;
+    }
     const make = (cell) => new Entry(cell, ++this.#keys);
     const outcome = applied(this.#all, answer, { start, end, id: (entry) => entry.cell.id, make });
     if (outcome === null) {

@@ -96,6 +96,16 @@ export class FeedPages {
   /** Holds the pages of an answer in place of those asked about. Answers whether the pages behind them still follow. */
   hold({ from, to, answer: { pages, page }, known = {} }) {
     this.#known = known;
+  /** Whether the pages from one on are those whose changes are asked for with `since`. */
+  isHeld(from, since) {
+    return since.every((one, index) => this.held[from + index]?.since === one);
+  }
+
+  /** Whether changes of a page can be asked for. */
+  isAskedAbout(from) {
+    return this.held[from]?.since !== undefined;
+  }
+
     const next = page?.next ?? null;
     const follows = this.held[to - 1].next === next;
     const fresh = pages.map(({ count, since }, index) => ({ count, since, next: null, href: null, omitted: this.held[from + index]?.omitted }));

@@ -25,7 +25,11 @@ export class FeedUpdates {
    */
   constructor({ list, client = list.pages.client, shown, interval = 10_000, isLive = true }) {
     Object.assign(this, { list, client, shown, interval, isLive });
-    list.addEventListener("outdated", () => this.ask());
+    // A question that is under way may be older than what the list does not know.
+    list.addEventListener("outdated", async () => {
+      await this.#isAsking;
+      await this.ask();
+    });
     list.addEventListener("changed", () => this.moved());
     globalThis.document?.addEventListener("visibilitychange", () => this.#turned());
     this.#turned();

@@ -106,6 +106,8 @@ export class FeedPages {
   range(cells: Range): { from: number; to: number; start: number; end: number; since: string[] } | null;
   changes(cells: Range): Promise<{ start: number; end: number; answer: Changes } | null>;
   hold(changes: { from: number; to: number; answer: Changes }): boolean;
+  isHeld(from: number, since: string[]): boolean;
+  isAskedAbout(from: number): boolean;
   hrefAt(index: number): string | null;
   forget(): void;
 }
@@ -124,7 +126,7 @@ export class FeedList extends EventTarget {
   reconfigure(entry: Entry, cell: Cell): void;
   follow(shown: Range): Promise<void>;
   within(shown: Range): Range;
-  apply(changes: { from: number; to: number; start: number; end: number; answer: Changes }): Promise<void>;
+  apply(changes: { from: number; to: number; start: number; end: number; since?: string[]; answer: Changes }): Promise<void>;
   reload(): Promise<void>;
 }
 

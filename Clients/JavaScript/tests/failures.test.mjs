@@ -310,3 +310,40 @@ test("shows what a picture looks like before it comes", () => {
   assert.ok(width <= 32 && height <= 32 && pixels.length === width * height * 4);
   assert.deepEqual([placeholderPixels("no base64!"), placeholderPixels("")], [null, null]);
 });
+test("applies once what is told and asked about at the same time, and takes the pages anew where they are not those", () => against([
+  ways.answer(page("user:a")), ways.answer(page("user:c")),
+], async (client, server) => {
+  const list = new FeedList(client, "feed");
+  await list.loadNext();
+  const answer = {
+    reload: false, removed: [], inserted: [{ index: 1, cell: cell("user:b") }], moved: [], reconfigured: [], pages: [{ count: 2, since: "B" }], page: { next: null },
+  };
+  const shown = () => list.entries.map(({ cell }) => cell.id);
+  for (let round = 0; round < 2; round += 1) await list.apply({ from: 0, to: 1, start: 0, end: 1, since: ["A"], answer });
+  assert.deepEqual([shown(), server.requests.length], [["user:a", "user:b"], 1]);
+  await list.apply({ from: 0, to: 1, start: 0, end: 1, since: ["A"], answer: { ...answer, pages: [{ count: 2, since: "C" }] } });
+  assert.deepEqual([shown(), server.requests.length], [["user:c"], 2]);
+}));
+
+test("asks what became of a list once the page that is loading has come", () => {
+  let go;
+  const isHeld = new Promise((done) => (go = done));
+  const answer = {
+    reload: false, removed: [], inserted: [{ index: 2, cell: cell("user:c") }], moved: [], reconfigured: [],
+    pages: [{ count: 1, since: "A" }, { count: 2, since: "C" }], page: { next: null },
+  };
+  return against([
+    ways.answer({ ...page("user:a"), page: { next: "/feed?cursor=x", since: "A" } }),
+    (request, response) => isHeld.then(() => ways.answer({ ...page("user:b"), page: { next: null, since: "B" } })(request, response)),
+    ways.answer(answer),
+  ], async (client, server) => {
+    const list = new FeedList(client, "feed");
+    await list.loadNext();
+    const both = [list.loadNext(), list.follow({ first: 0, last: 0 })];
+    go();
+    await Promise.all(both);
+    assert.deepEqual(server.requests.map(({ url }) => url), ["/feed", "/feed?cursor=x", "/feed/changes?since=A,B"]);
+    assert.deepEqual(list.entries.map(({ cell }) => cell.id), ["user:a", "user:b", "user:c"]);
+  });
+});
+

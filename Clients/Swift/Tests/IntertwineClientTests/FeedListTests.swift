@@ -120,6 +120,39 @@ import Testing
         #expect(server.requests.last?.target == (takesBodies ? "/feed/changes" : "/feed/changes?since=\(long)"))
     }
 
+    @Test func whatIsToldAndAskedAboutAtTheSameTimeIsAppliedOnce() throws {
+        var pages = HeldPages(first: "/feed")
+        pages.append(try #require(FeedPage(JSONValue(parsing: Data(Self.page(["a", "b"], next: nil, since: "A").utf8)))))
+        let window = try #require(pages.window(around: 0..<1, room: 1_000))
+        let told = { since in try FeedChanges(JSONValue(parsing: Data(Self.change(removed: (0, "a"), count: 1, since: since).utf8))) }
+        for _ in 0..<2 {
+            #expect(pages.apply(try #require(try told("B")), to: window) == .applied)
+            #expect(pages.entries.map(\.cell.id) == ["b"])
+        }
+        #expect(pages.apply(try #require(try told("C")), to: window) == .reload, "it is about pages that are not held")
+    }
+
+    @Test func aCursorThatIsRefusedLeavesTheListAndAReloadGoesOn() async throws {
+        let problem = #"{"type": "urn:intertwine:problem:invalid-cursor", "title": "Bad Request", "status": 400}"#
+        let server = FaultyServer { request, number in
+            switch number {
+            case 0: FaultyServer.answer(200, Self.page(["a"], next: "/feed?cursor=old", since: "A"))
+            case 1: FaultyServer.answer(400, problem)
+            case 2: FaultyServer.answer(200, Self.page(["a"], next: "/feed?cursor=new", since: "B"))
+            default: FaultyServer.answer(200, Self.page(["b"], next: nil, since: "C"))
+            }
+        }
+        defer { server.stop() }
+        let list = FeedList(client: FeedClient(base: server.base, retry: .never))
+        try await list.loadNext()
+        await #expect(throws: FeedClientError.self) { try await list.loadNext() }
+        #expect(await list.sections.first?.cells.map(\.id) == ["a"])
+        try await list.reload()
+        try await list.loadNext()
+        #expect(await list.sections.first?.cells.map(\.id) == ["a", "b"])
+        #expect(server.requests.map(\.target).last == "/feed?cursor=new")
+    }
+
     @Test func aPageThatCannotBeFollowedIsTakenAnewAndKeepsItsCells() async throws {
         let server = FaultyServer { request, number in
             switch number {

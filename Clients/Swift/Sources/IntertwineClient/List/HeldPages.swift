@@ -44,8 +44,15 @@ struct HeldPages: Sendable {
 
     /// Applies what the server told about a window of pages; indices that cannot be are a reload, and change nothing.
     mutating func apply(_ changes: FeedChanges, to window: Window) -> Outcome {
-        guard !changes.isReload, window.pages.upperBound <= pages.count, window.entries.upperBound <= entries.count, !window.pages.isEmpty
-        else { return .reload }
+        guard !changes.isReload, !window.pages.isEmpty else { return .reload }
+        guard window.pages.upperBound <= pages.count, pages[window.pages].map(\.since) == window.since else {
+            // It was told, and asked about at the same time: what came first has been applied.
+            let start = window.pages.lowerBound
+            let end = start + changes.pages.count
+            guard start < end, end <= pages.count else { return .reload }
+            return pages[start..<end].map(\.since) == changes.pages.map(\.since) ? .applied : .reload
+        }
+        guard window.entries.upperBound <= entries.count else { return .reload }
         var held = Array(entries[window.entries])
         let leaves = changes.removed.map { ($0.index, $0.id) } + changes.moved.map { ($0.from, $0.id) }
         let leaving = Set(leaves.map(\.0))
