@@ -8,12 +8,13 @@ package struct CrossOriginPolicy: Sendable {
 
     /// What clients may send besides the fields that need no leave.
     private static let requestFields = [
-        "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match", "Range", "X-Request-ID", "traceparent", "tracestate",
+        "Accept-Cells", "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match", "Last-Event-ID", "Range", "X-Request-ID",
+        "traceparent", "tracestate",
     ]
     /// What clients may read besides the fields that need no leave.
     private static let responseFields = [
-        "Accept-Ranges", "Age", "Allow", "Cache-Status", "Content-Range", "ETag", "Image-Error", "Link", "Location", "Retry-After", "Vary",
-        "X-Request-ID", "X-Verdict",
+        "Accept-Ranges", "Age", "Allow", "Cache-Status", "Content-Range", "Deprecation", "ETag", "Image-Error", "Link", "Location",
+        "Retry-After", "Sunset", "Vary", "X-Request-ID", "X-Verdict",
     ]
 
     /// The answer depends on the origin, whether or not there is one: caches must know.
@@ -53,13 +54,13 @@ package struct CrossOriginPolicy: Sendable {
     ///
     /// - Parameters:
     ///   - methods: those that the resource has.
-    ///   - viewerHeader: the field that names the viewer; empty for none.
-    func preflight(for origin: String, methods: [HTTPRequest.Method], viewerHeader: String) -> HTTPFields? {
+    ///   - viewerFields: the fields that tell of the viewer.
+    func preflight(for origin: String, methods: [HTTPRequest.Method], viewerFields: [String]) -> HTTPFields? {
         guard var fields = permission(for: origin) else { return nil }
         let list = methods.map(\.rawValue).joined(separator: ", ")
         fields[.allow] = list
         fields[.accessControlAllowMethods] = list
-        fields[.accessControlAllowHeaders] = (Self.requestFields + (viewerHeader.isEmpty ? [] : [viewerHeader])).joined(separator: ", ")
+        fields[.accessControlAllowHeaders] = (Self.requestFields + viewerFields).joined(separator: ", ")
         fields[.accessControlMaxAge] = String(maxAge)
         return fields
     }
@@ -76,13 +77,13 @@ package struct CrossOriginPolicy: Sendable {
 /// Stands before the router where other origins are allowed: answers preflights, and adds to answers what browsers ask for.
 package struct CrossOriginHandler: HTTPHandler {
     private let policy: CrossOriginPolicy
-    /// The field that names the viewer; it may change while the service runs.
-    private let viewerHeader: @Sendable () -> String
+    /// The fields that tell of the viewer; they may change while the service runs.
+    private let viewerFields: @Sendable () -> [String]
     private let router: Router
 
-    package init(policy: CrossOriginPolicy, viewerHeader: @escaping @Sendable () -> String, router: Router) {
+    package init(policy: CrossOriginPolicy, viewerFields: @escaping @Sendable () -> [String], router: Router) {
         self.policy = policy
-        self.viewerHeader = viewerHeader
+        self.viewerFields = viewerFields
         self.router = router
     }
 
@@ -103,7 +104,7 @@ package struct CrossOriginHandler: HTTPHandler {
     package func plan(for request: HTTPRequest, peer: PeerAddress) -> RequestPlan {
         let origin = request.headerFields[.origin]
         if request.method == .options, let origin, request.headerFields[.accessControlRequestMethod] != nil,
-            let fields = policy.preflight(for: origin, methods: router.methods(at: request.path ?? ""), viewerHeader: viewerHeader())
+            let fields = policy.preflight(for: origin, methods: router.methods(at: request.path ?? ""), viewerFields: viewerFields())
         {
             return .answer(ServerResponse(status: .noContent, fields: fields))
         }

@@ -214,7 +214,7 @@ extension FeedService {
         var publicHandler: any HTTPHandler = router
         if let policy = configuration.crossOrigin.policy {
             publicHandler = CrossOriginHandler(
-                policy: policy, viewerHeader: { live.configuration.events.viewerHeader }, router: router)
+                policy: policy, viewerFields: { live.configuration.viewerFields }, router: router)
         }
         if !extensions.middleware.isEmpty {
             publicHandler = MiddlewareHandler(middleware: extensions.middleware, handler: publicHandler, logger: logger)

@@ -22,10 +22,10 @@ export class CellView {
 
   /**
    * `images` loads pictures, `actions` performs slots, `distance(entry)` says how far from sight an entry is, `removal` what takes a
-   * cell off its list.
+   * cell off its list, `language()` what its texts are in, or null.
    */
-  constructor({ identifier, renderer, images, actions, distance, removal }) {
-    Object.assign(this, { identifier, images, actions, distance, removal });
+  constructor({ identifier, renderer, images, actions, distance, removal, language }) {
+    Object.assign(this, { identifier, images, actions, distance, removal, language });
     this.content = element("div.cell-content");
     this.rendering = rendered(renderer, identifier, this.content);
     this.#label = this.rendering.label;
@@ -49,6 +49,10 @@ export class CellView {
     this.element.dataset.id = cell.id;
     this.element.style.setProperty("--hue", hue(String(cell.id)));
     const isSaved = cell.state?.saved === true;
+    // The page around it speaks English.
+    const language = this.language();
+    if (language === null) this.content.removeAttribute("lang");
+    else this.content.lang = language;
     this.element.classList.toggle("is-saved", isSaved);
     this.element.ariaDescription = isSaved ? "Saved" : null;
     this.element.classList.toggle("is-inspected", entry.isInspected === true);

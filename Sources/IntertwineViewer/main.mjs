@@ -67,7 +67,7 @@ const lists = {
     done: "is back in the feed." },
 };
 const { empty, removal, done } = lists[options.list];
-const registry = cellKinds({ images, actions, removal, distance: (entry) => feed.distance(entry) });
+const registry = cellKinds({ images, actions, removal, distance: (entry) => feed.distance(entry), language: () => list.pages.language });
 client.headers = options.headers(registry.acceptCells);
 const feed = new CollectionView({
   element: find("feed"),

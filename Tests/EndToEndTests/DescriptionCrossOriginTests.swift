@@ -86,9 +86,10 @@ struct DescriptionCrossOriginTests {
             #expect(answer.status == 204)
             #expect(answer["access-control-allow-origin"] == "https://app.example.com")
             #expect(answer["access-control-allow-methods"] == "POST, DELETE, OPTIONS")
-            for name in ["Idempotency-Key", "X-Viewer-ID", "X-Request-ID", "Content-Type"] {
-                #expect(answer["access-control-allow-headers"]?.contains(name) == true)
-            }
+            let allowed = answer["access-control-allow-headers"]?.components(separatedBy: ", ") ?? []
+            let sent = ["Idempotency-Key", "X-Request-ID", "Content-Type", "Accept-Cells", "Last-Event-ID"]
+            #expect(allowed.filter((sent + ["X-Viewer-ID", "X-Viewer-Language"]).contains).count == 7, "\(allowed)")
+            #expect(!allowed.contains(""), "no field tells campaigns of the viewer")
             #expect(answer["access-control-max-age"] == "600" && answer["vary"]?.contains("Origin") == true)
             let other = try service.ask("OPTIONS", "/cells/user:u1/selection", fields: ["Origin: https://evil.example.com"] + asked)
             #expect(other.status == 204 && other["access-control-allow-origin"] == nil && other["access-control-allow-methods"] == nil)

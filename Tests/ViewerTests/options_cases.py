@@ -134,6 +134,20 @@ def it_says_what_a_page_leaves_out_and_what_is_saved(browser, relay, service):
         page["items"][1]["state"] = {"saved": True}
         page["items"][1]["actions"]["dismissal"]["label"] = "Hide"
 
+def it_says_in_which_language_its_cells_are(browser, relay, service):
+    def page(language):
+        bound = {"type": "bind", "bindings": {"username": {"text": "Schwung"}}}
+        cell = {"id": "user:1", "identifier": "UserSnapshotCollectionViewCell", "size": {"width": 300, "height": 200}, "actions": {"configuration": bound}}
+        told = {"Content-Language": language} if language else {}
+        return 200, {**JSON, **told}, {"items": [cell], "page": {"limit": 20, "next": None, "previous": None}}
+
+    spoken = "return ['.cell', '.cell-content', '.cell-tools'].map((one) => document.querySelector(one).closest('[lang]').lang)"
+    for language in ("de", None):
+        relay.answer = lambda exchange: page(language) if exchange.path.startswith("/feed?") else None
+        browser.open(relay.url, cells=1)
+        assert browser.script(spoken) == ["en", language or "en", "en"], browser.script(spoken)
+
+
     relay.alter_feed(alter)
     browser.open(relay.url, cells=20)
     browser.wait(lambda: browser.find("#omitted:not([hidden])"), "the sentence")

@@ -40,7 +40,7 @@ export class FeedClient {
   }
 
   /**
-   * Sends a request and reads its answer: `{ status, value, tag }`.
+   * Sends a request and reads its answer: `{ status, value, tag, language }`.
    *
    * - key: the gesture's, under which the service performs it once, however often it is sent.
    * - owner, slot: the cell it is for and the action performed, for the journal. fetch: what sends it instead.
@@ -60,23 +60,28 @@ export class FeedClient {
   }
 
   /** The value at an href. Where it was answered before, it is sent only if it is another one by now. */
-  async get(href, options = {}) {
+  async get(href, options) {
+    return (await this.#answer(href, options)).value;
+  }
+
+  async #answer(href, options = {}) {
     const url = this.resolve(href);
     const known = this.#known.get(url);
     const headers = { Accept: "application/json", ...options.headers, ...(known ? { "If-None-Match": known.tag } : {}) };
-    const { status, value, tag } = await this.send(href, { ...options, headers });
+    const { status, value, tag, language } = await this.send(href, { ...options, headers });
     this.#known.delete(url);
-    const answered = status === 304 && known ? known : { value, tag };
+    const answered = status === 304 && known ? known : { value, tag, language };
     if (answered.tag && this.remembered > 0) {
       this.#known.set(url, answered);
       if (this.#known.size > this.remembered) this.#known.delete(this.#known.keys().next().value);
     }
-    return answered.value;
+    return answered;
   }
 
   /** The page at an href, such as `feed?limit=20`. Throws `Refusal` where it is no page. */
   async page(href, options) {
-    return Page.of(await this.get(href, options));
+    const { value, language } = await this.#answer(href, options);
+    return Page.of(value, language);
   }
 
   /** Walks pages from an href on to the end, in the order of the feed. */
@@ -147,7 +152,8 @@ export class FeedClient {
       const value = valueOf({ status, headers: response.headers, body }, { request });
       entry.answered(response, value ?? body);
       this.connection?.confirmed();
-      return { status, value, tag: response.headers.get("etag") };
+      const { headers } = response;
+      return { status, value, tag: headers.get("etag"), language: headers.get("content-language") };
     } catch (error) {
       entry.answered(response, error.value ?? body);
       if (error instanceof Unavailable) this.connection?.lost({ answered: true, pause: error.retryAfter ?? 0 });

@@ -8,6 +8,8 @@ const longest = 6500;
 export class FeedPages {
   /** How many cells each page has, what its changes are asked for with, and the href of the page behind it. */
   held = [];
+  /** The language of the texts, where the service says it; null where not. */
+  language = null;
   /** The sections that pages have met. */
   sections = new Set();
   #next;
@@ -30,9 +32,10 @@ export class FeedPages {
   async next(options) {
     if (this.isAtEnd) return [];
     const href = this.#next;
-    const { cells, next, since, sections, omitted } = await this.client.page(href, options);
+    const { cells, next, since, sections, omitted, language } = await this.client.page(href, options);
     for (const section of sections) this.sections.add(section);
     this.#next = next;
+    this.language = language;
     this.held.push({ count: cells.length, since, next, href, omitted });
     return cells;
   }
@@ -93,9 +96,6 @@ export class FeedPages {
     });
   }
 
-  /** Holds the pages of an answer in place of those asked about. Answers whether the pages behind them still follow. */
-  hold({ from, to, answer: { pages, page }, known = {} }) {
-    this.#known = known;
   /** Whether the pages from one on are those whose changes are asked for with `since`. */
   isHeld(from, since) {
     return since.every((one, index) => this.held[from + index]?.since === one);
@@ -106,6 +106,9 @@ export class FeedPages {
     return this.held[from]?.since !== undefined;
   }
 
+  /** Holds the pages of an answer in place of those asked about. Answers whether the pages behind them still follow. */
+  hold({ from, to, answer: { pages, page }, known = {} }) {
+    this.#known = known;
     const next = page?.next ?? null;
     const follows = this.held[to - 1].next === next;
     const fresh = pages.map(({ count, since }, index) => ({ count, since, next: null, href: null, omitted: this.held[from + index]?.omitted }));

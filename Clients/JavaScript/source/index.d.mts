@@ -91,15 +91,15 @@ export class FeedClient {
 export interface Omitted { kind: string; count: number; reason?: string; identifiers?: string[]; types?: string[] }
 export class Page {
   readonly cells: Cell[]; readonly next: string | null; readonly previous: string | null; readonly since: string | undefined;
-  readonly sections: string[]; readonly omitted: unknown[];
-  static of(value: unknown): Page;
+  readonly sections: string[]; readonly omitted: unknown[]; readonly language: string | null;
+  static of(value: unknown, language?: string | null): Page;
 }
 export function shownSize(size: unknown): Size;
 export function isHeader(cell: { id: string }): boolean;
 
 export class FeedPages {
   readonly client: FeedClient; readonly href: string; readonly isAtEnd: boolean; readonly sections: Set<string>;
-  readonly omitted: Omitted[];
+  readonly omitted: Omitted[]; readonly language: string | null;
   readonly held: { count: number; since?: string; next: string | null }[]; readonly changesHref: string;
   constructor(client: FeedClient, href: string);
   next(options?: SendOptions): Promise<Cell[]>;

@@ -16,13 +16,16 @@ export function isHeader(cell) {
 }
 
 export class Page {
-  /** `since` is what changes of it are asked for with, or undefined; `omitted` what was left out, as the service tells it. */
-  constructor({ cells, next, previous, since, sections, omitted }) {
-    Object.assign(this, { cells, next, previous, since, sections, omitted });
+  /**
+   * `since` is what changes of it are asked for with, or undefined; `omitted` what was left out, as the service tells it; `language` that
+   * of its texts, or null.
+   */
+  constructor({ cells, next, previous, since, sections, omitted, language }) {
+    Object.assign(this, { cells, next, previous, since, sections, omitted, language });
   }
 
   /** Reads an answer. Throws `Refusal` where it is no page. */
-  static of(value) {
+  static of(value, language = null) {
     const { items, page } = value ?? {};
     if (!Array.isArray(items)) throw new Refusal({ status: 200, title: "This is no page of a feed", value });
     const cells = items.filter(isCell);
@@ -31,7 +34,7 @@ export class Page {
     // With cells left out, indices would not be the service's.
     const since = cells.length === items.length && typeof page?.since === "string" ? page.since : undefined;
     return new Page({
-      cells, since, next: href(page?.next), previous: href(page?.previous),
+      cells, since, language, next: href(page?.next), previous: href(page?.previous),
       sections: list(page?.sections).filter((name) => typeof name === "string"), omitted: list(page?.omitted),
     });
   }

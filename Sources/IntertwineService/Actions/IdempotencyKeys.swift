@@ -61,12 +61,15 @@ struct StoredAnswer: Hashable {
     /// Nil where nothing was recorded.
     let verdict: Verdict?
     let location: String?
+    /// Of the texts in it; nil where there are none.
+    let language: String?
     let body: [UInt8]
 
-    init(status: HTTPResponse.Status, verdict: Verdict?, location: String?, body: [UInt8]) {
+    init(status: HTTPResponse.Status, verdict: Verdict?, location: String?, language: String? = nil, body: [UInt8]) {
         self.status = status
         self.verdict = verdict
         self.location = location
+        self.language = language
         self.body = body
     }
 
@@ -78,20 +81,24 @@ struct StoredAnswer: Hashable {
             throw Problem(.internalServerError, nil, "A kept answer cannot be read.")
         }
         verdict = words.dropFirst().first.flatMap { Verdict(rawValue: $0) }
+        language = words.dropFirst(2).first
         status = HTTPResponse.Status(code: code)
         location = lines[1].isEmpty ? nil : String(decoding: lines[1], as: UTF8.self)
         body = Array(lines[2])
     }
 
     var bytes: [UInt8] {
-        let verdict = verdict.map { " \($0.rawValue)" } ?? ""
-        return Array("\(status.code)\(verdict)\n\(location ?? "")\n".utf8) + body
+        let language = language.map { " \($0)" } ?? ""
+        // Something stands in place of a verdict where a language follows.
+        let verdict = verdict?.rawValue ?? (language.isEmpty ? nil : "-")
+        return Array("\(status.code)\(verdict.map { " \($0)" } ?? "")\(language)\n\(location ?? "")\n".utf8) + body
     }
 
     var response: ServerResponse {
         let type = status.code < 400 ? "application/json" : ProblemDetails.mediaType
         var fields: HTTPFields = [.contentType: type, .cacheControl: "no-store"]
         fields[.location] = location
+        fields[.contentLanguage] = language
         return ServerResponse(status: status, fields: fields, body: body)
     }
 }

@@ -53,6 +53,9 @@ public struct ServiceConfiguration: Sendable {
         return (configuration, ConfigurationError(reader.faults.reasons))
     }
 
+    /// The request fields that tell of the viewer.
+    var viewerFields: [String] { [events.viewerHeader, feed.languageHeader, feed.attributesHeader].filter { !$0.isEmpty } }
+
     /// Checks values that a program has set, as those that are read are checked.
     ///
     /// - Throws: `ConfigurationError` with all that are not allowed.

@@ -42,7 +42,7 @@ struct CellRoutes: Sendable {
                     [
                         .json(
                             .seeOther, "Performed, and the person is to go to `Location`: selecting an advertisement.", .performance,
-                            [.noStore, .verdict, .location]
+                            [.noStore, .verdict, .location, .contentLanguage]
                         ).undoable
                     ], takesInput: true)
             ) { try await perform(.selection, $0) },
@@ -66,7 +66,8 @@ struct CellRoutes: Sendable {
                     """,
                     [
                         .json(
-                            .seeOther, "Performed, and the person is to go to `Location`.", .performance, [.noStore, .verdict, .location]
+                            .seeOther, "Performed, and the person is to go to `Location`.", .performance,
+                            [.noStore, .verdict, .location, .contentLanguage]
                         ).undoable
                     ], slot: [Self.slot], takesInput: true)
             ) { try await perform(try Self.ownSlot(of: $0), $0) },
@@ -102,10 +103,13 @@ struct CellRoutes: Sendable {
             .object([]), text: "What the slot takes, where its action has `input`; not looked at elsewhere.", isRequired: false)
         return APIOperation(
             id, tag: "Actions", summary, text,
-            parameters: [FeedParameters.cell] + slot + [FeedParameters.simulate, viewer, Parameter.idempotencyKey],
+            parameters: [FeedParameters.cell] + slot
+                + [FeedParameters.simulate, viewer, FeedParameters.acceptLanguage, Parameter.idempotencyKey],
             body: takesInput ? body : nil,
             answers: answers + [
-                .json(.ok, "Performed; `commands` says what became of each.", .performance, [.noStore, .verdict]).undoable,
+                .json(
+                    .ok, "Performed; `commands` says what became of each.", .performance, [.noStore, .verdict, .contentLanguage]
+                ).undoable,
                 .badRequest(
                     takesInput
                         ? "A parameter is wrong, the body is not what the slot takes, or the command acts for a viewer and none was named."
@@ -184,12 +188,12 @@ struct CellRoutes: Sendable {
         defer { note(client.viewer) }
         if try request[FeedParameters.simulate] {
             let simulated = try await performer.simulate(slot, of: cell, for: client, now: request.now, body: body)
-            return Self.answer(for: simulated).response
+            return Self.answer(for: simulated, to: client).response
         }
         return try answer(
             for: try await performer.perform(slot, of: cell, for: client, now: request.now, body: body, idempotency: key) { performance in
-                Self.answer(for: performance).bytes
-            })
+                Self.answer(for: performance, to: client).bytes
+            }, to: client)
     }
 
     /// Takes a cell off a list of the viewer's.
@@ -200,18 +204,18 @@ struct CellRoutes: Sendable {
         let key = try keys.key(of: request, viewer: client.viewer)
         defer { note(client.viewer) }
         if try request[FeedParameters.simulate] {
-            return Self.answer(for: try await performer.simulate(command, of: cell, on: list, for: client)).response
+            return Self.answer(for: try await performer.simulate(command, of: cell, on: list, for: client), to: client).response
         }
         return try answer(
             for: try await performer.perform(command, of: cell, on: list, for: client, now: request.now, idempotency: key) { performance in
-                Self.answer(for: performance).bytes
-            })
+                Self.answer(for: performance, to: client).bytes
+            }, to: client)
     }
 
-    private func answer(for outcome: ActionPerformer.Outcome) throws -> ServerResponse {
+    private func answer(for outcome: ActionPerformer.Outcome, to client: ClientTrace) throws -> ServerResponse {
         let answer: StoredAnswer
         switch outcome {
-        case .performed(let performance): answer = Self.answer(for: performance)
+        case .performed(let performance): answer = Self.answer(for: performance, to: client)
         case .replayed(let bytes): answer = try StoredAnswer(bytes)
         case .keyReused: throw ActionError.keyReused
         }
@@ -250,15 +254,18 @@ struct CellRoutes: Sendable {
     }
 
     /// 303 where the client is to go elsewhere, a problem (500) where nothing could be performed, else 200.
-    private static func answer(for performance: Performance) -> StoredAnswer {
+    private static func answer(for performance: Performance, to client: ClientTrace) -> StoredAnswer {
+        // What is to be shown has texts; the rest is for programs.
+        let language = performance.presentation == nil ? nil : client.language?.tag
         if let destination = performance.destination {
-            return StoredAnswer(status: .seeOther, verdict: performance.verdict, location: destination, body: performance.json())
+            return StoredAnswer(
+                status: .seeOther, verdict: performance.verdict, location: destination, language: language, body: performance.json())
         }
         let didSomething = performance.isComplete || performance.steps.contains { $0.outcome == .performed }
         guard didSomething else {
             let problem = Problem(.internalServerError, .commandFailed, "None of the commands could be performed.")
             return StoredAnswer(status: problem.status, verdict: performance.verdict, location: nil, body: problem.details.json)
         }
-        return StoredAnswer(status: .ok, verdict: performance.verdict, location: nil, body: performance.json())
+        return StoredAnswer(status: .ok, verdict: performance.verdict, location: nil, language: language, body: performance.json())
     }
 }

@@ -9,8 +9,11 @@ import Testing
 struct StoredAnswerTests {
     @Test("read back as they were written", arguments: [Verdict.duplicate, nil], ["https://a.example/", nil])
     func roundTrip(verdict: Verdict?, location: String?) throws {
-        let answer = StoredAnswer(status: .seeOther, verdict: verdict, location: location, body: Array("{\n}\n".utf8))
-        #expect(try StoredAnswer(answer.bytes) == answer)
+        for language in ["pt-BR", nil] {
+            let answer = StoredAnswer(
+                status: .seeOther, verdict: verdict, location: location, language: language, body: Array("{\n}\n".utf8))
+            #expect(try StoredAnswer(answer.bytes) == answer)
+        }
     }
 
     @Test("those that were kept without a verdict can still be read")

@@ -20,7 +20,9 @@ struct LanguageAnswerTests {
                 identifier: StoryCell
                 size: 300x50
                 bind: {title: {text: title}, line: {text: {en: "Read {{title}}", de: "Lies {{title}}"}}, starts: {date: starts}}
+            presentation: {screen: Story, type: push, arguments: {title: {text: title}}}
             actions:
+              selection: [analytics, save, present]
               dismissal: [analytics, dismiss]
               like: [analytics]
               share: {commands: [analytics], label: {en: Share, de: Teilen}}
@@ -120,6 +122,73 @@ struct LanguageAnswerTests {
             let english = try service.get("/feed", fields: ["X-Viewer-ID: ann"]).text
             #expect(english.contains(#""label":"Hide"}"#) && english.contains(#""label":"Share"}"#))
         }
+    }
+
+    @Test("hold for a viewer's own lists, for what is selected, and for what was performed, however often it is asked")
+    func lists() async throws {
+        try await Self.run { service in
+            let (german, english) = (["X-Viewer-ID: ann", "Accept-Language: de"], ["X-Viewer-ID: ann", "Accept-Language: en"])
+            let path = "/cells/story:1/selection"
+            let simulated = try service.ask("POST", path + "?simulate=true", fields: english)
+            #expect(simulated["content-language"] == nil && simulated.status == 200, "nothing is shown of it")
+            let performed = try service.ask("POST", path, fields: german + ["Idempotency-Key: k"])
+            let repeated = try service.ask("POST", path, fields: english + ["Idempotency-Key: k"])
+            for answer in [performed, repeated] {
+                #expect(answer["content-language"] == "de" && answer.text.contains("Schwung"), "\(answer.text)")
+            }
+            let other = try service.ask("POST", path, fields: english)
+            #expect(other["content-language"] == "en" && other.text.contains(#""Swing""#))
+            let dismissed = try service.ask("POST", "/cells/story:2/dismissal", fields: german)
+            #expect(dismissed.status == 200 && dismissed["content-language"] == nil)
+
+            for (list, texts) in [("/saved", ["Lies Schwung", "Read Swing"]), ("/dismissed", ["Lies Jazz", "Read Jazz"])] {
+                let answers = try [german, english].map { try service.get(list, fields: $0) }
+                for (answer, (text, tag)) in zip(answers, zip(texts, ["de", "en"])) {
+                    #expect(answer["content-language"] == tag && answer.text.contains(text), "\(list) \(answer.text)")
+                    #expect(answer["vary"]?.contains("Accept-Language") == true)
+                }
+                #expect(answers[0]["etag"] != answers[1]["etag"])
+            }
+            for (fields, text) in [(german, "Lies Schwung"), (english, "Read Swing")] {
+                for path in ["/feed", "/saved", "/cells/story:1"] {
+                    let shown = try service.get(path, fields: fields).text
+                    #expect(shown.contains(text) && shown.contains(#""state":{"saved":true,"selected":true}"#), "\(path) \(shown)")
+                }
+            }
+        }
+    }
+
+    @Test("hold for what is told as it happens: each listener hears of it in the language of the list")
+    func live() async throws {
+        try await Self.run { service in
+            let listeners = try ["de", "en"].map { tag in
+                let fields = ["Accept-Language: \(tag)"]
+                let page = try service.get("/feed?changes=true", fields: fields)
+                let match = try #require(page.text.firstMatch(of: try Regex(#""since":"([^"]+)""#)))
+                let path = "/feed/changes?since=\(try #require(match.output[1].substring))"
+                let client = try service.begin(path, fields: fields + ["Accept: text/event-stream"])
+                let head = try Self.text(of: client, until: "retry:")
+                #expect(head.contains("Content-Language: \(tag)\r\n"), "\(head)")
+                return client
+            }
+            let item = #"{"klass":"story","id":"1","title":{"en":"News","de":"Neues"}}"#
+            let answer = try service.admin("POST", "/admin/operations", body: #"[{"update": \#(item)}]"#)
+            #expect(answer.status == 200, "\(answer.text)")
+            for (client, text) in zip(listeners, ["Lies Neues", "Read News"]) {
+                let told = try Self.text(of: client, until: text)
+                #expect(told.contains(text) && told.contains("event: changes"), "\(told)")
+            }
+        }
+    }
+
+    /// Reads on until the text holds something, half a minute at most.
+    private static func text(of client: RawClient, until end: String) throws -> String {
+        let limit = ContinuousClock.now + .seconds(30)
+        var text = ""
+        while !text.contains(end), ContinuousClock.now < limit, let bytes = try client.bytes(within: 1_000) {
+            text += String(decoding: bytes, as: UTF8.self)
+        }
+        return text
     }
 
     @Test("are those of always where no language is declared")

@@ -5,14 +5,20 @@ import TestSupport
 /// For tests of what goes over the wire, and when: a client that sends bytes and holds every answer against the rules. Blocking.
 extension TestService {
     /// A client that has sent a request and not read the answer.
-    func begin(_ path: String, fields: [String] = []) throws -> RawClient {
+    func begin(_ path: String, by method: String = "GET", fields: [String] = []) throws -> RawClient {
         let client = try RawClient(port: port)
-        try client.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\nUser-Agent: tests\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n")
+        try client.send(
+            "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nUser-Agent: tests\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n")
         return client
     }
 
     func get(_ path: String, fields: [String] = []) throws -> RawResponse {
         try begin(path, fields: fields).response()
+    }
+
+    /// A request without a body by another method.
+    func ask(_ method: String, _ path: String, fields: [String] = []) throws -> RawResponse {
+        try begin(path, by: method, fields: fields + ["Content-Length: 0"]).response(to: method)
     }
 
     func admin(_ method: String, _ path: String, body: String = "") throws -> RawResponse {
