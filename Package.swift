@@ -13,8 +13,11 @@ let viewer = [
     "viewer-identity.mjs",
 ]
 
-// The operators' page of reports.
-let reportPage = ["chart.mjs", "reports.css", "reports.html", "reports.mjs"]
+// The operators' pages: of reports, and of why a cell stands where it does.
+let operatorPages = [
+    "explain/explain.html", "explain/explain.mjs", "reports/chart.mjs", "reports/reports.css", "reports/reports.html",
+    "reports/reports.mjs",
+]
 
 // The client package that the page is built on: a link leads to it from among the page's files.
 let viewerClient = [
@@ -150,7 +153,7 @@ let package = Package(
             dependencies: ["IntertwineHTTPServer", "IntertwineRouting", .product(name: "HTTPTypes", package: "swift-http-types")],
             // For TypeScript, and no browser asks for it.
             exclude: ["client/index.d.mts"],
-            resources: (viewer + viewerClient.map { "client/" + $0 } + reportPage.map { "reports/" + $0 }).map { .embedInCode($0) }),
+            resources: (viewer + viewerClient.map { "client/" + $0 } + operatorPages).map { .embedInCode($0) }),
         .target(
             name: "IntertwineImages",
             dependencies: [

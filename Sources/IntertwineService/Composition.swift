@@ -198,8 +198,8 @@ extension FeedService {
                 feeds: { live.current.feeds }, kinds: kinds, window: configuration.feed.reservation.milliseconds
             ).routes
             + CampaignRoutes(campaigns: { live.current.campaigns }, store: store).routes
-        let reportPage = configuration.viewer.isServed ? ReportPageRoutes().routes : []
-        let operatorRoutes = administration + [OperatorDescription.route(describing: administration)] + reportPage
+        let operatorPages = configuration.viewer.isServed ? OperatorPageRoutes().routes : []
+        let operatorRoutes = administration + [OperatorDescription.route(describing: administration)] + operatorPages
         let counted = configuration.metrics.enabled ? telemetry.registry : nil
         let requests = counted.map { registry in
             RequestMetrics(registry: registry, routes: (live.current.routes + operatorRoutes).map(\.pattern))
@@ -227,7 +227,7 @@ extension FeedService {
         if let audit {
             let handler = GuardedHandler(
                 token: configuration.admin.token, router: Router(operatorRoutes, clock: clock, logger: logger),
-                open: ReportPageRoutes.paths, audit: audit, clock: clock, logger: logger)
+                open: OperatorPageRoutes.paths, audit: audit, clock: clock, logger: logger)
             operatorHandler = handler
             servers.append(
                 ("admin", try HTTPServer(configuration: configuration.adminServer, handler: handler, observer: observer("admin"))))

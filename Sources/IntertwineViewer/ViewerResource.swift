@@ -10,7 +10,7 @@ struct ViewerResource: Sendable {
     /// The `Content-Security-Policy` of every file, the modules included: a worker is held to that of its own script.
     static let contentSecurityPolicy = """
         default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; media-src 'self' https: http:; connect-src 'self'; \
-        base-uri 'none'; form-action 'none'; frame-ancestors 'none'
+        frame-src http: https:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'
         """
 
     /// All files of the page.

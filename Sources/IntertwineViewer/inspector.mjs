@@ -7,7 +7,7 @@ export class Inspector {
   #unpin = null;
   #items = new Map();
 
-  /** `explanation(entry)` is where operators are told why a cell stands where it does, or null. */
+  /** `explanation(entry)` is the page that tells operators why a cell stands where it does, or null. */
   constructor({ panel, journal, feed, explanation }) {
     Object.assign(this, { panel, journal, feed, explanation });
     journal.addEventListener("entry", ({ detail }) => detail === this.#entry && this.#update());
@@ -39,10 +39,9 @@ export class Inspector {
     this.requests = element("ol.requests");
     this.none = element("p.quiet", {}, "None yet.");
     const why = this.explanation(entry);
-    const link = why === null ? [] : [element("p", {}, element("a.cell-link", { href: why, target: "_blank", rel: "noopener" }, "Why is it here?"))];
     const scroll = element(
       "div.inspector-scroll", { tabindex: "0", role: "group", "aria-label": "Descriptor and requests" },
-      ...link, element("h3", {}, "Requests"), this.none, this.requests,
+      ...(why === null ? [] : [explained(why, entry.name)]), element("h3", {}, "Requests"), this.none, this.requests,
       element("h3", {}, "Descriptor"), element("pre.json", {}, ...highlighted(entry.cell)),
     );
     this.panel.replaceChildren(
@@ -102,6 +101,16 @@ export class Inspector {
       item.body.replaceChildren(...body(entry));
     }
   }
+}
+
+/** The operators' page that explains a cell, once somebody wants to know. It is of their origin, and asks there for what it may be told. */
+function explained(href, name) {
+  const details = element("details.why", {}, element("summary", {}, "Why is it here?"));
+  details.addEventListener("toggle", () => {
+    const sandbox = "allow-scripts allow-same-origin allow-forms";
+    details.append(element("iframe", { src: href, title: `Why ${name} is here`, sandbox, referrerpolicy: "no-referrer" }));
+  }, { once: true });
+  return details;
 }
 
 function summary({ slot, method, status, state, took }) {

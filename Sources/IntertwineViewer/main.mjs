@@ -99,7 +99,8 @@ const inspector = new Inspector({
   panel: find("inspector"), journal, feed,
   explanation: (entry) => {
     const href = list.pageHref(entry);
-    return href === null || options.list !== "feed" ? null : options.explanation(href);
+    if (href === null || options.list !== "feed") return null;
+    return options.explanation(href, { cell: entry.cell.id, viewer: client.viewer, cells: client.headers["Accept-Cells"] });
   },
 });
 watchSeenCells({ impressions: new Impressions({ client }), feed, bar: document.querySelector(".bar"), panel: find("inspector") });

@@ -42,18 +42,20 @@ struct OperatorTests {
         }
     }
 
-    @Test("the page of reports needs no token, and nothing else of it is open")
+    @Test("the pages of reports and explanations need no token, and nothing else of it is open")
     func page() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(2), settings: [RunningService.tokenSetting])
-            for path in ["/reports", "/reports/reports.css", "/reports/reports.mjs", "/reports/chart.mjs"] {
+            let reports = ["/reports", "/reports/reports.css", "/reports/reports.mjs", "/reports/chart.mjs"]
+            for path in reports + ["/explain", "/explain/explain.mjs"] {
                 let page = try service.admin("GET", path, fields: [])
                 #expect(page.status == 200 && page["content-security-policy"]?.hasPrefix("default-src 'none'; script-src 'self'") == true)
                 #expect(try service.admin("GET", path, fields: ["Authorization: Bearer wrong"]).status == 401)
                 #expect(try service.get(path).status == 404)
             }
-            for (method, path) in [("POST", "/reports"), ("GET", "/reports/"), ("GET", "/reports?x"), ("GET", "/reports/../metrics")] {
-                #expect(try service.admin(method, path, fields: []).status == 401, "\(method) \(path)")
+            #expect(try service.admin("POST", "/reports", fields: []).status == 401)
+            for path in ["/reports/", "/reports?x", "/explain?x", "/reports/../metrics"] {
+                #expect(try service.admin("GET", path, fields: []).status == 401, "\(path)")
             }
         }
     }

@@ -1,12 +1,13 @@
 """What the page shows beyond the sample: cells of any kind, by the URL, in step with the service, and the viewer's own lists."""
-import json
 import subprocess
 import urllib.request
 from pathlib import Path
 
 from selenium.webdriver.common.keys import Keys
 
-from page import ids, loaded
+from axe_cases import SCHEMES, axe, findings
+from browser import Browser
+from page import advertisements, ids, loaded
 from relay import Relay
 from service import Service
 
@@ -220,12 +221,40 @@ def it_plays_advertisements_and_tells_how_far_somebody_came(browser, relay, serv
 def it_leads_operators_to_why_a_cell_is_here(browser, relay, service):
     if service.origin is None:
         return
-    browser.open(f"{relay.url}?width=700&operators={service.admin_url}", cells=3)
-    browser.click(".cell:nth-child(2) [data-tool=inspect]")
-    href = browser.wait(lambda: browser.find("#inspector a"), "the link").get_attribute("href")
-    with urllib.request.urlopen(href) as answer:
-        explained = [place["cell"] for place in json.load(answer)["items"]]
-    assert browser.script("return document.querySelector('.cell:nth-child(2)').dataset.id") in explained, explained
+    browser.open(f"{relay.url}?operators={service.admin_url}", cells=20)
+    ad = browser.wait(lambda: next(iter(advertisements(browser)), None), "an advertisement")
+    for name, expected in ((ids(browser)[1], "in the order of its section"), (ad, "place 1 for advertisements on page 1")):
+        tool = browser.find(f"[data-id='{name}'] [data-tool=inspect]")
+        browser.script("arguments[0].click()", tool)
+        browser.click("#inspector .why summary")
+        browser.driver.switch_to.frame(browser.wait(lambda: browser.find("#inspector iframe"), "the explanation"))
+        browser.wait(lambda: expected in browser.text("#explanation"), f"why {name} is here")
+        assert browser.text("h1") == f"Why is {name} here?", browser.text("h1")
+        assert browser.script("return Array.from(document.querySelectorAll('[aria-current] td'), (one) => one.textContent)")[0] == name
+        browser.driver.switch_to.default_content()
+    assert browser.console() == [], browser.console()
+
+
+def it_explains_to_operators_alone_and_gives_axe_nothing_to_find(browser, relay, service):
+    assert service.admin_url, "only where the tests started the service"
+    ad = next(cell["id"] for cell in service.cells() if cell["id"].startswith("ad:"))
+    found = []
+    with type(relay)(service.admin_url) as operators:
+        refused = 401, {"Content-Type": "application/problem+json"}, {"status": 401, "detail": "A bearer token is required."}
+        operators.answer = lambda exchange: refused if exchange.path.startswith("/admin/") and exchange.headers.get("authorization") != "Bearer secret" else None
+        for name, features in SCHEMES.items():
+            with Browser(390, 844) as window:
+                window.tool("Emulation.setEmulatedMedia", features=[{"name": k, "value": v} for k, v in features.items()])
+                window.driver.get(f"{operators.url}explain#cell={ad}&limit=5")
+                window.wait(lambda: window.find("#access:not([hidden])"), "the question for the token")
+                window.script(axe())
+                found += findings(window, f"{name}, the token")
+                window.driver.find_element("id", "token").send_keys("secret")
+                window.click("#access button")
+                window.wait(lambda: window.find("#explanation:not([hidden])"), "the explanation")
+                found += findings(window, f"{name}, the explanation")
+                assert not window.script("return document.documentElement.scrollWidth > innerWidth"), f"{name} scrolls sideways"
+    assert found == [], found
 
 
 def it_offers_what_a_kind_offers_beyond_the_usual(browser, relay, service):

@@ -38,7 +38,7 @@ struct APIDescriptionTests {
         #expect(
             routes.filter { $0.operation == nil }.map(\.pattern) == [
                 "/", "/viewer/{file}", "/viewer/client/{file}", "/reports", "/reports/reports.css", "/reports/reports.mjs",
-                "/reports/chart.mjs",
+                "/reports/chart.mjs", "/explain", "/explain/explain.mjs",
             ])
         for listener in [service.publicRoutes, service.operatorRoutes] {
             let ids = listener.compactMap { $0.operation?.id }
