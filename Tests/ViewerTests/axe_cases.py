@@ -5,6 +5,7 @@ from pathlib import Path
 from selenium.webdriver.common.keys import Keys
 
 from browser import Browser
+from service import Service
 
 ROOT = Path(__file__).parents[2]
 SCHEMES = {
@@ -27,6 +28,32 @@ def findings(browser, state):
         "const [done] = arguments; axe.run(document, {resultTypes: ['violations']}).then(({violations}) => done(violations.map("
         "  ({id, nodes}) => [id, nodes.length, nodes[0].html.slice(0, 160), nodes[0].failureSummary])))")
     return [(state, violation) for violation in violations]
+
+
+def it_gives_axe_nothing_to_find_in_tables_and_cells_of_every_kind(browser, relay, service):
+    source = axe()
+    found = []
+    with Service(settings=[f"feed.kinds={ROOT}/Config/kinds.yaml"]) as fresh:
+        picture = f"http://127.0.0.1:{fresh.origin.port}/background-1.png"
+        fresh.put({"klass": "event", "id": 1, "title": "Event 1", "starts": "2026-05-01T19:00:00Z", "picture": picture, "signup": "https://example.com/x",
+                   "city": "Berlin"})
+        for name, features in SCHEMES.items():
+            with Browser(1280, 860) as window:
+                motion = {**features, "prefers-reduced-motion": "reduce"}
+                window.tool("Emulation.setEmulatedMedia", features=[{"name": k, "value": v} for k, v in motion.items()])
+                for where, search, kind in (("collection", "", "EventCollectionViewCell"), ("table", "?layout=table", "EventTableViewCell")):
+                    window.open(f"{fresh.base_url}/{search}", cells=8)
+                    window.wait(lambda: window.find(f"[data-identifier={kind}] .picture[data-state=shown]"), "the picture")
+                    window.script(source)
+                    found += findings(window, f"{name}, the {where}")
+                window.press("v")
+                window.wait(lambda: window.find("#view[open]"), "the dialog")
+                found += findings(window, f"{name}, what is shown")
+                window.driver.get(f"{fresh.base_url}/?list=saved")
+                window.wait(lambda: window.find("#state:not([hidden])"), "the sentence")
+                window.script(source)
+                found += findings(window, f"{name}, an empty list")
+    assert found == [], found
 
 
 def it_gives_axe_nothing_to_find(browser, relay, service):

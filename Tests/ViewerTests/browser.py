@@ -1,5 +1,6 @@
 """Headless Chromium, with words for what the cases ask of the page."""
 import base64
+import json
 import os
 import time
 
@@ -13,7 +14,8 @@ PATIENCE = 20
 
 
 class Browser:
-    def __init__(self, width=1280, height=860, dark=False):
+    def __init__(self, width=1280, height=860, dark=False, traces=False):
+        """`traces`: notes every task of the browser's threads, for `task_times`."""
         options = Options()
         options.binary_location = "/usr/bin/chromium"
         for argument in ("--headless=new", "--hide-scrollbars", "--disable-dev-shm-usage", f"--window-size={max(width, 500)},{height}"):
@@ -21,7 +23,9 @@ class Browser:
         if os.geteuid() == 0:
             # Chromium's own sandbox refuses to run as root.
             options.add_argument("--no-sandbox")
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", **({"performance": "ALL"} if traces else {})})
+        if traces:
+            options.add_experimental_option("perfLoggingPrefs", {"traceCategories": "toplevel", "enableNetwork": False, "enablePage": False})
         self.driver = webdriver.Chrome(service=Driver("/usr/bin/chromedriver"), options=options)
         self.driver.set_script_timeout(PATIENCE)
         self.size = (width, height)
@@ -29,6 +33,7 @@ class Browser:
         self.tool("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=2 if phone else 1, mobile=phone)
         self.tool("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
         self._console = []
+        self._threads = set()
 
     def __enter__(self):
         return self
@@ -83,6 +88,14 @@ class Browser:
         """Errors and warnings on the console so far."""
         self._console += [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
         return self._console
+
+    def task_times(self):
+        """Milliseconds of processor time that each task of a page's own thread took since this was last asked; what the machine did for
+        others meanwhile is not in them."""
+        events = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
+        events = [event["params"] for event in events if event["method"] == "Tracing.dataCollected"]
+        self._threads |= {(e["pid"], e["tid"]) for e in events if e["name"] == "thread_name" and e["args"]["name"] == "CrRendererMain"}
+        return [e["tdur"] / 1000 for e in events if "tdur" in e and e["name"].endswith("RunTask") and (e["pid"], e["tid"]) in self._threads]
 
     def screenshot(self, path):
         with open(path, "wb") as file:

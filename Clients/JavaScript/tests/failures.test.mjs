@@ -50,6 +50,33 @@ test("does not ask again what was refused", () => against(ways.status(400, { tit
 
 test("takes no other JSON for a page", () => against(ways.answer({ items: 5 }), (client) => assert.rejects(client.page("feed"), Refusal)));
 
+for (const status of [301, 302, 307, 304, 404, 410, 500]) {
+  const away = (_, response) => response.writeHead(status, status < 304 || status === 307 ? { Location: "/elsewhere" } : {}).end();
+  test(`takes no ${status} for a page, and follows nobody elsewhere`, () => against(away, async (client, server) => {
+    await assert.rejects(client.page("feed"), Refusal);
+    assert.equal(server.requests.length, 1);
+  }));
+}
+
+test("says that nobody is there", () => against(ways.answer(page()), async (client, server) => {
+  server.stop();
+  await assert.rejects(client.page("feed"), (error) => error instanceof Unavailable && error.status === null);
+}));
+
+test("keeps the list where a cursor is refused, and goes on after a reload", () => against([
+  ways.answer({ ...page("user:a"), page: { next: "/feed?cursor=old" } }), ways.status(400, { type: "urn:intertwine:problem:invalid-cursor", title: "No" }),
+  ways.answer({ ...page("user:a"), page: { next: "/feed?cursor=new" } }), ways.answer(page("user:b")),
+], async (client, server) => {
+  const list = new FeedList(client, "feed");
+  await list.loadNext();
+  await assert.rejects(list.loadNext(), Refusal);
+  assert.deepEqual(list.entries.map(({ cell }) => cell.id), ["user:a"]);
+  await list.reload();
+  await list.loadNext();
+  assert.deepEqual(list.entries.map(({ cell }) => cell.id), ["user:a", "user:b"]);
+  assert.equal(server.requests.at(-1).url, "/feed?cursor=new");
+}));
+
 test("stops where it is told to, at once", () => against(ways.silent, async (client) => {
   const controller = new AbortController();
   const answer = client.page("feed", { signal: controller.signal });
@@ -294,22 +321,6 @@ test("takes the pages anew where it cannot follow, and keeps what is there again
   assert.deepEqual([update.inserted, update.moved.length, update.removed], [[[0, 1]], 1, []]);
 }));
 
-test("asks no more about pages that somebody in between changes", () => {
-  const none = { reload: false, removed: [], inserted: [], moved: [], reconfigured: [], pages: [{ count: 2, since: "B" }], page: {} };
-  return against([ways.answer(page("user:a")), ways.answer(none), ways.answer(page("user:a")), ways.answer(none)], async (client, server) => {
-    const list = new FeedList(client, "feed");
-    await list.loadNext();
-    for (let round = 0; round < 4; round += 1) await list.follow({ first: 0, last: 0 });
-    assert.equal(server.requests.length, 4);
-  });
-});
-
-test("shows what a picture looks like before it comes", () => {
-  // A grey of a third, opaque, without a cosine: all shares are as near to zero as they are written.
-  const { width, height, pixels } = placeholderPixels("FQiCNQeIiIiIiIiIiIiIiIiIiIiIiA==");
-  assert.ok(width <= 32 && height <= 32 && pixels.length === width * height * 4);
-  assert.deepEqual([placeholderPixels("no base64!"), placeholderPixels("")], [null, null]);
-});
 test("applies once what is told and asked about at the same time, and takes the pages anew where they are not those", () => against([
   ways.answer(page("user:a")), ways.answer(page("user:c")),
 ], async (client, server) => {
@@ -347,3 +358,19 @@ test("asks what became of a list once the page that is loading has come", () => 
   });
 });
 
+test("asks no more about pages that somebody in between changes", () => {
+  const none = { reload: false, removed: [], inserted: [], moved: [], reconfigured: [], pages: [{ count: 2, since: "B" }], page: {} };
+  return against([ways.answer(page("user:a")), ways.answer(none), ways.answer(page("user:a")), ways.answer(none)], async (client, server) => {
+    const list = new FeedList(client, "feed");
+    await list.loadNext();
+    for (let round = 0; round < 4; round += 1) await list.follow({ first: 0, last: 0 });
+    assert.equal(server.requests.length, 4);
+  });
+});
+
+test("shows what a picture looks like before it comes", () => {
+  // A grey of a third, opaque, without a cosine: all shares are as near to zero as they are written.
+  const { width, height, pixels } = placeholderPixels("FQiCNQeIiIiIiIiIiIiIiIiIiIiIiA==");
+  assert.ok(width <= 32 && height <= 32 && pixels.length === width * height * 4);
+  assert.deepEqual([placeholderPixels("no base64!"), placeholderPixels("")], [null, null]);
+});

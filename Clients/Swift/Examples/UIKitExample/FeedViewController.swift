@@ -48,7 +48,7 @@
 
         private func apply(_ update: FeedUpdate) async {
             await withCheckedContinuation { done in
-                collectionView.performBatchUpdates {
+                collectionView.performBatchUpdates { [self] in
                     sections = update.sections
                     collectionView.deleteSections(update.removedSections)
                     collectionView.deleteItems(at: update.removed)

@@ -16,7 +16,9 @@ private let page = #"{"items": [{"id": "user:a", "identifier": "X"}], "page": {"
         var failures: [(String, [FaultyServer.Step])] = [
             ("dropped", []), ("half a body", [.send("HTTP/1.1 200 OK\r\nContent-Length: 200\r\n\r\n{\"items\": [")]),
             ("half a chunk", [.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n20\r\n{\"items\": [")]),
-            ("wrong JSON", FaultyServer.answer(200, "{\"items\": [")), ("no JSON", FaultyServer.answer(200, "<h1>Welcome</h1>")),
+            ("reset in the middle", [.send("HTTP/1.1 200 OK\r\nContent-Length: 200\r\n\r\n{\"items\": ["), .reset]),
+            ("wrong JSON", FaultyServer.answer(200, "{\"items\": [")),
+            ("another type", FaultyServer.answer(200, "<h1>Welcome</h1>", fields: ["Content-Type: text/html"])),
             ("502", FaultyServer.answer(502)), ("503", FaultyServer.answer(503)), ("504", FaultyServer.answer(504)),
             ("too many", FaultyServer.answer(429)),
         ]
@@ -34,6 +36,42 @@ private let page = #"{"items": [{"id": "user:a", "identifier": "X"}], "page": {"
         #expect(answer.cells.map(\.id) == ["user:a"], "\(name)")
         #expect(server.requests.count == 3, "\(name)")
         #expect(pauses.all == [0.5, 1], "\(name)")
+    }
+
+    @Test(arguments: [[.send("HTTP/1.1 200 OK\r\nContent-Length: 200\r\n\r\n{"), .awaitClose], [.awaitClose]] as [[FaultyServer.Step]])
+    func asksAgainWhereAnAnswerStandsStill(_ steps: [FaultyServer.Step]) async throws {
+        let server = FaultyServer { _, number in number == 0 ? steps : FaultyServer.answer(200, page) }
+        defer { server.stop() }
+        let client = FeedClient(base: server.base, retry: pauses.policy(), transport: URLSessionTransport(timeout: 1))
+        #expect(try await client.page("/feed").cells.map(\.id) == ["user:a"])
+        #expect(server.requests.count >= 2, "a machine that is slow may make a good answer stand still, too")
+    }
+
+    @Test func saysThatNobodyIsThere() async throws {
+        let server = FaultyServer { _, _ in [] }
+        server.stop()
+        let client = FeedClient(base: server.base, retry: pauses.policy())
+        await #expect {
+            try await client.page("/feed")
+        } throws: {
+            if case .unreachable? = $0 as? FeedClientError { true } else { false }
+        }
+        #expect(pauses.all == [0.5, 1, 2])
+    }
+
+    /// A page that has moved is none of this server's, and one that "did not change" was never asked for like that.
+    @Test(arguments: [301, 302, 303, 307, 308, 304, 400, 404, 410, 500])
+    func takesNothingElseForAPage(_ status: Int) async throws {
+        let server = FaultyServer { _, _ in FaultyServer.answer(status, fields: status < 304 ? ["Location: https://example.com/feed"] : [])
+        }
+        defer { server.stop() }
+        let client = FeedClient(base: server.base, retry: pauses.policy())
+        await #expect {
+            try await client.page("/feed")
+        } throws: {
+            if case .refused(let problem)? = $0 as? FeedClientError { problem.status == status } else { false }
+        }
+        #expect(server.requests.count == 1)
     }
 
     @Test func waitsForAsLongAsTheServerAsks() async throws {

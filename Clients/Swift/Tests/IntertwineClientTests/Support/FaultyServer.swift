@@ -23,6 +23,8 @@ final class FaultyServer: @unchecked Sendable {
         case hold
         /// Until the client closes the connection.
         case awaitClose
+        /// Breaks the connection off.
+        case reset
     }
     enum Event: Sendable {
         case request(Request)
@@ -119,6 +121,9 @@ final class FaultyServer: @unchecked Sendable {
                 var byte: UInt8 = 0
                 while recv(client, &byte, 1, 0) > 0 {}
                 tell.yield(.closed(request.target))
+            case .reset:
+                var now = linger(l_onoff: 1, l_linger: 0)
+                setsockopt(client, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
             }
         }
     }
