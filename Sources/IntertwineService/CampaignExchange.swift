@@ -1,23 +1,30 @@
+internal import Dispatch
 internal import IntertwineFeed
 internal import Logging
 internal import ServiceLifecycle
 
 /// Has the processes that share a ledger tell each other what they have given to campaigns, twice a second.
 ///
-/// Where it fails, campaigns get what was left to this process the last time, and no more, until it succeeds again.
+/// Where it fails, campaigns get what this process holds, and nothing once the others may take it to be gone, until it succeeds again.
 struct CampaignExchange: ServiceLifecycle.Service {
     private static let interval = Duration.milliseconds(500)
 
     let delivery: CampaignDelivery
     let now: @Sendable () -> Int64
     let logger: Logger
+    /// The ledger's answers are waited for.
+    private let queue = DispatchQueue(label: "intertwine.campaigns")
+
+    init(delivery: CampaignDelivery, now: @escaping @Sendable () -> Int64, logger: Logger) {
+        (self.delivery, self.now, self.logger) = (delivery, now, logger)
+    }
 
     func run() async {
         await cancelWhenGracefulShutdown {
             var hasFailed = false
             while !Task.isCancelled {
                 do {
-                    try await delivery.exchange(now: now())
+                    try await waiting { try $0.exchange(now: $1) }
                     hasFailed = false
                 } catch {
                     if !hasFailed { logger.warning("what campaigns deliver cannot be told", metadata: ["error": "\(error)"]) }
@@ -25,6 +32,17 @@ struct CampaignExchange: ServiceLifecycle.Service {
                 }
                 try? await Task.sleep(for: Self.interval)
             }
+            do {
+                try await waiting { try $0.leave(now: $1) }
+            } catch {
+                logger.warning("what campaigns may still deliver cannot be given back", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+
+    private func waiting(_ body: @escaping @Sendable (CampaignDelivery, Int64) throws -> Void) async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            queue.async { [delivery, now] in continuation.resume(with: Result { try body(delivery, now()) }) }
         }
     }
 }

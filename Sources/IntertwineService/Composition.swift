@@ -70,7 +70,7 @@ extension FeedService {
         }
         let pageMetrics = PageMetrics(registry: telemetry.registry)
         let delivery = CampaignDelivery(
-            ledger: ledger as? any CampaignLedger, process: UUID().uuidString, lifetime: configuration.feed.reservation.milliseconds)
+            ledger: ledger as? any CampaignLedger, process: ProcessName.make(), lifetime: configuration.feed.reservation.milliseconds)
         let cellCounters = FinishedCells.Counters()
 
         let listeners = LiveFeeds(
@@ -159,7 +159,6 @@ extension FeedService {
             let now = clock()
             if let book = try await composition.campaigns.book(of: store) {
                 try await store.read(for: .background) { _ in try delivery.begin(book, now: now) }
-                try await delivery.exchange(now: now)
             }
             // It is in force from here on.
             listeners.serve(composition.feeds)

@@ -261,7 +261,10 @@ package struct CampaignFacts: Sendable, Hashable {
 /// Why a campaign is not shown at a place.
 package enum CampaignObstacle: UInt8, Sendable, Hashable, CaseIterable {
     case notStarted = 1
-    case ended, outsideHours, goalReached, dailyGoalReached, aheadOfPace, unknownDelivery
+    case ended, outsideHours, goalReached, dailyGoalReached
+    /// What is left of the goal is given out and not seen, or other processes' to give.
+    case reserved
+    case aheadOfPace, unknownDelivery
     case feed, section, layout, noCreative
     case locale, attributes, capped, noViewer, label, creativesShown
     /// Another one was chosen.

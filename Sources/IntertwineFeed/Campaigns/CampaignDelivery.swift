@@ -73,6 +73,9 @@ package final class CampaignDelivery: Sendable {
 
     private struct State {
         var standing: CampaignStanding?
+        /// When pages may wait for an exchange again: the last one failed.
+        var retry: ContinuousClock.Instant?
+        var hasLeft = false
         var memory = Memory()
         var pending = Pending()
     }
@@ -81,21 +84,30 @@ package final class CampaignDelivery: Sendable {
     private let process: String
     /// How long a place that was given counts as delivered where nobody has seen it. Milliseconds.
     package let lifetime: Int64
+    /// Whether other processes may have the same ledger.
+    private let isShared: Bool
     private let state = Mutex(State())
+    /// Held by the one who exchanges.
+    private let turn = Mutex(())
+
+    /// For how long pages do not wait for an exchange where one has failed.
+    private static let pause = Duration.milliseconds(500)
 
     /// - Parameters:
     ///   - ledger: nil where what is delivered is kept in memory alone.
     ///   - process: names it among those that share the ledger.
     ///   - lifetime: of a reservation, in milliseconds.
-    package init(ledger: (any CampaignLedger)?, process: String, lifetime: Int64) {
+    ///   - isShared: false where no other process can have the ledger, and nothing was delivered before.
+    package init(ledger: (any CampaignLedger)?, process: String, lifetime: Int64, isShared: Bool = true) {
         (self.ledger, self.process, self.lifetime) = (ledger, process, lifetime)
+        self.isShared = isShared && ledger != nil
     }
 
     /// What each place of a page is given to; nil where no campaign has it. It may block, as reading the ledger does.
     ///
     /// - Throws: what the ledger throws.
     func give(_ page: Page, of book: CampaignBook) throws -> [Given?] {
-        try adopt(book, now: page.now)
+        adopt(book, now: page.now)
         let holding = book.holding(page.facts)
         let exposures = try self.exposures(book, page)
         let key = CampaignDecision.seed(
@@ -145,7 +157,7 @@ package final class CampaignDelivery: Sendable {
         }
     }
 
-    /// Notes what the ledger has counted. To be told of each commit.
+    /// Notes what the ledger has counted. To be told of each commit, in its completion.
     package func settle(_ events: [LedgerEvent], _ verdicts: [Verdict]) {
         guard events.contains(where: { $0.showing?.campaign != nil }) else { return }
         state.withLock { state in
@@ -157,42 +169,78 @@ package final class CampaignDelivery: Sendable {
         }
     }
 
-    /// Tells the other processes of the ledger what is given out here, and hears what they have. To be called a few times a second.
-    package func exchange(now: Int64) async throws {
-        guard let ledger else { return }
-        let told = state.withLock { state -> [String: Int]? in
-            guard let standing = state.standing, standing.hasGoals else {
-                state.standing?.forgetOthers()
-                return nil
-            }
-            // Nobody has to be told where nobody else is there.
-            return standing.processes == 1 ? [:] : standing.reservations
+    /// Exchanges with the other processes of the ledger where it is time for that. To be called a few times a second; it may block.
+    ///
+    /// - Throws: what the ledger throws. What this process holds stays then, until the others may take it to be gone.
+    package func exchange(now: Int64) throws {
+        guard isShared, let ledger else { return }
+        let due = state.withLock { state -> CampaignStanding.Exchange in
+            let due = state.hasLeft ? .nothing : state.standing?.exchange(at: now) ?? .nothing
+            if due == .nothing { state.standing?.forgetOthers() }
+            return due
         }
-        guard let reservations = told else { return }
-        let others = try await ledger.exchange(
-            CampaignReservations(process: process, counts: reservations, lifetime: lifetime), now: now)
-        // Alone, this process knows what is delivered: it counts along.
-        let wasAlone = state.withLock { $0.standing?.processes == 1 }
-        guard others.processes > 0 || !wasAlone else { return }
-        guard let questions = state.withLock({ $0.standing?.questions(at: now) }) else { return }
-        let delivered = try ledger.deliveries(of: questions.map(\.question))
-        state.withLock { state in
-            state.standing?.take(others)
-            state.standing?.take(delivered, for: questions)
+        switch due {
+        case .nothing: return
+        case .look: if try ledger.hasOthers(besides: process, now: now) { try exchangeAll(ledger, now: now) }
+        case .whole: try exchangeAll(ledger, now: now)
         }
     }
 
-    /// Learns how the campaigns of a book stand, before the first page asks. It may block, as reading the ledger does.
-    package func begin(_ book: CampaignBook, now: Int64) throws { try adopt(book, now: now) }
+    /// Gives back what this process holds; it gives nothing more that has a goal. It may block.
+    package func leave(now: Int64) throws {
+        guard isShared, let ledger else { return }
+        try turn.withLock { _ in
+            state.withLock { $0.hasLeft = true }
+            guard state.withLock({ $0.standing?.hasGoals ?? false }) else { return }
+            try ledger.exchange(question(of: [], now: now)) { [self] _ in
+                state.withLock { $0.standing?.leave() } ?? GoalHoldings([:], isThere: false)
+            }
+        }
+    }
+
+    private func question(of questions: [DeliveryQuestion], now: Int64) -> GoalExchange {
+        GoalExchange(process: process, questions: questions, now: now, lifetime: lifetime, presence: CampaignStanding.presence)
+    }
+
+    /// - Parameter isNeeded: asked in turn: another one may have exchanged meanwhile.
+    private func exchangeAll(_ ledger: any CampaignLedger, now: Int64, if isNeeded: (borrowing State) -> Bool = { !$0.hasLeft }) throws {
+        try turn.withLock { _ in
+            guard state.withLock({ isNeeded($0) }), let questions = state.withLock({ $0.standing?.questions(at: now) }) else { return }
+            do {
+                // Another book may come meanwhile: what is known of a campaign goes on with it.
+                try ledger.exchange(question(of: questions, now: now)) { [self] situation in
+                    state.withLock { $0.standing?.offer(situation, to: questions, at: now) } ?? GoalHoldings([:])
+                }
+                state.withLock { state in
+                    state.standing?.hold(since: now)
+                    state.retry = nil
+                }
+            } catch {
+                state.withLock { state in
+                    state.standing?.holdNoMore()
+                    state.retry = .now + Self.pause
+                }
+                throw error
+            }
+        }
+    }
+
+    /// Learns how the campaigns of a book stand, before the first page asks. It may block.
+    ///
+    /// - Throws: what the ledger throws.
+    package func begin(_ book: CampaignBook, now: Int64) throws {
+        take(book, now: now)
+        try exchangeIfBlind(now: now)
+    }
 
     /// Those that share the ledger and give places, with this one; nil where that has not been found out.
     package var processes: Int? { state.withLock { $0.standing?.processes.map { Int($0) } } }
 
-    /// How each campaign of a book stands, as this process knows it. It may block, as reading the ledger does.
-    package func progress(of book: CampaignBook, now: Int64) throws -> [CampaignProgress] {
-        try adopt(book, now: now)
+    /// How each campaign of a book stands, as this process knows it. It may block.
+    package func progress(of book: CampaignBook, now: Int64) -> [CampaignProgress] {
+        adopt(book, now: now)
         return state.withLock { state in
-            state.standing?.advance(to: now)
+            state.standing?.advance(to: now, isAtOnce: true)
             guard let standing = state.standing, standing.book === book else { return [] }
             return book.campaigns.indices.map { standing.progress($0, at: now) }
         }
@@ -200,7 +248,7 @@ package final class CampaignDelivery: Sendable {
 
     /// Why the campaigns of a page's places were or were not chosen: for each place, one entry for each campaign; nil for the chosen one.
     func explain(_ page: Page, of book: CampaignBook, given: [Given?]) throws -> [[CampaignObstacle?]] {
-        try adopt(book, now: page.now)
+        adopt(book, now: page.now)
         let holding = book.holding(page.facts)
         let exposures = try self.exposures(book, page)
         return state.withLock { state in
@@ -231,22 +279,31 @@ package final class CampaignDelivery: Sendable {
 
     // MARK: What is known
 
-    /// Goes on with another book, and with what its campaigns have delivered.
-    private func adopt(_ book: CampaignBook, now: Int64) throws {
-        guard state.withLock({ $0.standing?.book !== book }) else { return }
-        var standing = CampaignStanding(book, lifetime: lifetime, isAlone: ledger == nil)
-        let questions = standing.questions(at: now)
-        let delivered = try ledger?.deliveries(of: questions.map(\.question))
+    /// Has the campaigns of a book be those in force, with all that is known of their goals. It may block, where something is not.
+    private func adopt(_ book: CampaignBook, now: Int64) {
+        take(book, now: now)
+        // A page does without the campaigns of which nothing is known, where the ledger cannot be asked.
+        try? exchangeIfBlind(now: now)
+    }
+
+    private func take(_ book: CampaignBook, now: Int64) {
         state.withLock { state in
             guard state.standing?.book !== book else { return }
+            var standing = CampaignStanding(book, lifetime: lifetime, isShared: isShared)
             if let old = state.standing { standing.take(over: old) }
-            if let delivered {
-                standing.take(delivered, for: questions)
-            } else {
-                standing.begin(questions)
-            }
+            if !isShared { standing.begin(at: now) }
             state.standing = standing
         }
+    }
+
+    private func exchangeIfBlind(now: Int64) throws {
+        guard isShared, let ledger else { return }
+        func isBlind(_ state: borrowing State) -> Bool {
+            guard !state.hasLeft, let standing = state.standing, standing.isBlind(at: now) else { return false }
+            return state.retry.map { $0 <= .now } ?? true
+        }
+        guard state.withLock({ isBlind($0) }) else { return }
+        try exchangeAll(ledger, now: now, if: isBlind)
     }
 
     private func exposures(_ book: CampaignBook, _ page: Page) throws -> [CampaignExposure] {

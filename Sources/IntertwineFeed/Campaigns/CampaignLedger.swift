@@ -1,15 +1,23 @@
 /// What campaigns ask of a ledger. Implemented in Storage; without, what is delivered is known to the process alone, and forgotten with it.
+///
+/// All of it blocks: it is to be called on threads that may be blocked.
 package protocol CampaignLedger: Sendable {
-    /// What campaigns have delivered. It blocks: to be called on threads that may be blocked.
-    func deliveries(of goals: [DeliveryQuestion]) throws -> [Delivered]
-
-    /// When a viewer saw campaigns that have caps, as far back as they ask. It blocks, too.
+    /// When a viewer saw campaigns that have caps, as far back as they ask.
     ///
     /// - Parameter moment: milliseconds since 1970-01-01 UTC: nothing before it.
     func exposures(of viewer: String, since moment: Int64) throws -> [CampaignExposure]
 
-    /// Tells what a process has given out and nobody has seen yet, and what the others have.
-    func exchange(_ reservations: CampaignReservations, now: Int64) async throws -> OtherReservations
+    /// Whether other processes of the ledger give places to campaigns.
+    func hasOthers(besides process: String, now: Int64) throws -> Bool
+
+    /// Reads how goals stand, and writes what a process holds of them from then on, in one transaction in which no other process can.
+    ///
+    /// Commits of this process's events, whose completion is called before, are among what is delivered, and those whose completion is called
+    /// after are not: who counts along in the completions counts nothing twice.
+    ///
+    /// - Parameter hold: what the process holds, in place of what it held before; called within the transaction, and again where that is done
+    ///   anew. What it says must be safe also where the transaction is not committed in the end.
+    func exchange(_ exchange: GoalExchange, _ hold: @escaping @Sendable (GoalSituation) -> GoalHoldings) throws
 }
 
 package struct DeliveryQuestion: Sendable, Hashable {
@@ -17,6 +25,10 @@ package struct DeliveryQuestion: Sendable, Hashable {
     package var kind: LedgerEvent.Kind
     /// Milliseconds since 1970-01-01 UTC; a quarter of an hour begins then.
     package var day: Int64
+
+    package init(campaign: String, kind: LedgerEvent.Kind, day: Int64) {
+        (self.campaign, self.kind, self.day) = (campaign, kind, day)
+    }
 }
 
 package struct Delivered: Sendable, Hashable {
@@ -40,24 +52,58 @@ package struct CampaignExposure: Sendable, Hashable {
     }
 }
 
-/// What one process has given out.
-package struct CampaignReservations: Sendable {
+/// What a process asks when it exchanges with the others.
+package struct GoalExchange: Sendable {
     /// Names the process among those of one ledger.
     package var process: String
-    package var counts: [String: Int]
-    /// For how long they hold. Milliseconds.
+    package var questions: [DeliveryQuestion]
+    /// Milliseconds since 1970-01-01 UTC.
+    package var now: Int64
+    /// For how long places that were given are held for those who may still see them. Milliseconds.
     package var lifetime: Int64
+    /// For how long the process is taken to be there, and may give what it holds. Milliseconds.
+    package var presence: Int64
+
+    package init(process: String, questions: [DeliveryQuestion] = [], now: Int64, lifetime: Int64, presence: Int64) {
+        (self.process, self.questions, self.now, self.lifetime, self.presence) = (process, questions, now, lifetime, presence)
+    }
 }
 
-/// What the other processes of the same ledger have given out.
-package struct OtherReservations: Sendable, Hashable {
-    package var counts: [String: Int]
+/// How goals stand at one moment.
+package struct GoalSituation: Sendable, Hashable {
+    /// The answers, in the order of the questions.
+    package var delivered: [Delivered]
+    /// What the other processes hold together, by campaign. What those that have gone might have given is in nobody's hand.
+    package var others: [String: GoalHolding]
     /// The other processes that give places to campaigns.
     package var processes: Int
     /// How many of them have names before this one's: no two processes have the same place among all.
     package var before: Int
 
-    package init(counts: [String: Int] = [:], processes: Int = 0, before: Int = 0) {
-        (self.counts, self.processes, self.before) = (counts, processes, before)
+    package init(delivered: [Delivered], others: [String: GoalHolding] = [:], processes: Int = 0, before: Int = 0) {
+        (self.delivered, self.others, self.processes, self.before) = (delivered, others, processes, before)
+    }
+}
+
+/// Places of a campaign that are a process's.
+package struct GoalHolding: Sendable, Hashable {
+    /// Given out and not seen yet.
+    package var given: Int
+    /// To be given until the next exchange.
+    package var allowed: Int
+
+    package init(given: Int = 0, allowed: Int = 0) {
+        (self.given, self.allowed) = (given, allowed)
+    }
+}
+
+package struct GoalHoldings: Sendable, Hashable {
+    /// By campaign.
+    package var counts: [String: GoalHolding]
+    /// False for a process that goes.
+    package var isThere: Bool
+
+    package init(_ counts: [String: GoalHolding], isThere: Bool = true) {
+        (self.counts, self.isThere) = (counts, isThere)
     }
 }

@@ -7,7 +7,6 @@ struct CampaignPace: Sendable {
     struct Due: Sendable, Hashable {
         /// Places that may still be given now; less than none where more has been delivered than is due.
         var room: Int64
-        var obstacle: CampaignObstacle
         /// 1, and up to 10 for one that is behind.
         var urgency: Float
     }
@@ -43,11 +42,11 @@ struct CampaignPace: Sendable {
     ///   - today: since the day began in the campaign's zone, with what is reserved.
     ///   - lookahead: milliseconds that the answer is to last.
     func due(at now: Int64, offset: Int64, delivered: Int64, today: Int64, lookahead: Int64 = 0) -> Due {
-        guard let goal = campaign.goal else { return Due(room: .max, obstacle: .aheadOfPace, urgency: 1) }
-        var due = Due(room: .max, obstacle: .aheadOfPace, urgency: 1)
-        if let total = goal.total { due.take(Int64(total), share: share(at: now + lookahead, offset: offset), delivered, .goalReached) }
+        guard let goal = campaign.goal else { return Due(room: .max, urgency: 1) }
+        var due = Due(room: .max, urgency: 1)
+        if let total = goal.total { due.take(Int64(total), share: share(at: now + lookahead, offset: offset), delivered) }
         if let daily = goal.daily {
-            due.take(Int64(daily), share: shareOfDay(now, at: now + lookahead, offset: offset), today, .dailyGoalReached)
+            due.take(Int64(daily), share: shareOfDay(now, at: now + lookahead, offset: offset), today)
         }
         return due
     }
@@ -112,9 +111,8 @@ struct CampaignPace: Sendable {
 }
 
 extension CampaignPace.Due {
-    fileprivate mutating func take(_ goal: Int64, share: Double, _ delivered: Int64, _ reached: CampaignObstacle) {
+    fileprivate mutating func take(_ goal: Int64, share: Double, _ delivered: Int64) {
         let target = min(goal, Int64((Double(goal) * share).rounded(.down)))
-        if goal - delivered <= 0 { obstacle = reached }
         room = min(room, target - delivered)
         // Twice the weight where it is behind by 0.2 % of the goal: little, or campaigns that have many beside them would end behind.
         let behind = Float(target - delivered) / max(1, Float(goal) / 500)

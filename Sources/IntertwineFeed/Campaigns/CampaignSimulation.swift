@@ -50,7 +50,7 @@ package struct CampaignSimulation: Sendable {
         let book = CampaignBook(campaigns) { (CampaignCreative(kind: "advertisement", id: $0), CellLayout.allCases) }
         let ledger = SimulatedLedger()
         let deliveries = (0..<max(1, processes)).map {
-            CampaignDelivery(ledger: ledger, process: String($0), lifetime: reservation)
+            CampaignDelivery(ledger: ledger, process: String($0), lifetime: reservation, isShared: processes > 1)
         }
         var forecasts = Dictionary(
             uniqueKeysWithValues: campaigns.map { ($0.id, Forecast(campaign: $0.id, days: Array(repeating: 0, count: max(1, days)))) })
@@ -77,8 +77,8 @@ package struct CampaignSimulation: Sendable {
                 waiting.removeFirst(firstWaiting)
                 firstWaiting = 0
             }
-            if told == .min || deliveries.count > 1 && now - told >= Self.exchange {
-                for delivery in deliveries { try await delivery.exchange(now: now) }
+            if deliveries.count > 1, told == .min || now - told >= Self.exchange {
+                for delivery in deliveries { try delivery.exchange(now: now) }
                 told = now
             }
             let viewer = Int(next() % UInt64(max(1, viewers)))
@@ -147,7 +147,7 @@ private final class SimulatedLedger: CampaignLedger {
         /// By quarters of an hour.
         var spans: [String: [Int64: Int64]] = [:]
         var exposures: [String: [CampaignExposure]] = [:]
-        var reservations: [String: [String: Int]] = [:]
+        var holdings: [String: GoalHoldings] = [:]
     }
 
     private let state = Mutex(State())
@@ -167,16 +167,6 @@ private final class SimulatedLedger: CampaignLedger {
         }
     }
 
-    func deliveries(of questions: [DeliveryQuestion]) throws -> [Delivered] {
-        state.withLock { state in
-            questions.map { question in
-                let key = Self.key(question.campaign, question.kind)
-                let today = state.spans[key]?.reduce(0) { $1.key >= question.day / 900_000 ? $0 + $1.value : $0 } ?? 0
-                return Delivered(total: state.totals[key] ?? 0, today: today)
-            }
-        }
-    }
-
     func exposures(of viewer: String, since moment: Int64) throws -> [CampaignExposure] {
         state.withLock { state in
             state.exposures[viewer]?.removeAll { $0.at <= moment }
@@ -184,13 +174,22 @@ private final class SimulatedLedger: CampaignLedger {
         }
     }
 
-    func exchange(_ reservations: CampaignReservations, now: Int64) async throws -> OtherReservations {
+    func hasOthers(besides process: String, now: Int64) -> Bool { state.withLock { $0.holdings.contains { $0.key != process } } }
+
+    func exchange(_ exchange: GoalExchange, _ hold: @Sendable (GoalSituation) -> GoalHoldings) {
         state.withLock { state in
-            state.reservations[reservations.process] = reservations.counts
-            let others = state.reservations.filter { $0.key != reservations.process }
-            return OtherReservations(
-                counts: others.values.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) }, processes: others.count,
-                before: others.count { $0.key < reservations.process })
+            let others = state.holdings.filter { $0.key != exchange.process }
+            var situation = GoalSituation(
+                delivered: exchange.questions.map { question in
+                    let key = Self.key(question.campaign, question.kind)
+                    let today = state.spans[key]?.reduce(0) { $1.key >= question.day / 900_000 ? $0 + $1.value : $0 } ?? 0
+                    return Delivered(total: state.totals[key] ?? 0, today: today)
+                }, processes: others.count, before: others.count { $0.key < exchange.process })
+            for (campaign, holding) in others.values.flatMap(\.counts) {
+                situation.others[campaign, default: GoalHolding()].given += holding.given
+                situation.others[campaign, default: GoalHolding()].allowed += holding.allowed
+            }
+            state.holdings[exchange.process] = hold(situation)
         }
     }
 }

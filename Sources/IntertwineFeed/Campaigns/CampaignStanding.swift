@@ -13,16 +13,31 @@ package struct CampaignProgress: Sendable {
 
 /// How the campaigns of a book stand in one process: what is delivered, what is given out and not seen yet, and what may still be given.
 ///
-/// A place that is given counts as delivered until it is seen, when the ledger counts it, or until its reservation is over. Among several
-/// processes each may give its part of what is left until they have told each other again, so that all of them together keep to the goal.
+/// A place that is given counts as delivered until it is seen, when the ledger counts it, or until its reservation is over. Processes that share a
+/// ledger hold parts of what is left of a goal: what is delivered, what all of them have given out, and what all of them may still give are never
+/// more than the goal. A process gives what it holds, and nothing of it once the others may take it to be gone.
 struct CampaignStanding {
-    private struct Row {
+    /// What is known of one campaign's goal; it stays when the campaigns change.
+    private struct Account {
         var delivered = Delivered()
-        /// Given out by this process, and neither seen nor over.
-        var reserved: Int64 = 0
-        var others: Int64 = 0
         /// Milliseconds since 1970-01-01 UTC; of which day ``Delivered/today`` is.
         var day: Int64 = .min
+        /// Given out by this process, and neither seen nor over.
+        var reserved: Int64 = 0
+        /// The same by the others.
+        var others: Int64 = 0
+        /// What this process may still give.
+        var held: Int64 = 0
+        /// What it will hold once the exchange that goes on is on disk.
+        var offered: Int64?
+        /// What it could hold at the last exchange, and what of that it took.
+        var granted: (of: Int64, count: Int64) = (0, 0)
+    }
+
+    private struct Row {
+        var account = Account()
+        /// What the pace has for this process.
+        var part: Int64 = 0
         let pace: CampaignPace
         let zone: CampaignZone
         let goal: Campaign.Goal?
@@ -34,11 +49,23 @@ struct CampaignStanding {
         var counts: [Int32: Int64] = [:]
     }
 
+    /// What an exchange has to do.
+    enum Exchange {
+        case nothing
+        /// Nobody else was there the last time: it is enough to see that this is still so.
+        case look
+        case whole
+    }
+
+    /// For how long the others take a process to be there that tells nothing. Milliseconds.
+    static let presence: Int64 = 10_000
+    /// So much before that, it gives nothing any more. Milliseconds.
+    private static let margin: Int64 = 1_000
+    /// A process that is alone holds all that is left, and half of it where that is more: another one that starts finds something.
+    private static let whole: Int64 = 1_000
     /// Milliseconds for which what may be given is worked out at once.
     private static let tick: Int64 = 100
     private static let slots: Int64 = 60
-    /// Places of a campaign that are given before the others have been heard.
-    private static let unheard: Int64 = 8
     /// Milliseconds after which another process gives what cannot be divided.
     private static let turn: Int64 = 2_000
 
@@ -47,6 +74,7 @@ struct CampaignStanding {
     private var rows: [Row]
     private var given: [Slot] = []
     private let lifetime: Int64
+    private let isShared: Bool
     private var last: Int64 = .min
     private var offsets: [CampaignZone: (quarter: Int64, offset: Int64)] = [:]
     /// Those that share the ledger, with this one; nil until they have been heard.
@@ -54,49 +82,46 @@ struct CampaignStanding {
     /// How many of them are before this one.
     private var rank: Int64 = 0
     private var hasNews = true
+    /// When what is held was last written, and until when it may be given.
+    private var exchanged: Int64 = 0
+    private var ends: Int64 = .min
+    /// Alone, it could hold more than it does.
+    private var wantsMore = false
+    /// What is held is of goals that are others now.
+    private var hasOtherGoals = false
+    let hasGoals: Bool
+    /// Whether the ledger has not told yet how a goal stands.
+    private var hasUnknown: Bool
 
     /// - Parameters:
     ///   - lifetime: of a reservation, in milliseconds.
-    ///   - isAlone: whether there can be no other process.
-    init(_ book: CampaignBook, lifetime: Int64, isAlone: Bool) {
-        (self.book, self.lifetime, processes) = (book, max(1, lifetime), isAlone ? 1 : nil)
+    ///   - isShared: whether there may be other processes.
+    init(_ book: CampaignBook, lifetime: Int64, isShared: Bool) {
+        (self.book, self.lifetime, self.isShared, processes) = (book, max(1, lifetime), isShared, isShared ? nil : 1)
         rows = book.campaigns.map { Row(pace: CampaignPace($0), zone: $0.zone, goal: $0.goal) }
+        hasGoals = rows.contains { $0.goal != nil }
+        hasUnknown = hasGoals
         current.obstacles = ContiguousArray(repeating: CampaignObstacle.unknownDelivery.rawValue, count: rows.count)
         current.room = ContiguousArray(repeating: 0, count: rows.count)
         current.urgency = ContiguousArray(repeating: 1, count: rows.count)
     }
 
     /// What is asked of the ledger at a moment.
-    mutating func questions(at now: Int64) -> [(index: Int, question: DeliveryQuestion)] {
+    mutating func questions(at now: Int64) -> [DeliveryQuestion] {
         rows.indices.compactMap { index in
             guard let goal = rows[index].goal else { return nil }
             let day = CampaignPace.startOfDay(now, offset: offset(of: rows[index].zone, at: now))
-            return (index, DeliveryQuestion(campaign: book.campaigns[index].id, kind: goal.kind, day: day))
+            return DeliveryQuestion(campaign: book.campaigns[index].id, kind: goal.kind, day: day)
         }
-    }
-
-    mutating func take(_ delivered: [Delivered], for questions: [(index: Int, question: DeliveryQuestion)]) {
-        for ((index, question), delivered) in zip(questions, delivered) {
-            rows[index].delivered = delivered
-            rows[index].day = question.day
-        }
-        (hasNews, last) = (true, .min)
     }
 
     /// Has those that were not known before begin with nothing, where no ledger says more.
-    mutating func begin(_ questions: [(index: Int, question: DeliveryQuestion)]) {
-        for (index, question) in questions where rows[index].day == .min { rows[index].day = question.day }
-        (hasNews, last) = (true, .min)
+    mutating func begin(at now: Int64) {
+        for question in questions(at: now) {
+            if let index = book.index(of: question.campaign), rows[index].account.day == .min { rows[index].account.day = question.day }
+        }
+        (hasNews, last, hasUnknown) = (true, .min, false)
     }
-
-    mutating func take(_ others: OtherReservations) {
-        for index in rows.indices { rows[index].others = Int64(others.counts[book.campaigns[index].id] ?? 0) }
-        (processes, rank) = (Int64(others.processes) + 1, Int64(others.before))
-        (hasNews, last) = (true, .min)
-    }
-
-    /// While it has nothing to tell, it hears nothing either.
-    mutating func forgetOthers() { processes = nil }
 
     /// What a book before this one had given out.
     mutating func take(over old: CampaignStanding) {
@@ -105,38 +130,112 @@ struct CampaignStanding {
         given = old.given.map { slot in
             Slot(end: slot.end, counts: Dictionary(slot.counts.compactMap { count in new(count.key).map { ($0, count.value) } }) { $1 })
         }
-        (processes, rank) = (old.processes, old.rank)
+        (processes, rank, exchanged, ends) = (old.processes, old.rank, old.exchanged, old.ends)
+        hasOtherGoals = old.hasOtherGoals
         for (index, row) in old.rows.enumerated() {
-            guard let index = new(Int32(index)) else { continue }
-            (rows[Int(index)].reserved, rows[Int(index)].others) = (row.reserved, row.others)
-            rows[Int(index)].delivered = row.delivered
-            rows[Int(index)].day = row.day
+            guard let index = new(Int32(index)), let goal = rows[Int(index)].goal else { continue }
+            rows[Int(index)].account = row.account
+            // What is delivered was of another unit, or what is held of another goal.
+            if row.goal?.unit != goal.unit { rows[Int(index)].account.day = .min }
+            if row.goal != goal { hasOtherGoals = true }
         }
+        lookForUnknown()
     }
 
-    /// Those of campaigns whose goals are impressions.
-    var reservations: [String: Int] {
-        var counts: [String: Int] = [:]
-        for index in rows.indices where rows[index].reserved > 0 { counts[book.campaigns[index].id] = Int(rows[index].reserved) }
-        return counts
+    private mutating func lookForUnknown() { hasUnknown = rows.contains { $0.goal != nil && $0.account.day == .min } }
+
+    // MARK: Among several processes
+
+    /// Whether a goal is new or another one, or what is held must not be given any more: pages wait for an exchange then.
+    func isBlind(at now: Int64) -> Bool {
+        isShared && hasGoals && (hasUnknown || hasOtherGoals || now >= ends || now < exchanged - Self.presence)
     }
 
-    var hasGoals: Bool { rows.contains { $0.goal != nil } }
+    func exchange(at now: Int64) -> Exchange {
+        guard hasGoals else { return .nothing }
+        let isAlone = processes == 1 && !wantsMore && !isBlind(at: now) && now < exchanged + Self.presence / 2
+        return isAlone ? .look : .whole
+    }
+
+    /// While it has nothing to tell, it hears nothing either.
+    mutating func forgetOthers() { if isShared { (processes, ends) = (nil, .min) } }
+
+    /// Takes what the ledger says, and says what this process holds from now on. Until that is on disk it gives no more than it held before.
+    mutating func offer(_ situation: GoalSituation, to questions: [DeliveryQuestion], at now: Int64) -> GoalHoldings {
+        expire(now)
+        (processes, rank) = (Int64(situation.processes) + 1, Int64(situation.before))
+        var holdings: [String: GoalHolding] = [:]
+        for (question, delivered) in zip(questions, situation.delivered) {
+            guard let index = book.index(of: question.campaign), let goal = rows[index].goal, goal.kind == question.kind else { continue }
+            var account = rows[index].account
+            let others = situation.others[question.campaign] ?? GoalHolding()
+            (account.delivered, account.day, account.others) = (delivered, question.day, Int64(others.given))
+            if goal.unit == .impressions {
+                let left = goal.left(of: delivered) - account.reserved - account.others
+                let offered = min(share(of: left, at: now), max(0, left - Int64(others.allowed)))
+                account.offered = offered
+                account.held = min(account.held, offered)
+                account.granted = (left, offered)
+                let holding = GoalHolding(given: Int(account.reserved), allowed: Int(offered))
+                if holding != GoalHolding() { holdings[question.campaign] = holding }
+            }
+            rows[index].account = account
+        }
+        lookForUnknown()
+        (hasNews, last, wantsMore, hasOtherGoals) = (true, .min, false, false)
+        return GoalHoldings(holdings)
+    }
+
+    /// Holds what was offered: it is on disk.
+    mutating func hold(since now: Int64) {
+        for index in rows.indices {
+            guard let offered = rows[index].account.offered else { continue }
+            (rows[index].account.held, rows[index].account.offered) = (offered, nil)
+        }
+        (exchanged, ends) = (now, now + Self.presence - Self.margin)
+        (hasNews, last) = (true, .min)
+    }
+
+    /// Holds what it held before, as far as it was still offered.
+    mutating func holdNoMore() {
+        for index in rows.indices { rows[index].account.offered = nil }
+        wantsMore = true
+    }
+
+    /// What it has given out and nobody has seen; it gives nothing more.
+    mutating func leave() -> GoalHoldings {
+        var holdings: [String: GoalHolding] = [:]
+        for index in rows.indices {
+            (rows[index].account.held, rows[index].account.offered) = (0, nil)
+            let reserved = rows[index].account.reserved
+            if reserved > 0 { holdings[book.campaigns[index].id] = GoalHolding(given: Int(reserved)) }
+        }
+        (ends, last) = (.min, .min)
+        return GoalHoldings(holdings, isThere: false)
+    }
+
+    /// A process's part of what neither is delivered nor given out.
+    private func share(of left: Int64, at now: Int64) -> Int64 {
+        guard left > 0, let processes else { return 0 }
+        guard processes > 1 else { return left <= Self.whole ? left : left / 2 }
+        let turn = (rank + now / Self.turn) % processes
+        return left / processes + (turn < left % processes ? 1 : 0)
+    }
 
     func progress(_ index: Int, at now: Int64) -> CampaignProgress {
-        let row = rows[index]
+        let (row, account) = (rows[index], rows[index].account)
         let offset = row.zone.offset(at: now)
         return CampaignProgress(
-            campaign: book.campaigns[index], delivered: row.delivered, reserved: row.reserved + row.others,
+            campaign: book.campaigns[index], delivered: account.delivered, reserved: account.reserved + account.others,
             due: row.pace.due(at: now, offset: offset), dueToday: row.pace.dueToday(at: now, offset: offset),
             obstacle: CampaignObstacle(rawValue: current.obstacles[index]))
     }
 
     // MARK: Time
 
-    /// Works out anew what may be given, where the time for that has come.
-    mutating func advance(to now: Int64) {
-        guard now < last || now >= last + Self.tick || last == .min else { return }
+    /// Works out anew what may be given, where the time for that has come, or at once.
+    mutating func advance(to now: Int64, isAtOnce: Bool = false) {
+        guard isAtOnce || now < last || now >= last + Self.tick || last == .min else { return }
         last = now
         expire(now)
         for index in rows.indices { look(at: index, now) }
@@ -154,36 +253,61 @@ struct CampaignStanding {
             current.room[index] = .max
         } else {
             let day = CampaignPace.startOfDay(now, offset: offset)
-            if rows[index].day == .min, obstacle == nil { obstacle = .unknownDelivery }
-            if rows[index].day != day, rows[index].day != .min { (rows[index].day, rows[index].delivered.today) = (day, 0) }
+            if rows[index].account.day == .min {
+                if obstacle == nil { obstacle = .unknownDelivery }
+            } else if rows[index].account.day != day {
+                (rows[index].account.day, rows[index].account.delivered.today) = (day, 0)
+                wantsMore = true
+            }
             let due = due(index, now, offset)
             // Among several, a part is given out once: what the others have given meanwhile is not known.
-            if hasNews || processes == 1 { current.room[index] = part(of: due.room, index) }
+            if hasNews || processes == 1 { rows[index].part = part(of: due.room, index) }
             current.urgency[index] = due.urgency
-            if obstacle == nil, current.room[index] <= 0 { obstacle = due.obstacle }
+            current.room[index] = room(index, now)
+            if obstacle == nil, current.room[index] <= 0 { obstacle = exhaustion(index) }
         }
         current.obstacles[index] = obstacle?.rawValue ?? 0
     }
 
     private func due(_ index: Int, _ now: Int64, _ offset: Int64) -> CampaignPace.Due {
-        let row = rows[index]
-        let reserved = row.goal?.unit == .impressions ? row.reserved + row.others : 0
+        let (row, account) = (rows[index], rows[index].account)
+        let reserved = row.goal?.unit == .impressions ? account.reserved + account.others : 0
         return row.pace.due(
-            at: now, offset: offset, delivered: row.delivered.total + reserved, today: row.delivered.today + reserved, lookahead: Self.tick)
+            at: now, offset: offset, delivered: account.delivered.total + reserved, today: account.delivered.today + reserved,
+            lookahead: Self.tick)
     }
 
-    private func part(of room: Int64, _ index: Int) -> Int32 {
-        guard room > 0 else { return 0 }
+    private func part(of room: Int64, _ index: Int) -> Int64 {
+        guard room > 0, let processes else { return 0 }
         if rows[index].goal?.unit == .clicks { return .max }
-        guard let processes else { return Int32(clamping: min(room, Self.unheard)) }
         let turn = (rank + last / Self.turn) % processes
-        return Int32(clamping: room / processes + (turn < room % processes ? 1 : 0))
+        return room / processes + (turn < room % processes ? 1 : 0)
+    }
+
+    /// What may be given now: what the pace has for this process, of what it holds.
+    private func room(_ index: Int, _ now: Int64) -> Int32 {
+        guard isShared else { return Int32(clamping: rows[index].part) }
+        guard now < ends else { return 0 }
+        let isHeld = rows[index].goal?.unit == .impressions
+        return Int32(clamping: isHeld ? min(rows[index].part, rows[index].account.held) : rows[index].part)
+    }
+
+    /// Why nothing of it may be given.
+    private func exhaustion(_ index: Int) -> CampaignObstacle {
+        let (account, goal) = (rows[index].account, rows[index].goal)
+        if let reached = goal?.obstacle(account.delivered.total, account.delivered.today) { return reached }
+        guard goal?.unit == .impressions else { return .aheadOfPace }
+        let reserved = account.reserved + account.others
+        let isGivenOut = goal?.obstacle(account.delivered.total + reserved, account.delivered.today + reserved) != nil
+        return isGivenOut || isShared && account.held <= 0 ? .reserved : .aheadOfPace
     }
 
     private mutating func expire(_ now: Int64) {
         while let slot = given.first, slot.end <= now || slot.end > now + 2 * lifetime {
-            for (index, count) in slot.counts { rows[Int(index)].reserved -= count }
+            for (index, count) in slot.counts { rows[Int(index)].account.reserved -= count }
             given.removeFirst()
+            // What nobody has seen may be given once more.
+            if slot.counts.contains(where: { $0.value > 0 }) { wantsMore = true }
         }
     }
 
@@ -200,31 +324,37 @@ struct CampaignStanding {
     /// Notes that a place was given.
     mutating func give(_ index: Int, at now: Int64) {
         guard let goal = rows[index].goal, goal.unit == .impressions else { return }
-        rows[index].reserved += 1
+        take(1, of: index)
+        rows[index].account.reserved += 1
         let length = max(1, lifetime / Self.slots)
         let end = (now / length + 1) * length + lifetime
         if given.last?.end != end { given.append(Slot(end: end)) }
         given[given.count - 1].counts[Int32(index), default: 0] += 1
-        if current.room[index] < .max { current.room[index] -= 1 }
-        guard current.room[index] <= 0 else { return }
-        let delivered = rows[index].delivered
-        let reserved = rows[index].reserved + rows[index].others
-        let reached = goal.obstacle(delivered.total + reserved, delivered.today + reserved) ?? .aheadOfPace
-        current.obstacles[index] = reached.rawValue
+        let granted = rows[index].account.granted
+        if granted.count < granted.of, rows[index].account.held * 2 <= granted.count { wantsMore = true }
+        if current.room[index] <= 0 { current.obstacles[index] = exhaustion(index).rawValue }
     }
 
     /// Has a place that was just given be free again.
     mutating func takeBack(_ index: Int) {
         guard release(index) else { return }
-        if current.room[index] < .max { current.room[index] += 1 }
-        if current.room[index] > 0, rows[index].day != .min { current.obstacles[index] = 0 }
+        take(-1, of: index)
+        if current.room[index] > 0, rows[index].account.day != .min { current.obstacles[index] = 0 }
     }
 
-    /// Ends the newest reservation of a campaign: most pages are seen soon, or not at all. Whether there was one.
+    private mutating func take(_ count: Int64, of index: Int) {
+        rows[index].part -= count
+        rows[index].account.held -= count
+        if let offered = rows[index].account.offered { rows[index].account.offered = offered - count }
+        if current.room[index] < .max { current.room[index] -= Int32(count) }
+    }
+
+    /// Ends the newest reservation of a campaign: most pages are seen soon, or not at all. (Where one is seen late, a newer one goes on without.)
+    /// Whether there was one.
     private mutating func release(_ index: Int) -> Bool {
         guard let slot = given.lastIndex(where: { $0.counts[Int32(index)] ?? 0 > 0 }) else { return false }
         given[slot].counts[Int32(index), default: 1] -= 1
-        rows[index].reserved -= 1
+        rows[index].account.reserved -= 1
         return true
     }
 
@@ -233,11 +363,10 @@ struct CampaignStanding {
         guard let goal = rows[index].goal else { return }
         if kind == .impression { _ = release(index) }
         guard kind == goal.kind else { return }
-        rows[index].delivered.total += 1
-        rows[index].delivered.today += 1
-        guard kind == .click else { return }
+        rows[index].account.delivered.total += 1
+        rows[index].account.delivered.today += 1
+        let delivered = rows[index].account.delivered
         // An exhausted campaign leaves at once.
-        let delivered = rows[index].delivered
         if let reached = goal.obstacle(delivered.total, delivered.today) {
             current.room[index] = 0
             current.obstacles[index] = reached.rawValue
@@ -251,5 +380,10 @@ extension Campaign.Goal {
         if let total, delivered >= Int64(total) { return .goalReached }
         if let daily, today >= Int64(daily) { return .dailyGoalReached }
         return nil
+    }
+
+    /// What there still is to deliver, in all and today.
+    fileprivate func left(of delivered: Delivered) -> Int64 {
+        min(total.map { Int64($0) - delivered.total } ?? .max, daily.map { Int64($0) - delivered.today } ?? .max)
     }
 }

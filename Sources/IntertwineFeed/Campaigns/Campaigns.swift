@@ -18,7 +18,8 @@ package final class Campaigns: Sendable {
     package let delivery: CampaignDelivery
     private let declared: [Campaign]
     private let factories: CellFactories
-    private let memory = StoreMemory<CampaignBook>(patience: .milliseconds(5))
+    /// Whoever has written a campaign meets it on the next page: requests wait for it, however long looking takes.
+    private let memory = StoreMemory<CampaignBook>(patience: .seconds(3_600))
     private let known: Mutex<Known>
     /// From the first start to the last end.
     private let span = Span()
@@ -47,7 +48,7 @@ package final class Campaigns: Sendable {
         known.withLock { $0.version != version || $0.book.meets(feed: feed, at: now) }
     }
 
-    /// All of them, as they stand in a snapshot or, where looking takes long, stood a moment ago; nil where there are none.
+    /// All of them, as they stand in a snapshot; nil where there are none.
     func book(at version: StoreVersion, in snapshot: any FeedSnapshot, of store: any FeedStore) throws -> CampaignBook? {
         var book = known.withLock { $0.version == version ? $0.book : nil }
         if book == nil { book = try memory.value(at: version, in: snapshot, of: store) { [self] in try look($0, at: version) } }

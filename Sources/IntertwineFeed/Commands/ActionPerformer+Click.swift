@@ -45,9 +45,7 @@ extension ActionPerformer {
             link = self.link(token, try await destination(of: token, for: client, now: now), for: client, now: now)
         }
         let click = try await perform(link)
-        let receipt = try await ledger.commit(click.entry)
-        settle(click.entry.events, receipt.verdicts)
-        return click.judged(receipt)
+        return click.judged(try await commitSettled(click.entry))
     }
 
     /// The link of which it is known where it leads; nil where the store has to be asked.
@@ -85,10 +83,7 @@ extension ActionPerformer {
         Task.immediate { [self] in
             do {
                 let click = try await perform(link)
-                ledger.commit(click.entry) { [settle] receipt in
-                    if case .success(let receipt) = receipt { settle(click.entry.events, receipt.verdicts) }
-                    completion(receipt.map(click.judged))
-                }
+                commitSettled(click.entry) { completion($0.map(click.judged)) }
             } catch {
                 completion(.failure(error))
             }

@@ -42,9 +42,7 @@ extension ActionPerformer {
             return KeptVerdicts.bytes(of: Self.verdicts(at: places, of: verdicts))
         }
         entry.idempotency = idempotency.map { (key: $0, answer: answer) }
-        let receipt = try await ledger.commit(entry)
-        settle(entry.events, receipt.verdicts)
-        return try Self.verdicts(at: places, of: receipt)
+        return try Self.verdicts(at: places, of: try await commitSettled(entry))
     }
 
     /// The verdicts of a commit, or those that were kept under its key.

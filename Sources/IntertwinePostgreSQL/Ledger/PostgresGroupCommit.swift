@@ -110,6 +110,19 @@ final class PostgresGroupCommit: @unchecked Sendable {
         try await onQueue { [self] in try writeCounts() }
     }
 
+    /// Runs something else on the writing connection, in its turn with the groups, for those who wait on a thread of their own. Completions of
+    /// groups before have been called by then.
+    func blocking<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value {
+        try queue.sync {
+            do {
+                return try body(connected())
+            } catch let error as PostgresError {
+                if error.isEndOfSession { connection = nil }
+                throw error.storeError
+            }
+        }
+    }
+
     private func onQueue(_ body: @escaping @Sendable () throws -> Void) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             queue.async { continuation.resume(with: Result { try body() }) }

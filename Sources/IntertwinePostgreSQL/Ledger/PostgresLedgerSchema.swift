@@ -8,7 +8,11 @@
 enum PostgresLedgerSchema {
     static let part = "ledger"
 
-    static let migrations = [PostgresMigration("1: ledger", events + viewers + campaigns + reports + replicas)]
+    static let migrations = [
+        PostgresMigration("1: ledger", events + viewers + campaigns + reports + replicas),
+        // What the process may still give. It is nobody's once the process is not there any more.
+        PostgresMigration("2: parts of goals", "ALTER TABLE reservation ADD COLUMN allowed bigint NOT NULL DEFAULT 0"),
+    ]
 
     /// The first of the two numbers of the ledger's advisory locks: "INTL".
     static let lockClass: Int64 = 0x494E_544C

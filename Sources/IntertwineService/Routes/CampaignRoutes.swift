@@ -68,7 +68,7 @@ struct CampaignRoutes: Sendable {
         // It reads the ledger.
         let now = request.now
         let rows = try await store.read(for: .background) { _ in
-            try book.map { try campaigns.delivery.progress(of: $0, now: now) } ?? []
+            book.map { campaigns.delivery.progress(of: $0, now: now) } ?? []
         }.map { progress in
             let campaign = progress.campaign
             let goal = campaign.goal.map {
@@ -92,7 +92,7 @@ struct CampaignRoutes: Sendable {
 }
 
 extension CampaignObstacle {
-    fileprivate static let states = ["running", "scheduled", "ended", "paused", "reached", "paced", "unknown"]
+    fileprivate static let states = ["running", "scheduled", "ended", "paused", "reached", "reserved", "paced", "unknown"]
 
     /// Of a campaign that cannot be shown to anybody now.
     fileprivate var state: String {
@@ -101,6 +101,7 @@ extension CampaignObstacle {
         case .ended: "ended"
         case .outsideHours: "paused"
         case .goalReached, .dailyGoalReached: "reached"
+        case .reserved: "reserved"
         case .aheadOfPace: "paced"
         case .unknownDelivery: "unknown"
         default: "running"
@@ -113,8 +114,9 @@ extension CampaignObstacle {
         case .notStarted: "it has not started"
         case .ended: "it has ended"
         case .outsideHours: "it is not shown at this hour or day"
-        case .goalReached: "its goal is reached, with what is reserved"
-        case .dailyGoalReached: "its goal of the day is reached, with what is reserved"
+        case .goalReached: "its goal is reached"
+        case .dailyGoalReached: "its goal of the day is reached"
+        case .reserved: "what is left of its goal is given out and not seen yet, or held by other processes"
         case .aheadOfPace: "it is ahead of its pace"
         case .unknownDelivery: "the ledger has not told yet what it has delivered"
         case .feed: "targeting: not this feed"
@@ -145,7 +147,7 @@ extension Schema {
                         "state", .words(CampaignObstacle.states),
                         """
                         `running`: shown to whom it fits. `scheduled` and `ended` by its dates, `paused` by its hours, `reached` by its goal, \
-                        `paced` where it is ahead; `unknown` until the ledger has told what it has delivered.
+                        `reserved` where what is left of that stands on pages that were given out, `paced` where it is ahead; `unknown` until the ledger has told what it has delivered.
                         """),
                     .optional("reason", .string, "The same in words."), .optional("starts", .string), .optional("ends", .string),
                     .optional(

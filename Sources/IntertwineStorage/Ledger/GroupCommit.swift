@@ -158,6 +158,15 @@ final class GroupCommit: @unchecked Sendable {
         }
     }
 
+    /// The same for those who wait on a thread of their own. Completions of groups before have been called by then.
+    func sweepBlocking<Value: Sendable>(_ body: (Database) throws -> Value) throws -> Value {
+        try queue.sync {
+            try checkFile()
+            try prepare(isSynced: false, patience: limits.patience)
+            return try pool.write(body)
+        }
+    }
+
     /// Completes the file, behind the groups that are waiting.
     func completeFile() async throws {
         try await withCheckedThrowingContinuation { continuation in

@@ -7,7 +7,7 @@ import GRDB
 enum LedgerSchema {
     /// "INTL".
     static let applicationID: Int32 = 0x494E_544C
-    static let version: Int32 = 9
+    static let version: Int32 = 10
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -23,6 +23,7 @@ enum LedgerSchema {
         migrator.registerMigration("7: campaigns") { try $0.execute(sql: campaigns) }
         migrator.registerMigration("8: clients, and what is a viewer's") { try $0.execute(sql: clients) }
         migrator.registerMigration("9: reports and trackers") { try $0.execute(sql: reports) }
+        migrator.registerMigration("10: parts of goals") { try $0.execute(sql: parts) }
         return migrator
     }
 
@@ -192,6 +193,11 @@ enum LedgerSchema {
         );
         CREATE INDEX tracker_call_due ON tracker_call (due) WHERE given_up IS NULL;
         CREATE INDEX tracker_call_given_up ON tracker_call (given_up) WHERE given_up IS NOT NULL;
+        """
+
+    private static let parts = """
+        -- What the process may still give. It is nobody's once the process is not there any more.
+        ALTER TABLE reservation ADD COLUMN allowed INTEGER NOT NULL DEFAULT 0;
         """
 
     /// To be run before events are removed, in the same transaction.

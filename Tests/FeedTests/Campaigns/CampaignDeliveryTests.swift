@@ -113,7 +113,7 @@ struct CampaignDeliveryTests {
         let later = Self.start + 310_000
         #expect(try delivery.give(Self.page("4", now: later), of: book)[0] != nil)
         #expect(try delivery.give(Self.page("5", now: later), of: book)[0] == nil)
-        #expect(try delivery.progress(of: book, now: later).map(\.obstacle) == [.goalReached])
+        #expect(delivery.progress(of: book, now: later).map(\.obstacle) == [.reserved])
     }
 
     @Test("a viewer sees a campaign no more often than its caps permit; who has no name sees it not at all")

@@ -1,0 +1,81 @@
+internal import IntertwineFeed
+internal import IntertwineStorage
+
+/// What processes hold of the goals of campaigns, as SQLite's `GoalTable` has it: each writes its own rows, one after another.
+///
+/// Who reads what is delivered before it reads what the others hold may count a place twice that is seen in between, and none never: a process's
+/// rows go on until it has exchanged again.
+enum PostgresGoalTable {
+    /// The last two answer.
+    static func readings(_ exchange: GoalExchange) -> [PostgresCommand] {
+        let end = exchange.now + 2 * (exchange.lifetime + exchange.presence)
+        return [
+            PostgresCommand("SET LOCAL synchronous_commit = off"),
+            PostgresCommand(
+                "SELECT pg_advisory_xact_lock($1::int, $2::int)",
+                [.integer(PostgresLedgerSchema.lockClass), .integer(PostgresLedgerSchema.Lock.reservations)]),
+            // A clock that was set back leaves rows that would hold for too long.
+            PostgresCommand("DELETE FROM reservation WHERE until <= $1 OR until > $2", [.integer(exchange.now), .integer(end)]),
+            PostgresCommand(
+                """
+                SELECT coalesce(sum(count) FILTER (WHERE span = -1), 0)::bigint,
+                    coalesce(sum(count) FILTER (WHERE span >= asked.since), 0)::bigint
+                FROM unnest($1, $2, $3) WITH ORDINALITY AS asked (campaign, kind, since, number)
+                LEFT JOIN delivery ON delivery.campaign = asked.campaign AND delivery.kind = asked.kind
+                    AND (span = -1 OR span >= asked.since)
+                GROUP BY asked.number ORDER BY asked.number
+                """,
+                [
+                    .texts(exchange.questions.map(\.campaign)), .texts(exchange.questions.map(\.kind.rawValue)),
+                    .integers(exchange.questions.map { LedgerTime.span(of: $0.day) }),
+                ]),
+            PostgresCommand(
+                """
+                SELECT campaign, sum(count)::bigint,
+                    coalesce(sum(allowed) FILTER (WHERE process IN (SELECT process FROM reservation WHERE campaign = '')), 0)::bigint,
+                    count(*), count(*) FILTER (WHERE process COLLATE "C" < $1)
+                FROM reservation WHERE process <> $1 GROUP BY campaign
+                """, [.text(exchange.process)]),
+        ]
+    }
+
+    static func situation(_ answers: ArraySlice<PostgresRows>) -> GoalSituation {
+        guard let delivered = answers.first, let others = answers.last else { return GoalSituation(delivered: []) }
+        var situation = GoalSituation(
+            delivered: (0..<delivered.count).map { Delivered(total: delivered.integer($0, 0), today: delivered.integer($0, 1)) })
+        for row in 0..<others.count {
+            let campaign = others.text(row, 0)
+            if campaign.isEmpty {
+                (situation.processes, situation.before) = (Int(others.integer(row, 3)), Int(others.integer(row, 4)))
+            } else {
+                situation.others[campaign] = GoalHolding(given: Int(others.integer(row, 1)), allowed: Int(others.integer(row, 2)))
+            }
+        }
+        return situation
+    }
+
+    /// Of what is held what has changed, and what would soon be over. The row without a campaign says that the process is there.
+    static func writings(_ holdings: GoalHoldings, of exchange: GoalExchange) -> [PostgresCommand] {
+        let (now, lifetime, presence) = (exchange.now, exchange.lifetime, exchange.presence)
+        let own =
+            (holdings.isThere ? [("", GoalHolding())] : [])
+            + holdings.counts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        return [
+            PostgresCommand(
+                "DELETE FROM reservation WHERE process = $1 AND campaign <> ALL($2)", [.text(exchange.process), .texts(own.map(\.0))]),
+            PostgresCommand(
+                """
+                INSERT INTO reservation AS old (process, campaign, count, allowed, until)
+                    SELECT $1, new.* FROM unnest($2, $3, $4, $5) AS new
+                ON CONFLICT (process, campaign) DO UPDATE
+                    SET count = excluded.count, allowed = excluded.allowed, until = excluded.until
+                    WHERE old.campaign = '' OR old.count <> excluded.count OR old.allowed <> excluded.allowed OR old.until < $6
+                """,
+                [
+                    .text(exchange.process), .texts(own.map(\.0)), .integers(own.map { Int64($0.1.given) }),
+                    .integers(own.map { Int64($0.1.allowed) }),
+                    .integers(own.map { now + presence + ($0.0.isEmpty ? 0 : lifetime) }), .integer(now + lifetime),
+                ]),
+        ]
+    }
+}

@@ -1,0 +1,112 @@
+import GRDB
+internal import IntertwineFeed
+
+/// What processes hold of the goals of campaigns, in the table `reservation`: each writes its own rows, one for each campaign, and one without a
+/// campaign that says that it is there.
+///
+/// Its writes exclude each other, so that what one process reads is what the others hold when it writes.
+enum GoalTable {
+    /// To be called within a transaction that writes.
+    static func exchange(_ exchange: GoalExchange, _ hold: (GoalSituation) -> GoalHoldings, _ database: Database) throws {
+        // A clock that was set back leaves rows that would hold for too long.
+        let end = exchange.now + 2 * (exchange.lifetime + exchange.presence)
+        try SQLStatement.run(
+            database, "DELETE FROM reservation WHERE until <= ?1 OR until > ?2", .integer(exchange.now), .integer(end))
+        try removeGone(besides: exchange.process, database)
+        var situation = GoalSituation(delivered: try delivered(exchange.questions, database))
+        try add(others: exchange.process, to: &situation, database)
+        try write(hold(situation), of: exchange, database)
+    }
+
+    /// What a process that is known to be gone might have given is free at once. What it has given is not.
+    private static func removeGone(besides process: String, _ database: Database) throws {
+        let find = try SQLStatement(database, "SELECT process FROM reservation WHERE campaign = '' AND process != ?1")
+        var gone: [String] = []
+        try find.bind(1, process)
+        while try find.step() {
+            let name = find.text(0)
+            if ProcessName.isGone(name) { gone.append(name) }
+        }
+        find.reset()
+        for name in gone { try SQLStatement.run(database, "DELETE FROM reservation WHERE process = ?1 AND campaign = ''", .text(name)) }
+    }
+
+    private static func delivered(_ questions: [DeliveryQuestion], _ database: Database) throws -> [Delivered] {
+        let total = try SQLStatement(database, "SELECT count FROM delivery WHERE campaign = ?1 AND kind = ?2 AND span = -1")
+        let today = try SQLStatement(database, "SELECT sum(count) FROM delivery WHERE campaign = ?1 AND kind = ?2 AND span >= ?3")
+        return try questions.map { question in
+            defer {
+                total.reset()
+                today.reset()
+            }
+            for statement in [total, today] {
+                try statement.bind(1, question.campaign)
+                try statement.bind(2, question.kind.rawValue)
+            }
+            try today.bind(3, LedgerTime.span(of: question.day))
+            return Delivered(
+                total: try total.step() ? total.integer(0) : 0, today: try today.step() && !today.isNull(0) ? today.integer(0) : 0)
+        }
+    }
+
+    private static func add(others process: String, to situation: inout GoalSituation, _ database: Database) throws {
+        let find = try SQLStatement(
+            database,
+            """
+            SELECT campaign, sum(count), sum(CASE WHEN process IN (SELECT process FROM reservation WHERE campaign = '') THEN allowed ELSE 0 END),
+                count(*), sum(process < ?1)
+            FROM reservation WHERE process != ?1 GROUP BY campaign
+            """)
+        defer { find.reset() }
+        try find.bind(1, process)
+        while try find.step() {
+            let campaign = find.text(0)
+            if campaign.isEmpty {
+                (situation.processes, situation.before) = (Int(find.integer(3)), Int(find.integer(4)))
+            } else {
+                situation.others[campaign] = GoalHolding(given: Int(find.integer(1)), allowed: Int(find.integer(2)))
+            }
+        }
+    }
+
+    /// Writes what has changed, and what would soon be over.
+    private static func write(_ holdings: GoalHoldings, of exchange: GoalExchange, _ database: Database) throws {
+        var left = holdings.counts
+        let find = try SQLStatement(
+            database, "SELECT campaign, count, allowed, until FROM reservation WHERE process = ?1 AND campaign != ''")
+        var gone: [String] = []
+        try find.bind(1, exchange.process)
+        while try find.step() {
+            let (campaign, until) = (find.text(0), find.integer(3))
+            guard let holding = left[campaign] else {
+                gone.append(campaign)
+                continue
+            }
+            let old = GoalHolding(given: Int(find.integer(1)), allowed: Int(find.integer(2)))
+            if holding == old, until >= exchange.now + exchange.lifetime { left[campaign] = nil }
+        }
+        find.reset()
+        for campaign in gone {
+            try SQLStatement.run(
+                database, "DELETE FROM reservation WHERE process = ?1 AND campaign = ?2", .text(exchange.process), .text(campaign))
+        }
+        let insert = try SQLStatement(
+            database, "INSERT OR REPLACE INTO reservation (process, campaign, count, allowed, until) VALUES (?1, ?2, ?3, ?4, ?5)")
+        func write(_ campaign: String, _ holding: GoalHolding, until: Int64) throws {
+            try insert.bind(1, exchange.process)
+            try insert.bind(2, campaign)
+            try insert.bind(3, Int64(holding.given))
+            try insert.bind(4, Int64(holding.allowed))
+            try insert.bind(5, until)
+            try insert.run()
+        }
+        for (campaign, holding) in left {
+            try write(campaign, holding, until: exchange.now + exchange.lifetime + exchange.presence)
+        }
+        if holdings.isThere {
+            try write("", GoalHolding(), until: exchange.now + exchange.presence)
+        } else {
+            try SQLStatement.run(database, "DELETE FROM reservation WHERE process = ?1 AND campaign = ''", .text(exchange.process))
+        }
+    }
+}

@@ -1,0 +1,266 @@
+import Synchronization
+import Testing
+
+@testable import IntertwineFeed
+
+/// Processes that come, go and stall, on one ledger: whatever happens in whichever order, goals are kept, and reached in the end.
+@Suite("Goals among several processes")
+struct GoalExchangeTests {
+    @Test(
+        "no order of giving, seeing, exchanging, failing, dying and starting gives more than the goal, and it is reached", arguments: 1...60
+    )
+    func keepsGoals(seed: UInt64) throws {
+        var world = World(seed: seed, total: seed % 3 == 0 ? 2_500 : 10 + Int(seed % 7) * 9)
+        for _ in 0..<(seed % 3 == 0 ? 6_000 : 700) {
+            try world.step()
+            #expect(world.ledger.delivered <= world.goal + world.lost, "seed \(seed)")
+        }
+        try world.finish()
+        #expect(world.ledger.delivered >= world.goal && world.ledger.delivered <= world.goal + world.lost, "seed \(seed)")
+    }
+
+    @Test("a process that starts hears the others before it gives, and one that goes leaves its part to them")
+    func comesAndGoes() throws {
+        let ledger = ModelLedger()
+        let book = CampaignDeliveryTests.book([CampaignDeliveryTests.campaign("a") { $0.goal = .init(unit: .impressions, total: 9) }])
+        func process(_ name: String) -> CampaignDelivery { CampaignDelivery(ledger: ledger, process: name, lifetime: 300_000) }
+        func give(_ delivery: CampaignDelivery, _ count: Int, at now: Int64) throws -> Int {
+            try (0..<count).count { number in
+                try delivery.give(CampaignDeliveryTests.page("\(now) \(number)", now: now), of: book)[0] != nil
+            }
+        }
+        let (one, two) = (process("1"), process("2"))
+        let now = CampaignDeliveryTests.start + 1
+        // Alone it holds all of it, and writes nothing for a while.
+        #expect(try give(one, 1, at: now) == 1)
+        let writes = ledger.writes
+        for step in 1..<9 { try one.exchange(now: now + Int64(step) * 500) }
+        #expect(ledger.writes == writes && one.processes == 1)
+        // Another one finds nothing until the first has heard of it.
+        #expect(try give(two, 3, at: now + 4_500) == 0)
+        try one.exchange(now: now + 4_600)
+        try two.exchange(now: now + 4_700)
+        #expect(try give(two, 9, at: now + 4_800) == 4)
+        #expect(try give(one, 9, at: now + 4_800) == 4)
+        #expect(one.progress(of: book, now: now + 4_900).map(\.obstacle) == [.reserved])
+        try two.leave(now: now + 5_000)
+        #expect(try give(two, 1, at: now + 5_100) == 0)
+        try one.exchange(now: now + 5_200)
+        #expect(one.processes == 1)
+    }
+}
+
+/// What processes hold as a ledger keeps it, with a moment between a process's word and its being on disk.
+private final class ModelLedger: CampaignLedger {
+    struct Lost: Error {}
+
+    private struct Row {
+        var holdings: GoalHoldings
+        var until: Int64
+        var present: Int64
+    }
+
+    private struct State {
+        var rows: [String: Row] = [:]
+        var delivered = 0
+        var writes = 0
+    }
+
+    private let state = Mutex(State())
+    /// Called before an exchange is on disk; it is not where this is false.
+    private let between = Mutex<(@Sendable () -> Bool)?>(nil)
+
+    var delivered: Int { state.withLock { $0.delivered } }
+    var writes: Int { state.withLock { $0.writes } }
+
+    func count() { state.withLock { $0.delivered += 1 } }
+
+    func interrupt(_ body: (@Sendable () -> Bool)?) { between.withLock { $0 = body } }
+
+    func exposures(of viewer: String, since moment: Int64) -> [CampaignExposure] { [] }
+
+    func hasOthers(besides process: String, now: Int64) -> Bool {
+        state.withLock { $0.rows.contains { $0.key != process && $0.value.present > now } }
+    }
+
+    func exchange(_ exchange: GoalExchange, _ hold: @Sendable (GoalSituation) -> GoalHoldings) throws {
+        let situation = state.withLock { state in
+            let others = state.rows.filter { $0.key != exchange.process }
+            let present = others.filter { $0.value.present > exchange.now }
+            var situation = GoalSituation(
+                delivered: exchange.questions.map { _ in Delivered(total: Int64(state.delivered), today: Int64(state.delivered)) },
+                processes: present.count, before: present.count { $0.key < exchange.process })
+            for (name, row) in others where row.until > exchange.now {
+                for (campaign, holding) in row.holdings.counts {
+                    situation.others[campaign, default: GoalHolding()].given += holding.given
+                    if present[name] != nil { situation.others[campaign, default: GoalHolding()].allowed += holding.allowed }
+                }
+            }
+            return situation
+        }
+        let holdings = hold(situation)
+        guard between.withLock({ $0 })?() ?? true else { throw Lost() }
+        state.withLock { state in
+            state.writes += 1
+            let row = Row(
+                holdings: holdings, until: exchange.now + exchange.lifetime,
+                present: exchange.now + (holdings.isThere ? exchange.presence : 0))
+            state.rows[exchange.process] = row
+        }
+    }
+}
+
+/// Some processes, the pages that they gave, and a clock.
+private struct World {
+    private final class Process: Sendable {
+        struct Place {
+            var at: Int64
+            var given: CampaignDelivery.Given
+        }
+
+        let delivery: CampaignDelivery
+        /// When it last exchanged, and what it has given and nobody has seen: of that, how many the ledger knows.
+        let state = Mutex<(exchanged: Int64, places: [Place], known: Int)>((.min, [], 0))
+
+        init(_ name: String, _ ledger: ModelLedger) {
+            delivery = CampaignDelivery(ledger: ledger, process: name, lifetime: World.lifetime)
+        }
+    }
+
+    /// Longer than a world lives, but for its end: which reservation an impression ends makes no difference.
+    static let lifetime: Int64 = 3_000_000
+    private let book: CampaignBook
+    let ledger = ModelLedger()
+    let goal: Int
+    /// Places that processes gave before they died and that no other one could know of.
+    private(set) var lost = 0
+    private var processes: [Process] = []
+    /// What those that are gone have given.
+    private var orphans: [(place: Process.Place, isKnown: Bool)] = []
+    private var now = CampaignDeliveryTests.start + 1
+    private var random: UInt64
+    private var names = 0
+    private var pages: UInt64 = 0
+
+    init(seed: UInt64, total: Int) {
+        (random, goal) = (seed, total)
+        book = CampaignDeliveryTests.book([
+            CampaignDeliveryTests.campaign("a") {
+                $0.goal = seed % 2 == 0 ? .init(unit: .impressions, total: total) : .init(unit: .impressions, daily: total)
+            }
+        ])
+    }
+
+    private mutating func below(_ limit: Int) -> Int {
+        random = CampaignDecision.mix(random)
+        return Int(random % UInt64(limit))
+    }
+
+    mutating func step() throws {
+        now += Int64(below(300))
+        forget()
+        guard !processes.isEmpty else { return try start() }
+        let process = processes[below(processes.count)]
+        switch below(100) {
+        case 0: if processes.count < 4 { try start() }
+        case 1: if below(3) == 0 { die(process) }
+        case 2: if below(8) == 0 { now += 12_000 }
+        case 3..<40: try exchange(process)
+        case 40..<75: try Self.give(process, book, name(), at: now)
+        case 75..<97: see(process)
+        default: seeOrphan()
+        }
+    }
+
+    /// All that is given is seen from now on, and nobody dies.
+    mutating func finish() throws {
+        if processes.isEmpty { try start() }
+        for _ in 0..<4_000 where ledger.delivered < goal {
+            now += 1_000
+            forget()
+            for process in processes {
+                try process.delivery.exchange(now: now)
+                try Self.give(process, book, name(), at: now)
+                see(process)
+            }
+        }
+    }
+
+    private mutating func name() -> String {
+        pages += 1
+        return "v\(pages)"
+    }
+
+    private mutating func start() throws {
+        names += 1
+        // Names come in any order.
+        let process = Process("\(below(1_000)) \(names)", ledger)
+        try process.delivery.begin(book, now: now)
+        process.state.withLock { $0.exchanged = now }
+        processes.append(process)
+    }
+
+    private mutating func die(_ process: Process) {
+        processes.removeAll { $0 === process }
+        process.state.withLock { state in
+            orphans += state.places.enumerated().map { ($1, $0 < state.known) }
+        }
+    }
+
+    /// What was given long ago is seen by nobody any more.
+    private mutating func forget() {
+        let since = now - Self.lifetime
+        orphans.removeAll { $0.place.at <= since }
+        for process in processes {
+            process.state.withLock { state in
+                let gone = state.places.prefix { $0.at <= since }.count
+                state.places.removeFirst(gone)
+                state.known = max(0, state.known - gone)
+            }
+        }
+    }
+
+    private static func give(_ process: Process, _ book: CampaignBook, _ viewer: String, at now: Int64) throws {
+        let page = CampaignDeliveryTests.page(viewer, now: now)
+        guard let given = try process.delivery.give(page, of: book)[0] else { return }
+        process.state.withLock { $0.places.append(.init(at: now, given: given)) }
+    }
+
+    private mutating func see(_ process: Process) {
+        let number = below(1_000)
+        let place = process.state.withLock { state -> Process.Place? in
+            guard !state.places.isEmpty else { return nil }
+            let index = number % state.places.count
+            if index < state.known { state.known -= 1 }
+            return state.places.remove(at: index)
+        }
+        guard let place else { return }
+        ledger.count()
+        process.delivery.settle([CampaignDeliveryTests.seen(place.given, at: now)], [.counted])
+    }
+
+    private mutating func seeOrphan() {
+        guard !orphans.isEmpty else { return }
+        let orphan = orphans.remove(at: below(orphans.count))
+        ledger.count()
+        if !orphan.isKnown { lost += 1 }
+    }
+
+    /// In two halves: pages are given while what the process holds is written, which may fail.
+    private mutating func exchange(_ process: Process) throws {
+        let (count, fails, at) = (below(4), below(8) == 0, now)
+        let (book, known) = (book, process.state.withLock { $0.places.count })
+        let viewers = (0..<count).map { _ in name() }
+        let isFresh = process.state.withLock { now < $0.exchanged + 8_000 }
+        let wasWritten = Mutex(false)
+        ledger.interrupt {
+            // Who must not give any more waits for the exchange.
+            if isFresh { for viewer in viewers { try? Self.give(process, book, viewer, at: at) } }
+            if !fails { wasWritten.withLock { $0 = true } }
+            return !fails
+        }
+        defer { ledger.interrupt(nil) }
+        try? process.delivery.exchange(now: now)
+        if wasWritten.withLock({ $0 }) { process.state.withLock { ($0.exchanged, $0.known) = (at, known) } }
+    }
+}

@@ -1,0 +1,66 @@
+import IntertwineFeed
+import Synchronization
+import Testing
+
+@testable import IntertwineStorage
+
+@Suite("What processes hold of goals, in every ledger")
+struct GoalContractTests {
+    private final class Seen: Sendable {
+        let situation = Mutex<GoalSituation?>(nil)
+    }
+
+    private static func exchange(
+        _ ledger: any CampaignLedger, _ process: String, at now: Int64, _ holding: GoalHolding? = nil, isThere: Bool = true
+    ) throws -> GoalSituation {
+        let seen = Seen()
+        let question = GoalExchange(
+            process: process, questions: [.init(campaign: "spring", kind: .impression, day: now / 86_400_000 * 86_400_000)], now: now,
+            lifetime: 60_000, presence: 10_000)
+        try ledger.exchange(question) { situation in
+            seen.situation.withLock { $0 = situation }
+            return GoalHoldings(holding.map { ["spring": $0] } ?? [:], isThere: isThere)
+        }
+        return try #require(seen.situation.withLock { $0 })
+    }
+
+    @Test("each sees what is delivered and what the others hold, which is nobody's once they are gone", arguments: LedgerKind.allCases)
+    func exchanges(kind: LedgerKind) async throws {
+        let bench = try LedgerBench(kind)
+        let (one, two) = (bench.ledger, try bench.another())
+        let now = bench.clock.now
+        #expect(try Self.exchange(one, "a", at: now, .init(given: 2, allowed: 5)) == GoalSituation(delivered: [.init()]))
+        #expect(try !one.hasOthers(besides: "a", now: now) && two.hasOthers(besides: "b", now: now))
+        let seen = LedgerEvent(
+            at: now, kind: .impression, cell: "ad:1", viewer: "v", showing: Showing(campaign: "spring", feed: "main", remembered: 0))
+        _ = try await bench.ledger.commit(LedgerEntry(events: [seen]))
+        #expect(
+            try Self.exchange(two, "b", at: now + 1, .init(given: 1))
+                == GoalSituation(
+                    delivered: [.init(total: 1, today: 1)], others: ["spring": .init(given: 2, allowed: 5)], processes: 1, before: 1))
+        #expect(
+            try Self.exchange(one, "a", at: now + 2, .init(given: 3, allowed: 4))
+                == GoalSituation(delivered: [.init(total: 1, today: 1)], others: ["spring": .init(given: 1)], processes: 1))
+        // What the first may give is over with its presence, what it has given is not.
+        #expect(
+            try Self.exchange(two, "b", at: now + 10_002)
+                == GoalSituation(
+                    delivered: [.init(total: 1, today: 1)], others: ["spring": .init(given: 3)]))
+        #expect(try Self.exchange(two, "b", at: now + 70_002).others.isEmpty)
+        // One that goes leaves what it has given.
+        _ = try Self.exchange(one, "a", at: now + 70_003, .init(given: 1), isThere: false)
+        #expect(
+            try Self.exchange(two, "b", at: now + 70_004)
+                == GoalSituation(
+                    delivered: [.init(total: 1, today: 1)], others: ["spring": .init(given: 1)]))
+    }
+
+    @Test("a process of this system that has ended is known to be gone")
+    func isGone() {
+        let own = ProcessName.make()
+        #expect(!ProcessName.isGone(own))
+        let parts = own.split(separator: "/")
+        #expect(ProcessName.isGone((parts.dropLast() + ["1"]).joined(separator: "/")))
+        #expect(!ProcessName.isGone("p") && !ProcessName.isGone("p@other/\(parts.dropFirst().joined(separator: "/"))"))
+    }
+}
