@@ -142,7 +142,12 @@ extension LedgerReport {
 
     /// The same as CSV (RFC 4180).
     package func csv(of question: Question) -> String {
-        table(of: question).map { $0.map(Self.quoted).joined(separator: ",") + "\r\n" }.joined()
+        Self.csv(table(of: question))
+    }
+
+    /// A table as CSV (RFC 4180).
+    package static func csv(_ table: [[String]]) -> String {
+        table.map { $0.map(quoted).joined(separator: ",") + "\r\n" }.joined()
     }
 
     /// A text that a spreadsheet would take for a formula begins with an apostrophe: names come from whoever pays.
@@ -153,7 +158,7 @@ extension LedgerReport {
     }
 
     /// Four decimals are as many as a rate has meaning in.
-    private static func rounded(_ rate: Double) -> String {
+    package static func rounded(_ rate: Double) -> String {
         let parts = Int((rate * 10_000).rounded())
         let fraction = String(parts % 10_000)
         return "\(parts / 10_000)." + String(repeating: "0", count: 4 - fraction.count) + fraction

@@ -25,6 +25,25 @@ struct CampaignRoutes: Sendable {
             var delivered: Int64?
             var deliveredToday: Int64?
             var reserved: Int64
+
+            /// What is delivered for each place that is due: of the day where the day alone has a goal.
+            var pace: Double? {
+                guard let goal, let delivered, let deliveredToday else { return nil }
+                let (done, due) = goal.due.map { (delivered, $0) } ?? (deliveredToday, goal.dueToday ?? 0)
+                return due > 0 ? Double(done) / Double(due) : nil
+            }
+
+            static let columns = [
+                "campaign", "advertiser", "priority", "state", "starts", "ends", "unit", "total", "daily", "due", "due_today", "delivered",
+                "delivered_today", "reserved", "pace",
+            ]
+
+            var texts: [String] {
+                func text(_ number: (some BinaryInteger)?) -> String { number.map { "\($0)" } ?? "" }
+                return [campaign, advertiser, priority, state, starts ?? "", ends ?? "", goal?.unit ?? ""]
+                    + [text(goal?.total), text(goal?.daily), text(goal?.due), text(goal?.dueToday), text(delivered), text(deliveredToday)]
+                    + [text(reserved), pace.map(LedgerReport.rounded) ?? ""]
+            }
         }
 
         struct Goal: Encodable {
@@ -40,24 +59,31 @@ struct CampaignRoutes: Sendable {
         var campaigns: [Campaign]
     }
 
+    private enum Format: String, CaseIterable, Sendable { case json, csv }
+
+    private static let format = Parameter.word("format", default: Format.json, "How it is written.", example: .csv)
+
     var routes: [Route] {
         let operation = APIOperation(
             "getCampaigns", tag: "Reports", "Campaigns, and how far they have come",
             """
             Those of the file and those of the store, by priority and id. What is reserved stands on pages that were given out, and counts \
-            until it is seen or `ads.reservation` is over. A campaign of the store is stopped and released as any item: `/admin/takedowns`.
+            until it is seen or `ads.reservation` is over. As CSV, `pace` is what is delivered for each place that is due by now. A campaign of the store is stopped and released as any item: `/admin/takedowns`.
             """,
-            parameters: [],
+            parameters: [Self.format],
             answers: [
                 .json(
-                    .ok, "The campaigns.", .campaigns, [.noStore],
+                    .ok, "The campaigns.", .campaigns, [.noStore], orTexts: ["text/csv"],
                     example: """
                         {"processes": 1, "campaigns": [{"campaign": "spring", "advertiser": "ACME", "priority": "standard", "state": "paced", \
                         "reason": "it is ahead of its pace", "starts": "2026-11-01T00:00:00Z", "ends": "2026-12-01T00:00:00Z", \
                         "goal": {"unit": "impressions", "total": 100000, "due": 50000}, "delivered": 50010, "deliveredToday": 2100, \
                         "reserved": 3}]}
                         """),
-                .notModified, .badRequest("The request cannot be understood at all.", []), .storeUnavailable,
+                .notModified,
+                .badRequest(
+                    "A parameter is wrong, or the request cannot be understood at all.",
+                    [.init(.invalidParameter, "format must be json or csv.")]), .storeUnavailable,
             ])
         return [Route(.get, "/admin/campaigns", operation) { try await answer($0) }]
     }
@@ -82,6 +108,11 @@ struct CampaignRoutes: Sendable {
                 goal: goal,
                 delivered: goal.map { _ in progress.delivered.total }, deliveredToday: goal.map { _ in progress.delivered.today },
                 reserved: progress.reserved)
+        }
+        if try request[Self.format] == .csv {
+            return ServerResponse(
+                status: .ok, fields: [.contentType: "text/csv; charset=utf-8", .cacheControl: "no-store"],
+                body: Array(LedgerReport.csv([Answer.Campaign.columns] + rows.map(\.texts)).utf8))
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
