@@ -63,6 +63,7 @@ extension FeedService {
         // What stays for as long as the process.
         let pictures = try PictureProxy(
             configuration.images, signer: configuration.images.signer(keys), folder: configuration.store.path(of: "images"),
+            store: ownStore,
             variesByOrigin: !configuration.crossOrigin.origins.isEmpty, clock: clock, logger: logger)
         let polling = ownStore.map { store in
             SourcePolling(

@@ -37,6 +37,37 @@ struct TakedownTests {
         }
     }
 
+    @Test("a picture goes with the item that shows it, by its signed URL too and on every process, and comes back with it")
+    func pictures() async throws {
+        try await offPool {
+            let items = (0..<2).map { number in
+                #"{"klass":"user","id":"p\#(number)","username":"P","avatarUrl":"http://pictures.sample.invalid/avatar-\#(number).png","#
+                    + #""type":"regular"}"# + "\n"
+            }.joined()
+            let service = try RunningService(items: items, settings: [RunningService.tokenSetting])
+            let services = [service, try RunningService(in: service.folder, settings: [RunningService.tokenSetting])]
+            let paths = try (0..<2).map { number in
+                String(try #require(try service.get("/cells/user:p\(number)").text.firstMatch(of: /\/images\/[^"]+/)).0)
+            }
+            func answers(_ number: Int) throws -> [Int] { try services.map { try $0.get(paths[number]).status } }
+            func until(_ wanted: Int) throws {
+                let end = ContinuousClock.now + .seconds(30)
+                while try answers(0) != [wanted, wanted], .now < end { usleep(50_000) }
+                #expect(try answers(0) == [wanted, wanted] && answers(1) == [200, 200])
+            }
+            try until(200)
+            #expect(try service.admin("PUT", "/admin/takedowns/user:p0").status == 201)
+            try until(410)
+            #expect(try service.get(paths[0]).text.contains("taken-down"))
+            #expect(try service.importItems(items).first?.contains("withheld 1") == true)
+            try services[1].killAndRestart()
+            try until(410)
+            #expect(try service.admin("DELETE", "/admin/takedowns/user:p0").status == 204)
+            #expect(try service.importItems(items) == ["added 1, replaced 1, skipped 0"])
+            try until(200)
+        }
+    }
+
     @Test("the operators' API takes down, lists and releases, each with its line in the audit log")
     func routes() async throws {
         try await offPool {

@@ -37,6 +37,26 @@ struct ItemStoreTests {
         #expect(try await store.ids() == ["a", "b", "c"])
     }
 
+    @Test("what fields of items led to is known while they are taken down, one by one or all of them", arguments: StoreKind.allCases)
+    func takenDownURLs(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
+        for id in ["a", "b"] { _ = try await store.put(user(id, avatar: "https://example.com/\(id).png")) }
+        _ = try await store.put(advertisement("1"))
+        func taken() async throws -> [String] { Array(Set(try await store.takenDownURLs())).filter { $0.hasSuffix(".png") }.sorted() }
+        #expect(try await taken().isEmpty)
+        let key = ItemKey(kind: "user", id: "a")
+        for _ in 0..<2 { _ = try await store.takeDown(key, reason: nil, at: 1) { _ in } }
+        #expect(try await taken() == ["https://example.com/a.png"])
+        _ = try await store.apply([.remove(ItemKey(kind: "user", id: "b"))])
+        #expect(try await taken() == ["https://example.com/a.png", "https://example.com/b.png"])
+        _ = try await store.apply([.clear(section: StoreOperation.advertisements)])
+        #expect(try await taken().count == 3)
+        #expect(try await store.release([key]) == 1)
+        #expect(try await taken() == ["https://example.com/b.png", "https://example.com/c.png"])
+        _ = try await store.put(user("b"))
+        #expect(try await taken() == ["https://example.com/c.png"])
+    }
+
     @Test("an item whose kind moved to another lane follows it to the end there", arguments: StoreKind.allCases)
     func movesLane(kind: StoreKind) async throws {
         let store = try scratch.store(kind)

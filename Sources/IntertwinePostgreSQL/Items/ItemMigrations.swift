@@ -79,5 +79,12 @@ enum ItemMigrations {
 
                     """
                 }.joined()),
+        PostgresMigration(
+            "4: URLs of what is taken down",
+            """
+            ALTER TABLE takedown ADD COLUMN urls text; -- a JSON list; NULL where the item was not there
+            CREATE TRIGGER takedown_changed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON takedown
+                FOR EACH STATEMENT EXECUTE FUNCTION intertwine_items_changed();
+            """),
     ]
 }

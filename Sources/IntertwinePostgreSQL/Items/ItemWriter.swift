@@ -71,11 +71,21 @@ struct TakedownTable {
         self.connection = connection
     }
 
+    /// URLs among the texts of an item's fields, as a list of JSON: the texts as they stand there, escaped as they are. (What a body holds need
+    /// not fit the server's own JSON, which has no NUL.)
+    private static let urls = #"""
+        (SELECT coalesce('[' || string_agg(url, ',') || ']', '[]') FROM
+            (SELECT (regexp_matches(item.body, '"https?:(?:[^"\\]|\\.)*"', 'g'))[1] AS url LIMIT 64) AS found)
+        """#
+
+    /// To be called before the item is removed.
     func add(_ takedown: Takedown) throws {
         try connection.query(
             """
-            INSERT INTO takedown (kind, id, at, reason) VALUES ($1, $2, $3, $4)
-            ON CONFLICT (kind, id) DO UPDATE SET at = excluded.at, reason = excluded.reason
+            INSERT INTO takedown (kind, id, at, reason, urls)
+                VALUES ($1, $2, $3, $4, (SELECT \(Self.urls) FROM item WHERE kind = $1 AND id = $2))
+            ON CONFLICT (kind, id) DO UPDATE
+                SET at = excluded.at, reason = excluded.reason, urls = coalesce(excluded.urls, takedown.urls)
             """, .text(takedown.item.kind), .text(takedown.item.id), .integer(takedown.at), .text(takedown.reason))
     }
 
@@ -83,8 +93,8 @@ struct TakedownTable {
     func addAll(in lane: Lane, at moment: Int64, reason: String?) throws {
         try connection.query(
             """
-            INSERT INTO takedown (kind, id, at, reason) SELECT kind, id, $2, $3 FROM item WHERE lane = $1
-            ON CONFLICT (kind, id) DO UPDATE SET at = excluded.at, reason = excluded.reason
+            INSERT INTO takedown (kind, id, at, reason, urls) SELECT kind, id, $2, $3, \(Self.urls) FROM item WHERE lane = $1
+            ON CONFLICT (kind, id) DO UPDATE SET at = excluded.at, reason = excluded.reason, urls = excluded.urls
             """, .integer(lane.rawValue), .integer(moment), .text(reason))
     }
 
@@ -105,6 +115,11 @@ struct TakedownTable {
             let key = ItemKey(kind: rows.text(row, 0), id: rows.text(row, 1))
             return Takedown(item: key, at: rows.integer(row, 2), reason: rows.optionalText(row, 3))
         }
+    }
+
+    static func urls(_ snapshot: PostgresSnapshot, limit: Int) throws -> [String] {
+        let rows = try snapshot.rows("SELECT urls FROM takedown WHERE urls IS NOT NULL LIMIT $1", .integer(Int64(limit)))
+        return (0..<rows.count).flatMap { PostgresFeedStore.urls(ofTakedown: rows.text($0, 0)) }
     }
 
     static func takedown(of key: ItemKey, _ snapshot: PostgresSnapshot) throws -> Takedown? {

@@ -126,6 +126,10 @@ package final class PostgresFeedStore: ItemStore {
         try await reading(for: .background) { try TakedownTable.takedown(of: key, $0) }
     }
 
+    package func takenDownURLs() async throws -> [String] {
+        try await reading(for: .background) { try TakedownTable.urls($0, limit: Self.takenDownLimit) }
+    }
+
     package func takedowns(after key: ItemKey?, limit: Int) async throws -> [Takedown] {
         try await reading(for: .background) { try TakedownTable.list($0, after: key, limit: limit) }
     }

@@ -40,14 +40,16 @@ final class FinishedPictures: Sendable {
 
     private let manager: ImageNetworkManager
     private let signer: ImageURLSigner
+    private let taken: TakenPictures
     private let state = Mutex(State())
 
     /// Whether answers differ by the request's origin.
     private let variesByOrigin: Bool
 
-    init(manager: ImageNetworkManager, signer: ImageURLSigner, variesByOrigin: Bool = false) {
+    init(manager: ImageNetworkManager, signer: ImageURLSigner, taken: TakenPictures, variesByOrigin: Bool = false) {
         self.manager = manager
         self.signer = signer
+        self.taken = taken
         self.variesByOrigin = variesByOrigin
     }
 
@@ -58,7 +60,7 @@ final class FinishedPictures: Sendable {
         guard head.method == .get || head.method == .head else { return nil }
         let hash = head.targetHash
         guard let entry = state.withLock({ $0.entries[hash] }), head.hasTarget(entry.target),
-            signer.isValid(until: entry.expires, now: now)
+            signer.isValid(until: entry.expires, now: now), taken.known(entry.picture.source) == false
         else { return nil }
         let kinds = head.withField("accept") { AcceptedKinds($0) } ?? .anything
         return manager.cached(entry.picture, kinds).map { answer($0, now: now) }

@@ -7,6 +7,7 @@ internal import IntertwineImages
 internal import IntertwinePrimitives
 internal import IntertwineRouting
 internal import IntertwineSample
+internal import IntertwineStorage
 internal import Logging
 
 /// The image proxy, composed: the loop it fetches on, its manager, and the routes in front.
@@ -19,6 +20,7 @@ final class PictureProxy: Sendable {
     /// What pictures look like, where anything here finds that out.
     let known: KnownPictures?
     let finished: FinishedPictures
+    private let taken: TakenPictures
     /// Makes pictures before they are asked for, where configuration gives it a share of the time.
     let ahead: PicturesAhead?
     /// Resizes pictures, where it is available.
@@ -29,11 +31,12 @@ final class PictureProxy: Sendable {
 
     /// - Parameters:
     ///   - folder: where pictures are kept on disk.
+    ///   - store: whose items may be taken down.
     ///   - variesByOrigin: whether answers differ by the request's origin.
     ///   - clock: milliseconds since 1970-01-01 UTC.
     init(
-        _ settings: ImageSettings, signer: ImageURLSigner, folder: String, variesByOrigin: Bool, clock: @escaping @Sendable () -> Int64,
-        logger: Logger
+        _ settings: ImageSettings, signer: ImageURLSigner, folder: String, store: (any ItemStore)? = nil, variesByOrigin: Bool,
+        clock: @escaping @Sendable () -> Int64, logger: Logger
     )
         throws
     {
@@ -59,15 +62,16 @@ final class PictureProxy: Sendable {
         self.signer = signer
         links = PictureLinks(signer: signer, parts: Set(images.fallbacks.keys))
         known = manager.makesSizes ? KnownPictures(facts) : nil
-        finished = FinishedPictures(
-            manager: manager, signer: signer, variesByOrigin: variesByOrigin)
+        taken = TakenPictures(store, logger: logger)
+        finished = FinishedPictures(manager: manager, signer: signer, taken: taken, variesByOrigin: variesByOrigin)
         let share = settings.warmAhead
         ahead = share > 0 ? PicturesAhead(manager, signer: signer, share: share) { clock() / 1_000 } : nil
     }
 
     var routes: [Route] {
         ImageRoutes(
-            manager: manager, signer: signer, finished: finished, ahead: ahead, timeLimit: timeLimit, sizedTimeLimit: sizedTimeLimit
+            manager: manager, signer: signer, finished: finished, taken: taken, ahead: ahead, timeLimit: timeLimit,
+            sizedTimeLimit: sizedTimeLimit
         ).routes
     }
 

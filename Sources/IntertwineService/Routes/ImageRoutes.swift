@@ -19,6 +19,7 @@ struct ImageRoutes: Sendable {
     let manager: ImageNetworkManager
     let signer: ImageURLSigner
     let finished: FinishedPictures
+    let taken: TakenPictures
     /// Hears what is asked for.
     let ahead: PicturesAhead?
     /// Longer than anything the manager lets a client wait.
@@ -77,6 +78,9 @@ struct ImageRoutes: Sendable {
         let path = request.head.path ?? ""
         let now = request.now / 1_000
         let verified = try Self.verified { () throws(ImageURLFault) in try signer.verify(path, now: now) }
+        if await taken.contains(verified.source) {
+            throw Self.refusal(.gone, .takenDown, "This picture was taken down.", "taken-down")
+        }
         if verified.sizing == nil || !manager.makesSizes, let sample = SamplePictures.picture(at: verified.source) {
             return PictureFormat.response(sample: sample)
         }

@@ -65,8 +65,12 @@ enum PictureDescription {
             or: [.init(.invalidImageURL, "This image URL was not made here.")]),
         none(.notFound, "The origin has no such picture.", ["upstream-404"]),
         none(
-            .gone, "The URL has expired, or its origin says that the picture is gone.", ["upstream-410"],
-            or: [.init(.expiredImageURL, "This image URL has expired; the feed has a new one.")]),
+            .gone, "The URL has expired, the item that shows the picture was taken down, or its origin says that the picture is gone.",
+            ["upstream-410"],
+            or: [
+                .init(.expiredImageURL, "This image URL has expired; the feed has a new one."),
+                .init(.takenDown, "This picture was taken down."),
+            ]),
         .preconditionFailed,
         none(.notAcceptable, "There is a picture, in no format that the client takes.", ["not-acceptable"]),
         none(

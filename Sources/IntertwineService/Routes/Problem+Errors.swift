@@ -74,4 +74,5 @@ extension Problem.Kind {
     static let unknownRequest = Problem.Kind("unknown-request")
     static let invalidImageURL = Problem.Kind("invalid-image-url")
     static let expiredImageURL = Problem.Kind("expired-image-url")
+    static let takenDown = Problem.Kind("taken-down")
 }

@@ -10,7 +10,7 @@ import IntertwineFeed
 package enum ItemSchema {
     /// "INTW".
     static let applicationID: Int32 = 0x494E_5457
-    static let version: Int32 = 5
+    static let version: Int32 = 6
 
     /// How far apart appended items stand: 20 times one can be put between two neighbours, always at the same side, before they are full.
     package static let step: Int64 = 1 << 20
@@ -64,6 +64,7 @@ package enum ItemSchema {
         SourceSchema.register(in: &migrator)
         TakedownTable.register(in: &migrator)
         AdListingSchema.register(in: &migrator)
+        TakedownTable.registerURLs(in: &migrator)
         return migrator
     }
 

@@ -1,3 +1,4 @@
+internal import Foundation
 package import IntertwineFeed
 
 /// A store whose items can be changed from here: by operators, and by what the process itself does. Each change is on disk when it returns.
@@ -23,6 +24,9 @@ package protocol ItemStore: FeedStore {
 
     func takedowns(after key: ItemKey?, limit: Int) async throws -> [Takedown]
 
+    /// URLs that stood in the fields of items that are taken down, as they were written there. No more than a bounded number of takedowns is asked.
+    func takenDownURLs() async throws -> [String]
+
     func lanes(_ sections: [SectionPlan]) throws(StoreError) -> [String: Lane]
 
     func arrange(_ sections: [SectionPlan], willWrite: () -> Void) throws(StoreError) -> [String: Lane]
@@ -41,6 +45,14 @@ package protocol ItemStore: FeedStore {
 }
 
 extension ItemStore {
+    /// Takedowns whose URLs are looked at.
+    package static var takenDownLimit: Int { 100_000 }
+
+    /// Those of one takedown, as it keeps them.
+    package static func urls(ofTakedown list: String) -> [String] {
+        (try? JSONDecoder().decode([String].self, from: Data(list.utf8))) ?? []
+    }
+
     package func put(_ item: ValidItem) async throws -> ItemChange {
         try await put(item) { _ in }
     }

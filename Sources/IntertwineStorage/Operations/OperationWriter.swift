@@ -22,6 +22,7 @@ package protocol StoredItems {
     /// - Returns: how many there were, and the first of them, at most `limit`.
     func deleteAll(in lane: Lane, naming limit: Int) throws -> (count: Int, first: [ItemKey])
 
+    /// To be called while the item is there.
     func takeDown(_ takedown: Takedown) throws
     func takeDownAll(in lane: Lane, at moment: Int64, reason: String?) throws
 }
@@ -78,8 +79,9 @@ package struct OperationWriter<Items: StoredItems> {
             guard try items.update(item) else { throw StoreOperationFault.Reason.unknown(ItemKey(item)) }
             summary.updated += 1
         case .remove(let key):
-            guard try items.delete(key) else { throw StoreOperationFault.Reason.unknown(key) }
+            // Where there is no such item, nothing of all this remains.
             try items.takeDown(Takedown(item: key, at: moment, reason: reason))
+            guard try items.delete(key) else { throw StoreOperationFault.Reason.unknown(key) }
             summary.removed += 1
         case .clear(let section): try clear(section)
         }

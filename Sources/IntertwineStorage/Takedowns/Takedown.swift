@@ -93,6 +93,18 @@ extension SQLiteStore {
         try await reading(for: .background) { try TakedownTable($0).takedown(of: key) }
     }
 
+    /// URLs that stood in the fields of items that are taken down.
+    package func takenDownURLs() async throws -> [String] {
+        try await reading(for: .background) { database in
+            let statement = try SQLStatement(database, "SELECT urls FROM takedown WHERE kind >= '' AND urls IS NOT NULL LIMIT ?1")
+            defer { statement.reset() }
+            try statement.bind(1, Int64(Self.takenDownLimit))
+            var urls: [String] = []
+            while try statement.step() { urls += Self.urls(ofTakedown: statement.text(0)) }
+            return urls
+        }
+    }
+
     /// At most `limit` takedowns, in the order of kind and id, beginning behind one.
     ///
     /// - Throws: `StoreError.unavailable`

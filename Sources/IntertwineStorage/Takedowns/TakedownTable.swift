@@ -27,6 +27,20 @@ struct TakedownTable {
         }
     }
 
+    static func registerURLs(in migrator: inout DatabaseMigrator) {
+        migrator.registerMigration("6: URLs of what is taken down") { database in
+            // A JSON list: what the item's fields lead to, its pictures among it. NULL where the item was not there.
+            try database.execute(sql: "ALTER TABLE takedown ADD COLUMN urls TEXT")
+        }
+    }
+
+    /// URLs among the texts of an item's fields, however deep, as a list.
+    private static let urls = """
+        (SELECT json_group_array(DISTINCT value) FROM
+            (SELECT value FROM json_tree(item.body)
+                WHERE type = 'text' AND (value LIKE 'http://%' OR value LIKE 'https://%') AND length(value) <= 4096 LIMIT 64))
+        """
+
     /// To be made within the transaction that it is used in.
     init(_ database: any SQLConnection) throws {
         self.database = database
@@ -34,8 +48,9 @@ struct TakedownTable {
         insert = try SQLStatement(
             database,
             """
-            INSERT INTO takedown (kind, id, at, reason) VALUES (?1, ?2, ?3, ?4)
-            ON CONFLICT (kind, id) DO UPDATE SET at = ?3, reason = ?4
+            INSERT INTO takedown (kind, id, at, reason, urls)
+                VALUES (?1, ?2, ?3, ?4, (SELECT \(Self.urls) FROM item WHERE kind = ?1 AND id = ?2))
+            ON CONFLICT (kind, id) DO UPDATE SET at = ?3, reason = ?4, urls = coalesce(excluded.urls, urls)
             """)
         delete = try SQLStatement(database, "DELETE FROM takedown WHERE kind = ? AND id = ?")
         let any = try SQLStatement(database, "SELECT 1 FROM takedown WHERE kind >= '' LIMIT 1")
@@ -56,6 +71,7 @@ struct TakedownTable {
         return Takedown(item: key, at: find.integer(0), reason: find.optionalText(1))
     }
 
+    /// To be called before the item is removed.
     func add(_ takedown: Takedown) throws {
         try insert.bind(1, takedown.item.kind)
         try insert.bind(2, takedown.item.id)
@@ -69,8 +85,8 @@ struct TakedownTable {
         let insert = try SQLStatement(
             database,
             """
-            INSERT INTO takedown (kind, id, at, reason) SELECT kind, id, ?2, ?3 FROM item WHERE lane = ?1
-            ON CONFLICT (kind, id) DO UPDATE SET at = ?2, reason = ?3
+            INSERT INTO takedown (kind, id, at, reason, urls) SELECT kind, id, ?2, ?3, \(Self.urls) FROM item WHERE lane = ?1
+            ON CONFLICT (kind, id) DO UPDATE SET at = ?2, reason = ?3, urls = excluded.urls
             """)
         try insert.bind(1, lane.rawValue)
         try insert.bind(2, moment)

@@ -1,0 +1,70 @@
+internal import IntertwineFeed
+internal import IntertwineFetch
+internal import IntertwineStorage
+internal import Logging
+internal import Synchronization
+
+/// The pictures of items that are taken down: they are gone with them, from whatever page their URLs were taken.
+///
+/// What the items' fields led to is known to the store. It is asked where that has changed, four times a second at the most; until it has answered, and
+/// where it does not, what it said before holds.
+final class TakenPictures: Sendable {
+    private struct State {
+        var sources: Set<String> = []
+        var version: StoreVersion?
+        var looked: ContinuousClock.Instant?
+        var isLooking = false
+    }
+
+    private static let interval = Duration.milliseconds(250)
+
+    private let store: (any ItemStore)?
+    private let logger: Logger
+    private let state = Mutex(State())
+
+    init(_ store: (any ItemStore)?, logger: Logger) {
+        (self.store, self.logger) = (store, logger)
+    }
+
+    /// Whether a picture is gone, as of when the store was last asked; nil where it is time to ask again.
+    ///
+    /// - Parameter source: in the one way in which pictures are known.
+    func known(_ source: String) -> Bool? {
+        guard let store else { return false }
+        let version = store.version
+        return state.withLock { Self.isDue($0, version) ? nil : $0.sources.contains(source) }
+    }
+
+    /// Whether a picture is gone.
+    func contains(_ source: String) async -> Bool {
+        if let known = known(source) { return known }
+        await look()
+        return state.withLock { $0.sources.contains(source) }
+    }
+
+    private static func isDue(_ state: borrowing State, _ version: StoreVersion) -> Bool {
+        guard !state.isLooking, state.version != version else { return false }
+        return state.looked.map { $0.duration(to: .now) >= interval } ?? true
+    }
+
+    private func look() async {
+        guard let store else { return }
+        let version = store.version
+        let isMine = state.withLock { state in
+            guard Self.isDue(state, version) else { return false }
+            state.isLooking = true
+            return true
+        }
+        guard isMine else { return }
+        var found: Set<String>?
+        do {
+            found = Set(try await store.takenDownURLs().compactMap { FetchURL.isPlain($0) ? $0 : (try? FetchURL($0))?.text })
+        } catch {
+            logger.debug("what pictures are taken down cannot be read", metadata: ["error": "\(error)"])
+        }
+        state.withLock { state in
+            (state.isLooking, state.looked) = (false, .now)
+            if let found { (state.sources, state.version) = (found, version) }
+        }
+    }
+}
