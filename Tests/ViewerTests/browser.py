@@ -10,7 +10,7 @@ from selenium.webdriver.chrome.service import Service as Driver
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 
-PATIENCE = 20
+PATIENCE = 30
 
 
 class Browser:

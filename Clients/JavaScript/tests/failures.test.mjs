@@ -13,19 +13,24 @@ const quick = () => new Backoff({ first: 1, longest: 5 });
 async function against(next, body, options = {}) {
   const server = await BrokenServer.start(...[next].flat());
   try {
-    const client = new FeedClient({ base: server.url, viewer: "v", backoff: quick, timeout: 300, ...options });
+    const client = new FeedClient({ base: server.url, viewer: "v", backoff: quick, ...options });
     await body(client, server);
   } finally {
     server.stop();
   }
 }
 
-for (const way of ["drop", "busy", "unable", "half", "cut", "portal", "silent"]) {
+for (const way of ["drop", "busy", "unable", "half", "cut", "portal"]) {
   test(`asks again where the server fails by ${way}`, () => against([ways[way], ways[way], ways.answer(page("user:a"))], async (client, server) => {
     assert.deepEqual((await client.page("feed")).cells.map(({ id }) => id), ["user:a"]);
     assert.equal(server.requests.length, 3);
   }));
 }
+
+test("asks again where the server says nothing", () => against([ways.silent, ways.answer(page("user:a"))], async (client, server) => {
+  assert.deepEqual((await client.page("feed")).cells.map(({ id }) => id), ["user:a"]);
+  assert.ok(server.requests.length >= 2, "a machine that is slow may be silent, too");
+}, { timeout: 1000 }));
 
 test("gives up after some attempts, and says why", () => against(ways.busy, async (client, server) => {
   await assert.rejects(client.page("feed"), (error) => error instanceof Unavailable && error.status === 503 && error.retryAfter === 0);
@@ -261,10 +266,10 @@ test("counts a cell as its action defines it, once, and keeps what could not be 
   impressions.update(brief, 0.5);
   impressions.update(gone, 0.5);
   impressions.update(gone, 0.49);
-  for (const until = Date.now() + 2000; server.requests.length === 0 && Date.now() < until;) await new Promise((done) => setTimeout(done, 5));
+  for (const until = Date.now() + 30_000; server.requests.length === 0 && Date.now() < until;) await new Promise((done) => setTimeout(done, 5));
   impressions.update(full, 1);
   impressions.update(brief, 1);
-  for (const until = Date.now() + 2000; server.requests.length < 2 && Date.now() < until;) await new Promise((done) => setTimeout(done, 5));
+  for (const until = Date.now() + 30_000; server.requests.length < 2 && Date.now() < until;) await new Promise((done) => setTimeout(done, 5));
   assert.deepEqual(server.requests.map(({ body }) => JSON.parse(body).length), [1, 2], "what was not told is told with what comes next");
 }));
 
@@ -284,7 +289,7 @@ test("follows by a stream where there is one, and goes on where it broke off", (
   const list = new FeedList(client, "feed");
   await list.loadNext();
   const updates = new FeedUpdates({ list, shown: () => ({ first: 0, last: list.entries.length - 1 }), interval: 50 });
-  for (const until = Date.now() + 5000; server.requests.length < 5 && Date.now() < until;) await new Promise((done) => setTimeout(done, 5));
+  for (const until = Date.now() + 30_000; server.requests.length < 5 && Date.now() < until;) await new Promise((done) => setTimeout(done, 5));
   updates.close();
   assert.deepEqual(list.entries.map(({ cell }) => cell.id), ["user:a", "user:b"]);
   const stream = "text/event-stream, application/json;q=0.5";
