@@ -4,6 +4,7 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 public import IntertwineObservability
 internal import IntertwineOperators
+internal import IntertwinePostgreSQL
 internal import IntertwinePrimitives
 internal import IntertwineRouting
 internal import IntertwineStorage
@@ -54,7 +55,8 @@ extension FeedService {
         }
         let archive: (any LedgerArchive)? = ownLedger ?? (extensions.ledger as? any LedgerArchive)
         // After the stores, whose complaint about a missing folder says more.
-        let keys = try configuration.signingKeys()
+        let ring = try configuration.keyRing()
+        let keys = ring.keys
         let (registry, kinds, kindsText, declaredFeeds) = (declared.registry, declared.kinds, declared.kindsText, declared.file.feeds)
         let plans = declaredFeeds.plans
         let declaredLanguages = declared.file.languages
@@ -81,6 +83,7 @@ extension FeedService {
 
         // What follows from the configuration and can be made anew while requests go on: the feed, what its cells do, and the clients' routes.
         let live = try LiveComposition(configuration, control: telemetry.control, logger: logger) { configuration in
+            let keys = ring.keys
             let factories = try configuration.cellFactories(
                 extensions, commands: registry, kinds: configuration.kindsFile(of: kindsText, extensions))
             let links = Links(
@@ -191,7 +194,8 @@ extension FeedService {
                 store: ownStore, location: items, kinds: kinds, settings: configuration.admin, archive: archive,
                 prefixes: declared.file.advertisementPrefixes, pictures: pictures.manager, polling: polling,
                 owners: { viewer in
-                    IdempotencyKeys(clients: ClientReader(settings: configuration.events, keys: keys), keys: keys).owners(of: viewer)
+                    let keys = ring.keys
+                    return IdempotencyKeys(clients: ClientReader(settings: configuration.events, keys: keys), keys: keys).owners(of: viewer)
                 }
             ).routes
             + ExplainRoutes(
@@ -254,6 +258,15 @@ extension FeedService {
             background.append(LedgerTotals(archive: archive, logger: logger))
         }
         if let trackers { background.append(trackers) }
+        if ring.mayChange {
+            background.append(
+                KeyWatch(
+                    ring: ring, interval: PostgresSigningKeys.interval,
+                    changed: { keys in
+                        pictures.take(keys)
+                        try await live.renew()
+                    }, logger: logger))
+        }
         if let polling {
             background.append(
                 polling.recorded { name, outcome in

@@ -28,6 +28,8 @@ final class LiveComposition: Sendable {
         var composition: Composition
         /// The file of the campaigns as it was.
         var campaigns: FileStamp?
+        /// Which one it is.
+        var number = 0
     }
 
     private let compose: @Sendable (ServiceConfiguration) throws -> Composition
@@ -77,14 +79,35 @@ final class LiveComposition: Sendable {
         let kept = changed.filter { !Self.canChange($0) } + stamps.keys.sorted().filter { !changed.contains($0) && files[$0] != stamps[$0] }
         let next = old.taking(wanted)
         if !applied.isEmpty {
-            let composition = try compose(next)
-            try await check(composition)
-            state.withLock { $0 = State(configuration: next, composition: composition, campaigns: campaigns) }
+            try await replace { old, _ in (old.taking(wanted), campaigns) }
             control.apply(next.log)
         }
         logger.notice("configuration read again", metadata: ["changed": "\(applied.joined(separator: " "))"])
         if !kept.isEmpty {
             logger.warning("settings that only a restart puts in force", metadata: ["settings": "\(kept.joined(separator: " "))"])
+        }
+    }
+
+    /// Makes everything anew, of the same configuration: what it does not tell, such as the signing keys, has changed.
+    ///
+    /// - Throws: as ``change(to:)``.
+    func renew() async throws {
+        try await replace { ($0, $1) }
+    }
+
+    /// Composes what a change of the configuration in force leads to, and puts it in force; anew where another one came first.
+    private func replace(_ change: (ServiceConfiguration, FileStamp?) -> (ServiceConfiguration, FileStamp?)) async throws {
+        while true {
+            let old = state.withLock { $0 }
+            let (configuration, campaigns) = change(old.configuration, old.campaigns)
+            let composition = try compose(configuration)
+            try await check(composition)
+            let isFirst = state.withLock { state in
+                guard state.number == old.number else { return false }
+                state = State(configuration: configuration, composition: composition, campaigns: campaigns, number: old.number + 1)
+                return true
+            }
+            if isFirst { return }
         }
     }
 

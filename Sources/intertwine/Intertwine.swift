@@ -18,7 +18,8 @@ struct Intertwine: AsyncParsableCommand {
         version: FeedService.version,
         subcommands: [
             Serve.self, Import.self, SyncCommand.self, TakedownCommand.self, Report.self, TrackersCommand.self, Export.self, Simulate.self,
-            WarmCommand.self, ImageURL.self, Schema.self, CheckConfig.self,
+            WarmCommand.self, RotateKeyCommand.self,
+            ImageURL.self, Schema.self, CheckConfig.self,
         ])
 
     static func main() async {

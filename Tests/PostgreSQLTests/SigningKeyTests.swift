@@ -5,19 +5,29 @@ import Testing
 
 @Suite("Signing keys in PostgreSQL")
 struct SigningKeyTests {
-    @Test("replicas that start at once have one key, and a newer one leaves the one before in use")
-    func oneKey() async throws {
+    @Test("replicas that start at once have one key, and take up another one that they have accepted before")
+    func rotation() async throws {
         let database = try PostgresServer.shared().makeDatabase()
         let address = try PostgresAddress(database.uri)
         let keys = try await withThrowingTaskGroup(of: SigningKeys.self) { group in
-            for _ in 0..<4 { group.addTask { try await offPool { try PostgresSigningKeys.load(address) } } }
+            for _ in 0..<4 { group.addTask { try await offPool { try PostgresSigningKeys(address).load() } } }
             return try await group.reduce(into: Set()) { $0.insert($1) }
         }
         #expect(keys.count == 1)
-        let next = SigningKey.random()
-        try database.psql("INSERT INTO signing_key (key) VALUES ('\(next.hexadecimal)')")
-        #expect(try PostgresSigningKeys.load(address) == SigningKeys(current: next, previous: try #require(keys.first).current))
+        let kept = try PostgresSigningKeys(address)
+        let first = try await kept.read()
+        try await kept.rotate(after: 3_600)
+        let introduced = try await kept.read()
+        let next = try #require(introduced.next)
+        #expect(introduced == SigningKeys(current: first.current, next: next))
+        try database.psql("UPDATE signing_key SET made = made - interval '10 s'")
+        #expect(try kept.load() == SigningKeys(current: next, previous: first.current))
+        // What the first one signed would be void.
+        await #expect(throws: StoreError.self) { try await kept.rotate(after: 3_600) }
+        #expect(try await kept.read() == SigningKeys(current: next, previous: first.current))
+        try await kept.rotate(after: 0)
+        #expect(try await kept.read().previous == first.current)
         try database.psql("INSERT INTO signing_key (key) VALUES ('none')")
-        #expect(throws: StoreError.self) { try PostgresSigningKeys.load(address) }
+        #expect(throws: StoreError.self) { try PostgresSigningKeys(address) }
     }
 }

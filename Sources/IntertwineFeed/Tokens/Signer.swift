@@ -51,8 +51,8 @@ package struct Signer: Sendable {
         func derive(_ key: SigningKey) -> Derived {
             Derived(id: key.id, key: key.derived(for: purpose))
         }
-        current = derive(keys.current)
-        accepted = [current] + (keys.previous.map { [derive($0)] } ?? [])
+        accepted = keys.accepted.map(derive)
+        current = accepted[0]
     }
 
     /// The signed text: characters of base64url alone, the same for the same payload and key.

@@ -56,16 +56,23 @@ public enum SigningKeyError: Error, Sendable, Hashable {
     case wrongLength(Int)
 }
 
-/// The keys that are valid now: the one that signs, and before a rotation is over the one that signed until then.
+/// The keys that are valid now: the one that signs, and before a rotation is over the one that signed until then, or the one that is about
+/// to.
 public struct SigningKeys: Sendable, Hashable {
     public let current: SigningKey
     /// Still accepted, no longer used for signing.
     public let previous: SigningKey?
+    /// Accepted already, as other replicas may begin to sign with it a moment before this one.
+    public let next: SigningKey?
 
-    public init(current: SigningKey, previous: SigningKey? = nil) {
+    public init(current: SigningKey, previous: SigningKey? = nil, next: SigningKey? = nil) {
         self.current = current
         self.previous = previous
+        self.next = next
     }
+
+    /// All that are accepted, the one that signs first.
+    public var accepted: [SigningKey] { [current] + [previous, next].compactMap { $0 } }
 
     /// What signs and checks values of one purpose.
     package func signer(for purpose: SigningPurpose) -> Signer {

@@ -1,6 +1,7 @@
 internal import Crypto
 public import IntertwineFetch
 internal import IntertwinePrimitives
+internal import Synchronization
 
 /// Mints and verifies the paths under which pictures are served: `/images/{signature}/{source}`, and sized ones at
 /// `/images/{signature}/{source}/{variant}`.
@@ -39,7 +40,14 @@ public struct ImageURLSigner: Sendable {
     private static let tagLength = 16
     private static let signatureLength = 1 + 2 + 4 + tagLength
 
-    private let keys: [Key]
+    /// Shared by all copies.
+    private final class Ring: Sendable {
+        let keys: Mutex<[Key]>
+
+        init(_ keys: [Key]) { self.keys = Mutex(keys) }
+    }
+
+    private let ring: Ring
     private let horizonHours: Int64
     private let rotationHours: Int64
 
@@ -49,10 +57,23 @@ public struct ImageURLSigner: Sendable {
     ///   - rotationHours: how long a picture has one path, at least 24; a path is valid for no longer than both together.
     public init?(keys: [[UInt8]], horizonHours: UInt32 = 7 * 24, rotationHours: UInt32 = 30 * 24) {
         guard !keys.isEmpty, keys.allSatisfy({ $0.count >= 16 }), rotationHours >= 24 else { return nil }
-        self.keys = keys.map(Key.init)
+        ring = Ring(keys.map(Key.init))
         self.horizonHours = Int64(horizonHours)
         self.rotationHours = Int64(rotationHours)
     }
+
+    /// Has this signer, and all copies of it, sign with other keys.
+    ///
+    /// - Parameter keys: as at the beginning; where they cannot be, nothing is changed.
+    /// - Returns: whether they can.
+    public func take(keys: [[UInt8]]) -> Bool {
+        guard !keys.isEmpty, keys.allSatisfy({ $0.count >= 16 }) else { return false }
+        let keys = keys.map(Key.init)
+        ring.keys.withLock { $0 = keys }
+        return true
+    }
+
+    private var keys: [Key] { ring.keys.withLock { $0 } }
 
     /// A path, and how long its picture has no other.
     public struct Minted: Sendable, Hashable {
@@ -78,8 +99,9 @@ public struct ImageURLSigner: Sendable {
         let expiry = UInt32(clamping: change + horizonHours)
         var text = Base64URL.encode(source.utf8)
         if let variant { text += "/" + variant.text }
-        let head = [Self.version] + keys[0].name + expiry.bigEndianBytes
-        let signature = head + keys[0].tag(head, text.utf8)
+        let key = keys[0]
+        let head = [Self.version] + key.name + expiry.bigEndianBytes
+        let signature = head + key.tag(head, text.utf8)
         return Minted(path: Self.prefix + Base64URL.encode(signature) + "/" + text, changes: change * 3_600)
     }
 

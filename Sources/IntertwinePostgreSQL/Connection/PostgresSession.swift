@@ -86,6 +86,8 @@ enum PostgresSession {
         let milliseconds = timeout.seconds * 1_000 + timeout.attoseconds / 1_000_000_000_000_000
         let options =
             "-c statement_timeout=\(milliseconds) -c idle_in_transaction_session_timeout=60000"
+            // What a machine that has gone holds locked is free five seconds later.
+            + " -c tcp_keepalives_idle=2 -c tcp_keepalives_interval=1 -c tcp_keepalives_count=3 -c tcp_user_timeout=5000"
             + (settings.plansOnce ? " -c plan_cache_mode=force_generic_plan" : "")
         // What stands before the address holds unless that says something else.
         let parameters = [

@@ -31,6 +31,8 @@ package struct PostgresItems: ItemLocation {
             isCompressed: isCompressed, limit: limit, report: report)
     }
 
+    package func leadership() -> any Leadership { PostgresLeadership(address, duty: 1) }
+
     package func collection(of source: String, kind: any ItemKind) throws -> any SourceCollection {
         try PostgresSourceSnapshot(of: source, kind: kind, into: address, changes)
     }

@@ -12,13 +12,14 @@ struct IdempotencyKeys: Sendable {
 
     private let clients: ClientReader
     private let secret: SymmetricKey
-    /// That of the signing key before, under which answers may still be kept.
+    /// That of the signing key before, under which answers may still be kept, or of the one to come, under which another replica may keep
+    /// them already.
     private let formerSecret: SymmetricKey?
 
     init(clients: ClientReader, keys: SigningKeys) {
         self.clients = clients
         secret = Self.secret(keys.current)
-        formerSecret = keys.previous.map(Self.secret)
+        formerSecret = (keys.next ?? keys.previous).map(Self.secret)
     }
 
     /// The request's key, or nil where it has none.

@@ -158,14 +158,17 @@ extension ImageSettings {
 
     /// What mints and verifies the URLs of pictures.
     func signer(_ keys: SigningKeys) throws(ConfigurationError) -> ImageURLSigner {
-        let secrets = [keys.current, keys.previous].compactMap { $0?.derived(for: SigningPurpose(rawValue: "image")) }
         let hours = UInt32(clamping: lifetime.milliseconds / 3_600_000)
         let rotation = UInt32(clamping: rotation.milliseconds / 3_600_000)
-        let bytes = secrets.map { $0.withUnsafeBytes { Array($0) } }
-        guard let signer = ImageURLSigner(keys: bytes, horizonHours: hours, rotationHours: rotation) else {
+        guard let signer = ImageURLSigner(keys: Self.secrets(keys), horizonHours: hours, rotationHours: rotation) else {
             throw ConfigurationError("signing.key: cannot be used for image URLs")
         }
         return signer
+    }
+
+    /// What the signer signs with, by the keys in force.
+    static func secrets(_ keys: SigningKeys) -> [[UInt8]] {
+        keys.accepted.map { $0.derived(for: SigningPurpose(rawValue: "image")).withUnsafeBytes { Array($0) } }
     }
 
     /// Longer than anything that a client waits for: a name, a turn, the fetch, and the pause before a second attempt.

@@ -3,6 +3,7 @@ internal import Glibc
 internal import IntertwineDeclarations
 internal import IntertwineFeed
 internal import IntertwinePostgreSQL
+internal import IntertwinePrimitives
 internal import IntertwineStorage
 
 /// `signing.*`: the keys that cursors, click tokens and image URLs are signed with.
@@ -74,15 +75,36 @@ struct SigningKeyFile {
 }
 
 extension ServiceConfiguration {
-    /// The keys in force. Where none is configured, that of the data folder or, with a PostgreSQL database, that of all replicas: made now
+    /// The keys in force. Where none is configured, that of the data folder or, with a PostgreSQL database, those of all replicas: made now
     /// if there is none yet.
-    func signingKeys() throws -> SigningKeys {
+    func keyRing() throws -> KeyRing {
         let previous = SigningKey(hexadecimal: signing.previousKey)
-        if let key = SigningKey(hexadecimal: signing.key) { return SigningKeys(current: key, previous: previous) }
+        if let key = SigningKey(hexadecimal: signing.key) { return KeyRing(SigningKeys(current: key, previous: previous)) }
         guard let address = try store.postgresAddress() else {
-            return SigningKeys(current: try SigningKeyFile(path: store.path(of: "signing.key")).load(), previous: previous)
+            let kept = try SigningKeyFile(path: store.path(of: "signing.key")).load()
+            return KeyRing(SigningKeys(current: kept, previous: previous))
         }
-        let kept = try PostgresSigningKeys.load(address)
-        return SigningKeys(current: kept.current, previous: previous ?? kept.previous)
+        let kept = try PostgresSigningKeys(address)
+        @Sendable func all(_ keys: SigningKeys) -> SigningKeys {
+            SigningKeys(current: keys.current, previous: keys.previous ?? previous, next: keys.next)
+        }
+        return KeyRing(all(try kept.load())) { all(try await kept.read()) }
+    }
+
+    /// Makes a new signing key in the database, which all replicas take up.
+    ///
+    /// - Parameter isForced: whether links may become void that are about.
+    /// - Throws: `ConfigurationError` where the keys are not kept there, `StoreError`.
+    public func rotateKey(isForced: Bool) async throws {
+        guard signing.key.isEmpty else {
+            throw ConfigurationError("signing.key is configured: write a new key there, and the present one under signing.previous-key")
+        }
+        guard let address = try store.postgresAddress() else {
+            throw ConfigurationError(
+                "store.database is a file: write a new key under signing.key, and that of \(store.path(of: "signing.key")) under "
+                    + "signing.previous-key")
+        }
+        let links = max(events.tokenLifetime, images.lifetime)
+        try await PostgresSigningKeys(address).rotate(after: isForced ? 0 : links.milliseconds / 1_000)
     }
 }

@@ -75,6 +75,9 @@ final class PictureProxy: Sendable {
         ).routes
     }
 
+    /// Signs with other keys from now on.
+    func take(_ keys: SigningKeys) { _ = signer.take(keys: ImageSettings.secrets(keys)) }
+
     deinit {
         transfers.loop.stop()
     }
@@ -149,7 +152,7 @@ public enum ImageAddress {
     ///
     /// - Throws: `ConfigurationError` where the source is no URL that can be fetched, or the signing key cannot be read.
     public static func mint(_ source: String, configuration: ServiceConfiguration) throws -> String {
-        let signer = try configuration.images.signer(try configuration.signingKeys())
+        let signer = try configuration.images.signer(try configuration.keyRing().keys)
         guard let url = try? FetchURL(source) else { throw ConfigurationError("'\(source)' is not an absolute http or https URL") }
         do {
             try configuration.images.policy.check(url)

@@ -23,6 +23,9 @@ package protocol ItemLocation: Sendable {
     /// - Throws: ``SnapshotRefusal/busy(_:)`` while the same source is being synchronised elsewhere; `StoreError`.
     func collection(of source: String, kind: any ItemKind) throws -> any SourceCollection
 
+    /// Who of all processes with this store asks its sources.
+    func leadership() -> any Leadership
+
     /// What the names of files begin with that belong to the items and hold nothing that could not be found out again.
     var companions: String { get }
 }
@@ -82,6 +85,8 @@ package struct ItemFile: ItemLocation {
     package func collection(of source: String, kind: any ItemKind) throws -> any SourceCollection {
         try SourceSnapshot(of: source, kind: kind, into: path)
     }
+
+    package func leadership() -> any Leadership { SoleLeadership() }
 
     package var companions: String { path }
 }

@@ -7,12 +7,13 @@ package import Logging
 internal import ServiceLifecycle
 
 /// Keeps the store in step with the sources: asks each at its interval, and later and later where it fails. Nothing that a source does
-/// touches what is served, but a complete snapshot.
+/// touches what is served, but a complete snapshot. Of several processes with the same store one asks, unless somebody wishes.
 package struct SourcePolling: ServiceLifecycle.Service {
     package let sources: [RemoteSource]
     package let board: SourceBoard
     private let store: any ItemStore
     private let location: any ItemLocation
+    private let leadership: any Leadership
     private let policy: AddressPolicy
     /// Milliseconds since 1970-01-01 UTC.
     private let now: @Sendable () -> Int64
@@ -29,6 +30,7 @@ package struct SourcePolling: ServiceLifecycle.Service {
         board = SourceBoard(sources.map(\.name), now: now())
         self.store = store
         self.location = location
+        leadership = location.leadership()
         self.policy = policy
         self.now = now
         self.logger = logger
@@ -64,18 +66,28 @@ package struct SourcePolling: ServiceLifecycle.Service {
         loop.stop()
     }
 
+    /// How often those that do not lead look whether they do now.
+    private static let watchfulness = Duration.seconds(2)
     /// How long to wait, at most, for another process that synchronises the same source.
     private static let courtesy = Duration.seconds(5)
 
     private func watch(_ source: RemoteSource, _ transfers: Transfers) async {
         let backoff = Backoff(interval: source.interval)
         var memory = SourceMemory()
+        var isWished = false
         while !Task.isCancelled {
-            let wait = await synchronise(source, transfers, backoff, &memory)
+            var wait = min(source.interval, Self.watchfulness)
+            if await isLeading(isWished) { wait = await synchronise(source, transfers, backoff, &memory) }
+            isWished = await board.rest(source.name, for: wait)
             // Whoever wishes wants everything compared, not to hear that nothing is new.
-            if await board.rest(source.name, for: wait) { memory = SourceMemory() }
+            if isWished { memory = SourceMemory() }
             recall(source.name)
         }
+    }
+
+    private func isLeading(_ isWished: Bool) async -> Bool {
+        if isWished { return true }
+        return await leadership.isLeading()
     }
 
     private func note(_ outcome: SourceOutcome, of name: String) async {

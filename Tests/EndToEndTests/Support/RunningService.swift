@@ -13,34 +13,43 @@ final class RunningService {
     private let wantedPort: UInt16
     private let ownsFolder: Bool
 
-    var database: String { "\(folder)/intertwine.sqlite" }
+    /// A file in the folder, or the address of a PostgreSQL database.
+    let database: String
+
+    /// `TEST_DATABASE=postgresql` has services keep their items and ledger there, each in a database of its own.
+    private static let usesPostgreSQL = ProcessInfo.processInfo.environment["TEST_DATABASE"] == "postgresql"
 
     /// - Parameters:
     ///   - items: NDJSON to import first.
     ///   - settings: `key=value` each.
     ///   - port: 0 for any that is free.
-    init(items: String = "", settings: [String] = [], port: UInt16 = 0, environment: [String: String] = [:]) throws {
+    ///   - database: that others serve as well; one of its own where nil.
+    init(
+        items: String = "", settings: [String] = [], port: UInt16 = 0, environment: [String: String] = [:], database: String? = nil
+    ) throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID())").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        self.database = try database ?? (Self.usesPostgreSQL ? PostgresServer.shared().makeDatabase().uri : "\(folder)/intertwine.sqlite")
         self.settings = settings
         self.environment = environment
         wantedPort = port
         ownsFolder = true
         try "".write(toFile: "\(folder)/empty.yaml", atomically: true, encoding: .utf8)
-        if !items.isEmpty { _ = try Self.importItems(items, into: "\(folder)/intertwine.sqlite", folder: folder) }
-        process = try Self.spawn(folder, settings, wantedPort, environment)
+        if !items.isEmpty { _ = try Self.importItems(items, into: self.database, folder: folder) }
+        process = try Self.spawn(folder, self.database, settings, wantedPort, environment)
         try readPorts()
     }
 
     /// Serves what is in a folder, which stays when the service goes.
     init(in folder: String, settings: [String] = [], environment: [String: String] = [:]) throws {
         self.folder = folder
+        database = "\(folder)/intertwine.sqlite"
         self.settings = settings
         self.environment = environment
         wantedPort = 0
         ownsFolder = false
         try "".write(toFile: "\(folder)/empty.yaml", atomically: true, encoding: .utf8)
-        process = try Self.spawn(folder, settings, wantedPort, environment)
+        process = try Self.spawn(folder, database, settings, wantedPort, environment)
         try readPorts()
     }
 
@@ -51,12 +60,12 @@ final class RunningService {
     }
 
     private static func spawn(
-        _ folder: String, _ settings: [String], _ port: UInt16, _ environment: [String: String] = [:]
+        _ folder: String, _ database: String, _ settings: [String], _ port: UInt16, _ environment: [String: String] = [:]
     ) throws -> SpawnedProcess {
         try SpawnedProcess(
             [
                 BuiltProduct.path("intertwine"), "serve", "--config", "\(folder)/empty.yaml", "--host", "127.0.0.1", "--port", "\(port)",
-                "--admin-port", "0", "--database", "\(folder)/intertwine.sqlite",
+                "--admin-port", "0", "--database", database, "--set", "store.folder=\(folder)",
                 // The same at every hour.
                 "--set", "ads.rotation=listed",
             ] + settings.flatMap { ["--set", $0] }, environment: environment)
@@ -76,7 +85,7 @@ final class RunningService {
     func killAndRestart() throws {
         process.signal(SIGKILL)
         _ = process.wait()
-        process = try Self.spawn(folder, settings, wantedPort, environment)
+        process = try Self.spawn(folder, database, settings, wantedPort, environment)
         try readPorts()
     }
 
@@ -89,7 +98,8 @@ final class RunningService {
         let file = "\(folder)/\(UUID()).ndjson"
         try items.write(toFile: file, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(atPath: file) }
-        let result = try Command.run(["import", "--config", "\(folder)/empty.yaml", "--database", database] + arguments + [file])
+        let result = try Command.run(
+            ["import", "--config", "\(folder)/empty.yaml", "--database", database, "--set", "store.folder=\(folder)"] + arguments + [file])
         guard result.code == 0 else { throw RawClientError.system(result.lines.joined(separator: "\n"), result.code) }
         return result.lines
     }
