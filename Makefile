@@ -1,4 +1,5 @@
 # make run              build and start the service on port 8080 with the sample feed
+# make run-replicas     three replicas on a throw-away PostgreSQL cluster behind HAProxy on port 8080 (installs both)
 # make test             everything that has to pass
 # make test-clients     the feed walked with a generated Swift client, and a TypeScript one checked (installs Java)
 # make fuzz             ten million mutated inputs into the parsers, under AddressSanitizer (SECONDS=600 instead: as many as come)
@@ -15,7 +16,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run test test-threads test-memory test-clients bench fuzz format manual docs site screenshots package container-check install-build install-test install-bench
+.PHONY: help run run-replicas test test-threads test-memory test-clients bench fuzz format manual docs site screenshots package container-check install-build install-test install-bench
 
 BUILD := swift build --explicit-target-dependency-import-check error
 RELEASE := $(BUILD) -c release
@@ -41,7 +42,7 @@ install-build:
 	@Config/install libcurl4-openssl-dev zlib1g-dev libsqlite3-dev libvips-dev libpq-dev pkg-config curl
 
 install-test: install-build
-	@Config/install sqlite3 postgresql procps libvips-tools gcc libc6-dev python3-venv python3-selenium python3-yaml chromium chromium-driver prometheus nodejs node-typescript
+	@Config/install sqlite3 postgresql haproxy procps libvips-tools gcc libc6-dev python3-venv python3-selenium python3-yaml chromium chromium-driver prometheus nodejs node-typescript
 	@[ -x .build/python/bin/python3 ] || python3 -m venv .build/python
 	@.build/python/bin/python3 -c 'import prometheus_client' 2>/dev/null || .build/python/bin/pip install --quiet prometheus_client
 	@# For the axe-core within it.
@@ -54,6 +55,12 @@ run: install-build
 	$(RELEASE) --product intertwine
 	$(RELEASE) --product intertwine-pictures
 	@PORT=$(PORT) ADMIN_PORT=$(ADMIN_PORT) DATABASE=$(DATABASE) Config/run
+
+run-replicas: install-build
+	@Config/install postgresql haproxy
+	$(RELEASE) --product intertwine
+	$(RELEASE) --product intertwine-pictures
+	@PORT=$(PORT) Config/run-replicas
 
 # What tests and the browser leave in the folder for temporary files goes with it.
 test: install-test
