@@ -18,7 +18,7 @@ struct Intertwine: AsyncParsableCommand {
         version: FeedService.version,
         subcommands: [
             Serve.self, Import.self, SyncCommand.self, TakedownCommand.self, Report.self, TrackersCommand.self, Export.self, Simulate.self,
-            WarmCommand.self, RotateKeyCommand.self,
+            WarmCommand.self, RotateKeyCommand.self, CopyCommand.self,
             ImageURL.self, Schema.self, CheckConfig.self,
         ])
 

@@ -233,6 +233,32 @@ struct ReplicaTests {
         }
     }
 
+    @Test("what files hold is served from a database after a copy, with its links and lists, and from files again")
+    func copied() async throws {
+        try await offPool {
+            let service = try RunningService(items: Self.items, settings: Self.settings)
+            let viewer = ["User-Agent: tests", "X-Viewer-ID: ann"]
+            #expect(try service.ask("POST", "/cells/user:u3/dismissal", fields: viewer).status == 200)
+            let click = try Self.click(service)
+            let page = try service.get("/feed", fields: viewer).text
+            service.process.signal(SIGTERM)
+            #expect(service.process.wait() == 0)
+            let database = try PostgresServer.shared().makeDatabase()
+            let copy = try Command.run(["copy", "--from", service.database, "--to", database.uri])
+            #expect(copy.code == 0 && copy.lines.contains("item: 14"), "\(copy.lines)")
+            let replica = try RunningService(settings: Self.settings, database: database.uri)
+            #expect(try replica.get("/feed", fields: viewer).text == page && replica.get(click).status == 302)
+            replica.process.signal(SIGTERM)
+            #expect(replica.process.wait() == 0)
+            let folder = "\(service.folder)/back"
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            let back = try Command.run(["copy", "--from", database.uri, "--to", "\(folder)/intertwine.sqlite"])
+            #expect(back.code == 0 && back.lines.contains("event: 2"), "\(back.lines)")
+            let last = try RunningService(in: folder, settings: Self.settings)
+            #expect(try last.get("/feed", fields: viewer).text == page && last.get(click).status == 302)
+        }
+    }
+
     private static func picture(_ service: RunningService) throws -> String? {
         let text = try service.get("/feed?limit=2").text
         return text.firstRange(of: "/images/A").map { String(text[$0.lowerBound...].prefix { $0 != "\"" }) }

@@ -35,9 +35,25 @@ package final class PostgresSigningKeys: Sendable {
             try PostgresSchema.bringUpToDate(connection, part: "keys", migrations: Self.migrations)
             try Self.change(connection) {
                 guard try connection.query("SELECT 1 FROM signing_key LIMIT 1").isEmpty else { return }
-                try Self.insert(connection)
+                try Self.insert(.random(), connection)
             }
             _ = try Self.keys(connection)
+        }
+    }
+
+    /// Puts a key that comes from elsewhere there; nothing where it is there.
+    ///
+    /// - Throws: `StoreError.unusable` where there is another one.
+    package static func keep(_ key: SigningKey, at address: PostgresAddress) throws(StoreError) {
+        try PostgresStart.check(PostgresPool(address)) { connection in
+            try PostgresSchema.bringUpToDate(connection, part: "keys", migrations: migrations)
+            try change(connection) {
+                let found = try connection.query("SELECT key FROM signing_key ORDER BY number DESC")
+                guard !found.isEmpty else { return try insert(key, connection) }
+                guard SigningKey(hexadecimal: found.text(0, 0)) == key else {
+                    throw StoreError.unusable("has another signing key already: DELETE FROM signing_key, if nobody has links of it")
+                }
+            }
         }
     }
 
@@ -72,7 +88,7 @@ package final class PostgresSigningKeys: Sendable {
                         "the signing key was rotated \(found.integer(0, 1)) s ago, and links that the one before it signed are about: "
                             + "wait until it is \(age) s, or give them up with --force")
                 }
-                try Self.insert(connection)
+                try Self.insert(.random(), connection)
                 // What nobody accepts any more.
                 try connection.execute(
                     "DELETE FROM signing_key WHERE number < (SELECT number FROM signing_key ORDER BY number DESC OFFSET 3 LIMIT 1)")
@@ -87,8 +103,8 @@ package final class PostgresSigningKeys: Sendable {
         }
     }
 
-    private static func insert(_ connection: PostgresConnection) throws {
-        try connection.query("INSERT INTO signing_key (key) VALUES ($1)", .text(SigningKey.random().hexadecimal))
+    private static func insert(_ key: SigningKey, _ connection: PostgresConnection) throws {
+        try connection.query("INSERT INTO signing_key (key) VALUES ($1)", .text(key.hexadecimal))
     }
 
     private static func keys(_ connection: PostgresConnection) throws -> SigningKeys {

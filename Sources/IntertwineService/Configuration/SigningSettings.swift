@@ -36,14 +36,26 @@ struct SigningKeyFile {
     /// - Throws: `ConfigurationError` where the file cannot be read or written, or holds no key. It is never overwritten.
     func load() throws -> SigningKey {
         let known = try read()
-        if known == nil { try create() }
+        if known == nil { try create(.random()) }
         guard let key = try known ?? read() else { throw ConfigurationError("\(path): the signing key cannot be read") }
         // Links and cursors that are given out must be good after a power cut too. Whoever made the file may not have come this far.
         guard DurableFolder.sync(of: path) else { throw failure("cannot be written") }
         return key
     }
 
-    private func read() throws -> SigningKey? {
+    /// Writes a key that comes from elsewhere; nothing where it is there.
+    ///
+    /// - Throws: `ConfigurationError` where there is another one.
+    func keep(_ key: SigningKey) throws {
+        if try read() == nil { try create(key) }
+        guard try read() == key else { throw ConfigurationError("\(path): is another signing key; move it away first") }
+        guard DurableFolder.sync(of: path) else { throw failure("cannot be written") }
+    }
+
+    /// The key, if there is one.
+    ///
+    /// - Throws: `ConfigurationError` where the file cannot be read, or holds no key.
+    func read() throws -> SigningKey? {
         guard FileManager.default.fileExists(atPath: path) else { return nil }
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
             throw ConfigurationError("\(path): the signing key cannot be read")
@@ -54,14 +66,14 @@ struct SigningKeyFile {
         return key
     }
 
-    /// Writes a new key under a name of its own and links it into place, so that nobody ever reads half a key. What a process that was
+    /// Writes a key under a name of its own and links it into place, so that nobody ever reads half a key. What a process that was
     /// killed has left is in nobody's way.
-    private func create() throws {
+    private func create(_ key: SigningKey) throws {
         let draft = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 16))"
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure("cannot be written") }
         defer { unlink(draft) }
-        let line = Array((SigningKey.random().hexadecimal + "\n").utf8)
+        let line = Array((key.hexadecimal + "\n").utf8)
         let written = write(descriptor, line, line.count)
         let synced = fsync(descriptor)
         close(descriptor)

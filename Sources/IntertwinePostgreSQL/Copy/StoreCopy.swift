@@ -1,0 +1,136 @@
+internal import Crypto
+package import IntertwineFeed
+internal import IntertwineStorage
+
+/// Copies items and ledger from files to a PostgreSQL database, or back. What was cut short goes on where it stopped. Blocks.
+///
+/// Nobody may write to either of them meanwhile; whoever did is found out in the end, when all rows of both are counted and compared by
+/// their digests.
+package struct StoreCopy {
+    /// Where items and ledger are.
+    package enum Place {
+        case files(items: String, ledger: String)
+        case database(PostgresAddress)
+
+        fileprivate func open() throws(StoreError) -> any CopySide {
+            switch self {
+            case .files(let items, let ledger): try FileCopySide(items: items, ledger: ledger)
+            case .database(let address): try PostgresCopySide(address)
+            }
+        }
+
+        fileprivate var isFiles: Bool { if case .files = self { true } else { false } }
+    }
+
+    private static let batch = 2_000
+
+    private let source: any CopySide
+    private let destination: any CopySide
+    /// Whether what is a text in the source is a digest in the destination.
+    private let makesDigests: Bool
+
+    /// - Throws: `StoreError.unusable` where one of them cannot be opened.
+    package init(from source: Place, to destination: Place) throws(StoreError) {
+        guard source.isFiles != destination.isFiles else {
+            throw .unusable("a copy goes from a file to a PostgreSQL database, or back")
+        }
+        self.source = try source.open()
+        self.destination = try destination.open()
+        makesDigests = source.isFiles
+    }
+
+    /// Copies everything, and compares.
+    ///
+    /// - Parameter told: of each table how many rows have been copied so far, now and then; and how many there are once they are compared.
+    /// - Returns: rows by table.
+    /// - Throws: `StoreError.unusable` where the destination has something of its own, or is not what the source is.
+    package func run(_ told: (_ table: String, _ rows: Int) -> Void = { _, _ in }) throws -> [(table: String, rows: Int)] {
+        var progress = try begin()
+        for table in tables {
+            var count = 0
+            while true {
+                let rows = try source.rows(of: table, after: progress.last[table.name], limit: Self.batch)
+                guard let last = rows.last else { break }
+                progress.last[table.name] = Array(last.prefix(table.keyLength))
+                try destination.append(rows.map { converted($0, table) }, to: table, progress)
+                count += rows.count
+                told(table.name, count)
+            }
+        }
+        let marker = try source.lastMarker()
+        var counts: [(table: String, rows: Int)] = []
+        for table in tables {
+            let (one, other) = (try sum(of: table, in: source, isSource: true), try sum(of: table, in: destination, isSource: false))
+            guard one == other else {
+                throw StoreError.unusable(
+                    "\(table.name): \(source.shown) has \(one.count) rows and \(destination.shown) \(other.count), "
+                        + "\(one.count == other.count ? "which differ" : "not the same"): "
+                        + "was either of them written to? Empty the destination, and copy once more")
+            }
+            counts.append((table.name, one.count))
+        }
+        try destination.finish(lastMarker: marker)
+        return counts
+    }
+
+    private var tables: [CopiedTable] { CopiedTable.all.filter { makesDigests || $0.hasWayBack } }
+
+    private func begin() throws -> CopyProgress {
+        if let progress = try destination.progress() {
+            guard progress.source == source.shown else {
+                throw StoreError.unusable("\(destination.shown): a copy of \(progress.source) was begun there; empty it first")
+            }
+            return progress
+        }
+        guard try destination.isEmpty() else {
+            throw StoreError.unusable("\(destination.shown): is not empty; a copy goes to where nothing is")
+        }
+        let progress = CopyProgress(source: source.shown)
+        try destination.begin(progress)
+        return progress
+    }
+
+    /// A row as PostgreSQL has it.
+    private func converted(_ row: [TableValue], _ table: CopiedTable) -> [TableValue] {
+        guard makesDigests, !table.hasWayBack else { return row }
+        return zip(row, table.columns).map { value, column in
+            guard case .digest = column, case .text(let text) = value else { return value }
+            // `d:` or `r:` says there what it is for.
+            let name = String(decoding: text.utf8.dropFirst(2), as: UTF8.self)
+            return .bytes((text.utf8.first == UInt8(ascii: "d") ? AllowanceKey.repetition(name) : .rate(name)).bytes)
+        }
+    }
+
+    // MARK: Comparing
+
+    /// How many rows, and a digest of all that goes by no order.
+    private struct Sum: Equatable {
+        var count = 0
+        var digest: UInt64 = 0
+
+        mutating func add(_ row: [TableValue]) {
+            var hash = SHA256()
+            for value in row {
+                switch value {
+                case .null: hash.update(data: [UInt8(0)])
+                case .integer(let number): hash.update(data: [UInt8(1)] + PostgresValue.bigEndian(number))
+                case .text(let text): hash.update(data: [UInt8(2)] + PostgresValue.bigEndian(Int64(text.utf8.count)) + Array(text.utf8))
+                case .bytes(let bytes): hash.update(data: [UInt8(3)] + PostgresValue.bigEndian(Int64(bytes.count)) + bytes)
+                }
+            }
+            count += 1
+            digest &+= hash.finalize().withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
+        }
+    }
+
+    private func sum(of table: CopiedTable, in side: any CopySide, isSource: Bool) throws -> Sum {
+        var sum = Sum()
+        var last: [TableValue]?
+        while true {
+            let rows = try side.rows(of: table, after: last, limit: Self.batch)
+            guard let end = rows.last else { return sum }
+            for row in rows { sum.add(isSource ? converted(row, table) : row) }
+            last = Array(end.prefix(table.keyLength))
+        }
+    }
+}

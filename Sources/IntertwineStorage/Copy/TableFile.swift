@@ -1,0 +1,99 @@
+internal import GRDB
+package import IntertwineFeed
+
+/// A value of a row, whatever it means.
+package enum TableValue: Sendable, Hashable, Codable {
+    case null
+    case integer(Int64)
+    case text(String)
+    case bytes([UInt8])
+
+    package enum Kind: Sendable {
+        case integer, text, bytes
+    }
+}
+
+/// The rows of a database file of ours, for who copies all of them. Its calls block.
+package final class TableFile {
+    package enum Content: Sendable, CaseIterable {
+        case items, ledger
+    }
+
+    /// Writes within a transaction.
+    package struct Writer {
+        fileprivate let database: Database
+
+        package func run(_ sql: String, _ values: [TableValue] = []) throws {
+            let statement = try SQLStatement(database, sql)
+            try statement.bind(all: values)
+            try statement.run()
+        }
+    }
+
+    private let pool: DatabasePool
+
+    /// Opens the file, and makes it where there is none.
+    package init(_ path: String, _ content: Content) throws(StoreError) {
+        pool =
+            switch content {
+            case .items: try ItemSchema.file(path).open(Configuration())
+            case .ledger: try LedgerSchema.file(path).open(Configuration())
+            }
+    }
+
+    /// - Parameter kinds: of the columns.
+    package func rows(_ sql: String, _ values: [TableValue] = [], _ kinds: [TableValue.Kind]) throws -> [[TableValue]] {
+        try wrapping {
+            try pool.read { database in
+                let statement = try SQLStatement(database, sql)
+                try statement.bind(all: values)
+                defer { statement.reset() }
+                var rows: [[TableValue]] = []
+                while try statement.step() {
+                    rows.append(zip(Int32(0)..., kinds).map { statement.value($0, $1) })
+                }
+                return rows
+            }
+        }
+    }
+
+    /// All that `body` writes is on disk when it returns, or nothing is.
+    package func write(_ body: (Writer) throws -> Void) throws {
+        try wrapping { try pool.write { try body(Writer(database: $0)) } }
+    }
+
+    /// Has the file alone be complete.
+    package func complete() throws {
+        try wrapping { try pool.completeFile() }
+    }
+
+    private func wrapping<Value>(_ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch let error as DatabaseError {
+            throw StoreError(error)
+        }
+    }
+}
+
+extension SQLStatement {
+    fileprivate func bind(all values: [TableValue]) throws {
+        for (index, value) in zip(Int32(1)..., values) {
+            switch value {
+            case .null: try bind(index, Int64?.none)
+            case .integer(let number): try bind(index, number)
+            case .text(let text): try bind(index, text)
+            case .bytes(let bytes): try bind(index, blob: bytes)
+            }
+        }
+    }
+
+    fileprivate func value(_ column: Int32, _ kind: TableValue.Kind) -> TableValue {
+        guard !isNull(column) else { return .null }
+        return switch kind {
+        case .integer: .integer(integer(column))
+        case .text: .text(text(column))
+        case .bytes: .bytes(bytes(column))
+        }
+    }
+}

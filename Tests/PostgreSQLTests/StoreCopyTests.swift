@@ -1,0 +1,80 @@
+import Foundation
+import IntertwineFeed
+import IntertwinePostgreSQL
+import IntertwineStorage
+import TestSupport
+import Testing
+
+@Suite("A copy from files to PostgreSQL, and back")
+struct StoreCopyTests {
+    private let folder: String
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-copy-\(UUID())").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    }
+
+    private func files(_ name: String) -> StoreCopy.Place {
+        .files(items: "\(folder)/\(name).sqlite", ledger: "\(folder)/\(name).ledger.sqlite")
+    }
+
+    /// Some of everything: 5,000 items, which are more than one batch, and what people did.
+    private func fill(_ name: String) async throws {
+        let store = try SQLiteStore(path: "\(folder)/\(name).sqlite")
+        for start in stride(from: 0, to: 5_000, by: 500) {
+            _ = try await store.apply(
+                (start..<start + 500).map { number in
+                    .append(ValidItem(kind: "user", lane: .content, id: "u\(number)\u{1}", variant: "regular", body: Array("{}".utf8)))
+                })
+        }
+        _ = try await store.takeDown(ItemKey(kind: "user", id: "gone"), reason: "complaint\u{0}")
+        let ledger = try SQLiteLedger(path: "\(folder)/\(name).ledger.sqlite")
+        for number in 0..<20 {
+            var event = LedgerEvent(
+                at: SQLiteLedger.systemTime() - Int64(number) * 3_600_000, kind: .click, cell: "ad:1", viewer: "v\(number)\u{0}")
+            event.showing = Showing(campaign: "c", feed: "main", remembered: 86_400)
+            event.deduplication = LedgerEvent.Deduplication(key: "k\(number)", window: 30 * 86_400_000)
+            _ = try await ledger.commit(LedgerEntry(events: [event]))
+        }
+        try await ledger.complete()
+        try await store.completeFile()
+    }
+
+    @Test("goes on where it was cut short, brings the same rows there and back, and goes to where nothing is")
+    func thereAndBack() async throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try await fill("one")
+        let database = try PostgresServer.shared().makeDatabase()
+        let address = try PostgresAddress(database.uri)
+        let copy: () throws -> StoreCopy = { try StoreCopy(from: files("one"), to: .database(address)) }
+        // The first batch is there, and what comes after it is refused.
+        try Self.stopBehindFirstBatch(database, copy)
+        #expect(try database.psql("SELECT count(*) FROM item") == "2000")
+        let counts = try copy().run()
+        #expect(counts.first { $0.table == "item" }?.rows == 5_000 && counts.first { $0.table == "event" }?.rows == 20)
+        #expect(counts.first { $0.table == "allowance" }?.rows == 20)
+        #expect(throws: StoreError.self) { try copy().run() }
+
+        // Who goes on there is numbered behind, and finds duplicates again.
+        let ledger = try PostgresLedger(address)
+        var event = LedgerEvent(at: SQLiteLedger.systemTime(), kind: .click, cell: "ad:1", viewer: "new")
+        event.deduplication = LedgerEvent.Deduplication(key: "k0", window: 30 * 86_400_000)
+        _ = try await ledger.commit(LedgerEntry(events: [event]))
+        try await ledger.complete()
+        let last = try await ledger.events(after: 20, limit: 10)
+        #expect(last.map(\.marker) == [21] && last.first?.event.verdict == .duplicate)
+
+        let back = try StoreCopy(from: .database(address), to: files("two"))
+        #expect(try back.run().first { $0.table == "event" }?.rows == 21)
+        let store = try SQLiteStore(path: "\(folder)/two.sqlite")
+        #expect(try await store.takedowns(after: nil, limit: 9).map(\.reason) == ["complaint\u{0}"])
+        #expect(try await SQLiteLedger(path: "\(folder)/two.ledger.sqlite").events(after: 20, limit: 9).map(\.marker) == [21])
+    }
+
+    private static func stopBehindFirstBatch(_ database: PostgresServer.Database, _ copy: () throws -> StoreCopy) throws {
+        let begun = try copy()
+        try database.psql("ALTER TABLE item ADD CONSTRAINT few CHECK (id NOT LIKE 'u2500%')")
+        #expect(throws: StoreError.self) { try begun.run() }
+        try database.psql("ALTER TABLE item DROP CONSTRAINT few")
+    }
+}
