@@ -150,7 +150,7 @@ def scrolling(folder, picture, options, bar):
 
 
 def cancelling(folder, huge, options, bar):
-    """How soon the work on a picture ends that nobody waits for any more: its worker stands still, or is gone."""
+    """How soon the work on a picture ends that nobody waits for any more: none of its worker's threads runs again, or it is gone."""
     times = []
     with House(folder / "cancelling", huge, options.misses, settings=("images.workers=1", "images.size=64MiB")) as house:
         for href in house.hrefs[1 : 1 + min(20, options.misses - 1)]:
@@ -164,11 +164,17 @@ def cancelling(folder, huge, options, bar):
                 pass
             start = time.perf_counter()
             connection.close()
-            while worker in house.workers() and running(worker):
-                pass
+            end, before = start, spent(worker)
+            while (now := time.perf_counter()) < end + 0.2:
+                after = spent(worker)
+                if after is None:
+                    end = now
+                    break
+                if after != before:
+                    end, before = now, after
             # One that was over before it was seen says nothing.
             if is_busy:
-                times.append((time.perf_counter() - start) * 1e3)
+                times.append((end - start) * 1e3)
     if not times:
         raise SystemExit("nothing was cancelled")
     times.sort()
@@ -185,8 +191,11 @@ def working(worker):
         return 0
 
 
-def running(worker):
+def spent(worker):
+    """Nanoseconds that its threads have run; None where it is gone."""
     try:
-        return stat(worker)[0] in "RD"
-    except OSError:
-        return False
+        if stat(worker)[0] in "ZX":
+            return None
+        return sum(int(each.read_text().split()[0]) for each in Path(f"/proc/{worker}/task").glob("*/schedstat"))
+    except (OSError, IndexError):
+        return None

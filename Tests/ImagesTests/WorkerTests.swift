@@ -102,6 +102,25 @@ struct WorkerTests {
         await workers.shutDown()
     }
 
+    @Test("One that does not stop when nobody waits any more is gone long before its time is over, and replaced")
+    func abandoned() async throws {
+        let tools = VipsTools()
+        let (large, little) = (try Self.picture(tools, 4_000, 3_000), try Self.picture(tools, 64, 64))
+        let before = BuiltWorkers.processes
+        let workers = try BuiltWorkers.make(timeLimit: .seconds(600))
+        _ = try await workers.transform(little, Self.small, priority: .visible)
+        let worker = try only(before)
+        let unwanted = Task { try await workers.transform(large, Self.long, priority: .visible) }
+        try await BuiltWorkers.working(worker)
+        // It hears nothing from here on.
+        kill(worker, SIGSTOP)
+        unwanted.cancel()
+        await #expect(throws: ImageFailure.self) { try await unwanted.value }
+        try await BuiltWorkers.gone(worker)
+        #expect(try await workers.transform(little, Self.small, priority: .visible).width == 32)
+        await workers.shutDown()
+    }
+
     @Test("Without the program there is nothing available, and no harm done", arguments: ["/nowhere/intertwine-pictures", "/bin/false"])
     func missing(_ path: String) async throws {
         let workers = try BuiltWorkers.make(path: path)

@@ -11,8 +11,9 @@ actor WorkerPool {
 
     /// How long a worker may take to be ready.
     private static let longestStart = Duration.seconds(20)
-    /// How long it may go on with what nobody wants any more, before it is killed.
-    private static let longestFarewell = Duration.milliseconds(35)
+    /// How long it may go on with what nobody wants any more, before it is killed: encoders cannot be stopped. It is to be over within 50 ms, of
+    /// which hearing of it and dying take some.
+    private static let longestFarewell = Duration.milliseconds(20)
     /// Jobs until a worker is replaced as a matter of course.
     private static let longestLife = 10_000
 
