@@ -256,7 +256,28 @@ public final class ImageStream: AsyncSequence, Sendable {
     }
 }
 
-/// A body that has come to its end, for as long as somebody reads it.
-struct LingeringSpool {
-    weak var spool: Spool?
+/// Bodies that have come to their end, each for as long as somebody reads it, the oldest first.
+struct LingeringSpools {
+    private struct Entry {
+        weak var spool: Spool?
+    }
+
+    private var entries: [Entry] = []
+
+    mutating func add(_ spool: Spool) {
+        entries.removeAll { $0.spool == nil }
+        entries.append(Entry(spool: spool))
+    }
+
+    /// Adds bytes to one that is on its way. Where the memory set aside is in use, those that are over give theirs back, the oldest first:
+    /// who still reads one of them has had more time than anybody.
+    ///
+    /// - Returns: false where that does not suffice.
+    mutating func append(_ bytes: UnsafeRawBufferPointer, to spool: Spool) -> Bool {
+        while !spool.append(bytes) {
+            guard !entries.isEmpty else { return false }
+            entries.removeFirst().spool?.cutOff(ImageFailure(.buffersFull, retryAfter: 1))
+        }
+        return true
+    }
 }

@@ -1,5 +1,6 @@
 internal import IntertwineEventLoop
 internal import IntertwineFetch
+internal import IntertwinePrimitives
 
 /// A flight with all that belongs to it. On the loop of its ``Flights`` only.
 final class Download {
@@ -28,9 +29,6 @@ final class Download {
     var waiters: [UInt64: Waiter] = [:]
     /// What is served should the origin fail, and what the origin is asked about.
     var stale: CachedImage?
-    var fetch: FetchID?
-    /// Runs while the name of its hop's host is looked up, before it takes a place.
-    var naming: NameWait?
     /// Where redirects have led it.
     var hop: FetchURL
     /// It waits for its turn there.
@@ -42,28 +40,31 @@ final class Download {
     var isAnnounced = false
     /// Purged meanwhile: serve, and do not keep.
     var isPurged = false
-    /// Runs while nobody waits.
-    var grace: OneShotTimer?
-    /// Runs while the answer is held back.
-    var hold: OneShotTimer?
-    /// Runs before the second attempt.
-    var pause: OneShotTimer?
+    /// The answer is held back.
+    var isHeldBack = false
 
+    /// - Parameter isOwned: whether the cache itself wants it.
     init(
-        number: UInt64, source: String, wanted: AcceptedKinds.Set, url: FetchURL, place: PicturePlace.Found?, stale: CachedImage?,
-        flight: Flight, spool: Spool, policy: FreshnessPolicy
-    ) {
+        number: UInt64, source: String, wanted: AcceptedKinds.Set, stale: CachedImage?, isOwned: Bool, spool: Spool,
+        _ configuration: ImageConfiguration
+    ) throws(FetchFailure) {
+        let asked = try FetchURL(source)
+        var place: PicturePlace.Found?
+        for each in configuration.places where place == nil { place = try each.found(asked) }
+        url = if case .object(_, let object)? = place { object } else { asked }
+        self.place = place
         self.number = number
         self.source = source
         self.wanted = wanted
         key = CachedImage.key(source, wanted)
-        self.url = url
-        self.place = place
         self.stale = stale
         hop = url
-        self.flight = flight
+        var rules = Flight.Rules()
+        rules.grace = configuration.grace
+        flight = Flight(rules: rules, isOwned: isOwned)
         self.spool = spool
-        intake = PictureIntake(policy: policy)
+        intake = PictureIntake(
+            policy: configuration.hostFreshness.first { $0.host.matches(asked.host) }?.policy ?? configuration.freshness)
     }
 
     /// What its transfer asks for, which begins now.
@@ -110,9 +111,52 @@ final class Download {
         return waiters.values.contains { $0.isCollapsed } && standIn(for: failure, now: now) == nil
     }
 
-    func disarm() {
-        grace?.disarm()
-        pause?.disarm()
-        hold?.disarm()
+    /// What an origin would have said of a file.
+    /// - Parameter isNews: whether it is another one than that which is stale.
+    func head(of file: ConfinedFolder.File, isNews: Bool) -> FetchHead {
+        var headers = FetchHeaders(["ETag": file.tag, "Last-Modified": HTTPDate.text(file.modified)])
+        if isNews { headers.append("Content-Length", String(file.bytes.count)) }
+        return FetchHead(status: isNews ? 200 : 304, headers: headers, url: url)
+    }
+}
+
+/// The downloads that there are, by their numbers and by what they are asked for.
+struct DownloadTable {
+    /// By a source, and the formats that are wanted of it.
+    private var byKey: [String: Download] = [:]
+    private var byNumber: [UInt64: Download] = [:]
+    private var lastNumber: UInt64 = 0
+
+    var all: [Download] { Array(byNumber.values) }
+
+    subscript(number: UInt64) -> Download? { byNumber[number] }
+
+    /// The one that whoever asks for it from now on joins.
+    subscript(key: String) -> Download? { byKey[key] }
+
+    /// A new one, in the place of any that is asked for alike.
+    mutating func make(
+        _ source: String, _ wanted: AcceptedKinds.Set, stale: CachedImage?, isOwned: Bool, _ spool: Spool,
+        _ configuration: ImageConfiguration
+    ) throws(FetchFailure) -> Download {
+        lastNumber += 1
+        let download = try Download(
+            number: lastNumber, source: source, wanted: wanted, stale: stale, isOwned: isOwned, spool: spool, configuration)
+        byKey[download.key] = download
+        byNumber[lastNumber] = download
+        return download
+    }
+
+    mutating func remove(_ download: Download) {
+        byNumber[download.number] = nil
+        if byKey[download.key] === download { byKey[download.key] = nil }
+    }
+
+    /// What is on its way reaches those who wait for it, and nobody else.
+    mutating func purge(_ selection: ImageSelection) {
+        for download in byNumber.values where selection.contains(download.source) {
+            download.isPurged = true
+            if byKey[download.key] === download { byKey[download.key] = nil }
+        }
     }
 }

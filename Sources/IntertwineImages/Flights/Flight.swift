@@ -1,3 +1,5 @@
+internal import IntertwineFetch
+
 /// Who waits for one source, and what becomes of its transfer when they come and go. Pure: it says what to do and does nothing.
 struct Flight: Sendable {
     enum Stage: String, Sendable, Hashable, CaseIterable {
@@ -113,5 +115,17 @@ struct Flight: Sendable {
         guard stage == .body, inGrace, !isPaused, !isNearlyDone else { return [] }
         isPaused = true
         return [.pause]
+    }
+}
+
+extension Flight.Stage {
+    /// Nil for the body: only its head begins that.
+    init?(_ stage: FetchStage) {
+        switch stage {
+        case .resolving: self = .resolving
+        case .connecting: self = .connecting
+        case .headers: self = .headers
+        case .body: return nil
+        }
     }
 }

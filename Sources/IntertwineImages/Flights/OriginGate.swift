@@ -68,3 +68,11 @@ struct OriginGate {
     /// When to call ``expire(now:)`` next.
     var nextExpiry: LoopInstant? { admission.nextExpiry }
 }
+
+extension Admission.Limits {
+    init(_ configuration: ImageConfiguration) {
+        self.init()
+        (running, perHost) = (configuration.downloads, configuration.downloadsPerHost)
+        (waiting, patience) = (configuration.queue, configuration.patience)
+    }
+}

@@ -89,3 +89,14 @@ public struct ConfinedFolder: Sendable, Hashable {
         return File(bytes: bytes, modified: Int64(facts.st_mtim.tv_sec), tag: tag)
     }
 }
+
+extension ImageFailure {
+    /// As an origin would have said it.
+    init(_ failure: ConfinedFolder.Failure) {
+        switch failure {
+        case .notFound: self.init(.upstream(status: 404))
+        case .denied: self.init(.upstream(status: 403))
+        case .tooLarge: self.init(.fetch(.bodyTooLarge))
+        }
+    }
+}

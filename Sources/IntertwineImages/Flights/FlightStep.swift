@@ -1,0 +1,33 @@
+internal import IntertwineEventLoop
+internal import IntertwineFetch
+
+/// What ``FlightsState`` wants done, each for the download of a number.
+enum FlightStep: Sendable {
+    /// Of each there is one for a download at most.
+    enum Timer: CaseIterable, Hashable, Sendable {
+        /// While nobody waits.
+        case grace
+        /// While the answer is held back.
+        case hold
+        /// Before the second attempt.
+        case pause
+    }
+
+    /// Then say what was found: ``FlightsState/found(_:_:)``.
+    case readDisk(UInt64, String, AcceptedKinds.Set)
+    /// Then say what was read: ``FlightsState/read(_:_:)``.
+    case readFile(UInt64, ConfinedFolder, String)
+    /// Then say that it is known: ``FlightsState/named(_:_:)``.
+    case waitForName(UInt64, FetchURL)
+    case fetch(UInt64, FetchRequest)
+    /// Its transfer may go to where it was redirected.
+    case proceed(UInt64)
+    case setPaused(UInt64, Bool)
+    /// Then say that it is due: ``FlightsState/due(_:_:)``.
+    case arm(UInt64, Timer, Duration)
+    case disarm(UInt64, Timer)
+    /// It is over: so is all that was done for it.
+    case drop(UInt64)
+    /// By then, unless something is to be looked for before: ``FlightsState/expireQueue()``.
+    case watchQueue(LoopInstant)
+}

@@ -1,0 +1,416 @@
+internal import FoundationEssentials
+internal import IntertwineEventLoop
+internal import IntertwineFetch
+
+/// Which downloads there are, who waits for which, and what becomes of all of them when somebody comes or goes, or something arrives. A state
+/// machine: it answers those who wait, and what is to be done with transfers, names, timers and files it says in ``nextStep()``.
+///
+/// What becomes of one transfer a ``Flight`` decides, ``PictureIntake`` what an answer comes to, ``OriginGate`` who may start.
+struct FlightsState {
+    typealias Reply = FlightReplies.Reply
+
+    /// Bodies up to this many declared bytes are answered whole where they come quickly: with a tag, ranges and conditions, and with a time to
+    /// keep them only where they have their end.
+    private static let smallBody = 1 << 20
+    /// How long an answer is held back for that, or for the size of the picture, once the first bytes are there.
+    private static let longestHold = Duration.milliseconds(100)
+
+    private let configuration: ImageConfiguration
+    private let budget: ByteBudget
+    private let now: @Sendable () -> LoopInstant
+    private var downloads = DownloadTable()
+    /// Downloads in their grace.
+    private var abandoned: Set<UInt64> = []
+    private var lingering = LingeringSpools()
+    private var gate: OriginGate
+    private var replies: FlightReplies
+    private var metrics = ImageMetrics()
+    private var isShutDown = false
+    private var steps: [FlightStep] = []
+
+    init(
+        _ configuration: ImageConfiguration, store: PictureStore, budget: ByteBudget,
+        now: @escaping @Sendable () -> LoopInstant = { .now() },
+        departed: @escaping @Sendable (UInt64) -> Void
+    ) {
+        (self.configuration, self.budget, self.now) = (configuration, budget, now)
+        gate = OriginGate(limits: Admission<UInt64>.Limits(configuration))
+        replies = FlightReplies(store, clock: configuration.clock, departed: departed)
+    }
+
+    var store: PictureStore { replies.store }
+
+    /// What is to be done next; nil where nothing is. Doing it may lead to more.
+    mutating func nextStep() -> FlightStep? { steps.isEmpty ? nil : steps.removeFirst() }
+
+    // MARK: Who comes
+
+    mutating func enter(_ request: ImageRequest, _ waiter: UInt64, _ reply: @escaping Reply) {
+        guard !isShutDown else { return refuse(ImageFailure(.fetch(.shuttingDown)), reply) }
+        guard request.kinds.isPossible else { return refuse(ImageFailure(.notAcceptable), reply) }
+        let remembered = store.image(request.source, request.kinds.wanted)
+        if let remembered, let isFresh = replies.serve(remembered, request, reply) {
+            if !isFresh { refresh(remembered, request.kinds.wanted) }
+            return
+        }
+        if request.isOnlyIfCached, remembered != nil || !isBeingLookedUp(request) { return refuse(ImageFailure(.notStored), reply) }
+        if let download = downloads[request.key], let commands = download.flight.join(waiter, request.priority) {
+            metrics.collapsed += 1
+            replies.add(waiter, request, to: download, isCollapsed: true, reply)
+            if download.isAnnounced { announce(download, to: waiter) }
+            gate.setPriority(download.flight.priority, of: download.number, now: now())
+            perform(commands, download)
+            return startWaiting()
+        }
+        do throws(FetchFailure) {
+            let download = try downloads.make(
+                request.source, request.kinds.wanted, stale: remembered, isOwned: false, Spool(budget: budget), configuration)
+            _ = download.flight.join(waiter, request.priority)
+            replies.add(waiter, request, to: download, isCollapsed: false, reply)
+            begin(download)
+        } catch {
+            refuse(ImageFailure(.fetch(error)), reply)
+        }
+    }
+
+    mutating func refuse(_ failure: ImageFailure, _ reply: Reply) { replies.refuse(failure, reply) }
+
+    /// Whether the disk has the last word on it, and has not spoken yet.
+    private func isBeingLookedUp(_ request: ImageRequest) -> Bool {
+        store.isOnDisk(request.source, request.kinds.wanted) && downloads[request.key].map { $0.flight.stage == .lookup } ?? true
+    }
+
+    /// Fetches a picture anew for the cache itself, unless that is under way or failed just now.
+    private mutating func refresh(_ image: CachedImage, _ wanted: AcceptedKinds.Set) {
+        let key = CachedImage.key(image.source, wanted)
+        guard downloads[key] == nil, store.failure(for: key) == nil,
+            let download = try? downloads.make(image.source, wanted, stale: image, isOwned: true, Spool(budget: budget), configuration)
+        else { return }
+        metrics.refreshes += 1
+        begin(download)
+    }
+
+    // MARK: Who leaves
+
+    /// Legal at any time, for anybody, twice.
+    mutating func leave(_ waiter: UInt64) {
+        guard let download = replies.download(of: waiter) else { return }
+        let stage = download.flight.stage
+        if !stage.isOver { metrics.departed[stage.rawValue, default: 0] += 1 }
+        replies.dismiss(waiter, ImageFailure(.cancelled))
+        let commands = download.flight.leave(waiter)
+        gate.setPriority(download.flight.priority, of: download.number, now: now())
+        perform(commands, download)
+        yieldPlaces()
+    }
+
+    /// The grace is a courtesy for as long as it costs nobody a place: where somebody waits for one, it is over.
+    private mutating func yieldPlaces() {
+        for number in abandoned where gate.isWanted(placeOf: number) { graceOver(number) }
+    }
+
+    mutating func cancel(_ id: UUID) -> Bool {
+        let named = replies.waiters(named: id)
+        for waiter in named {
+            replies.download(of: waiter)?.spool.cancel(waiter)
+            leave(waiter)
+        }
+        return !named.isEmpty
+    }
+
+    mutating func viewport(visible: [UUID], gone: [UUID]) -> Int {
+        // The last to be hurried is the next to start, and should be the first that the client named.
+        for waiter in visible.reversed().flatMap({ replies.waiters(named: $0) }) {
+            guard let download = replies.download(of: waiter) else { continue }
+            download.flight.setPriority(.visible, of: waiter)
+            gate.hurry(download.number, now: now())
+        }
+        startWaiting()
+        let left = gone.reduce(0) { $0 + replies.waiters(named: $1).count }
+        for id in gone { _ = cancel(id) }
+        return left
+    }
+
+    /// - Parameter done: called where nothing of it is stored any more.
+    mutating func purge(_ selection: ImageSelection, _ done: @escaping @Sendable () -> Void) {
+        downloads.purge(selection)
+        replies.purge(selection, done)
+    }
+
+    private mutating func perform(_ commands: [Flight.Command], _ download: Download) {
+        for command in commands {
+            switch command {
+            case .startGrace:
+                steps.append(.arm(download.number, .grace, configuration.grace))
+                abandoned.insert(download.number)
+            case .stopGrace:
+                steps.append(.disarm(download.number, .grace))
+                abandoned.remove(download.number)
+            case .pause, .resume: steps.append(.setPaused(download.number, command == .pause))
+            case .abort(let stage):
+                metrics.aborted[stage.rawValue, default: 0] += 1
+                metrics.bytesWastedAfterCancel += download.flight.receivedForNobody
+                metrics.bytesThrownAway += download.flight.received
+                gate.record(nil, of: download.hop.authority, now: now())
+                drop(download)
+            }
+        }
+    }
+
+    /// A timer was due.
+    mutating func due(_ timer: FlightStep.Timer, _ number: UInt64) {
+        switch timer {
+        case .grace: graceOver(number)
+        case .hold: if let download = downloads[number] { announce(download) }
+        case .pause: if let download = downloads[number] { launch(download) }
+        }
+    }
+
+    private mutating func graceOver(_ number: UInt64) {
+        abandoned.remove(number)
+        guard let download = downloads[number] else { return }
+        steps.append(.disarm(number, .grace))
+        perform(download.flight.graceOver(), download)
+    }
+
+    /// Out of the tables, out of the queue, off the wire. What its transfer still says is heard by nobody.
+    private mutating func drop(_ download: Download) {
+        downloads.remove(download)
+        // Somebody may not have read all of it.
+        if download.isAnnounced, !download.waiters.isEmpty { lingering.add(download.spool) }
+        abandoned.remove(download.number)
+        steps.append(.drop(download.number))
+        gate.leave(download.number)
+        startWaiting()
+    }
+
+    mutating func shutDown() {
+        isShutDown = true
+        for download in downloads.all {
+            drop(download)
+            replies.settle(download, ImageFailure(.fetch(.shuttingDown)), .bypass)
+        }
+    }
+
+    // MARK: The way to the origin
+
+    private mutating func begin(_ download: Download) {
+        guard download.stale == nil, store.isOnDisk(download.source, download.wanted) else { return queue(download) }
+        steps.append(.readDisk(download.number, download.source, download.wanted))
+    }
+
+    /// What the disk has of it.
+    mutating func found(_ image: CachedImage?, _ number: UInt64) {
+        guard let download = downloads[number], !download.flight.stage.isOver else { return }
+        guard let image, !download.isPurged else { return queue(download) }
+        guard let isFresh = replies.settle(download, found: image) else {
+            download.stale = image
+            return queue(download)
+        }
+        drop(download)
+        if !isFresh { refresh(image, download.wanted) }
+    }
+
+    private mutating func queue(_ download: Download) {
+        // The disk has it not, or no longer fresh enough: who wants only what is stored is told so.
+        guard replies.dismissOnlyIfCached(download) else { return drop(download) }
+        if let failure = store.failure(for: download.key) { return fail(download, failure, .negative) }
+        guard case .file(let folder, let name)? = download.place else { return approach(download) }
+        download.intake.begin(at: configuration.clock())
+        steps.append(.readFile(download.number, folder, name))
+    }
+
+    /// On to the host of its hop, unless that is left alone.
+    ///
+    /// The host's name is waited for before a place is taken: names that nobody answers for would otherwise take all of them.
+    private mutating func approach(_ download: Download) {
+        if let reason = gate.reasonToStay(from: download.hop.authority, now: now()) { return fail(download, reason, .bypass) }
+        _ = download.flight.reach(.resolving)
+        steps.append(.waitForName(download.number, download.hop))
+    }
+
+    /// The name of its host is known, or is not going to be.
+    mutating func named(_ number: UInt64, _ failure: FetchFailure?) {
+        guard let download = downloads[number] else { return }
+        if let failure { return fail(download, ImageFailure(.fetch(failure))) }
+        let (verdict, displaced) = gate.enter(
+            number, origin: download.hop.authority, priority: download.flight.priority, now: now())
+        if let displaced, let other = downloads[displaced] { fail(other, ImageFailure(.overloaded, retryAfter: 1)) }
+        switch verdict {
+        case .go: start(download)
+        case .wait:
+            _ = download.flight.reach(.queued)
+            watchQueue()
+            yieldPlaces()
+        case .refuse: fail(download, ImageFailure(.overloaded, retryAfter: 1))
+        }
+    }
+
+    /// Starts what may start now that somebody has left.
+    private mutating func startWaiting() {
+        while let number = gate.next() {
+            if let download = downloads[number] { start(download) } else { gate.leave(number) }
+        }
+    }
+
+    private mutating func start(_ download: Download) {
+        guard download.isHeld else { return launch(download) }
+        download.isHeld = false
+        steps.append(.proceed(download.number))
+    }
+
+    private mutating func watchQueue() {
+        if let next = gate.nextExpiry { steps.append(.watchQueue(next)) }
+    }
+
+    mutating func expireQueue() {
+        for number in gate.expire(now: now()) {
+            if let download = downloads[number] { fail(download, ImageFailure(.queueTimeout, retryAfter: 1)) }
+        }
+        watchQueue()
+    }
+
+    private mutating func launch(_ download: Download, isAnotherAttempt: Bool = true) {
+        if isAnotherAttempt { download.countAttempt() }
+        steps.append(.fetch(download.number, download.begin(configuration)))
+    }
+
+    // MARK: What the transfers report
+
+    mutating func reached(_ stage: FetchStage, _ number: UInt64) {
+        if let stage = Flight.Stage(stage) { _ = downloads[number]?.flight.reach(stage) }
+    }
+
+    /// The transfers have made the one second attempt themselves.
+    mutating func repeated(_ number: UInt64) {
+        guard let download = downloads[number] else { return }
+        download.countAttempt()
+        metrics.retries += 1
+    }
+
+    /// The host that redirects has done its part, and gives its place back; the next one is asked like any other.
+    /// - Returns: false where it has to wait for ``FlightStep/proceed(_:)``.
+    mutating func redirected(to url: FetchURL, _ number: UInt64) -> Bool {
+        guard let download = downloads[number], url.authority != download.hop.authority else { return true }
+        gate.record(.good, of: download.hop.authority, now: now())
+        download.hop = url
+        gate.leave(number)
+        download.isHeld = true
+        approach(download)
+        startWaiting()
+        return false
+    }
+
+    /// - Returns: false to want no more.
+    mutating func received(_ head: FetchHead, _ number: UInt64) -> Bool {
+        guard let download = downloads[number], download.intake.take(head, stale: download.stale, now: configuration.clock()) else {
+            return false
+        }
+        if download.intake.wantsBody {
+            download.flight.expect(download.intake.head?.length)
+            perform(download.flight.reach(.body), download)
+        }
+        return true
+    }
+
+    /// - Returns: false to want no more.
+    mutating func received(_ bytes: UnsafeRawBufferPointer, _ number: UInt64) -> Bool {
+        guard let download = downloads[number] else { return false }
+        if !download.intake.wantsBody { return true }
+        download.flight.receive(bytes.count)
+        metrics.bytesReceived += bytes.count
+        guard lingering.append(bytes, to: download.spool) else { return download.intake.reject(ImageFailure(.buffersFull, retryAfter: 1)) }
+        guard download.intake.take(bytes) else { return false }
+        if !download.isAnnounced, download.intake.isKnown { announceOrHold(download) }
+        return true
+    }
+
+    /// What was read from a folder of this machine: as if an origin had sent it.
+    mutating func read(_ file: Result<ConfinedFolder.File, ConfinedFolder.Failure>, _ number: UInt64) {
+        guard let download = downloads[number], !download.flight.stage.isOver else { return }
+        switch file {
+        case .failure(let failure): fail(download, ImageFailure(failure))
+        case .success(let file):
+            let isNews = download.stale?.validators.etag != file.tag
+            let head = download.head(of: file, isNews: isNews)
+            let isTaken = received(head, number) && (!isNews || file.bytes.withUnsafeBytes { received($0, number) })
+            ended(isTaken ? nil : .rejected, number)
+        }
+    }
+
+    mutating func ended(_ failure: FetchFailure?, _ number: UInt64) {
+        guard let download = downloads[number] else { return }
+        switch download.intake.end(failure) {
+        case .refuted: launch(download, isAnotherAttempt: false)
+        case .confirmed(let image): confirm(download, image)
+        case .whole(let head): complete(download, head)
+        case .failed(let failure) where download.isWorthRetrying(failure, now: configuration.clock()):
+            metrics.retries += 1
+            _ = download.flight.reach(.queued)
+            steps.append(.arm(number, .pause, .milliseconds(Int.random(in: 50...150))))
+        case .failed(let failure): fail(download, failure)
+        }
+    }
+
+    // MARK: The answers
+
+    private mutating func announceOrHold(_ download: Download) {
+        let isSmall = download.intake.head?.length.map { $0 <= Self.smallBody } ?? false
+        guard isSmall || !download.intake.isMeasured else { return announce(download) }
+        guard !download.isHeldBack else { return }
+        download.isHeldBack = true
+        steps.append(.arm(download.number, .hold, Self.longestHold))
+    }
+
+    private mutating func announce(_ download: Download) {
+        guard !download.isAnnounced, download.intake.isKnown else { return }
+        steps.append(.disarm(download.number, .hold))
+        download.isAnnounced = true
+        for waiter in Array(download.waiters.keys) { announce(download, to: waiter) }
+    }
+
+    private mutating func announce(_ download: Download, to waiter: UInt64) {
+        if !replies.announce(download, to: waiter) { perform(download.flight.leave(waiter), download) }
+    }
+
+    private mutating func complete(_ download: Download, _ head: PictureHead) {
+        record(download, "ok", .good)
+        let image = replies.keep(download)
+        if image == nil { announce(download) }
+        replies.complete(download, head, image)
+        download.spool.finish(.whole)
+        drop(download)
+    }
+
+    private mutating func confirm(_ download: Download, _ image: CachedImage) {
+        record(download, "not-modified", .good)
+        replies.confirm(download, image)
+        drop(download)
+    }
+
+    /// - Parameter outcome: anything but a miss where nobody was asked, because what is known says enough.
+    private mutating func fail(_ download: Download, _ failure: ImageFailure, _ outcome: CacheStatus.Outcome = .miss) {
+        if outcome == .miss { record(download, failure.metric, failure.outcome) }
+        replies.fail(download, failure, outcome)
+        drop(download)
+    }
+
+    // MARK: Counting
+
+    private mutating func record(_ download: Download, _ result: String, _ outcome: CircuitBreaker.Outcome?) {
+        metrics.upstream[result, default: 0] += 1
+        gate.record(outcome, of: download.hop.authority, now: now())
+    }
+
+    var report: ImageMetrics {
+        var report = metrics
+        report.inFlight = gate.runningCount
+        report.queued = gate.waitingCount
+        report.waiters = replies.waitingCount
+        report.bufferBytes = budget.inUse
+        report.restingHosts = gate.restingCount
+        report.requests = replies.counts
+        store.report(to: &report)
+        return report
+    }
+}
