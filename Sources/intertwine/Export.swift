@@ -82,13 +82,18 @@ struct ExportEvents: AsyncParsableCommand {
         while true {
             let events = try await ledger.events(after: marker, limit: Self.batch)
             guard let last = events.last else { return }
-            var lines = Data()
-            for event in events {
-                lines += try encoder.encode(Row(event))
-                lines.append(0x0A)
-            }
-            try Output.put(lines)
+            try Self.put(events, by: encoder)
             marker = last.marker
         }
+    }
+
+    /// Apart from what waits: Swift 6.3 crashes while it optimises both in one function.
+    private static func put(_ events: [RecordedEvent], by encoder: JSONEncoder) throws {
+        var lines = Data()
+        for event in events {
+            lines += try encoder.encode(Row(event))
+            lines.append(0x0A)
+        }
+        try Output.put(lines)
     }
 }
