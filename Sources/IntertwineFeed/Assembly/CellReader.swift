@@ -24,6 +24,7 @@ struct CellReader {
     private var context: CellContext
     private var circumstances: FinishedCell.Circumstances
     private let hour: UInt32
+    /// Nil where they hide nothing: no cell's id is then looked at.
     private let marks: ViewerMarks?
     private let book: CampaignBook?
     private(set) var omissions: [FeedPage.Omission] = []
@@ -46,7 +47,7 @@ struct CellReader {
         self.factories = factories
         self.kept = kept
         self.context = context
-        self.marks = marks
+        self.marks = marks.flatMap { $0.hidesCells ? $0 : nil }
         self.book = book
         self.unknownLimit = unknownLimit
         circumstances = FinishedCell.Circumstances(context)

@@ -224,6 +224,8 @@ package final class FeedAssembler: Sendable {
     ) throws -> [FeedPage.Entry] {
         var entries: [FeedPage.Entry] = []
         entries.reserveCapacity(content.cells.count + blocks.blocks.reduce(0) { $0 + $1.advertisements.count + 1 })
+        // Where nothing was done with any cell, none has to be asked of.
+        let states = marks.flatMap { $0.hasStates ? $0 : nil }
         var slot = 0
         for (number, block) in blocks.blocks.enumerated() {
             let section = block.section.flatMap(source.name(of:))
@@ -231,7 +233,7 @@ package final class FeedAssembler: Sendable {
                 let place = entries.count
                 entries.append(
                     FeedPage.Entry(
-                        finished, state: try marks?.state(of: finished.id) ?? [], adSlot: adSlot, position: cell.place.item.position,
+                        finished, state: try states?.state(of: finished.id) ?? [], adSlot: adSlot, position: cell.place.item.position,
                         repetition: cell.repetition, in: context, campaign: cell.given?.campaign,
                         showing: Showing(
                             campaign: cell.given?.campaign, feed: title, section: section, position: place, layout: context.layout,

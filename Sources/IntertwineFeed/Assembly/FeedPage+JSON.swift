@@ -7,11 +7,12 @@ extension FeedPage {
     /// The page as clients get it, with a digest that no other JSON has: of the digests of its cells, what
     /// fills their gaps, and the rest.
     public func encoded() -> (json: [UInt8], digest: InlineArray<12, UInt8>) {
-        var writer = JSONWriter(capacity: entries.reduce(1_024) { $0 + $1.size + 1 })
+        var writer = JSONWriter(capacity: entries.indices.reduce(1_024) { $0 + entries[$1].size + 1 })
         writer.raw(#"{"items":["#)
-        for (index, entry) in entries.enumerated() {
+        // By index, here and below: an entry taken out of the array is copied, with all that it refers to counted in and out.
+        for index in entries.indices {
             if index > 0 { writer.raw(",") }
-            entry.write(to: &writer)
+            entries[index].write(to: &writer)
         }
         let rest = writer.bytes.count
         writer.raw(#"],"page":{"protocol":1,"limit":"#)
@@ -45,7 +46,7 @@ extension FeedPage {
     /// What is hashed in place of the cells stands behind the JSON for a moment, so that it takes no memory of its own.
     private func hashed(_ json: inout [UInt8], behind rest: Int) -> InlineArray<12, UInt8> {
         let end = json.count
-        for entry in entries { entry.writeDigest(to: &json) }
+        for index in entries.indices { entries[index].writeDigest(to: &json) }
         withUnsafeBytes(of: UInt64(entries.count).littleEndian) { json.append(contentsOf: $0) }
         var hash = SHA256()
         json.withUnsafeBytes { hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: $0[rest...])) }

@@ -95,7 +95,7 @@ package struct FeedPage: Sendable {
     /// Until when the page can be served as it is, in milliseconds since 1970-01-01 UTC: its tokens then get the next hour's.
     public var validUntil: Int64
     /// Whether it shows a picture of which more may be known soon.
-    public var isAwaiting: Bool { entries.contains { $0.cell.isAwaiting } }
+    public var isAwaiting: Bool { entries.indices.contains { entries[$0].cell.isAwaiting } }
     /// What was left out while reading. Broken ones are for the log and the metrics too.
     public var omissions: [Omission]
     /// Where the next page begins; nil on the last.

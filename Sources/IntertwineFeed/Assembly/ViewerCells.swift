@@ -1,6 +1,13 @@
 /// A set of cells that can be asked of one cell after another, as it is at one moment; valid only inside the call that is given it.
 public protocol CellSet {
+    /// Whether there is known to be none in it: then nobody has to ask.
+    var isEmpty: Bool { get }
+
     func contains(_ cell: String) throws -> Bool
+}
+
+extension CellSet {
+    public var isEmpty: Bool { false }
 }
 
 /// How a cell stands with a viewer, as pages tell it.
@@ -35,16 +42,24 @@ package protocol ViewerCells: Sendable {
 
 /// The same as it is at one moment; valid only inside the call that is given it.
 package struct ViewerMarks {
-    private let dismissed: any CellSet
+    /// Nil where there is nothing on a list, as for most viewers.
+    private let dismissed: (any CellSet)?
     private let saved: (any CellSet)?
     private let selected: (any CellSet)?
 
     package init(dismissed: any CellSet, saved: (any CellSet)? = nil, selected: (any CellSet)? = nil) {
-        (self.dismissed, self.saved, self.selected) = (dismissed, saved, selected)
+        func filled(_ set: (any CellSet)?) -> (any CellSet)? { set.flatMap { $0.isEmpty ? nil : $0 } }
+        (self.dismissed, self.saved, self.selected) = (filled(dismissed), filled(saved), filled(selected))
     }
 
+    /// Whether there is any cell that ``hides(_:)`` has to be asked of.
+    var hidesCells: Bool { dismissed != nil }
+
     /// Whether the viewer does not want to see the cell.
-    func hides(_ cell: String) throws -> Bool { try dismissed.contains(cell) }
+    func hides(_ cell: String) throws -> Bool { try dismissed?.contains(cell) ?? false }
+
+    /// Whether there is any cell that ``state(of:)`` has to be asked of.
+    var hasStates: Bool { saved != nil || selected != nil }
 
     func state(of cell: String) throws -> CellState {
         var state: CellState = []

@@ -41,10 +41,10 @@ public struct ItemRow {
 /// The bytes of an item, one part after another, in memory that holds something else behind them.
 struct PackedItem: Sendable {
     private let place: ItemPlace
-    /// Where each part ends.
-    private let (kind, id, variant): (Int, Int, Int)
+    /// Where each part ends. In few bytes, as each page reads them of each cell; no item is as long.
+    private let (kindEnd, idEnd, variantEnd, bodyEnd): (Int32, Int32, Int32, Int32)
     /// Where the last part ends, and the rest begins.
-    let end: Int
+    var end: Int { Int(bodyEnd) }
 
     /// - Returns: the item, and the memory with the rest behind it, as large as it is: it may be kept for long.
     static func pack(_ item: FeedItem, with rest: [UInt8]) -> (item: PackedItem, memory: [UInt8]) {
@@ -61,15 +61,16 @@ struct PackedItem: Sendable {
 
     private init(_ item: FeedItem) {
         place = item.place
-        kind = item.kind.utf8.count
-        id = kind + item.id.utf8.count
-        variant = id + item.variant.utf8.count
-        end = variant + item.body.count
+        let kind = item.kind.utf8.count
+        let id = kind + item.id.utf8.count
+        let variant = id + item.variant.utf8.count
+        (kindEnd, idEnd, variantEnd, bodyEnd) = (Int32(kind), Int32(id), Int32(variant), Int32(variant + item.body.count))
     }
 
     /// The item as a row, for as long as the memory is there.
     func row(in memory: UnsafeRawBufferPointer) -> ItemRow {
         func part(_ range: Range<Int>) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: memory[range]) }
+        let (kind, id, variant) = (Int(kindEnd), Int(idEnd), Int(variantEnd))
         return ItemRow(
             kind: part(0..<kind), id: part(kind..<id), variant: part(id..<variant), position: place.position, sortKey: place.key,
             body: part(variant..<end))

@@ -15,8 +15,8 @@ struct JSONWriter {
     }
 
     /// The same, made before.
-    mutating func append(_ json: ArraySlice<UInt8>) {
-        bytes.append(contentsOf: json)
+    mutating func append(_ json: Slice<UnsafeBufferPointer<UInt8>>) {
+        bytes.append(contentsOf: UnsafeBufferPointer(rebasing: json))
     }
 
     /// The same as text, which nothing in it has to be escaped in.

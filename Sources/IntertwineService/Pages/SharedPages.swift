@@ -132,6 +132,7 @@ struct SharedPages: Sendable {
     }
 
     private func ready(_ wish: Wish) -> FinishedResponse? {
+        guard pages.keepsAny else { return nil }
         let (version, now) = (store.version, wish.request.now)
         guard let page = pages.page(wish.key, target: wish.spelling, version: version, now: now),
             let finished = page.finished(gzip: wish.gzip, now: now)
@@ -159,6 +160,7 @@ struct SharedPages: Sendable {
 
     private func keep(_ page: FeedPage, _ wish: Wish, for purpose: ReadPurpose, _ version: StoreVersion, hasGzip: Bool) -> Made {
         let finished = format.finished(page, isShared: true, gzip: hasGzip, isKept: pages.keepsAny, route: wish.route)
+        guard pages.keepsAny else { return Made(finished: finished) }
         let following = wish.following(page)
         pages.keep(
             finished, hasGzip: hasGzip, as: wish.key, target: wish.spelling, version: version, current: store.version,

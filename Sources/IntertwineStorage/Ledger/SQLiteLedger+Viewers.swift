@@ -178,6 +178,8 @@ private final class Listing: CellSet {
 
 /// A list that nothing is on, as most are.
 private struct NothingListed: CellSet {
+    var isEmpty: Bool { true }
+
     func contains(_ cell: String) -> Bool { false }
 }
 

@@ -6,21 +6,22 @@ internal import Synchronization
 /// Of all that a cell tells, only the tokens of its impression and of its link differ from page to page. Where they stand is noted, so that
 /// the same bytes serve every page that shows the cell.
 package final class FinishedCell: Sendable {
-    /// What the bytes depend on besides the item, the configuration and the hour.
+    /// What the bytes depend on besides the item, the configuration and the hour. The longest members stand first, so that nothing lies between
+    /// them that is of no use.
     struct Circumstances: Sendable, Equatable {
-        var layout: CellLayout
-        var width: Int?
-        var scale: Int
-        var hasViewer: Bool
-        /// The index within the page's advertisements; 0 for content.
-        var slot: Int
-        /// Whether tokens name the page.
-        var isOfPage: Bool
         /// ``LackingCells/digest``; 0 where the client knows all cells.
         var lacking: UInt64
-        var disclosure: Campaign.Disclosure?
+        /// The index within the page's advertisements; 0 for content.
+        var slot: Int
+        var scale: Int
+        var width: Int?
+        var layout: CellLayout
+        var hasViewer: Bool
+        /// Whether tokens name the page.
+        var isOfPage: Bool
         /// ``FeedLanguage/number``; 0 where there are none.
         var language: UInt8
+        var disclosure: Campaign.Disclosure?
 
         init(_ context: CellContext) {
             layout = context.layout
@@ -78,24 +79,30 @@ package final class FinishedCell: Sendable {
         fileprivate(set) var click = ""
     }
 
-    /// What the cell was made of, and behind it its JSON. One stretch of memory, as each page reads both: most of what a finished cell costs
-    /// is that its bytes lie in no cache.
+    // What each page reads of a cell stands first and close together, and nothing of it lies elsewhere but the bytes: most of what a finished
+    // cell costs is that it lies in no cache.
+
+    /// What the cell was made of, and behind it its JSON. One stretch of memory, as each page reads both.
     private let memory: [UInt8]
     private let packed: PackedItem
     let circumstances: Circumstances
     let hour: UInt32
     /// The only page that the bytes are right for; nil where it is any.
     private let page: UInt32?
+    /// Whether it has a picture that nothing was known of when it was made.
+    let isAwaiting: Bool
     /// In the JSON.
     private let gaps: [Gap]
-    let digest: Digest
     /// They stand behind it.
     let companions: [FinishedCell]
+    let digest: Digest
+    /// When its awaited pictures were last asked about, as ``PictureMemory/version`` counts.
+    private let asked: Atomic<UInt64>
+
     public let id: String
     public let identifier: String
-    /// The pictures on it that nothing was known of yet, and when they were last asked about, as ``PictureMemory/version`` counts.
+    /// The pictures on it that nothing was known of yet.
     private let awaited: [String]
-    private let asked: Atomic<UInt64>
 
     /// - Throws: what the factories throw.
     init(of item: FeedItem, by factories: CellFactories, in context: CellContext) throws {
@@ -108,6 +115,7 @@ package final class FinishedCell: Sendable {
             (id, identifier, gaps, page) = (first.id, first.identifier, [], nil)
             digest = Digest(bytes, gaps: [])
             awaited = ([first] + companions).flatMap(\.awaited)
+            isAwaiting = !awaited.isEmpty
             asked = Atomic(version)
             self.companions = companions.map { FinishedCell($0, hour: context) }
             circumstances = Circumstances(context)
@@ -127,6 +135,7 @@ package final class FinishedCell: Sendable {
         gaps = found ?? []
         digest = Digest(bytes, gaps: gaps)
         awaited = ([first] + companions).flatMap(\.awaited)
+        isAwaiting = !awaited.isEmpty
         asked = Atomic(version)
         page = found == nil || companions.count != twins.count || self.companions.contains { $0.page != nil } ? context.page : nil
         circumstances = Circumstances(context)
@@ -147,6 +156,7 @@ package final class FinishedCell: Sendable {
         self.gaps = gaps ?? []
         digest = Digest(bytes, gaps: self.gaps)
         awaited = viewModel.awaited
+        isAwaiting = !awaited.isEmpty
         asked = Atomic(0)
         page = gaps == nil ? context.page : nil
         circumstances = Circumstances(context)
@@ -180,12 +190,9 @@ package final class FinishedCell: Sendable {
         return filled == others ? gaps : nil
     }
 
-    /// Whether it has a picture that nothing was known of when it was made.
-    var isAwaiting: Bool { !awaited.isEmpty }
-
     /// Whether more is known of its pictures than when it was made.
     func isOvertaken(by known: (any PictureMemory)?) -> Bool {
-        guard !awaited.isEmpty, let known else { return false }
+        guard isAwaiting, let known else { return false }
         let version = known.version
         guard asked.load(ordering: .relaxed) != version else { return false }
         if awaited.contains(where: { known.looks(of: $0) != nil }) { return true }
@@ -230,17 +237,20 @@ package final class FinishedCell: Sendable {
             head.write(id)
             // In front of the quotation mark.
             let end = start + head.bytes.count - 1
-            writer.append(memory[start..<end])
+            memory.withUnsafeBufferPointer { writer.append($0[start..<end]) }
             writer.append("#\(repetition)")
             start = end
         }
-        for gap in gaps {
-            writer.append(memory[start..<packed.end + gap.start])
-            writer.append(gap.isOfClick ? tokens.click : tokens.impression)
-            start = packed.end + gap.end
+        // The bytes where they lie: a slice of the array would be counted in and out for each.
+        memory.withUnsafeBufferPointer { bytes in
+            for gap in gaps {
+                writer.append(bytes[start..<packed.end + gap.start])
+                writer.append(gap.isOfClick ? tokens.click : tokens.impression)
+                start = packed.end + gap.end
+            }
+            writer.append(state.isEmpty ? bytes[start...] : bytes[start...].dropLast())
         }
-        guard !state.isEmpty else { return writer.append(memory[start...]) }
-        writer.append(memory[start...].dropLast())
+        if state.isEmpty { return }
         state.write(to: &writer)
         writer.raw("}")
     }
