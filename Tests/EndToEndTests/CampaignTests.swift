@@ -75,12 +75,14 @@ struct CampaignTests {
             let items = Items.users(5) + Items.advertisements(2) + Self.campaign("stored", 2)
             let service = try RunningService(items: items)
             let file = "\(service.folder)/campaigns.yaml"
-            func start(_ text: String) throws -> String {
+            func start(_ text: String, _ more: String...) throws -> String {
                 try text.write(toFile: file, atomically: true, encoding: .utf8)
-                let result = try Command.run([
-                    "serve", "--config", "\(service.folder)/empty.yaml", "--database", service.database, "--port", "0", "--admin-port", "0",
-                    "--set", "ads.campaigns=\(file)",
-                ])
+                let result = try Command.run(
+                    [
+                        "serve", "--config", "\(service.folder)/empty.yaml", "--database", service.database, "--port", "0", "--admin-port",
+                        "0",
+                        "--set", "ads.campaigns=\(file)",
+                    ] + more.flatMap { ["--set", $0] })
                 #expect(result.code != 0)
                 return result.lines.joined(separator: "\n")
             }
@@ -88,6 +90,9 @@ struct CampaignTests {
                 try start("campaigns:\n  a: {advertiser: A, creatives: [1], goal: {total: 0}}\n").contains(
                     "campaigns.yaml:2: a: goal.total"))
             #expect(try start("campaigns:\n  a:\n    advertiser: A\n    creatives: [9]\n").contains("there is no advertisement '9'"))
+            #expect(
+                try start("campaigns:\n  a: {advertiser: A, creatives: [1]}\n", "ads.placement=listed").contains("campaigns have no places")
+            )
             #expect(
                 try start("campaigns:\n  stored: {advertiser: A, creatives: [1]}\n").contains("the store has a campaign of the id 'stored'")
             )

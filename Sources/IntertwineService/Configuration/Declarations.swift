@@ -99,7 +99,17 @@ extension ServiceConfiguration {
     /// - Parameter feeds: those that they may name.
     func campaignsFile(among feeds: DeclaredFeeds) throws(ConfigurationError) -> CampaignsFile? {
         guard !feed.campaigns.isEmpty else { return nil }
+        try checkCampaignPlaces(feeds)
         return try CampaignsFile(YAMLFile.root(at: feed.campaigns, of: "ads.campaigns"), places: feeds.places)
+    }
+
+    /// Where all advertisements stand where they were listed, or at the middle of the whole feed, no place is given out.
+    private func checkCampaignPlaces(_ feeds: DeclaredFeeds) throws(ConfigurationError) {
+        let rule = [.listed: "ads.placement: listed", .onceAtMidpoint: "ads.scope: feed"][feed.placement.supply]
+        let areAllAlike = feeds.sections.allSatisfy { $0.rule == .listed || $0.rule == nil && $0.advertisements == nil }
+        guard let rule, areAllAlike else { return }
+        throw ConfigurationError(
+            "ads.campaigns: with \(rule) campaigns have no places; give ads.placement or a section's placement midpoint, every or at")
     }
 
     /// Advertisements stand as listed among items in the order of import, and nowhere else.
