@@ -13,6 +13,7 @@ struct CapabilityTests {
                 - {identifier: StoryCell, version: 2, size: 300x200, bind: {title: {text: title}}}
                 - {identifier: StoryCell, size: 300x100, bind: {title: {text: title}}}
                 - {identifier: PlainCell, size: 300x50, bind: {title: {text: title}}}
+            actions: {dismissal: [analytics, dismiss]}
         """
 
     private static func service(users: Int = 3, stories: Int = 1) throws -> RunningService {
@@ -153,6 +154,31 @@ struct CapabilityTests {
             let none = try JSON(try service.get("/feed", fields: ["Accept-Cells: Other"]).text)["page"]
             let passed = none?["omitted"]?.list.filter { $0["kind"]?.text == "user" }.compactMap { $0["count"]?.number }.reduce(0, +) ?? 0
             #expect((2_000..<2_300).contains(passed) && none?["next"]?.text != nil)
+        }
+    }
+
+    @Test("a viewer's own lists tell what they leave out, page by page")
+    func lists() async throws {
+        try await offPool {
+            let service = try Self.service(users: 3, stories: 2)
+            let ann = ["X-Viewer-ID: ann"]
+            // The latest stands first.
+            for cell in ["user:u0", "story:s0", "user:u1", "story:s1", "user:u2"] {
+                #expect(try service.ask("POST", "/cells/\(cell)/dismissal", fields: ann).status == 200, "\(cell)")
+            }
+            func page(_ path: String, _ cells: String) throws -> JSON {
+                try JSON(try service.get(path, fields: ann + ["Accept-Cells: \(cells)"]).text)
+            }
+            let users = "UserSnapshotCollectionViewCell, CircularUserCollectionViewCell, *;q=0"
+            let first = try page("/dismissed?limit=2", users)
+            #expect(first["items"]?.list.compactMap { $0["id"]?.text } == ["user:u2", "user:u1"])
+            let omitted = try #require(first["page"]?["omitted"]?.list)
+            #expect(omitted.count == 1 && omitted[0]["kind"]?.text == "story" && omitted[0]["count"]?.number == 1)
+            #expect(omitted[0]["identifiers"]?.list.compactMap(\.text) == ["StoryCell", "PlainCell"])
+            let second = try page(try #require(first["page"]?["next"]?.text), users)
+            #expect(second["items"]?.list.compactMap { $0["id"]?.text } == ["user:u0"])
+            #expect(second["page"]?["omitted"]?.list.compactMap { $0["count"]?.number } == [1])
+            #expect(try page("/dismissed", "*")["page"]?["omitted"] == nil)
         }
     }
 

@@ -58,7 +58,7 @@ package struct ViewerListAssembler: Sendable {
                     FinishedCell($0.viewModel), state: $0.state, position: $0.viewModel.subject.item.position, in: context)
             }, limit: limit,
             next: href(.forward, of: stretch.next), previous: href(.backward, of: stretch.previous), sections: nil,
-            validUntil: CellTokens.endOfBucket(of: now), omissions: [], language: language)
+            validUntil: CellTokens.endOfBucket(of: now), omissions: stretch.omissions, language: language)
     }
 }
 
@@ -69,6 +69,11 @@ private struct ListReader {
         var mark: Int64
         var viewModel: CellViewModel
         var state: CellState
+    }
+    /// Cells, and what the client cannot show of what stands before each of them and behind the last one.
+    struct Found {
+        var cells: [Cell] = []
+        var omissions: [(mark: Int64, omission: FeedPage.Omission)] = []
     }
 
     let list: ViewerList
@@ -81,26 +86,51 @@ private struct ListReader {
     /// As many cells as asked for, fewer only where the list ends; the nearest first.
     ///
     /// - Parameter mark: nil for the start of the list, which is its newest cell.
-    func cells(_ count: Int, _ direction: PageDirection, of mark: Int64?) async throws -> [Cell] {
-        var cells: [Cell] = []
+    func cells(_ count: Int, _ direction: PageDirection, of mark: Int64?) async throws -> Found {
+        var found = Found()
         var mark = mark
-        while cells.count < count {
+        while found.cells.count < count {
             let listed = try await listed(count, direction, of: mark)
-            let found = try await store.read { [self] snapshot in
+            let (cells, omissions) = try await store.read { [self] snapshot in
                 let viewModels = try factories.viewModels(of: listed.map { ExactText($0.cell) }, in: snapshot, context: context)
-                return try ListedCells(of: viewer, in: ledger).read { marks in
+                let cells = try ListedCells(of: viewer, in: ledger).read { marks in
                     try listed.compactMap { listed in
                         try viewModels[ExactText(listed.cell)].map {
                             Cell(mark: listed.mark, viewModel: $0, state: try marks.state(of: listed.cell))
                         }
                     }
                 }
+                let missing = context.lacking == nil ? [] : listed.filter { viewModels[ExactText($0.cell)] == nil }
+                return (cells, try missing.compactMap { listed in try omission(of: listed, in: snapshot).map { (listed.mark, $0) } })
             }
-            cells += found.prefix(count - cells.count)
+            found.cells += cells.prefix(count - found.cells.count)
+            found.omissions += omissions
             guard listed.count == count, let last = listed.last else { break }
             mark = last.mark
         }
-        return cells
+        return found
+    }
+
+    /// Why the client cannot show a cell whose item is there; nil where it is for another reason that there is none.
+    private func omission(of listed: ListedCell, in snapshot: any FeedSnapshot) throws -> FeedPage.Omission? {
+        guard let name = factories.item(ofCell: listed.cell), let item = try snapshot.item(kind: name.kind, id: name.id) else { return nil }
+        let form = ItemForm(kind: item.kind, variant: item.variant)
+        func omission(_ reason: FeedPage.Omission.Reason) -> FeedPage.Omission {
+            FeedPage.Omission(form: form, id: item.id, position: item.position, reason: reason)
+        }
+        if let cells = factories.unknownCells(of: form, in: context) {
+            // Several versions of one cell have one name.
+            return omission(
+                .unknownToClient(cells.map(\.name).reduce(into: []) { names, name in if !names.contains(name) { names.append(name) } }))
+        }
+        do {
+            _ = try factories.makeViewModel(for: item, in: context)
+        } catch CellFactoryError.unknownToClient(let identifier) {
+            return omission(.unknownToClient([identifier]))
+        } catch CellFactoryError.unknownTypes(let types, let identifier) {
+            return omission(.unknownTypes(types, in: identifier))
+        } catch {}
+        return nil
     }
 
     private func listed(_ count: Int, _ direction: PageDirection, of mark: Int64?) async throws -> [ListedCell] {
@@ -117,6 +147,8 @@ private struct ListReader {
 private struct ListStretch {
     /// Newest first.
     let cells: [ListReader.Cell]
+    /// What the client cannot show of what stands before each of them; on the last page that is reached, of what stands behind them, too.
+    let omissions: [FeedPage.Omission]
     /// The page after it is read forward from here; nil where this is the last.
     private(set) var next: Int64?
     /// The page before it is read backward from here; nil where this is the first.
@@ -126,18 +158,23 @@ private struct ListStretch {
     init(reader: ListReader, cursor: PageCursor?, limit: Int) async throws {
         let direction = cursor?.direction ?? .forward
         let found = try await reader.cells(limit + 1, direction, of: cursor?.place.item.position)
-        let kept = Array(found.prefix(limit))
+        let kept = Array(found.cells.prefix(limit))
+        let isWhole = found.cells.count <= limit
+        omissions = found.omissions.filter { mark, _ in
+            guard !isWhole, let last = kept.last else { return true }
+            return direction == .forward ? mark > last.mark : mark < last.mark
+        }.map(\.omission)
         cells = direction == .forward ? kept : kept.reversed()
         let first = cells.first?.mark ?? cursor?.place.item.moved(by: -1).position
         let last = cells.last?.mark ?? cursor?.place.item.moved(by: 1).position
         switch direction {
         case .forward:
-            if found.count > limit { next = last }
+            if !isWhole { next = last }
             // The cell that the cursor came from may be gone.
-            if cursor != nil, let first, try await !reader.cells(1, .backward, of: first).isEmpty { previous = first }
+            if cursor != nil, let first, try await !reader.cells(1, .backward, of: first).cells.isEmpty { previous = first }
         case .backward:
-            if found.count > limit { previous = first }
-            if cursor != nil, let last, try await !reader.cells(1, .forward, of: last).isEmpty { next = last }
+            if !isWhole { previous = first }
+            if cursor != nil, let last, try await !reader.cells(1, .forward, of: last).cells.isEmpty { next = last }
         }
     }
 }
