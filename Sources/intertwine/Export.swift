@@ -75,25 +75,22 @@ struct ExportEvents: AsyncParsableCommand {
 
     func run() async throws {
         guard since >= 0 else { throw ValidationError("--since takes a marker of an earlier export") }
-        guard let ledger = try await options.configuration().existingLedger() else { return }
+        // Two statements: Swift 6.3 crashes while it optimises them as one.
+        let configuration = try await options.configuration()
+        guard let ledger = try configuration.existingLedger() else { return }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
         var marker = since
         while true {
             let events = try await ledger.events(after: marker, limit: Self.batch)
             guard let last = events.last else { return }
-            try Self.put(events, by: encoder)
+            var lines = Data()
+            for event in events {
+                lines += try encoder.encode(Row(event))
+                lines.append(0x0A)
+            }
+            try Output.put(lines)
             marker = last.marker
         }
-    }
-
-    /// Apart from what waits: Swift 6.3 crashes while it optimises both in one function.
-    private static func put(_ events: [RecordedEvent], by encoder: JSONEncoder) throws {
-        var lines = Data()
-        for event in events {
-            lines += try encoder.encode(Row(event))
-            lines.append(0x0A)
-        }
-        try Output.put(lines)
     }
 }
