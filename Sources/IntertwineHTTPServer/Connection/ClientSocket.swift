@@ -4,8 +4,8 @@ internal import IntertwineEventLoop
 
 /// A connection's side of the kernel: its descriptor, what that is watched for, the timer, and what waits to be sent.
 struct ClientSocket {
-    /// Bodies above this size are sent from where they lie instead of being copied into the stage.
-    private static let copyLimit = 64 * 1024
+    /// Bodies above this size are sent at once, so that they are not copied where more comes behind them.
+    private static let stageLimit = 64 * 1024
     /// A client that takes as fast as it is sent has no more than this of a body before the other connections have their turn.
     private static let bytesPerTurn = 1 << 20
 
@@ -84,10 +84,12 @@ struct ClientSocket {
     mutating func append(_ body: BodyContent, _ part: Range<Int>) -> Bool {
         let part = part.clamped(to: 0..<body.count)
         switch body {
-        case .bytes(let bytes) where part.count <= Self.copyLimit:
-            bytes.withUnsafeBytes { worker.stage.append(UnsafeRawBufferPointer(rebasing: $0[part])) }
+        case .bytes(let bytes) where part.count <= Self.stageLimit:
+            worker.stage.append(bytes, part)
             return true
-        case .bytes(let bytes) where output.isEmpty: return append(bytes, part)
+        case .bytes(let bytes) where worker.stage.lent == nil:
+            defer { worker.stage.clear() }
+            return sendStaged(and: bytes, part)
         case .bytes, .file:
             if part.isEmpty { return true }
             // What is staged leaves in one packet with the beginning of the body.
@@ -99,30 +101,31 @@ struct ClientSocket {
         }
     }
 
-    private mutating func append(_ bytes: [UInt8], _ part: Range<Int>) -> Bool {
-        let stage = worker.stage
-        let first = part.prefix(Self.bytesPerTurn)
-        let sent = bytes.withUnsafeBytes { send(stage.bytes, UnsafeRawBufferPointer(rebasing: $0[first])) }
-        defer { stage.clear() }
-        if sent < 0 { return false }
-        let staged = stage.count
-        if sent < staged { hold(.bytes(Array(stage.bytes[sent...])), 0..<(staged - sent)) }
-        let start = part.lowerBound + max(0, sent - staged)
-        if start < part.upperBound { hold(.bytes(bytes), start..<part.upperBound) }
-        return true
-    }
-
     /// Sends what is staged, and keeps what the kernel does not take. False where the connection is broken.
     ///
-    /// - Parameter followed: whether more is sent at once.
+    /// - Parameter followed: whether something follows at once, be it the connection's end: the last bytes then leave together with that.
     mutating func flush(followed: Bool = false) -> Bool {
         let stage = worker.stage
         if stage.count == 0 { return true }
         defer { stage.clear() }
         let flags = followed ? Int32(MSG_MORE) : 0
+        if let lent = stage.lent { return sendStaged(and: lent.body, lent.part, flags) }
         let sent = output.isEmpty ? send(stage.bytes, UnsafeRawBufferPointer(start: nil, count: 0), flags) : 0
         if sent >= 0, sent < stage.count { hold(.bytes(Array(stage.bytes[sent...])), 0..<(stage.count - sent)) }
         return sent >= 0
+    }
+
+    /// Sends what is staged with a body behind it, which lies elsewhere, and keeps what the kernel does not take. The caller clears the
+    /// stage. False where the connection is broken.
+    private mutating func sendStaged(and body: [UInt8], _ part: Range<Int>, _ flags: Int32 = 0) -> Bool {
+        let staged = worker.stage.bytes
+        let first = part.prefix(Self.bytesPerTurn)
+        let sent = output.isEmpty ? body.withUnsafeBytes { send(staged, UnsafeRawBufferPointer(rebasing: $0[first]), flags) } : 0
+        if sent < 0 { return false }
+        if sent < staged.count { hold(.bytes(Array(staged[sent...])), 0..<(staged.count - sent)) }
+        let start = part.lowerBound + max(0, sent - staged.count)
+        if start < part.upperBound { hold(.bytes(body), start..<part.upperBound) }
+        return true
     }
 
     /// Sends of what waits as much as the kernel takes, within one turn. False where the connection is broken.

@@ -1,12 +1,16 @@
 internal import IntertwineEventLoop
 
 /// One connection of a client, from being accepted to being closed. Confined to its worker's loop. ``ConnectionState`` decides what is to be
-/// done, ``ClientSocket`` brings it to the kernel, and ``Exchange`` to the handler. What passes between the three is one file's, so that nobody
-/// else sees any of it: that makes it a long one.
+/// done, ``ClientSocket`` brings it to the kernel, and ``Exchange`` to the handler. Here stands what it does with bytes, time and its end; what
+/// it does with requests, once their heads are read, stands in a file of its own, which shares ``state`` and ``exchange`` with this one and
+/// with nobody else.
 ///
 /// While it is idle it owns no buffer and no parser; it borrows the worker's and keeps them only while a message is incomplete.
 final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
-    // Safety of @unchecked: all variables are touched on the worker's loop only; other threads merely pass the reference back to it.
+    // Safety of @unchecked: `worker` and `peer` are constants and Sendable, and the only members that others than the loop read: tasks and the
+    // threads of stores, through `Exchange`, to find the way back. Everything else is touched on the worker's loop alone: it is made there
+    // (`Worker.adopt`), and is called by the loop itself (events, timers), by the worker, and by exchanges and streams from what they have the
+    // loop execute. The loop is serial, so no two of these run at once.
 
     /// After so many bytes of answers to requests that came together, the other connections have their turn.
     private static let bytesPerTurn = 1 << 20
@@ -15,14 +19,14 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
     let peer: PeerAddress
     /// The place in the worker's list.
     var index = 0
-    private var state: ConnectionState
+    var state: ConnectionState
     private var socket: ClientSocket
     /// Bytes received that could not be used up: a part of a head, or requests behind one that is being answered.
     private var held: [UInt8] = []
     /// The parser that has read a part of a head.
     private var parser: HeadParser?
     /// The request that is answered later.
-    private var exchange: Exchange?
+    var exchange: Exchange?
     /// The answer that goes on, behind which no other comes.
     private var pushed: PushedStream?
 
@@ -84,7 +88,7 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
     /// Brings what was decided to the kernel: sends what is staged, closes what is over, watches and waits for what is next. The last
     /// thing whenever the connection was at work, closed or not: nothing may be left in the worker's stage for the next one to send.
     func settle() {
-        flush()
+        flush(isEnd: state.phase == .closing)
         if state.phase == .closing, !isSending { finishClosing() }
         if isClosed { return }
         if state.phase == .head, state.peerHasClosed, !isSending {
@@ -189,7 +193,7 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
     }
 
     /// Goes on with what has been received before.
-    private func consumeHeld() {
+    func consumeHeld() {
         if held.isEmpty { return }
         let bytes = held
         held = []
@@ -267,121 +271,6 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
         if let exchange, exchange.cancelsOnPeerClose, !exchange.cancel() { close() }
     }
 
-    // MARK: Requests
-
-    /// A head is complete: answers it at once, or makes an exchange of it. The answer is whether the parser has been kept.
-    private func receive(_ parser: HeadParser, _ bytes: UnsafeBufferPointer<UInt8>, behind rest: UnsafeBufferPointer<UInt8>) -> Bool {
-        let head: ParsedHead
-        do {
-            head = try ParsedHead(parser, bytes, worker.requestID)
-        } catch {
-            refuse(ProblemDetails(error), parser.readMethod(in: bytes), bytes)
-            return false
-        }
-        if worker.isRefusing {
-            refuse(ProblemDetails(status: 503, detail: "The service is stopping."), head.method, bytes)
-            return false
-        }
-        if head.isPlain {
-            let view = head.view(of: bytes)
-            if let finished = worker.handler.finished(for: view) {
-                let closes = mustClose(after: head.framing) || finished.closesConnection
-                let (status, sent) = serve(finished, head, bytes, closing: closes)
-                let trace = worker.observer?.wantsTraces == true ? RequestTrace(view, name: head.name) : nil
-                observe(head.method, finished.route, status: status, sent, since: worker.loop.now, trace)
-                if closes { beginClosing() }
-                return false
-            }
-            if let deferred = worker.handler.deferred(for: view, peer: peer) {
-                let exchange = begin(head, bytes, rest)
-                expectAnswer(of: exchange)
-                exchange.start(deferred)
-                return true
-            }
-        }
-        let exchange = begin(head, bytes, rest)
-        if let answer = head.ownAnswer(to: bytes, methods: (worker.configuration.methods, worker.allowedMethods)) {
-            exchange.refuse(with: answer)
-        } else {
-            follow(exchange.plan(), exchange)
-        }
-        return true
-    }
-
-    private func begin(_ head: ParsedHead, _ bytes: UnsafeBufferPointer<UInt8>, _ rest: UnsafeBufferPointer<UInt8>) -> Exchange {
-        let exchange = Exchange(head, bytes, on: self)
-        self.exchange = exchange
-        state.beginRequest(head.framing, behindHead: rest, worker.limits)
-        return exchange
-    }
-
-    private func follow(_ plan: RequestPlan, _ exchange: Exchange) {
-        let limit = plan.bodyLimit ?? worker.configuration.bodyLimit
-        state.limitBody(to: limit)
-        switch plan.decision {
-        case .answer(let response): exchange.answerEarly(response)
-        case .accept(let streamsBody, _):
-            if let length = state.body.missing, length > limit {
-                exchange.bodyIsTooLong(limit: limit)
-                return
-            }
-            if state.body.isComplete {
-                expectAnswer(of: exchange)
-                exchange.bodyIsComplete()
-                return
-            }
-            if worker.bodies.isUsedUp {
-                exchange.refuseForNow()
-                return
-            }
-            if state.acceptBody() { worker.stage.append("HTTP/1.1 100 Continue\r\n\r\n") }
-            if streamsBody { exchange.startStreaming() }
-        }
-    }
-
-    /// Nothing is left to read of the request: what is awaited is the handler's answer.
-    private func expectAnswer(of exchange: Exchange) {
-        state.respond(by: exchange.answerDue)
-    }
-
-    private func finishBody() {
-        guard let exchange else { return }
-        if state.body.isDiscarding {
-            finishAnswer(closing: false)
-        } else {
-            expectAnswer(of: exchange)
-            exchange.bodyIsComplete()
-        }
-    }
-
-    private func failBody(_ error: HTTPParseError) {
-        guard let exchange else { return }
-        exchange.abandon()
-        if state.isAnswered {
-            beginClosing(lingering: true)
-        } else {
-            refuse(ProblemDetails(error), exchange)
-        }
-    }
-
-    /// The handler has room for more of the body.
-    func resumeBody(of exchange: Exchange) {
-        guard serves(exchange), state.body.isPaused else { return }
-        state.resumeBody()
-        consumeHeld()
-        settle()
-    }
-
-    /// The answer is complete: the connection goes on to the rest of the body, to the next request, or to its end.
-    func finishAnswer(closing: Bool) {
-        if closing {
-            beginClosing(lingering: !state.body.isComplete)
-        } else if state.finishAnswer() {
-            exchange.map { worker.giveBack($0.head.parser) }
-            exchange = nil
-        }
-    }
-
     /// After something happened outside of reading: serves what has been received meanwhile.
     func goOn() {
         state.waitForTurn(false)
@@ -389,26 +278,7 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
         settle()
     }
 
-    // MARK: Answers
-
-    /// Stages a finished answer in the form this request asks for.
-    ///
-    /// - Returns: the status and the number of bytes.
-    func serve(
-        _ finished: FinishedResponse, _ head: ParsedHead, _ bytes: UnsafeBufferPointer<UInt8>, closing: Bool
-    ) -> (status: Int, bytes: Int) {
-        let selection = finished.selection(for: head.view(of: bytes))
-        let sent = worker.stage(selection.head, head.name, in: bytes, closing: closing, announcing: head.framing.announcesKeepAlive)
-        guard let body = selection.body else { return (selection.status, sent) }
-        append(body, selection.part)
-        return (selection.status, sent + selection.part.count)
-    }
-
-    /// Stages the head of a streamed answer. The answer is how many bytes it has.
-    func beginStreaming(_ answer: EncodedHead, _ head: ParsedHead, _ bytes: UnsafeBufferPointer<UInt8>, closing: Bool) -> Int {
-        state.beginStreaming()
-        return worker.stage(answer, head.name, in: bytes, closing: closing, announcing: head.framing.announcesKeepAlive)
-    }
+    // MARK: Sending
 
     /// Puts a part of a body behind what is staged.
     func append(_ body: BodyContent, _ part: Range<Int>) {
@@ -416,8 +286,10 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
     }
 
     /// Sends what is staged, and keeps what the kernel does not take.
-    func flush() {
-        if isClosed { worker.stage.clear() } else if !socket.flush() { close() }
+    ///
+    /// - Parameter isEnd: whether the connection's end follows at once.
+    func flush(isEnd: Bool = false) {
+        if isClosed { worker.stage.clear() } else if !socket.flush(followed: isEnd) { close() }
     }
 
     private func sendWaiting() {
@@ -427,34 +299,6 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
         }
         if hasRoom { exchange?.resumeWriting() }
         if !isSending, state.canConsume { consumeHeld() }
-    }
-
-    /// Answers for the last time on this connection: what cannot be understood, or took too long.
-    func refuse(_ problem: ProblemDetails, _ exchange: Exchange) {
-        exchange.withBytes { refuse(problem, exchange.head.method, $0) }
-    }
-
-    /// - Parameters:
-    ///   - method: nil where not even that has been read.
-    ///   - bytes: what has come of the request.
-    private func refuse(_ problem: ProblemDetails, _ method: RequestMethod?, _ bytes: UnsafeBufferPointer<UInt8>) {
-        let name = exchange?.head.name ?? worker.requestID.make()
-        let sent = worker.stage(problem, name, in: bytes, hasBody: method != .head)
-        if let exchange {
-            exchange.observe(status: problem.status, sent)
-        } else {
-            worker.handler.refused(method, peer: peer, status: problem.status)
-            let trace = worker.observer?.wantsTraces == true ? RequestTrace(unread: name) : nil
-            observe(method, nil, status: problem.status, sent, since: worker.loop.now, trace)
-        }
-        beginClosing(lingering: true)
-    }
-
-    func observe(_ method: RequestMethod?, _ route: String?, status: Int, _ sent: Int, since begun: LoopInstant, _ trace: RequestTrace?) {
-        guard let observer = worker.observer else { return }
-        let nanoseconds = LoopInstant.now().nanoseconds &- begun.nanoseconds
-        observer.requestFinished(
-            RequestRecord(method: method, route: route, status: status, bytes: sent, nanoseconds: nanoseconds, peer: peer, trace: trace))
     }
 
     // MARK: An answer that goes on

@@ -3,7 +3,9 @@ internal import IntertwineEventLoop
 
 /// A request that is answered later: what is kept of it until then, and its handler, which gets the body and says the answer.
 final class Exchange: @unchecked Sendable {
-    // Safety of @unchecked: all variables are touched on the connection's loop only; tasks merely pass the reference back to it.
+    // Safety of @unchecked: the constants are Sendable, and through them alone the handler's task, and whoever brings a deferred answer, find
+    // the loop: what they have to say they have `worker.loop` execute. The variables are touched there alone: by the connection, which is
+    // confined to the loop, and by those closures. The end of an exchange may come on any thread, and touches nothing but counts of references.
 
     /// How the body of a streamed answer is delimited.
     private enum StreamFraming {

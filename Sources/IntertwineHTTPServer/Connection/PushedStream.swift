@@ -6,7 +6,9 @@ internal import Synchronization
 ///
 /// A client that does not take what it is sent is cut off: what waits for it is bounded, and so is the time.
 public final class PushedStream: @unchecked Sendable {
-    // Safety of @unchecked: the constants are Sendable, the atomic is one, and `connection` is touched on the worker's loop only.
+    // Safety of @unchecked: the constants are Sendable, and `isOver`, which any thread reads, is an atomic. `connection` is touched on the
+    // worker's loop alone: set when the exchange hands over, read by `write`, which `send` has the loop execute, and cleared by `end`, which the
+    // connection calls there.
 
     /// Bytes that may still wait for a client when the next are sent.
     private static let waitingLimit = 64 * 1024

@@ -6,7 +6,10 @@ internal import Synchronization
 
 /// One event loop with what its connections share: buffers, parsers, the date. Everything here happens on the loop.
 final class Worker: @unchecked Sendable {
-    // Safety of @unchecked: the constants are Sendable, the atomic is one, and all other variables are touched on the loop only.
+    // Safety of @unchecked: of the constants, settings, handler, observer, census and allowance are Sendable, and `load` is an atomic: acceptors
+    // of other loops read those. `scratch`, `stage`, `date`, `requestID` and the variables are the loop's: connections touch them, which are
+    // confined to it, and acceptors and the server in what they have the loop execute. All are made before the loop is given its first work,
+    // which comes through the loop's lock.
 
     let loop: EventLoop
     let configuration: HTTPServerConfiguration

@@ -1,10 +1,18 @@
 internal import Glibc
 
 /// Bytes on their way out, gathered so that a batch of answers leaves in one call. Each loop has one and uses it over and over.
+///
+/// The body of the last answer is not copied but lent, as most answers leave alone: the kernel takes it from where it lies. Where more comes
+/// behind it, it is copied after all.
 final class OutputBuffer {
+    /// Shorter bodies are copied at once, which costs less than a second stretch of memory costs the kernel.
+    private static let shortest = 4 * 1024
+
     private var storage: UnsafeMutableRawPointer
     private var capacity: Int
-    private(set) var count = 0
+    private var stored = 0
+    /// What stands behind ``bytes``.
+    private(set) var lent: (body: [UInt8], part: Range<Int>)?
 
     init(capacity: Int) {
         self.capacity = max(1024, capacity)
@@ -15,14 +23,27 @@ final class OutputBuffer {
         storage.deallocate()
     }
 
-    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: storage, count: count) }
+    /// All bytes, those that are lent among them.
+    var count: Int { stored + (lent?.part.count ?? 0) }
 
-    func clear() { count = 0 }
+    /// Those that lie here.
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: storage, count: stored) }
+
+    func clear() {
+        stored = 0
+        lent = nil
+    }
 
     func append(_ bytes: UnsafeRawBufferPointer) {
-        reserve(bytes.count)
-        if let source = bytes.baseAddress, bytes.count > 0 { memcpy(storage + count, source, bytes.count) }
-        count += bytes.count
+        copyLent()
+        store(bytes)
+    }
+
+    /// A part of a body, which has to lie within it.
+    func append(_ body: [UInt8], _ part: Range<Int>) {
+        copyLent()
+        lent = (body, part)
+        if part.count < Self.shortest { copyLent() }
     }
 
     func append(_ bytes: [UInt8]) {
@@ -40,16 +61,28 @@ final class OutputBuffer {
 
     /// Overwrites bytes that were appended before, as far as they lie in the buffer.
     func replace(at offset: Int, with bytes: UnsafeRawBufferPointer) {
-        guard offset >= 0, offset + bytes.count <= count, let source = bytes.baseAddress else { return }
+        guard offset >= 0, offset + bytes.count <= stored, let source = bytes.baseAddress else { return }
         memcpy(storage + offset, source, bytes.count)
     }
 
+    private func copyLent() {
+        guard let (body, part) = lent else { return }
+        lent = nil
+        body.withUnsafeBytes { store(UnsafeRawBufferPointer(rebasing: $0[part])) }
+    }
+
+    private func store(_ bytes: UnsafeRawBufferPointer) {
+        reserve(bytes.count)
+        if let source = bytes.baseAddress, bytes.count > 0 { memcpy(storage + stored, source, bytes.count) }
+        stored += bytes.count
+    }
+
     private func reserve(_ more: Int) {
-        let needed = count + more
+        let needed = stored + more
         if needed <= capacity { return }
         let larger = max(needed, capacity * 2)
         let moved = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 16)
-        memcpy(moved, storage, count)
+        memcpy(moved, storage, stored)
         storage.deallocate()
         storage = moved
         capacity = larger

@@ -1,0 +1,166 @@
+internal import IntertwineEventLoop
+
+/// What a connection does with requests: from a head that is complete to an answer that is staged.
+extension Connection {
+    /// A head is complete: answers it at once, or makes an exchange of it. The answer is whether the parser has been kept.
+    func receive(_ parser: HeadParser, _ bytes: UnsafeBufferPointer<UInt8>, behind rest: UnsafeBufferPointer<UInt8>) -> Bool {
+        let head: ParsedHead
+        do {
+            head = try ParsedHead(parser, bytes, worker.requestID)
+        } catch {
+            refuse(ProblemDetails(error), parser.readMethod(in: bytes), bytes)
+            return false
+        }
+        if worker.isRefusing {
+            refuse(ProblemDetails(status: 503, detail: "The service is stopping."), head.method, bytes)
+            return false
+        }
+        if head.isPlain {
+            let view = head.view(of: bytes)
+            if let finished = worker.handler.finished(for: view) {
+                let closes = mustClose(after: head.framing) || finished.closesConnection
+                let (status, sent) = serve(finished, head, bytes, closing: closes)
+                let trace = worker.observer?.wantsTraces == true ? RequestTrace(view, name: head.name) : nil
+                observe(head.method, finished.route, status: status, sent, since: worker.loop.now, trace)
+                if closes { beginClosing() }
+                return false
+            }
+            if let deferred = worker.handler.deferred(for: view, peer: peer) {
+                let exchange = begin(head, bytes, rest)
+                expectAnswer(of: exchange)
+                exchange.start(deferred)
+                return true
+            }
+        }
+        let exchange = begin(head, bytes, rest)
+        if let answer = head.ownAnswer(to: bytes, methods: (worker.configuration.methods, worker.allowedMethods)) {
+            exchange.refuse(with: answer)
+        } else {
+            follow(exchange.plan(), exchange)
+        }
+        return true
+    }
+
+    private func begin(_ head: ParsedHead, _ bytes: UnsafeBufferPointer<UInt8>, _ rest: UnsafeBufferPointer<UInt8>) -> Exchange {
+        let exchange = Exchange(head, bytes, on: self)
+        self.exchange = exchange
+        state.beginRequest(head.framing, behindHead: rest, worker.limits)
+        return exchange
+    }
+
+    private func follow(_ plan: RequestPlan, _ exchange: Exchange) {
+        let limit = plan.bodyLimit ?? worker.configuration.bodyLimit
+        state.limitBody(to: limit)
+        switch plan.decision {
+        case .answer(let response): exchange.answerEarly(response)
+        case .accept(let streamsBody, _):
+            if let length = state.body.missing, length > limit {
+                exchange.bodyIsTooLong(limit: limit)
+                return
+            }
+            if state.body.isComplete {
+                expectAnswer(of: exchange)
+                exchange.bodyIsComplete()
+                return
+            }
+            if worker.bodies.isUsedUp {
+                exchange.refuseForNow()
+                return
+            }
+            if state.acceptBody() { worker.stage.append("HTTP/1.1 100 Continue\r\n\r\n") }
+            if streamsBody { exchange.startStreaming() }
+        }
+    }
+
+    /// Nothing is left to read of the request: what is awaited is the handler's answer.
+    private func expectAnswer(of exchange: Exchange) {
+        state.respond(by: exchange.answerDue)
+    }
+
+    func finishBody() {
+        guard let exchange else { return }
+        if state.body.isDiscarding {
+            finishAnswer(closing: false)
+        } else {
+            expectAnswer(of: exchange)
+            exchange.bodyIsComplete()
+        }
+    }
+
+    func failBody(_ error: HTTPParseError) {
+        guard let exchange else { return }
+        exchange.abandon()
+        if state.isAnswered {
+            beginClosing(lingering: true)
+        } else {
+            refuse(ProblemDetails(error), exchange)
+        }
+    }
+
+    /// The handler has room for more of the body.
+    func resumeBody(of exchange: Exchange) {
+        guard serves(exchange), state.body.isPaused else { return }
+        state.resumeBody()
+        consumeHeld()
+        settle()
+    }
+
+    /// The answer is complete: the connection goes on to the rest of the body, to the next request, or to its end.
+    func finishAnswer(closing: Bool) {
+        if closing {
+            beginClosing(lingering: !state.body.isComplete)
+        } else if state.finishAnswer() {
+            exchange.map { worker.giveBack($0.head.parser) }
+            exchange = nil
+        }
+    }
+
+    // MARK: Answers
+
+    /// Stages a finished answer in the form this request asks for.
+    ///
+    /// - Returns: the status and the number of bytes.
+    func serve(
+        _ finished: FinishedResponse, _ head: ParsedHead, _ bytes: UnsafeBufferPointer<UInt8>, closing: Bool
+    ) -> (status: Int, bytes: Int) {
+        let selection = finished.selection(for: head.view(of: bytes))
+        let sent = worker.stage(selection.head, head.name, in: bytes, closing: closing, announcing: head.framing.announcesKeepAlive)
+        guard let body = selection.body else { return (selection.status, sent) }
+        append(body, selection.part)
+        return (selection.status, sent + selection.part.count)
+    }
+
+    /// Stages the head of a streamed answer. The answer is how many bytes it has.
+    func beginStreaming(_ answer: EncodedHead, _ head: ParsedHead, _ bytes: UnsafeBufferPointer<UInt8>, closing: Bool) -> Int {
+        state.beginStreaming()
+        return worker.stage(answer, head.name, in: bytes, closing: closing, announcing: head.framing.announcesKeepAlive)
+    }
+
+    /// Answers for the last time on this connection: what cannot be understood, or took too long.
+    func refuse(_ problem: ProblemDetails, _ exchange: Exchange) {
+        exchange.withBytes { refuse(problem, exchange.head.method, $0) }
+    }
+
+    /// - Parameters:
+    ///   - method: nil where not even that has been read.
+    ///   - bytes: what has come of the request.
+    func refuse(_ problem: ProblemDetails, _ method: RequestMethod?, _ bytes: UnsafeBufferPointer<UInt8>) {
+        let name = exchange?.head.name ?? worker.requestID.make()
+        let sent = worker.stage(problem, name, in: bytes, hasBody: method != .head)
+        if let exchange {
+            exchange.observe(status: problem.status, sent)
+        } else {
+            worker.handler.refused(method, peer: peer, status: problem.status)
+            let trace = worker.observer?.wantsTraces == true ? RequestTrace(unread: name) : nil
+            observe(method, nil, status: problem.status, sent, since: worker.loop.now, trace)
+        }
+        beginClosing(lingering: true)
+    }
+
+    func observe(_ method: RequestMethod?, _ route: String?, status: Int, _ sent: Int, since begun: LoopInstant, _ trace: RequestTrace?) {
+        guard let observer = worker.observer else { return }
+        let nanoseconds = LoopInstant.now().nanoseconds &- begun.nanoseconds
+        observer.requestFinished(
+            RequestRecord(method: method, route: route, status: status, bytes: sent, nanoseconds: nanoseconds, peer: peer, trace: trace))
+    }
+}
