@@ -27,7 +27,8 @@ extension FeedService {
     ) throws -> FeedService {
         // Whoever reads the log or an answer may go; serving goes on.
         signal(SIGPIPE, SIG_IGN)
-        try FileDescriptors.require(FileDescriptors.ofStores, later: FileDescriptors.ofServing)
+        // All that serving takes as well: workers begin while the rest is made, and would say that there is nothing left for them.
+        try FileDescriptors.require(FileDescriptors.ofStores + FileDescriptors.ofServing)
         let clock: @Sendable () -> Int64 = extensions.clock ?? WallClock.now
         let telemetry = telemetry ?? Telemetry(configuration.log)
         let state = ServiceState()

@@ -12,9 +12,8 @@ enum FileDescriptors {
     /// Makes sure that so many more can be opened: what waits for connections, events and signals ends the process without a word where it
     /// gets none.
     ///
-    /// - Parameter later: what will be needed besides, once these are open.
     /// - Throws: `ConfigurationError` with what to do.
-    static func require(_ count: Int, later: Int = 0) throws {
+    static func require(_ count: Int) throws {
         var opened: [Int32] = []
         defer { for descriptor in opened { close(descriptor) } }
         for _ in 0..<count {
@@ -22,7 +21,7 @@ enum FileDescriptors {
             guard descriptor >= 0 else {
                 var limit = rlimit()
                 getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-                let needed = Int(clamping: limit.rlim_cur) + count - opened.count + later
+                let needed = Int(clamping: limit.rlim_cur) + count - opened.count
                 throw ConfigurationError(
                     "the process may open \(limit.rlim_cur) files at once; to serve it needs \(needed) and one for each client (ulimit -n)")
             }
