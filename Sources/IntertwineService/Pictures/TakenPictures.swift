@@ -6,8 +6,8 @@ internal import Synchronization
 
 /// The pictures of items that are taken down: they are gone with them, from whatever page their URLs were taken.
 ///
-/// What the items' fields led to is known to the store. It is asked where that has changed, four times a second at the most; until it has answered, and
-/// where it does not, what it said before holds.
+/// What the items' fields led to is known to the store. It is asked where that has changed, four times a second at the most. Whoever finds it
+/// so waits for the answer, but not for a store that sleeps: until it has answered, and where it does not, what it said before holds.
 final class TakenPictures: Sendable {
     private struct State {
         var sources: Set<String> = []
@@ -17,6 +17,8 @@ final class TakenPictures: Sendable {
     }
 
     private static let interval = Duration.milliseconds(250)
+    /// How long a picture waits for what the store says.
+    private static let patience = Duration.milliseconds(500)
 
     private let store: (any ItemStore)?
     private let logger: Logger
@@ -38,7 +40,17 @@ final class TakenPictures: Sendable {
     /// Whether a picture is gone.
     func contains(_ source: String) async -> Bool {
         if let known = known(source) { return known }
-        await look()
+        let (ends, end) = AsyncStream.makeStream(of: Void.self)
+        Task {
+            await look()
+            end.finish()
+        }
+        let timer = Task {
+            try? await Task.sleep(for: Self.patience)
+            end.finish()
+        }
+        for await _ in ends {}
+        timer.cancel()
         return state.withLock { $0.sources.contains(source) }
     }
 
