@@ -3,7 +3,7 @@ internal import IntertwineDeclarations
 internal import IntertwineFeed
 internal import IntertwinePostgreSQL
 internal import IntertwinePrimitives
-internal import IntertwineStorage
+package import IntertwineStorage
 
 /// `store.*`: the files that the service keeps.
 public struct StoreSettings: Sendable {
@@ -81,6 +81,14 @@ public struct StoreSettings: Sendable {
 
     private var dataFolder: URL {
         PostgresAddress.isAddress(database) ? URL(fileURLWithPath: folder) : URL(fileURLWithPath: database).deletingLastPathComponent()
+    }
+
+    /// Where the items are, as ``database`` says.
+    ///
+    /// - Throws: `StoreError.unusable` where it is an address that cannot be read.
+    package func items() throws(StoreError) -> any ItemLocation {
+        guard PostgresAddress.isAddress(database) else { return ItemFile(database) }
+        return PostgresItems(try PostgresAddress(database), companions: path(of: "items"))
     }
 }
 
