@@ -56,12 +56,16 @@ export class EventStreamParser {
   }
 }
 
-/** The events of an answer's body as they come. Ends where the body does, throws where it breaks off. */
-export async function* events(response, parser) {
+/**
+ * The events of an answer's body as they come. Ends where the body does or nothing comes for so many milliseconds, throws where it breaks off:
+ * the service says something every 15 seconds.
+ */
+export async function* events(response, parser, silence) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   try {
     for (;;) {
-      const { done, value } = await reader.read();
+      const timer = setTimeout(() => reader.cancel().catch(() => {}), silence);
+      const { done, value } = await reader.read().finally(() => clearTimeout(timer));
       if (done) return;
       yield* parser.receive(value);
     }

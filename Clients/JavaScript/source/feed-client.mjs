@@ -9,6 +9,11 @@ const patience = 60;
 const noEntry = { answered() {}, ended() {} };
 const noJournal = { begin: () => noEntry };
 
+/** The UTF-8 of a text as `fetch` takes it: a character for each byte. */
+function bytes(text) {
+  return String.fromCharCode(...new TextEncoder().encode(text));
+}
+
 export class FeedClient {
   /** Answers with an entity tag, by their URLs, the one that nobody has asked for the longest first. */
   #known = new Map();
@@ -115,7 +120,7 @@ export class FeedClient {
 
   /** The fields of every request. */
   fields(headers = {}) {
-    return { ...this.headers, ...headers, ...(this.viewer === null ? {} : { [this.viewerHeader]: this.viewer }) };
+    return { ...this.headers, ...headers, ...(this.viewer === null ? {} : { [this.viewerHeader]: bytes(this.viewer) }) };
   }
 
   async #once(href, { method = "GET", headers = {}, body, key, owner, slot, keepalive = false, signal, fetch = this.fetch }) {

@@ -7,6 +7,16 @@ import { Limit } from "./limit.mjs";
 /** So long the page rests before the stream is opened for what is shown by now. */
 const settle = 400;
 
+/** The answer in an event; null where there is none. */
+function read(data) {
+  try {
+    const answer = JSON.parse(data);
+    return typeof answer === "object" ? answer : null;
+  } catch {
+    return null;
+  }
+}
+
 export class FeedUpdates {
   /** Whether the service tells of changes as they happen; false once it has answered that it does not. */
   isLive = true;
@@ -22,9 +32,11 @@ export class FeedUpdates {
   /**
    * - shown(): the indices, first and last, of the entries that are seen.
    * - interval: so many milliseconds pass between two questions where the service is asked.
+   * - patience: so many milliseconds may pass before a stream begins. A proxy may hold it back: the service is asked then.
+   * - silence: so many may pass with nothing on it. Connections are lost without a word: it is opened anew then.
    */
-  constructor({ list, client = list.pages.client, shown, interval = 10_000, isLive = true }) {
-    Object.assign(this, { list, client, shown, interval, isLive });
+  constructor({ list, client = list.pages.client, shown, interval = 10_000, patience = 10_000, silence = 40_000, isLive = true }) {
+    Object.assign(this, { list, client, shown, interval, patience, silence, isLive });
     // A question that is under way may be older than what the list does not know.
     list.addEventListener("outdated", async () => {
       await this.#isAsking;
@@ -107,9 +119,13 @@ export class FeedUpdates {
     this.isListening = true;
     this.#range = range;
     try {
-      for await (const { data } of events(response, parser)) {
+      for await (const { data } of events(response, parser, this.silence)) {
+        const answer = read(data);
+        // What cannot be understood is no stream: the service is asked.
+        if (answer === null) count = null;
+        if (answer === null || pages !== this.list.pages) break;
         count += 1;
-        if (pages !== this.list.pages || !(await this.#heard(data))) break;
+        if (!(await this.#heard(answer))) break;
       }
     } catch {
       // It broke off, or is not wanted any more.
@@ -125,29 +141,27 @@ export class FeedUpdates {
     // What has been heard is in the list: `since` says where to go on, and no `Last-Event-ID` need.
     const headers = this.client.fields({ Accept: "text/event-stream, application/json;q=0.5" });
     const url = this.client.resolve(`${pages.changesHref}?since=${range.since.join(",")}`);
+    const opening = new Limit([signal]);
+    const timer = setTimeout(() => opening.end(), this.patience);
     try {
       const { fetch } = this.client;
-      const response = await fetch(url, { headers, signal, cache: "no-store" });
+      const response = await fetch(url, { headers, signal: opening.signal, cache: "no-store" });
       const isStream = /^text\/event-stream\b/i.test(response.headers.get("content-type") ?? "");
       if (response.ok && isStream && response.body !== null) return response;
       response.body?.cancel().catch(() => {});
       if (response.status < 500 && response.status !== 429) this.isLive = false;
     } catch {
       // The service is away: whoever asks next finds out how far.
+    } finally {
+      clearTimeout(timer);
     }
     return null;
   }
 
   /** Answers whether the stream goes on from what it has told. */
-  async #heard(data) {
-    let answer;
-    try {
-      answer = JSON.parse(data);
-    } catch {
-      return false;
-    }
+  async #heard(answer) {
     // It says that something has happened, and not what: that is asked for.
-    if (!Array.isArray(answer?.pages) && !answer?.reload) {
+    if (!Array.isArray(answer.pages) && !answer.reload) {
       await this.ask();
       return true;
     }

@@ -132,7 +132,7 @@ export class FeedList extends EventTarget {
 
 export class FeedUpdates {
   readonly isLive: boolean; readonly isListening: boolean;
-  constructor(options: { list: FeedList; client?: FeedClient; shown: () => Range; interval?: number; isLive?: boolean });
+  constructor(options: { list: FeedList; client?: FeedClient; shown: () => Range; interval?: number; patience?: number; silence?: number; isLive?: boolean });
   ask(): Promise<void>;
   moved(): void;
   close(): void;

@@ -298,6 +298,38 @@ test("follows by a stream where there is one, and goes on where it broke off", (
   ]);
 }));
 
+test("asks where a proxy holds the stream back", () => against([
+  ways.answer(page("user:a")), ways.silent, ways.answer({ reload: true }), ways.answer(page("user:b")), ways.silent,
+], async (client, server) => {
+  const list = new FeedList(client, "feed");
+  await list.loadNext();
+  const updates = new FeedUpdates({ list, shown: () => ({ first: 0, last: 0 }), interval: 10, patience: 50 });
+  for (const until = Date.now() + 30_000; server.requests.length < 5 && Date.now() < until;) await new Promise((done) => setTimeout(done, 5));
+  updates.close();
+  assert.deepEqual(list.entries.map(({ cell }) => cell.id), ["user:b"]);
+  assert.equal(updates.isLive, true, "the way may be another one the next time");
+}));
+
+test("opens a stream anew that is silent, and asks where it cannot be understood", () => against([
+  ways.answer(page("user:a")),
+  (_, response) => response.writeHead(200, { "Content-Type": "text/event-stream" }).write("retry: 1\n\n:\n\n"),
+  (_, response) => response.writeHead(200, { "Content-Type": "text/event-stream" }).end("data: {oops\n\n"),
+  ways.answer({ reload: true }), ways.answer(page("user:b")),
+], async (client, server) => {
+  const list = new FeedList(client, "feed");
+  await list.loadNext();
+  const updates = new FeedUpdates({ list, shown: () => ({ first: 0, last: 0 }), interval: 10, silence: 50 });
+  for (const until = Date.now() + 30_000; server.requests.length < 5 && Date.now() < until;) await new Promise((done) => setTimeout(done, 5));
+  updates.close();
+  assert.deepEqual(server.requests.slice(1, 4).map(({ headers }) => headers.accept.startsWith("text/event-stream")), [true, true, false]);
+}));
+
+test("names a viewer in UTF-8, as the service reads it", () => against(ways.answer(page()), async (client, server) => {
+  client.viewer = "Жanna ü 日本";
+  await client.page("feed");
+  assert.equal(Buffer.from(server.requests[0].headers["x-viewer-id"], "latin1").toString(), "Жanna ü 日本");
+}));
+
 test("asks about pages that fit no URL in a body, and about fewer where that is refused", () => against(ways.answer(page()), async (client, server) => {
   const since = "s".repeat(3000);
   const pages = new FeedPages(client, "feed?changes=true");
