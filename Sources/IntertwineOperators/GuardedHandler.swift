@@ -121,7 +121,8 @@ package struct GuardedHandler: HTTPHandler {
 
     private func entry(_ request: HTTPRequest, outcome: String) -> AuditEntry {
         AuditEntry(
-            who: access.name, method: request.method.rawValue, path: AuditEntry.shown(request.path ?? ""), outcome: outcome, now: clock())
+            who: access.name, method: request.method.rawValue, path: AuditEntry.shown(ViewerErasureRoutes.nameless(request.path ?? "")),
+            outcome: outcome, now: clock())
     }
 
     private static func isWrite(_ method: HTTPRequest.Method) -> Bool {

@@ -13,6 +13,11 @@ struct ViewerErasureRoutes: Sendable {
     private static let viewer = Parameter.segment(
         "id", .string(minLength: 1, maxLength: 256), "The viewer's name, percent-encoded, as requests bear it.", example: #""viewer-1""#)
 
+    /// A path as it may be kept: who was erased stands nowhere any more.
+    static func nameless(_ path: String) -> String {
+        path.hasPrefix("/admin/viewers/") ? "/admin/viewers/{id}" : path
+    }
+
     var routes: [Route] {
         let operation = APIOperation(
             "eraseViewer", tag: "Reports", "Erase a viewer",

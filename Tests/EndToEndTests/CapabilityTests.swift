@@ -13,6 +13,7 @@ struct CapabilityTests {
                 - {identifier: StoryCell, version: 2, size: 300x200, bind: {title: {text: title}}}
                 - {identifier: StoryCell, size: 300x100, bind: {title: {text: title}}}
                 - {identifier: PlainCell, size: 300x50, bind: {title: {text: title}}}
+                - {identifier: PhotosCell, companion: photos, when: {title: {present: true}}, size: 300x50, bind: {title: {text: title}}}
             actions: {dismissal: [analytics, dismiss]}
         """
 
@@ -54,7 +55,9 @@ struct CapabilityTests {
             #expect(try page("UserSnapshotCollectionViewCell, CircularUserCollectionViewCell, *;q=0").text == users.text)
             #expect(try service.get("/feed").text == all.text)
             #expect(try page("A B").status == 400)
-            #expect(try page("PlainCell", "/cells/user:u0").status == 404)
+            let unshown = try page("PlainCell", "/cells/user:u0")
+            #expect(unshown.status == 404 && unshown.text.contains("unshown-cell") && unshown.text.contains("the client knows none of"))
+            #expect(try page("PlainCell", "/cells/user:nobody").text.contains("unknown-cell"))
             let own = try service.get("/feed", fields: ["Accept-Cells: PlainCell", "X-Viewer-ID: ann"])
             #expect(try identifiers(own) == ["PlainCell"])
             let explained = try service.admin("GET", "/admin/explain", with: ["Accept-Cells: PlainCell"])
@@ -125,6 +128,9 @@ struct CapabilityTests {
             let page = try service.get("/feed?limit=5&client=\(digest)")
             #expect(Set(try identifiers(page)) == ["PlainCell", "CircularUserCollectionViewCell"])
             #expect(try service.get("/feed?limit=5&client=\(digest)").text == page.text)
+            // The URL says it: caches need not look at the field.
+            #expect(page["vary"]?.contains("Accept-Cells") == false)
+            #expect(try service.get("/cells/user:u0?client=\(digest)")["vary"]?.contains("Accept-Cells") == false)
             let next = try #require(try JSON(page.text)["page"]?["next"]?.text)
             #expect(next.contains("client=\(digest)"))
             #expect(Set(try identifiers(try service.get(next))) == ["CircularUserCollectionViewCell"])
@@ -134,6 +140,20 @@ struct CapabilityTests {
             #expect(unknown.status == 400 && unknown.text.contains("unknown-client"))
             #expect(try service.ask("PUT", "/clients/x", body: #"{"cells": 5}"#).status == 400)
             #expect(try service.ask("PUT", "/clients/1x", body: body).status == 400)
+        }
+    }
+
+    @Test("the whole chain is told whatever companions a client knows, and of advertisements those whose place stays empty")
+    func toldOmissions() async throws {
+        try await offPool {
+            let service = try Self.service(users: 1, stories: 1)
+            _ = try service.importItems((2...9).map { Items.advertisement($0) }.joined())
+            let page = try service.get(
+                "/feed", fields: ["Accept-Cells: PhotosCell, UserSnapshotCollectionViewCell, CircularUserCollectionViewCell"])
+            let omitted = try JSON(page.text)["page"]?["omitted"]?.list ?? []
+            let counts = Dictionary(uniqueKeysWithValues: omitted.map { ($0["kind"]?.text ?? "", $0["count"]?.number ?? 0) })
+            #expect(counts == ["story": 1, "advertisement": 1])
+            #expect(omitted.first { $0["kind"]?.text == "story" }?["identifiers"]?.list.compactMap(\.text) == ["StoryCell", "PlainCell"])
         }
     }
 
@@ -193,6 +213,8 @@ struct CapabilityTests {
                 #expect(try service.ask("POST", "/cells/user:u2/dismissal", fields: fields).status == 200)
             }
             let erased = try JSON(try service.admin("DELETE", "/admin/viewers/ann%2F1").text)
+            let audit = try String(contentsOfFile: "\(service.folder)/audit.log", encoding: .utf8)
+            #expect(audit.contains("/admin/viewers/{id}") && !audit.contains("ann"))
             #expect(erased["listed"]?.number == 3 && erased["idempotencyKeys"]?.number == 1 && (erased["events"]?.number ?? 0) >= 2)
             #expect(try service.get("/feed", fields: ann).text.contains("user:u2"))
             #expect(try !service.get("/feed", fields: bob).text.contains("user:u2"))

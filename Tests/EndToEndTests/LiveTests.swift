@@ -51,6 +51,8 @@ struct LiveTests {
             for listener in [first, second] {
                 let head = try listener.text(until: "retry: ")
                 #expect(head.hasPrefix("HTTP/1.1 200") && head.contains("Content-Type: text/event-stream"))
+                // Else nginx keeps it back.
+                #expect(head.contains("X-Accel-Buffering: no"))
                 _ = try? listener.text(until: "\n\n")
             }
             _ = try service.importItems(Items.user("u9"))
@@ -94,6 +96,14 @@ struct LiveTests {
             #expect(text.contains("event: reload\ndata: {\"reload\":true}\n\n"))
             #expect(try listener.client.isClosedByServer())
             #expect(try service.get("/feed/changes", fields: ["Accept: text/event-stream"]).status == 400)
+            // A stream goes on for ever: it is for whoever wants one at least as much.
+            for accept in ["application/json, text/event-stream;q=0.1", "text/event-stream;q=0, */*", "*/*"] {
+                let answer = try service.get("/feed/changes?since=\(try since(service))", fields: ["Accept: \(accept)"])
+                #expect(answer["content-type"] == "application/json", "\(accept)")
+            }
+            // What says that nothing has come yet.
+            let fresh = try Listener(service, "/feed/changes?since=\(try since(service))", fields: ["Last-Event-ID:"])
+            #expect(try fresh.text(until: "retry: ").hasPrefix("HTTP/1.1 200"))
         }
     }
 

@@ -105,7 +105,13 @@ struct AdBlocks {
             if mark == nil, count == 0 { mark = try advertisements.next(1, .backward, of: nil).first?.place.item.position }
         }
         var cells = try advertisements.next(count, cursor?.direction ?? .forward, of: mark, repeating: canRepeat)[...]
-        omissions += advertisements.omissions
+        // Those that the client cannot show are passed over; one is left out where its place stays empty.
+        var empty = count - cells.count
+        omissions += advertisements.omissions.filter { omission in
+            guard omission.reason.lack != nil else { return true }
+            empty -= 1
+            return empty >= 0
+        }
         if let first = cells.first, let last = cells.last {
             rotation = (first.place.item.position, last.place.item.position)
         } else if let mark {

@@ -73,6 +73,16 @@ package struct FeedPage: Sendable {
             case unknownToClient([String])
             /// The client does not know the types of bindings and actions of its last cell; with its identifier.
             case unknownTypes([String], in: String)
+
+            /// What the client would have to know; nil where another client would not be shown it either.
+            package var lack: String? {
+                switch self {
+                case .noFactory, .broken: nil
+                case .unknownToClient(let identifiers): "the client knows none of \(identifiers.joined(separator: ", "))"
+                case .unknownTypes(let types, let identifier):
+                    "the client does not know \(types.joined(separator: ", ")), which \(identifier) has"
+                }
+            }
         }
 
         public var form: ItemForm

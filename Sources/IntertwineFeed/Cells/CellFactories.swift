@@ -65,9 +65,9 @@ public struct CellFactories: Sendable {
     /// All cells that may be made.
     package var cells: Set<CellIdentifier> { Set((Array(collection.values) + Array(table.values)).flatMap { $0.cells }) }
 
-    /// The cells of a form of which the client knows none; nil where it knows one, or there is none to know.
+    /// The first cells of a form, of which the client knows none; nil where it knows one, or there is none to know.
     func unknownCells(of form: ItemForm, in context: CellContext) -> [CellIdentifier]? {
-        guard context.lacking != nil, let cells = self[form, context.layout]?.cells, !cells.contains(where: context.knows) else {
+        guard context.lacking != nil, let cells = self[form, context.layout]?.chain, !cells.contains(where: context.knows) else {
             return nil
         }
         return cells

@@ -14,6 +14,9 @@ public protocol CellViewModelFactory: Sendable {
     /// All cells that it may make, companions included: those that a client may know or not.
     var cells: [CellIdentifier] { get }
 
+    /// The first cells that it may make. An item whose client knows none of them is left out.
+    var chain: [CellIdentifier] { get }
+
     /// The names of the companions that it may make, such as `photos`, in order.
     var companions: [String] { get }
 
@@ -32,6 +35,8 @@ public protocol CellViewModelFactory: Sendable {
 
 extension CellViewModelFactory {
     public var cells: [CellIdentifier] { [CellIdentifier(identifier)] }
+
+    public var chain: [CellIdentifier] { companions.isEmpty ? cells : [CellIdentifier(identifier)] }
 
     public var companions: [String] { [] }
 

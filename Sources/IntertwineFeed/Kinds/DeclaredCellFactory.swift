@@ -2,6 +2,7 @@
 private struct DeclaredCellFactory: CellViewModelFactory {
     let identifier: String
     let cells: [CellIdentifier]
+    let chain: [CellIdentifier]
     let companions: [String]
     /// By the companion that they are; those of the first cell under nil.
     private let declared: [String?: [DeclaredCell]]
@@ -14,6 +15,7 @@ private struct DeclaredCellFactory: CellViewModelFactory {
         guard let first = cells.first(where: { $0.companion == nil }) else { return nil }
         identifier = first.identifier.name
         self.cells = cells.map(\.identifier)
+        chain = cells.filter { $0.companion == nil }.map(\.identifier)
         declared = Dictionary(grouping: cells, by: \.companion)
         companions = cells.reduce(into: []) { names, cell in
             if let name = cell.companion, !names.contains(name) { names.append(name) }

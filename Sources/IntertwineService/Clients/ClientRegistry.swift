@@ -30,12 +30,10 @@ final class ClientRegistry: Sendable {
     }
 
     /// - Returns: the digest that stands for the capabilities.
-    /// - Throws: ``Problem`` (409) where there are as many clients as there may be, `StoreError`.
+    /// - Throws: `StoreError`.
     func register(_ name: String, _ capabilities: ClientCapabilities, now: Int64) async throws -> String {
         let digest = capabilities.digest
-        guard try await ledger?.register(client: name, digest: digest, capabilities: capabilities.text, now: now) ?? true else {
-            throw Problem(.conflict, .tooManyClients, "There are as many clients as there may be; take one of their names.")
-        }
+        try await ledger?.register(client: name, digest: digest, capabilities: capabilities.text, now: now)
         remember(capabilities, digest)
         return digest
     }

@@ -18,6 +18,7 @@ extension HTTPField.Name {
     static let link = known("Link")
     static let acceptCells = known("Accept-Cells")
     static let lastEventID = known("Last-Event-ID")
+    static let xAccelBuffering = known("X-Accel-Buffering")
 }
 
 /// Tells the ledger's verdict in `X-Verdict`, where configuration allows.

@@ -87,6 +87,8 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
         // Each waits for another while: they must not all come back at one moment when the service has stopped.
         let preamble = Array("retry: \(Int.random(in: 1_000...5_000))\n\n".utf8)
         var fields: HTTPFields = [.contentType: "text/event-stream", .cacheControl: "no-store"]
+        // nginx would keep back what comes until there is much of it.
+        fields[.xAccelBuffering] = "no"
         fields[.contentLanguage] = key.language?.tag
         return ServerResponse(status: .ok, fields: fields) { [self] stream in
             // Others may have come in since.

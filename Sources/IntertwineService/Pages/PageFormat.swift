@@ -11,16 +11,20 @@ final class PageFormat: Sendable {
 
     /// What answers in one language have in common.
     private struct Form: Sendable {
-        /// Of pages that are the same for everyone, and of those that are a viewer's.
-        let heads: (shared: CommonHead, own: CommonHead)
-        /// Of whatever else is made for everyone, or for one.
+        /// Of pages that are the same for everyone, of those of them whose URL names what the client can show, and of a viewer's.
+        let heads: (shared: CommonHead, named: CommonHead, own: CommonHead)
+        /// Of whatever else is made for them.
         let sharedFields: HTTPFields
+        let namedFields: HTTPFields
         let ownFields: HTTPFields
 
-        init(vary: String, maxAge: Int64, variesByOrigin: Bool, language: FeedLanguage?) {
-            func fields(_ caching: String) -> HTTPFields {
+        /// Read where the URL names no client.
+        static let cells = "Accept-Cells"
+
+        init(vary: [String], maxAge: Int64, variesByOrigin: Bool, language: FeedLanguage?) {
+            func fields(_ vary: [String], _ caching: String) -> HTTPFields {
                 var fields: HTTPFields = [.contentType: "application/json"]
-                fields[.vary] = vary
+                if !vary.isEmpty { fields[.vary] = vary.joined(separator: ", ") }
                 fields[.cacheControl] = caching
                 fields[.contentLanguage] = language?.tag
                 if variesByOrigin { fields.append(contentsOf: CrossOriginPolicy.vary) }
@@ -31,9 +35,11 @@ final class PageFormat: Sendable {
                 response.isCompressible = true
                 return CommonHead(response)
             }
-            sharedFields = fields(maxAge > 0 ? "public, max-age=\(maxAge)" : "no-cache")
-            ownFields = fields("private, no-cache")
-            heads = (head(sharedFields), head(ownFields))
+            let caching = maxAge > 0 ? "public, max-age=\(maxAge)" : "no-cache"
+            sharedFields = fields(vary, caching)
+            namedFields = fields(vary.filter { $0 != Self.cells }, caching)
+            ownFields = fields(vary, "private, no-cache")
+            heads = (head(sharedFields), head(namedFields), head(ownFields))
         }
     }
 
@@ -47,7 +53,7 @@ final class PageFormat: Sendable {
     ///   - maxAge: seconds.
     ///   - variesByOrigin: whether answers differ by the request's origin too.
     init(viewerField: String, languages: LanguageReader = LanguageReader(.none), maxAge: Int64, variesByOrigin: Bool = false) {
-        let vary = ((viewerField.isEmpty ? [] : [viewerField]) + ["Accept-Cells"] + languages.fields).joined(separator: ", ")
+        let vary = (viewerField.isEmpty ? [] : [viewerField]) + [Form.cells] + languages.fields
         func form(_ language: FeedLanguage?) -> Form {
             Form(vary: vary, maxAge: maxAge, variesByOrigin: variesByOrigin, language: language)
         }
@@ -62,14 +68,17 @@ final class PageFormat: Sendable {
 
     /// - Parameters:
     ///   - isShared: whether the page is the same for everyone.
+    ///   - isNamed: whether its URL names what the client can show.
     ///   - gzip: whether somebody may want it in gzip coding.
     ///   - isKept: whether it may be served more than once.
     ///   - route: the name of the route in observations; nil where the request has it.
-    func finished(_ page: FeedPage, isShared: Bool, gzip: Bool, isKept: Bool = false, route: String? = nil) -> FinishedResponse {
+    func finished(_ page: FeedPage, isShared: Bool, isNamed: Bool = false, gzip: Bool, isKept: Bool = false, route: String? = nil)
+        -> FinishedResponse
+    {
         let (body, digest) = page.encoded()
         let heads = form(page.language).heads
         return FinishedResponse(
-            body, isShared ? heads.shared : heads.own, field: page.link.map { HTTPField(name: .link, value: $0) },
+            body, !isShared ? heads.own : isNamed ? heads.named : heads.shared, field: page.link.map { HTTPField(name: .link, value: $0) },
             entityTag: EntityTag.of(digest: digest.span), compressionLevel: gzip ? Self.compressionLevel : nil, isKept: isKept, route: route
         )
     }
@@ -80,10 +89,11 @@ final class PageFormat: Sendable {
     }
 
     /// One cell. Its bytes are its own validator.
-    func response(_ cell: FeedPage.Entry, isShared: Bool, in language: FeedLanguage?) -> ServerResponse {
+    func response(_ cell: FeedPage.Entry, isShared: Bool, isNamed: Bool, in language: FeedLanguage?) -> ServerResponse {
         let body = cell.json
         let form = form(language)
-        var response = ServerResponse(status: .ok, fields: isShared ? form.sharedFields : form.ownFields, body: body)
+        let fields = !isShared ? form.ownFields : isNamed ? form.namedFields : form.sharedFields
+        var response = ServerResponse(status: .ok, fields: fields, body: body)
         response.entityTag = EntityTag.of(body)
         response.isCompressible = true
         return response

@@ -159,7 +159,8 @@ struct SharedPages: Sendable {
     private static let awaiting: Int64 = 2_000
 
     private func keep(_ page: FeedPage, _ wish: Wish, for purpose: ReadPurpose, _ version: StoreVersion, hasGzip: Bool) -> Made {
-        let finished = format.finished(page, isShared: true, gzip: hasGzip, isKept: pages.keepsAny, route: wish.route)
+        let finished = format.finished(
+            page, isShared: true, isNamed: wish.request.client != nil, gzip: hasGzip, isKept: pages.keepsAny, route: wish.route)
         guard pages.keepsAny else { return Made(finished: finished) }
         let following = wish.following(page)
         pages.keep(

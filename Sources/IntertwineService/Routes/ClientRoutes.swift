@@ -33,7 +33,7 @@ struct ClientRoutes: Sendable {
             "registerClient", tag: "Feed", "Say what a client can show",
             """
             The same as `Accept-Cells` says with each request. The digest in the answer stands for it in `client=`, for as long as eight newer ones \
-            of the same name have not come after it. It is the same for all who can show the same.
+            of the same name have not come after it, and its name is among the 1,000 that said so last. It is the same for all who can show the same.
             """,
             parameters: [Self.name],
             body: RequestBodyDescription(
@@ -53,9 +53,6 @@ struct ClientRoutes: Sendable {
                 .badRequest(
                     "The body, or the name, is none.",
                     [.init(.invalidBody, shape), .init(.invalidParameter, "name must be a letter followed by letters, digits, _, . or -.")]),
-                .problem(
-                    .conflict, "There are as many clients as there may be (1,000).",
-                    [.init(.tooManyClients, "There are as many clients as there may be; take one of their names.")]),
             ])
         return [
             Route(.put, "/clients/{name}", operation, bodyLimit: 16 << 10) { request in

@@ -203,9 +203,7 @@ struct ExplainRoutes: Sendable {
                 ? "the kind \(form.kind) is not declared" + (kinds.note.map { ": \($0)" } ?? "")
                 : "no cell of this layout is made of \(form.kind)\(form.variant.isEmpty ? "" : " of the type \(form.variant)")"
         case .broken(let why): "broken: \(why)"
-        case .unknownTypes(let types, let identifier):
-            "the client does not know \(types.joined(separator: ", ")), which \(identifier) has"
-        case .unknownToClient(let identifiers): "the client knows none of \(identifiers.joined(separator: ", "))"
+        case .unknownToClient, .unknownTypes: reason.lack ?? ""
         }
     }
 }

@@ -147,7 +147,11 @@ struct FeedRoutes: Sendable {
             .json(.ok, "The cell.", .cell, [.pageCaching, .eTag, .vary, .contentEncoding, .contentLanguage]),
             .badRequest("A parameter is wrong.", [.wrongViewer, .wrongClient]),
             .problem(
-                .notFound, "There is no such cell, or none in this layout.", [.init(.unknownCell, "There is no such cell.")]),
+                .notFound, "There is no such cell, none in this layout, or none that the client knows.",
+                [
+                    .init(.unknownCell, "There is no such cell."),
+                    .init(.unshownCell, "The cell is there, but the client knows none of StoryCell."),
+                ]),
         ])
 
     private func cell(_ request: RouteRequest) async throws -> ServerResponse {
@@ -157,10 +161,13 @@ struct FeedRoutes: Sendable {
         let viewer = try clients.viewer(of: request.head)
         if let viewer { add(viewer, to: &feed) }
         try await capabilities.add(to: &feed, from: request)
-        guard let cell = try await feeds.main.cell(try request[FeedParameters.cell], feed) else {
-            throw Problem(.notFound, .unknownCell, "There is no such cell.")
+        switch try await feeds.main.cell(try request[FeedParameters.cell], feed) {
+        case .found(let cell): return format.response(cell, isShared: viewer == nil, isNamed: feed.client != nil, in: feed.language)
+        case .omitted(let reason):
+            guard let lack = reason.lack else { throw Problem(.notFound, .unknownCell, "There is no such cell.") }
+            throw Problem(.notFound, .unshownCell, "The cell is there, but \(lack).")
+        case .missing: throw Problem(.notFound, .unknownCell, "There is no such cell.")
         }
-        return format.response(cell, isShared: viewer == nil, in: feed.language)
     }
 
     private func routes(_ way: Way) -> [Route] {
@@ -186,8 +193,10 @@ struct FeedRoutes: Sendable {
             Route(.get, "\(way.pattern)/changes", changes) { request in
                 let since = try request[FeedParameters.since]
                 let feed = try way.feed(request)
-                if request.head.headerFields[.accept]?.contains("text/event-stream") == true {
-                    return try await listen(request, since: request.head.headerFields[.lastEventID] ?? since, to: feed)
+                if AcceptedTypes(request.head.headerFields[.accept]).asks(for: "text/event-stream", ratherThan: "application/json") {
+                    // An empty id is none: so listeners say that nothing has come yet (WHATWG HTML, 9.2.4).
+                    let last = request.head.headerFields[.lastEventID].flatMap { $0.isEmpty ? nil : $0 }
+                    return try await listen(request, since: last ?? since, to: feed)
                 }
                 guard let since else { throw FeedParameters.wrongSince }
                 let held = since.split(separator: ",", omittingEmptySubsequences: false)

@@ -57,11 +57,11 @@ extension StoreError: ProblemConvertible {
 extension Problem.Kind {
     static let invalidCursor = Problem.Kind("invalid-cursor")
     static let unknownClient = Problem.Kind("unknown-client")
-    static let tooManyClients = Problem.Kind("too-many-clients")
     static let viewerRequired = Problem.Kind("viewer-required")
     static let unknownFeed = Problem.Kind("unknown-feed")
     static let unknownSection = Problem.Kind("unknown-section")
     static let unknownCell = Problem.Kind("unknown-cell")
+    static let unshownCell = Problem.Kind("unshown-cell")
     static let emptySlot = Problem.Kind("empty-slot")
     static let unknownSelection = Problem.Kind("unknown-selection")
     static let notUndoable = Problem.Kind("not-undoable")

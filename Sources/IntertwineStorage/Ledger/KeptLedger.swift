@@ -10,16 +10,23 @@ package protocol KeptLedger: Ledger, LedgerArchive, CampaignLedger, TrackerLedge
     /// What a digest stands for; nil where nobody registered it.
     func capabilities(of digest: String) async throws -> String?
 
-    /// Keeps what a client can show; on disk when it returns.
-    ///
-    /// - Returns: false where there is no room for another name.
-    func register(client name: String, digest: String, capabilities: String, now: Int64) async throws -> Bool
+    /// Keeps what a client can show; on disk when it returns. Where there is no room for another name, the one that said so longest ago goes.
+    func register(client name: String, digest: String, capabilities: String, now: Int64) async throws
 
     /// Looks whether what the ledger is kept in is still there. To be called now and then, by one caller at a time; it blocks.
     func look() -> FileNews?
 
     /// Has everything written that waits to be, when the process ends.
     func complete() async throws
+}
+
+/// How many registered clients are kept.
+package enum ClientRows {
+    package static let names: Int64 = 1_000
+    /// Digests of one name: older ones make room.
+    package static let perName: Int64 = 8
+    /// Milliseconds within which saying the same again writes nothing.
+    package static let freshness: Int64 = 86_400_000
 }
 
 extension SQLiteLedger: KeptLedger {

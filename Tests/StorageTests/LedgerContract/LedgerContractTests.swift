@@ -269,18 +269,27 @@ struct LedgerContractTests {
         #expect(left <= max(2_000, rounds * size / 6), "\(left)")
     }
 
-    @Test("clients are found by their digest, on every process, and older ones of a name make room", arguments: LedgerKind.allCases)
+    @Test(
+        "clients are found by their digest, on every process; older ones, of a name and of all, make room", arguments: LedgerKind.allCases)
     func clients(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
+        func register(_ name: String, _ number: Int, at now: Int) async throws {
+            try await bench.ledger.register(client: name, digest: "\(name)\(number)", capabilities: "c\(number)", now: Int64(now))
+        }
         for number in 0..<10 {
-            for _ in 0..<2 {
-                #expect(
-                    try await bench.ledger.register(client: "app", digest: "d\(number)", capabilities: "c\(number)", now: Int64(number)))
-            }
+            for _ in 0..<2 { try await register("app", number, at: number) }
         }
         let other = try bench.another()
         var found: [String?] = []
-        for number in 0..<10 { found.append(try await other.capabilities(of: "d\(number)")) }
+        for number in 0..<10 { found.append(try await other.capabilities(of: "app\(number)")) }
         #expect(found == [nil, nil] + (2..<10).map { "c\($0)" })
+        // Whoever says the same again a day later has just said it.
+        for name in 0..<999 { try await register("n\(name)", 0, at: 100 + name) }
+        try await register("app", 9, at: 90_000_000)
+        for name in 999..<1_004 { try await register("n\(name)", 0, at: 90_000_000 + name) }
+        #expect(try await other.capabilities(of: "app9") == "c9")
+        #expect(try await other.capabilities(of: "n40") == nil)
+        #expect(try await other.capabilities(of: "n50") == "c0")
+        #expect(try await other.capabilities(of: "n10030") == "c0")
     }
 }
