@@ -21,6 +21,7 @@ package struct OperatorRoutes: Sendable {
     private let pictures: ImageNetworkManager
     private let polling: SourcePolling?
     private let owners: @Sendable (_ viewer: String) -> [String]
+    private let erased: @Sendable (_ viewer: String) -> Void
 
     /// - Parameters:
     ///   - store: with its routes the items'; nil where nothing that writes items is to be served.
@@ -29,13 +30,15 @@ package struct OperatorRoutes: Sendable {
     ///   - prefixes: what the ids of advertisements' cells begin with, before the colon.
     ///   - polling: nil where no sources can be kept in step with.
     ///   - owners: what idempotency keys of a viewer are kept under.
+    ///   - erased: told who was erased.
     package init(
         store: (any ItemStore)?, location: any ItemLocation, kinds: ItemKinds, settings: AdminSettings, archive: (any LedgerArchive)?,
         prefixes: [String], pictures: ImageNetworkManager, polling: SourcePolling?,
-        owners: @escaping @Sendable (_ viewer: String) -> [String]
+        owners: @escaping @Sendable (_ viewer: String) -> [String], erased: @escaping @Sendable (_ viewer: String) -> Void
     ) {
         (self.store, self.location, self.kinds, self.settings) = (store, location, kinds, settings)
-        (self.archive, self.prefixes, self.pictures, self.polling, self.owners) = (archive, prefixes, pictures, polling, owners)
+        (self.archive, self.prefixes, self.pictures, self.polling) = (archive, prefixes, pictures, polling)
+        (self.owners, self.erased) = (owners, erased)
     }
 
     package var routes: [Route] {
@@ -48,7 +51,7 @@ package struct OperatorRoutes: Sendable {
         routes += PurgeRoutes(manager: pictures).routes
         if let archive {
             routes += ReportRoutes(archive: archive, prefixes: prefixes).routes
-            routes += ViewerErasureRoutes(archive: archive, owners: owners).routes
+            routes += ViewerErasureRoutes(archive: archive, owners: owners, erased: erased).routes
         }
         if let polling { routes += SourceRoutes(polling: polling).routes }
         return routes

@@ -9,6 +9,8 @@ struct ViewerErasureRoutes: Sendable {
     let archive: any LedgerArchive
     /// What idempotency keys of a viewer are kept under.
     let owners: @Sendable (_ viewer: String) -> [String]
+    /// Told who was erased: lists that show what was the viewer's have changed.
+    let erased: @Sendable (_ viewer: String) -> Void
 
     private static let viewer = Parameter.segment(
         "id", .string(minLength: 1, maxLength: 256), "The viewer's name, percent-encoded, as requests bear it.", example: #""viewer-1""#)
@@ -44,12 +46,13 @@ struct ViewerErasureRoutes: Sendable {
                 guard viewer.unicodeScalars.count <= 256 else {
                     throw Problem(.badRequest, .invalidParameter, "id must be at most 256 characters long.")
                 }
-                let erased = try await archive.erase(viewer: viewer, owners: owners(viewer))
+                let gone = try await archive.erase(viewer: viewer, owners: owners(viewer))
+                erased(viewer)
                 let encoder = JSONEncoder()
                 encoder.outputFormatting = [.sortedKeys]
                 return ServerResponse(
                     status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"],
-                    body: Array(try encoder.encode(erased)))
+                    body: Array(try encoder.encode(gone)))
             }
         ]
     }

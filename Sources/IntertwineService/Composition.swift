@@ -197,7 +197,8 @@ extension FeedService {
                 owners: { viewer in
                     let keys = ring.keys
                     return IdempotencyKeys(clients: ClientReader(settings: configuration.events, keys: keys), keys: keys).owners(of: viewer)
-                }
+                },
+                erased: { listeners.note($0) }
             ).routes
             + ExplainRoutes(
                 feeds: { live.current.feeds }, kinds: kinds, window: configuration.feed.reservation.milliseconds

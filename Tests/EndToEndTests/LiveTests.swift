@@ -72,7 +72,7 @@ struct LiveTests {
     @Test("a viewer's own acts are told to that viewer alone")
     func acts() async throws {
         try await offPool {
-            let service = try RunningService(items: Items.users(3))
+            let service = try RunningService(items: Items.users(3), settings: [RunningService.tokenSetting])
             let (ann, bob) = (["X-Viewer-ID: ann"], ["X-Viewer-ID: bob"])
             let listener = try Listener(service, "/feed/changes?since=\(try since(service, fields: ann))", fields: ann)
             let other = try Listener(service, "/feed/changes?since=\(try since(service, fields: bob))", fields: bob)
@@ -82,6 +82,8 @@ struct LiveTests {
             #expect(try service.ask("POST", "/cells/user:u2/selection", fields: ann).status == 200)
             let selected = try #require(try listener.event()?.data["reconfigured"]?[0]?["cell"])
             #expect(selected["state"]?["selected"] != nil)
+            #expect(try service.admin("DELETE", "/admin/viewers/ann").status == 200)
+            #expect(try listener.event()?.data["inserted"]?[0]?["cell"]?["id"]?.text == "user:u1")
             let rest = try other.client.bytes(within: 500)
             #expect(rest.map { String(decoding: $0, as: UTF8.self).contains("event:") } == false)
         }

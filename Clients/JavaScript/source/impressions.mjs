@@ -1,6 +1,8 @@
 // Tells the service which cells were seen, once for each time that one was served: at least half of it for one second, or whatever
 // the cell's own impression action says.
 
+import { Backoff } from "./backoff.mjs";
+
 /** The service takes 500 in one request; a request that outlives the page may carry 64 KiB. */
 const batch = 100;
 /** How many wait for a service that is away. */
@@ -20,6 +22,7 @@ export class Impressions {
   #seen = new WeakSet();
   #waiting = new Map();
   #flush;
+  #backoff = new Backoff();
 
   /**
    * - pause: so many milliseconds something seen waits for more to be told with it.
@@ -27,7 +30,7 @@ export class Impressions {
    *   says that it left. Whoever keeps `update` up to date without delay needs none.
    */
   constructor({ client, connection = client.connection, pause = 2000, shareNow = null }) {
-    Object.assign(this, { client, pause, shareNow });
+    Object.assign(this, { client, connection, pause, shareNow });
     connection?.addEventListener("restored", () => this.send());
   }
 
@@ -95,11 +98,14 @@ export class Impressions {
       const answer = await this.client.send(href, {
         method: "POST", body: seen.map(({ event }) => event), owner: seen[0].entry, slot: "impression", keepalive, attempts: 1,
       });
+      this.#backoff.reset();
       journal.forEach((entry) => entry.ended(`answered ${answer.status}, with others`));
     } catch (error) {
       journal.forEach((entry) => entry.ended("no answer"));
       if (error.name === "Refusal") return;
       this.#waiting.set(href, [...seen, ...(this.#waiting.get(href) ?? [])].slice(-most));
+      // A connection says when it is back.
+      if (this.connection == null) this.#flush ??= setTimeout(() => this.send(), this.#backoff.next());
     }
   }
 }

@@ -273,6 +273,13 @@ test("counts a cell as its action defines it, once, and keeps what could not be 
   assert.deepEqual(server.requests.map(({ body }) => JSON.parse(body).length), [1, 2], "what was not told is told with what comes next");
 }));
 
+test("tells again by itself what was seen, where nobody says that the service is back", () => against([ways.drop, ways.status(202, [])], async (client, server) => {
+  const impression = { type: "request", method: "POST", href: "/events", body: [{ type: "impression", token: "t" }], viewable: { share: 1, seconds: 0 } };
+  new Impressions({ client, pause: 1 }).update({ cell: { ...cell("ad:1"), actions: { impression } } }, 1);
+  for (const until = Date.now() + 30_000; server.requests.length < 2 && Date.now() < until;) await new Promise((done) => setTimeout(done, 5));
+  assert.equal(server.requests[1]?.body, server.requests[0].body);
+}));
+
 test("follows by a stream where there is one, and goes on where it broke off", () => against([
   ways.answer(page("user:a")),
   (_, response) => {
