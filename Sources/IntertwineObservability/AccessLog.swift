@@ -13,6 +13,8 @@ package final class AccessLog: Sendable {
         var peers: [PeerAddress.Host: [UInt8]] = [:]
         /// The day of the peers: hashed addresses are others the next day.
         var day: Int64 = 0
+        /// How often all had been forgotten when these were noted.
+        var forgotten = 0
     }
 
     /// Addresses that are remembered as they are written.
@@ -23,6 +25,7 @@ package final class AccessLog: Sendable {
     private let kept: @Sendable (_ address: String, _ now: Int64) -> String?
     private let now: @Sendable () -> Int64
     private let allowance = LineAllowance()
+    private let forgotten = Atomic(0)
 
     /// - Parameters:
     ///   - kept: what of an address may be written; nil for nothing. It may be another one the next day.
@@ -36,6 +39,9 @@ package final class AccessLog: Sendable {
         self.kept = kept
         self.now = now
     }
+
+    /// Has each address be asked about again, as other ones may be written for them from now on.
+    package func forgetAddresses() { forgotten.add(1, ordering: .releasing) }
 
     /// Whether a request that ends now gets a line.
     var isOn: Bool { control.logsRequests && allowance.hasRoom(limit: control.requestsPerSecond, now: now) }
@@ -76,8 +82,9 @@ package final class AccessLog: Sendable {
 
     private func peer(_ peer: PeerAddress, now: Int64, _ line: LogLine, _ stripe: inout LogSink.Stripe) {
         let day = now / 86_400_000
-        if stripe.scratch.day != day || stripe.scratch.peers.count >= Self.peerLimit {
-            stripe.scratch.day = day
+        let forgotten = forgotten.load(ordering: .acquiring)
+        if stripe.scratch.day != day || stripe.scratch.forgotten != forgotten || stripe.scratch.peers.count >= Self.peerLimit {
+            (stripe.scratch.day, stripe.scratch.forgotten) = (day, forgotten)
             stripe.scratch.peers.removeAll(keepingCapacity: true)
         }
         let text: [UInt8]

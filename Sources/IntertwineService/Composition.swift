@@ -155,7 +155,8 @@ extension FeedService {
             }
             return Composition(
                 routes: routes, table: table, feeds: feeds, campaigns: campaigns, campaignsFile: campaignsFile, pages: pages, cells: cells,
-                factories: factories)
+                factories: factories, privacy: AddressPrivacy(mode: configuration.events.address, keys: keys),
+                trackerCalls: TrackerCalls(keys: keys))
         } check: { composition in
             if let file = composition.campaignsFile {
                 let faults = try await composition.campaigns.faults(in: store)
@@ -176,14 +177,14 @@ extension FeedService {
                 sources: [
                     AdTrackers(store: store, factories: { live.current.factories }),
                     CampaignTrackers(store: store, campaigns: { live.current.campaigns }),
-                ], calls: TrackerCalls(keys: keys), policy: configuration.images.trackerPolicy, settings: configuration.trackers,
+                ], calls: { live.current.trackerCalls }, policy: configuration.images.trackerPolicy, settings: configuration.trackers,
                 now: clock, logger: logger)
         }
 
         // What is seen of it all, and the operators' routes.
         let accessLog = AccessLog(
             control: telemetry.control, sink: telemetry.sink, now: extensions.clock ?? WallClock.coarse,
-            kept: AddressPrivacy(mode: configuration.events.address, keys: keys).kept(of:now:))
+            kept: { live.current.privacy.kept(of: $0, now: $1) })
         let samples = ServiceSamples(
             live: live, cellCounters: cellCounters, store: ownStore, ledger: ownLedger, polling: polling, trackers: trackers?.board,
             pictures: pictures.manager,
@@ -267,6 +268,7 @@ extension FeedService {
                     changed: { keys in
                         pictures.take(keys)
                         try await live.renew()
+                        accessLog.forgetAddresses()
                     }, logger: logger))
         }
         if let polling {

@@ -19,6 +19,9 @@ struct Composition: Sendable {
     let pages: FinishedPages
     let cells: FinishedCells
     let factories: CellFactories
+    /// What is kept of addresses in the access log.
+    let privacy: AddressPrivacy
+    let trackerCalls: TrackerCalls
 }
 
 /// The composition in force, and its exchange for another one.

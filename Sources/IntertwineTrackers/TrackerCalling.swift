@@ -20,7 +20,7 @@ package struct TrackerCalling: ServiceLifecycle.Service {
     package let board = TrackerBoard()
     private let ledger: any TrackerLedger
     private let sources: [any TrackerSource]
-    private let calls: TrackerCalls
+    private let calls: @Sendable () -> TrackerCalls
     private let policy: AddressPolicy
     private let settings: TrackerSettings
     /// Milliseconds since 1970-01-01 UTC.
@@ -33,7 +33,7 @@ package struct TrackerCalling: ServiceLifecycle.Service {
     ///   - now: milliseconds since 1970-01-01 UTC.
     ///   - certificates: of the authorities that are trusted; the system's where nil.
     package init(
-        ledger: any TrackerLedger, sources: [any TrackerSource], calls: TrackerCalls, policy: AddressPolicy,
+        ledger: any TrackerLedger, sources: [any TrackerSource], calls: @escaping @Sendable () -> TrackerCalls, policy: AddressPolicy,
         settings: TrackerSettings = TrackerSettings(), certificates: String? = nil, now: @escaping @Sendable () -> Int64, logger: Logger
     ) {
         self.ledger = ledger
@@ -79,6 +79,7 @@ package struct TrackerCalling: ServiceLifecycle.Service {
             try await ledger.noteTrackerCalls(waiting: settings.waiting) { [sources, calls] events in
                 guard !events.isEmpty else { return [] }
                 var made: [TrackerCall] = []
+                let calls = calls()
                 for source in sources {
                     let trackers = try await source.trackers(of: events.map(\.event))
                     for (event, trackers) in zip(events, trackers) { made += calls.calls(of: event, trackers) }
