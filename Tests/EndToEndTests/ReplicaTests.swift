@@ -9,50 +9,11 @@ struct ReplicaTests {
         let number = Atomic(0)
     }
 
-    private static let settings = [
-        RunningService.tokenSetting, "events.rate=1000000", "log.requests=false", "limits.requests-per-connection=1000000000",
-    ]
-    private static let items = Items.users(12) + Items.advertisements(2)
-
-    /// Replicas of one feed, each with a folder and ports of its own.
-    private static func replicas(
-        _ count: Int, of database: PostgresServer.Database, items: String = items, settings: [String] = settings
-    ) throws -> [RunningService] {
-        try (0..<count).map {
-            try RunningService(items: $0 == 0 ? items : "", settings: settings, database: database.uri)
-        }
-    }
-
-    private static func page(_ service: RunningService, _ path: String = "/feed") throws -> JSON {
-        try JSON(try service.get(path).text)
-    }
-
-    private static func click(_ service: RunningService) throws -> String {
-        let ad = try page(service)["items"]?.list.first { $0["id"]?.text == "ad:1" }
-        return try #require(ad?["actions"]?["selection"]?["href"]?.text)
-    }
-
-    /// False where that did not come about in half a minute.
-    private static func wait(until isSo: () throws -> Bool) throws -> Bool {
-        let end = ContinuousClock.now + .seconds(30)
-        while ContinuousClock.now < end {
-            if try isSo() { return true }
-            usleep(20_000)
-        }
-        return false
-    }
-
-    /// Whether the ledger has each click that was answered, and none twice.
-    private static func hasKept(_ outcome: ClickLoad.Outcome, _ service: RunningService) throws -> Bool {
-        let viewers = try service.events().filter { $0["kind"]?.text == "click" }.compactMap { $0["viewer"]?.text }
-        return outcome.done.isSubset(of: viewers) && Set(viewers).count == viewers.count
-    }
-
     @Test("what one replica answers holds on the other: pages, cursors, keys, undo, and items, whoever writes them")
     func alike() async throws {
         try await offPool {
             let database = try PostgresServer.shared().makeDatabase()
-            let (one, two) = try Self.replicas(2, of: database).pair
+            let (one, two) = try Replicas.start(2, of: database).pair
             let first = try one.get("/feed?limit=4")
             #expect(try two.get("/feed?limit=4").body == first.body)
             let next = try #require(try JSON(first.text)["page"]?["next"]?.text)
@@ -77,9 +38,9 @@ struct ReplicaTests {
             let body = #"{"username":"Renamed","avatarUrl":"https://pictures.example.com/a.png","type":"regular"}"#
             #expect(try one.admin("PUT", "/admin/users/u1", with: ["If-Match: *"], body: body).status == 200)
             #expect(try one.get("/feed").text.contains("Renamed"))
-            #expect(try Self.wait { try two.get("/feed").text.contains("Renamed") })
+            #expect(try Replicas.wait { try two.get("/feed").text.contains("Renamed") })
             try database.psql("UPDATE item SET body = replace(body, 'Renamed', 'Baptised') WHERE id = 'u1'")
-            for service in [one, two] { #expect(try Self.wait { try service.get("/feed").text.contains("Baptised") }) }
+            for service in [one, two] { #expect(try Replicas.wait { try service.get("/feed").text.contains("Baptised") }) }
         }
     }
 
@@ -87,83 +48,17 @@ struct ReplicaTests {
     func killed() async throws {
         try await offPool {
             let database = try PostgresServer.shared().makeDatabase()
-            let services = try Self.replicas(3, of: database)
-            let load = ClickLoad(ports: services.map(\.port), click: try Self.click(services[0]), clients: 8)
-            #expect(try Self.wait { load.count >= 300 })
+            let services = try Replicas.start(3, of: database)
+            let load = ClickLoad(ports: services.map(\.port), click: try Replicas.click(services[0]), clients: 8)
+            defer { load.stop() }
+            #expect(try Replicas.wait { load.count >= 300 })
             services[0].process.signal(SIGKILL)
             _ = services[0].process.wait()
             let before = load.count
-            #expect(try Self.wait { load.count >= before + 300 })
+            #expect(try Replicas.wait { load.count >= before + 300 })
             let outcome = load.stop()
             #expect(outcome.strange.isEmpty && outcome.refused == 0)
-            #expect(try Self.hasKept(outcome, services[1]))
-        }
-    }
-
-    @Test("a server that restarts under load costs 503 and no answer that was given")
-    func restarted() async throws {
-        try await offPool {
-            let server = try PostgresServer()
-            let services = try Self.replicas(2, of: try server.makeDatabase())
-            let load = ClickLoad(ports: services.map(\.port), click: try Self.click(services[0]), clients: 8)
-            #expect(try Self.wait { load.count >= 200 })
-            try server.stop()
-            // A page that lay finished is not served when nobody can tell whether it is true.
-            #expect(try Self.wait { try services.allSatisfy { try $0.get("/feed").status == 503 && $0.get("/readyz").status == 503 } })
-            #expect(try Self.wait { load.refused >= 20 })
-            try server.start()
-            let before = load.count
-            #expect(try Self.wait { load.count >= before + 200 })
-            #expect(try Self.wait { try services.allSatisfy { try $0.get("/feed").status == 200 && $0.get("/readyz").status == 200 } })
-            let outcome = load.stop()
-            #expect(outcome.strange.isEmpty && outcome.withoutPause == 0)
-            #expect(try Self.hasKept(outcome, services[0]))
-        }
-    }
-
-    @Test("who holds a lock on an item holds up nothing but writes of it")
-    func locked() async throws {
-        try await offPool {
-            let database = try PostgresServer.shared().makeDatabase()
-            let service = try #require(try Self.replicas(1, of: database).first)
-            let click = try Self.click(service)
-            let other = try SpawnedProcess([
-                "/usr/bin/psql", "-X", "-q", database.uri, "-c", "BEGIN", "-c", "SELECT id FROM item WHERE id = 'u1' FOR UPDATE",
-                "-c", "SELECT pg_sleep(60)",
-            ])
-            defer { other.signal(SIGKILL) }
-            let isHeld = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%sleep(60)'"
-            #expect(try Self.wait { try database.psql(isHeld) == "1" })
-            let body = #"{"username":"Renamed","avatarUrl":"https://pictures.example.com/a.png","type":"regular"}"#
-            let answer = try service.admin("PUT", "/admin/users/u1", with: ["If-Match: *"], body: body)
-            #expect(answer.status == 503 && answer["retry-after"] != nil)
-            #expect(try service.get("/feed?limit=3").status == 200 && service.get(click).status == 302)
-            try database.psql(isHeld.replacing("count(*)", with: "pg_terminate_backend(pid)"))
-            #expect(try Self.wait { try service.admin("PUT", "/admin/users/u1", with: ["If-Match: *"], body: body).status == 200 })
-        }
-    }
-
-    @Test("where the server takes no more connections, a new replica says so in a line and those that run go on")
-    func full() async throws {
-        try await offPool {
-            let server = try PostgresServer(settings: ["max_connections=16", "superuser_reserved_connections=0"])
-            let database = try server.makeDatabase()
-            let service = try #require(try Self.replicas(1, of: database).first)
-            let click = try Self.click(service)
-            #expect(try service.get(click).status == 302)
-            var others: [SpawnedProcess] = []
-            #expect(
-                try Self.wait {
-                    let other = try SpawnedProcess(["/usr/bin/psql", "-X", "-q", database.uri, "-c", "SELECT 'in', pg_sleep(600)"])
-                    others.append(other)
-                    usleep(100_000)
-                    return (try? database.psql("SELECT 1")) == nil
-                })
-            let start = try Command.run(
-                ["serve", "--config", service.configurationFile, "--port", "0", "--admin-port", "0", "--database", database.uri]
-                    + ["--set", "store.folder=\(service.folder)"])
-            #expect(start.code == 1 && start.lines.count == 1 && start.lines.first?.contains("max_connections") == true)
-            #expect(try service.get("/feed?limit=3").status == 200 && service.get(click).status == 302)
+            #expect(try Replicas.hasKept(outcome, services[1]))
         }
     }
 
@@ -189,21 +84,21 @@ struct ReplicaTests {
                 fields: {id: key, username: name, avatarUrl: face, type: {value: regular}}
             """.write(toFile: "\(folder)/sources.yaml", atomically: true, encoding: .utf8)
             let settings =
-                Self.settings + [
+                Replicas.settings + [
                     "sources.file=\(folder)/sources.yaml", "sources.allowed-networks=127.0.0.1/32", "sources.allowed-ports=\(origin.port)",
                 ]
             let database = try PostgresServer.shared().makeDatabase()
-            let one = try #require(try Self.replicas(1, of: database, settings: settings).first)
+            let one = try #require(try Replicas.start(1, of: database, settings: settings).first)
             _ = try one.process.line(containing: "source synchronised", timeout: 30_000)
             let two = try RunningService(settings: settings, database: database.uri)
             version.number.add(1, ordering: .relaxed)
-            #expect(try Self.wait { try two.get("/feed?limit=50").text.contains("Zora 1") })
+            #expect(try Replicas.wait { try two.get("/feed?limit=50").text.contains("Zora 1") })
             #expect(try two.get("/feed?limit=50").text.contains("Zora 1"))
             #expect(!two.process.lines.contains { $0.contains("source synchronised") })
             one.process.signal(SIGKILL)
             version.number.add(1, ordering: .relaxed)
             _ = try two.process.line(containing: "source synchronised", timeout: 30_000)
-            #expect(try Self.wait { try two.get("/feed?limit=50").text.contains("Zora 2") })
+            #expect(try Replicas.wait { try two.get("/feed?limit=50").text.contains("Zora 2") })
         }
     }
 
@@ -211,20 +106,29 @@ struct ReplicaTests {
     func rotated() async throws {
         try await offPool {
             let database = try PostgresServer.shared().makeDatabase()
-            let (one, two) = try Self.replicas(2, of: database).pair
-            let old = try Self.click(one)
-            let next = try #require(try Self.page(one, "/feed?limit=2")["page"]?["next"]?.text)
+            let settings = Replicas.settings.filter { $0 != "log.requests=false" } + ["events.address=hashed"]
+            let (one, two) = try Replicas.start(2, of: database, settings: settings).pair
+            let peer = try Self.peer(one)
+            #expect(try Self.peer(two) == peer)
+            let old = try Replicas.click(one)
+            let next = try #require(try Replicas.page(one, "/feed?limit=2")["page"]?["next"]?.text)
             let picture = try #require(try Self.picture(one))
             let command = [
-                "rotate-key", "--config", one.configurationFile, "--database", database.uri, "--set", "store.folder=\(one.folder)",
+                "rotate-key", "--config", one.configurationFile, "--database", database.uri, "--set", "store.folder=\(one.folder)/new",
             ]
             let rotation = try Command.run(command)
             #expect(rotation.code == 0)
+            // The folder of the audit log was not there.
+            let made = try FileManager.default.attributesOfItem(atPath: "\(one.folder)/new")
+            #expect((made[.posixPermissions] as? NSNumber)?.intValue == 0o700)
             // As if ten seconds had passed.
             try database.psql("UPDATE signing_key SET made = made - interval '10 s'")
-            for service in [one, two] { #expect(try Self.wait { try Self.click(service) != old && Self.picture(service) != picture }) }
-            #expect(try Self.click(one) == Self.click(two))
-            for link in [old, try Self.click(one)] { for service in [one, two] { #expect(try service.get(link).status == 302) } }
+            for service in [one, two] {
+                #expect(try Replicas.wait { try Replicas.click(service) != old && Self.picture(service) != picture })
+            }
+            #expect(try Replicas.click(one) == Replicas.click(two))
+            #expect(try Replicas.wait { try Self.peer(one) != peer && Self.peer(one) == Self.peer(two) })
+            for link in [old, try Replicas.click(one)] { for service in [one, two] { #expect(try service.get(link).status == 302) } }
             #expect(try two.get(next).status == 200)
             // Of an image nothing but its signature matters here.
             for path in [picture, try #require(try Self.picture(one))] { #expect(try two.get(path).status != 403) }
@@ -236,17 +140,17 @@ struct ReplicaTests {
     @Test("what files hold is served from a database after a copy, with its links and lists, and from files again")
     func copied() async throws {
         try await offPool {
-            let service = try RunningService(items: Self.items, settings: Self.settings)
+            let service = try RunningService(items: Replicas.items, settings: Replicas.settings)
             let viewer = ["User-Agent: tests", "X-Viewer-ID: ann"]
             #expect(try service.ask("POST", "/cells/user:u3/dismissal", fields: viewer).status == 200)
-            let click = try Self.click(service)
+            let click = try Replicas.click(service)
             let page = try service.get("/feed", fields: viewer).text
             service.process.signal(SIGTERM)
             #expect(service.process.wait() == 0)
             let database = try PostgresServer.shared().makeDatabase()
             let copy = try Command.run(["copy", "--from", service.database, "--to", database.uri])
             #expect(copy.code == 0 && copy.lines.contains("item: 14"), "\(copy.lines)")
-            let replica = try RunningService(settings: Self.settings, database: database.uri)
+            let replica = try RunningService(settings: Replicas.settings, database: database.uri)
             #expect(try replica.get("/feed", fields: viewer).text == page && replica.get(click).status == 302)
             replica.process.signal(SIGTERM)
             #expect(replica.process.wait() == 0)
@@ -254,17 +158,21 @@ struct ReplicaTests {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             let back = try Command.run(["copy", "--from", database.uri, "--to", "\(folder)/intertwine.sqlite"])
             #expect(back.code == 0 && back.lines.contains("event: 2"), "\(back.lines)")
-            let last = try RunningService(in: folder, settings: Self.settings)
+            let last = try RunningService(in: folder, settings: Replicas.settings)
             #expect(try last.get("/feed", fields: viewer).text == page && last.get(click).status == 302)
         }
+    }
+
+    /// What the access log has of this client's address.
+    private static func peer(_ service: RunningService) throws -> String {
+        let id = UUID().uuidString
+        _ = try service.get("/healthz", fields: ["User-Agent: tests", "X-Request-ID: \(id)"])
+        let line = try service.process.line(containing: id, timeout: 30_000)
+        return try String(#require(line.split(separator: " ").first { $0.hasPrefix("peer=") }))
     }
 
     private static func picture(_ service: RunningService) throws -> String? {
         let text = try service.get("/feed?limit=2").text
         return text.firstRange(of: "/images/A").map { String(text[$0.lowerBound...].prefix { $0 != "\"" }) }
     }
-}
-
-extension [RunningService] {
-    fileprivate var pair: (RunningService, RunningService) { (self[0], self[1]) }
 }

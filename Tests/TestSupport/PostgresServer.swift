@@ -46,8 +46,10 @@ public final class PostgresServer: Sendable {
     /// Makes the cluster and starts it: on a socket in its folder, where everybody is trusted, and on a free port of loopback, where
     /// passwords are asked for.
     ///
-    /// - Parameter settings: of the server, as `name=value`.
-    public init(settings: [String] = []) throws {
+    /// - Parameters:
+    ///   - settings: of the server, as `name=value`.
+    ///   - primary: whose hot standby it is; nil for one of its own.
+    public init(settings: [String] = [], standbyOf primary: PostgresServer? = nil) throws {
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
         guard let version = versions.compactMap(Int.init).max() else {
             throw Failure(description: "there is no PostgreSQL: install the package postgresql")
@@ -63,7 +65,7 @@ public final class PostgresServer: Sendable {
         output = said.fileHandleForReading
         shell = Process()
         shell.executableURL = URL(fileURLWithPath: "/bin/bash")
-        shell.arguments = ["-c", Self.script, "postgres", programs, folder, "\(port)"] + settings
+        shell.arguments = ["-c", Self.script, "postgres", programs, folder, "\(port)", primary?.uri(of: "postgres") ?? ""] + settings
         shell.standardInput = FileHandle(fileDescriptor: ends[0], closeOnDealloc: true)
         shell.standardOutput = said
         try shell.run()
@@ -73,14 +75,18 @@ public final class PostgresServer: Sendable {
 
     /// PostgreSQL refuses to run as root.
     private static let script = """
-        programs=$1 folder=$2 port=$3; shift 3
+        programs=$1 folder=$2 port=$3 primary=$4; shift 4
         as_owner=()
         mkdir -m 0755 "$folder"
         if [[ $EUID -eq 0 ]]; then as_owner=(runuser -u postgres --); chown postgres "$folder"; fi
         cd "$folder"
         trap 'rm -rf "$folder"' EXIT
-        "${as_owner[@]}" "$programs/initdb" -D "$folder/data" -U intertwine -A trust -E UTF8 --locale=C.UTF-8 --no-sync </dev/null >"$folder/log" 2>&1 &&
-        printf 'local all all trust\\nhost all all 127.0.0.1/32 scram-sha-256\\n' >"$folder/data/pg_hba.conf" &&
+        if [[ -n $primary ]]; then
+            "${as_owner[@]}" "$programs/pg_basebackup" -D "$folder/data" -d "$primary" -R -X stream -c fast --no-sync </dev/null >"$folder/log" 2>&1
+        else
+            "${as_owner[@]}" "$programs/initdb" -D "$folder/data" -U intertwine -A trust -E UTF8 --locale=C.UTF-8 --no-sync </dev/null >"$folder/log" 2>&1
+        fi &&
+        printf 'local all all trust\\nlocal replication all trust\\nhost all all 127.0.0.1/32 scram-sha-256\\n' >"$folder/data/pg_hba.conf" &&
         { printf "unix_socket_directories = '%s'\\nlisten_addresses = '127.0.0.1'\\nport = %s\\nfsync = off\\nshared_buffers = 32MB\\n" "$folder" "$port"
           printf '%s\\n' "$@"; } >>"$folder/data/postgresql.conf" &&
         "${as_owner[@]}" "$programs/pg_ctl" -w -D "$folder/data" -l "$folder/server.log" start </dev/null >>"$folder/log" 2>&1 ||
@@ -109,10 +115,19 @@ public final class PostgresServer: Sendable {
         return Database(server: self, name: "test_\(number)")
     }
 
+    /// A new database that lies on a disk of its own. What is committed is logged elsewhere.
+    public func makeDatabase(in disk: SmallDisk) throws -> Database {
+        try psql("CREATE TABLESPACE small LOCATION '\(disk.folder)/data'", in: "postgres")
+        return try makeDatabase("TABLESPACE small")
+    }
+
     /// Stops it as a crash would.
     public func stop() throws { try order("stop") }
 
     public func start() throws { try order("start") }
+
+    /// Makes a standby a primary.
+    public func promote() throws { try order("promote") }
 
     /// By the shell: a server that is a descendant of a `Process` keeps that from ever being over.
     private func order(_ word: String) throws {

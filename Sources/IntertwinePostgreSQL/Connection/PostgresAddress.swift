@@ -10,6 +10,8 @@ package struct PostgresAddress: Sendable, Hashable {
     private let password: String
     /// For messages: user, hosts and database, nothing else.
     package let shown: String
+    /// How long a statement may take there, but for those that are known to take long.
+    let statementTimeout: Duration
 
     /// Whether a text names a database of PostgreSQL, and no file.
     package static func isAddress(_ text: String) -> Bool {
@@ -17,7 +19,7 @@ package struct PostgresAddress: Sendable, Hashable {
     }
 
     /// - Throws: `StoreError.unusable` with one line, which repeats nothing of the URI.
-    package init(_ uri: String) throws(StoreError) {
+    package init(_ uri: String, statementTimeout: Duration = .seconds(10)) throws(StoreError) {
         var fault: UnsafeMutablePointer<CChar>?
         guard let options = PQconninfoParse(uri, &fault) else {
             defer { PQfreemem(fault) }
@@ -39,6 +41,7 @@ package struct PostgresAddress: Sendable, Hashable {
             throw .unusable("the address of the PostgreSQL database cannot be read: in a password, @ is written %40 and / is written %2F")
         }
         self.uri = uri
+        self.statementTimeout = statementTimeout
         password = values["password"] ?? ""
         let user = values["user"].map { "\($0)@" } ?? ""
         let hosts = (values["host"] ?? values["hostaddr"] ?? "").split(separator: ",", omittingEmptySubsequences: false)

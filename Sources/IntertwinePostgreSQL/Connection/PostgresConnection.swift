@@ -34,8 +34,17 @@ package final class PostgresConnection: @unchecked Sendable {
         case rows
     }
 
+    /// What the server warned of.
+    private final class Warnings {
+        /// A commit is on its own disk, and it gave up waiting for the standbys that it has to be on as well.
+        var isUnconfirmed = false
+    }
+
     private let handle: OpaquePointer
     private let address: PostgresAddress
+    private let warnings = Warnings()
+    /// How long the server may take for an answer, which it cuts short a little earlier: more is the network's doing. Nil for ever.
+    private var patience: Duration?
     /// By text, what is prepared.
     private var statements: [String: Prepared] = [:]
     private var lastName = 0
@@ -46,6 +55,16 @@ package final class PostgresConnection: @unchecked Sendable {
     package init(_ address: PostgresAddress, _ settings: PostgresSettings = PostgresSettings()) throws(PostgresError) {
         handle = try PostgresSession.open(address, settings)
         self.address = address
+        let timeout = settings.statementTimeout ?? address.statementTimeout
+        patience = timeout > .zero ? timeout + .seconds(1) : nil
+        PQsetNoticeReceiver(
+            handle,
+            { warnings, notice in
+                guard let warnings, let name = PQresultErrorField(notice, Int32(UInt8(ascii: "R"))) else { return }
+                // Its text is in the server's language, and it has no code of its own.
+                guard strcmp(name, "SyncRepWaitForLSN") == 0 else { return }
+                Unmanaged<Warnings>.fromOpaque(warnings).takeUnretainedValue().isUnconfirmed = true
+            }, Unmanaged.passUnretained(warnings).toOpaque())
         // An answered write is on the server's disk. What goes further, such as remote_apply, stays.
         try execute("SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'")
     }
@@ -101,9 +120,15 @@ package final class PostgresConnection: @unchecked Sendable {
     /// Runs a script of several statements, without parameters; the answer is of no interest.
     package func execute(_ script: String) throws(PostgresError) {
         try leavePipeline()
-        guard let result = PQexec(handle, script) else { throw failure(nil) }
-        defer { PQclear(result) }
-        guard [PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY].contains(PQresultStatus(result)) else { throw failure(result) }
+        guard PQsendQuery(handle, script) == 1 else { throw failure(nil) }
+        var fault: PostgresError?
+        while let result = try next() {
+            defer { PQclear(result) }
+            let isFine = [PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY].contains(PQresultStatus(result))
+            if !isFine, fault == nil { fault = failure(result) }
+        }
+        if let fault { throw fault }
+        try checkConfirmed()
     }
 
     /// Begins to fill a table: rows go to the server as they come, and are there when ``PostgresCopy/end()`` returns. Until then the
@@ -121,13 +146,22 @@ package final class PostgresConnection: @unchecked Sendable {
     /// Does `body` in a transaction, and all of it anew, after a short random time, where it was in the way of another one: five times at
     /// most.
     ///
-    /// - Parameter body: run once for each attempt; nothing of it may stay but what it writes here.
+    /// - Parameters:
+    ///   - isLong: whether its statements may take as long as they like.
+    ///   - body: run once for each attempt; nothing of it may stay but what it writes here.
     /// - Throws: what `body` throws, or ``PostgresError``; nothing was written then, unless the connection was lost at the very end.
-    package func transaction<Value>(isolation: String = "READ COMMITTED", _ body: () throws -> Value) throws -> Value {
+    package func transaction<Value>(
+        isolation: String = "READ COMMITTED", isLong: Bool = false, _ body: () throws -> Value
+    ) throws -> Value {
+        let usual = patience
+        if isLong { patience = nil }
+        defer { patience = usual }
         var attempt = 1
         while true {
             do {
-                try run([PostgresCommand("BEGIN ISOLATION LEVEL \(isolation)")])
+                try run(
+                    [PostgresCommand("BEGIN ISOLATION LEVEL \(isolation)")]
+                        + (isLong ? [PostgresCommand("SET LOCAL statement_timeout = 0")] : []))
                 let value = try body()
                 try run([PostgresCommand("COMMIT")])
                 return value
@@ -157,13 +191,7 @@ package final class PostgresConnection: @unchecked Sendable {
     package func answers(within milliseconds: Int32) throws(PostgresError) -> Bool {
         try settle()
         try post([PostgresCommand("SELECT 1")])
-        let deadline = ContinuousClock.now + .milliseconds(Int(milliseconds))
-        while PQisBusy(handle) == 1 {
-            let rest = (deadline - .now).components
-            guard rest.seconds >= 0, rest.attoseconds >= 0 else { return false }
-            guard hasInput(within: Int32(clamping: rest.seconds * 1_000 + rest.attoseconds / 1_000_000_000_000_000) + 1) else { continue }
-            guard PQconsumeInput(handle) == 1 else { throw failure(nil) }
-        }
+        guard hasResult(within: .milliseconds(Int(milliseconds))) else { return false }
         try settle()
         return true
     }
@@ -235,7 +263,7 @@ package final class PostgresConnection: @unchecked Sendable {
         var answers: [PostgresRows] = []
         var fault: PostgresError?
         for expected in awaited {
-            let result = nextResult()
+            let result = try nextResult()
             let status = result.map { PQresultStatus($0) }
             if let result, status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK {
                 if case .preparation(let text, let statement) = expected {
@@ -251,18 +279,56 @@ package final class PostgresConnection: @unchecked Sendable {
             guard PQstatus(handle) == CONNECTION_OK else { break }
         }
         guard PQstatus(handle) == CONNECTION_OK else { throw fault ?? failure(nil) }
-        let sync = PQgetResult(handle)
+        let sync = try next()
         defer { PQclear(sync) }
         if let fault { throw fault }
         guard let sync, PQresultStatus(sync) == PGRES_PIPELINE_SYNC else { throw failure(sync) }
+        try checkConfirmed()
         return answers
     }
 
     /// The answer of one statement, to its end.
-    private func nextResult() -> OpaquePointer? {
-        guard let result = PQgetResult(handle) else { return nil }
-        while PQstatus(handle) == CONNECTION_OK, let more = PQgetResult(handle) { PQclear(more) }
+    private func nextResult() throws(PostgresError) -> OpaquePointer? {
+        guard let result = try next() else { return nil }
+        do throws(PostgresError) {
+            while PQstatus(handle) == CONNECTION_OK, let more = try next() { PQclear(more) }
+        } catch {
+            PQclear(result)
+            throw error
+        }
         return result
+    }
+
+    private func next() throws(PostgresError) -> OpaquePointer? {
+        if let patience, !hasResult(within: patience) { throw end("the server does not answer") }
+        return PQgetResult(handle)
+    }
+
+    /// False where no answer comes in time. One that says that there is no server any more is an answer.
+    private func hasResult(within time: Duration) -> Bool {
+        guard PQisBusy(handle) == 1 else { return true }
+        let deadline = ContinuousClock.now + time
+        while PQisBusy(handle) == 1 {
+            let rest = (deadline - .now).components
+            guard rest.seconds >= 0, rest.attoseconds >= 0 else { return false }
+            guard hasInput(within: Int32(clamping: rest.seconds * 1_000 + rest.attoseconds / 1_000_000_000_000_000) + 1) else { continue }
+            guard PQconsumeInput(handle) == 1 else { return true }
+        }
+        return true
+    }
+
+    /// - Throws: where a standby did not confirm what was committed, so that it is lost with the server's disk: nobody is told that it is
+    ///   done, as if the connection had been lost before the answer.
+    private func checkConfirmed() throws(PostgresError) {
+        guard warnings.isUnconfirmed else { return }
+        throw end("no standby of synchronous_standby_names confirms what is written")
+    }
+
+    /// Ends the session from here: nobody can make anything of what it is in the middle of.
+    private func end(_ reason: String) -> PostgresError {
+        shutdown(PQsocket(handle), Int32(SHUT_RDWR))
+        _ = PQconsumeInput(handle)
+        return PostgresError(message: reason, isConnectionLost: true)
     }
 
     /// Waits for what was posted. That it failed is of no interest, but for the session.
@@ -293,7 +359,7 @@ package final class PostgresConnection: @unchecked Sendable {
 
     /// - Parameter reason: what the server is to call it off for; nil where it is complete.
     func endCopy(_ reason: String?) throws(PostgresError) -> Int {
-        guard PQputCopyEnd(handle, reason) == 1, let result = nextResult() else { throw failure(nil) }
+        guard PQputCopyEnd(handle, reason) == 1, let result = try nextResult() else { throw failure(nil) }
         guard PQresultStatus(result) == PGRES_COMMAND_OK else {
             defer { PQclear(result) }
             throw failure(result)

@@ -5,13 +5,13 @@ internal import Glibc
 package struct PostgresSettings: Sendable, Hashable {
     /// Shown by `pg_stat_activity`.
     package var applicationName: String
-    /// The server ends a statement that takes longer.
-    package var statementTimeout: Duration
+    /// The server ends a statement that takes longer; nil for what the address says, zero for never.
+    package var statementTimeout: Duration?
     /// Whether a statement is planned once, whatever its values: for those that read a few rows by an index. Planning such a one costs more
     /// than running it.
     package var plansOnce: Bool
 
-    package init(applicationName: String = "intertwine", statementTimeout: Duration = .seconds(10), plansOnce: Bool = false) {
+    package init(applicationName: String = "intertwine", statementTimeout: Duration? = nil, plansOnce: Bool = false) {
         self.applicationName = applicationName
         self.statementTimeout = statementTimeout
         self.plansOnce = plansOnce
@@ -82,7 +82,7 @@ enum PostgresSession {
         _ address: PostgresAddress, _ settings: PostgresSettings,
         _ body: (UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<UnsafePointer<CChar>?>) -> OpaquePointer?
     ) -> OpaquePointer? {
-        let timeout = settings.statementTimeout.components
+        let timeout = (settings.statementTimeout ?? address.statementTimeout).components
         let milliseconds = timeout.seconds * 1_000 + timeout.attoseconds / 1_000_000_000_000_000
         let options =
             "-c statement_timeout=\(milliseconds) -c idle_in_transaction_session_timeout=60000"

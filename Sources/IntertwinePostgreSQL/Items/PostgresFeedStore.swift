@@ -146,10 +146,10 @@ package final class PostgresFeedStore: ItemStore {
             guard !found.isLaid(sections) else { return found.lanes }
             willWrite()
             return try changes.noting(connection) {
-                try connection.transaction {
-                    // Moving items and making an index may take long.
+                // Moving items and making an index may take long.
+                try connection.transaction(isLong: true) {
                     try connection.run([
-                        PostgresCommand("SET LOCAL lock_timeout = '5s'"), PostgresCommand("SET LOCAL statement_timeout = 0"),
+                        PostgresCommand("SET LOCAL lock_timeout = '5s'"),
                         PostgresCommand("SELECT pg_advisory_xact_lock(\(ItemMigrations.writers))"),
                     ])
                     var table = try SectionTable(PostgresSnapshot(inside: connection))

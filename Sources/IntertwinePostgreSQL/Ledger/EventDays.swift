@@ -74,10 +74,10 @@ struct EventDays {
     static func drop(_ day: Int64, _ connection: PostgresConnection) throws -> Int? {
         let name = name(of: day)
         do {
-            return try connection.transaction {
+            return try connection.transaction(isLong: true) {
                 try connection.execute(
                     """
-                    SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = '200ms';
+                    SET LOCAL lock_timeout = '200ms';
                     SELECT pg_advisory_xact_lock(\(PostgresLedgerSchema.lockClass), \(PostgresLedgerSchema.Lock.partitions));
                     LOCK TABLE \(name) IN SHARE MODE
                     """)

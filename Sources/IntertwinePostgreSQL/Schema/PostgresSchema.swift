@@ -23,9 +23,8 @@ package enum PostgresSchema {
     /// - Throws: `StoreError.unusable` where a newer version has been there; ``PostgresError``.
     package static func bringUpToDate(_ connection: PostgresConnection, part: String, migrations: [PostgresMigration]) throws {
         guard try pending(connection, part, migrations) > 0 else { return }
-        try connection.transaction {
-            // Another replica may take long.
-            try connection.execute("SET LOCAL statement_timeout = 0")
+        // Another replica may take long.
+        try connection.transaction(isLong: true) {
             try connection.query("SELECT pg_advisory_xact_lock($1)", .integer(lock))
             // Who has a table open must not hold up everybody behind us.
             try connection.execute(

@@ -94,6 +94,7 @@ extension ServiceConfiguration {
     public func audited<Value>(
         _ command: String, _ subject: String, _ body: (AuditNote) async throws -> Value
     ) async throws -> Value {
+        if try store.postgresAddress() != nil { store.makeDataFolder() }
         let log = try AuditLog(path: auditLog)
         let result: Result<Value, any Error>
         do {

@@ -20,6 +20,8 @@ public struct StoreSettings: Sendable {
     public var queue = 4_096
     /// How long a request waits for one before it is answered 503.
     public var patience: Duration = .seconds(2)
+    /// How long a PostgreSQL server may take for a statement before a request that waits for it is answered 503.
+    public var statementTimeout: Duration = .seconds(10)
 
     public init() {}
 
@@ -36,6 +38,7 @@ public struct StoreSettings: Sendable {
         reader.read("store.readers", &readers, in: 1...64)
         reader.read("store.queue", &queue, in: 1...1_000_000)
         reader.read("store.patience", &patience, in: .milliseconds(100) ... .seconds(60))
+        reader.read("store.statement-timeout", &statementTimeout, in: .milliseconds(100) ... .seconds(600))
     }
 
     private static func isFileURL(_ text: String) -> Bool { text.lowercased().hasPrefix("file:") }
@@ -56,7 +59,7 @@ public struct StoreSettings: Sendable {
     ///
     /// - Throws: ``StoreError/unusable(_:)`` where it cannot be read.
     func postgresAddress() throws(StoreError) -> PostgresAddress? {
-        PostgresAddress.isAddress(database) ? try PostgresAddress(database) : nil
+        PostgresAddress.isAddress(database) ? try PostgresAddress(database, statementTimeout: statementTimeout) : nil
     }
 
     /// `intertwine.sqlite` keeps its ledger in `intertwine.ledger.sqlite`: a long import never makes a click wait.
@@ -66,12 +69,13 @@ public struct StoreSettings: Sendable {
         return url.deletingPathExtension().path + ".ledger" + suffix
     }
 
-    /// Makes the data folder where it is called `data` and is missing. One of another name is not made: more likely it was mistyped.
-    /// That it cannot be made is told by whoever opens the database.
+    /// Makes the data folder where it is missing: that of a replica, for nobody but its user, and a file's where it is called `data`. One of
+    /// another name is not made: more likely it was mistyped. That it cannot be made is told by whoever opens what belongs there.
     public func makeDataFolder() {
-        let folder = dataFolder
-        guard folder.lastPathComponent == "data" else { return }
-        try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        let (folder, isReplica) = (dataFolder, PostgresAddress.isAddress(database))
+        guard isReplica || folder.lastPathComponent == "data" else { return }
+        try? FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: false, attributes: isReplica ? [.posixPermissions: 0o700] : nil)
     }
 
     /// A file or folder in the data folder.
@@ -87,8 +91,8 @@ public struct StoreSettings: Sendable {
     ///
     /// - Throws: `StoreError.unusable` where it is an address that cannot be read.
     package func items() throws(StoreError) -> any ItemLocation {
-        guard PostgresAddress.isAddress(database) else { return ItemFile(database) }
-        return PostgresItems(try PostgresAddress(database), companions: path(of: "items"))
+        guard let address = try postgresAddress() else { return ItemFile(database) }
+        return PostgresItems(address, companions: path(of: "items"))
     }
 }
 

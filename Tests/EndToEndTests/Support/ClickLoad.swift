@@ -63,6 +63,8 @@ final class ClickLoad: Sendable {
 
     var refused: Int { outcome.withLock { $0.refused } }
 
+    /// Ends the clicking, should it go on.
+    @discardableResult
     func stop() -> Outcome {
         isOver.store(true, ordering: .relaxed)
         group.wait()

@@ -1,0 +1,236 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Replicas whose database is in trouble, from outside", .serialized, .timeLimit(.minutes(5)))
+struct ReplicaFaultTests {
+    private static let hasty = Replicas.settings + ["store.statement-timeout=1s", "store.patience=1s", "ledger.patience=1s"]
+
+    /// Of a primary and its standby, whichever may be written.
+    private static func address(of servers: [PostgresServer], _ database: PostgresServer.Database) -> String {
+        let places = servers.map { "\($0.folder.replacing("/", with: "%2F")):\($0.port)" }.joined(separator: ",")
+        return "postgresql://intertwine@\(places)/\(database.name)?target_session_attrs=read-write"
+    }
+
+    /// Clicks as a viewer; what was answered.
+    private static func click(_ link: String, as viewer: String, _ service: RunningService) throws -> RawResponse {
+        try service.get(link, fields: ["User-Agent: tests", "X-Viewer-ID: \(viewer)"])
+    }
+
+    @Test("a server that restarts under load costs 503 and no answer that was given")
+    func restarted() async throws {
+        try await offPool {
+            let server = try PostgresServer()
+            let services = try Replicas.start(2, of: try server.makeDatabase())
+            let load = ClickLoad(ports: services.map(\.port), click: try Replicas.click(services[0]), clients: 8)
+            defer { load.stop() }
+            #expect(try Replicas.wait { load.count >= 200 })
+            try server.stop()
+            // A page that lay finished is not served when nobody can tell whether it is true.
+            #expect(try Replicas.wait { try services.allSatisfy { try $0.get("/feed").status == 503 && $0.get("/readyz").status == 503 } })
+            #expect(try Replicas.wait { load.refused >= 20 })
+            try server.start()
+            let before = load.count
+            #expect(try Replicas.wait { load.count >= before + 200 })
+            #expect(try Replicas.wait { try services.allSatisfy { try $0.get("/feed").status == 200 && $0.get("/readyz").status == 200 } })
+            let outcome = load.stop()
+            #expect(outcome.strange.isEmpty && outcome.withoutPause == 0)
+            #expect(try Replicas.hasKept(outcome, services[0]))
+        }
+    }
+
+    @Test("who holds a lock on an item holds up nothing but writes of it")
+    func locked() async throws {
+        try await offPool {
+            let database = try PostgresServer.shared().makeDatabase()
+            let service = try #require(try Replicas.start(1, of: database).first)
+            let click = try Replicas.click(service)
+            let other = try SpawnedProcess([
+                "/usr/bin/psql", "-X", "-q", database.uri, "-c", "BEGIN", "-c", "SELECT id FROM item WHERE id = 'u1' FOR UPDATE",
+                "-c", "SELECT pg_sleep(60)",
+            ])
+            defer { other.signal(SIGKILL) }
+            let isHeld = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%sleep(60)'"
+            #expect(try Replicas.wait { try database.psql(isHeld) == "1" })
+            let body = #"{"username":"Renamed","avatarUrl":"https://pictures.example.com/a.png","type":"regular"}"#
+            let answer = try service.admin("PUT", "/admin/users/u1", with: ["If-Match: *"], body: body)
+            #expect(answer.status == 503 && answer["retry-after"] != nil)
+            #expect(try service.get("/feed?limit=3").status == 200 && service.get(click).status == 302)
+            try database.psql(isHeld.replacing("count(*)", with: "pg_terminate_backend(pid)"))
+            #expect(try Replicas.wait { try service.admin("PUT", "/admin/users/u1", with: ["If-Match: *"], body: body).status == 200 })
+        }
+    }
+
+    @Test("where the server takes no more connections, a new replica says so in a line and those that run go on")
+    func full() async throws {
+        try await offPool {
+            let server = try PostgresServer(settings: ["max_connections=16", "superuser_reserved_connections=0"])
+            let database = try server.makeDatabase()
+            let service = try #require(try Replicas.start(1, of: database).first)
+            let click = try Replicas.click(service)
+            #expect(try service.get(click).status == 302)
+            var others: [SpawnedProcess] = []
+            #expect(
+                try Replicas.wait {
+                    let other = try SpawnedProcess(["/usr/bin/psql", "-X", "-q", database.uri, "-c", "SELECT 'in', pg_sleep(600)"])
+                    others.append(other)
+                    usleep(100_000)
+                    return (try? database.psql("SELECT 1")) == nil
+                })
+            let start = try Command.run(
+                ["serve", "--config", service.configurationFile, "--port", "0", "--admin-port", "0", "--database", database.uri]
+                    + ["--set", "store.folder=\(service.folder)"])
+            #expect(start.code == 1 && start.lines.count == 1 && start.lines.first?.contains("max_connections") == true)
+            #expect(try service.get("/feed?limit=3").status == 200 && service.get(click).status == 302)
+        }
+    }
+
+    @Test("a primary that is lost under load costs nothing that a synchronous standby has, which the address finds once it is promoted")
+    func promoted() async throws {
+        try await offPool {
+            let primary = try PostgresServer()
+            let database = try primary.makeDatabase()
+            let standby = try PostgresServer(standbyOf: primary)
+            try database.psql("ALTER SYSTEM SET synchronous_standby_names = '*'")
+            try database.psql("SELECT pg_reload_conf()")
+            #expect(try Replicas.wait { try database.psql("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") == "1" })
+            let services = try Replicas.start(2, at: Self.address(of: [primary, standby], database))
+            let load = ClickLoad(ports: services.map(\.port), click: try Replicas.click(services[0]), clients: 8)
+            defer { load.stop() }
+            #expect(try Replicas.wait { load.count >= 200 })
+            try primary.stop()
+            try standby.promote()
+            let before = load.count
+            #expect(try Replicas.wait { load.count >= before + 200 })
+            #expect(try Replicas.wait { try services.allSatisfy { try $0.get("/feed").status == 200 && $0.get("/readyz").status == 200 } })
+            let outcome = load.stop()
+            #expect(outcome.strange.isEmpty && outcome.withoutPause == 0)
+            #expect(try Replicas.hasKept(outcome, services[0]))
+        }
+    }
+
+    @Test("what no standby has is not answered where one has to have it; where none has to, it is lost with the primary, and nothing else")
+    func unconfirmed() async throws {
+        try await offPool {
+            let primary = try PostgresServer()
+            let database = try primary.makeDatabase()
+            let standby = try PostgresServer(standbyOf: primary)
+            let service = try #require(
+                try Replicas.start(1, at: Self.address(of: [primary, standby], database), settings: Self.hasty).first)
+            let link = try Replicas.click(service)
+            #expect(try Self.click(link, as: "before", service).status == 302)
+            let behind = "SELECT count(*) FROM pg_stat_replication WHERE flush_lsn < pg_current_wal_lsn()"
+            #expect(try Replicas.wait { try database.psql(behind) == "0" })
+            try standby.stop()
+
+            try database.psql("ALTER SYSTEM SET synchronous_standby_names = '*'")
+            try database.psql("SELECT pg_reload_conf()")
+            #expect(try Replicas.wait { try database.psql("SHOW synchronous_standby_names") == "*" })
+            for viewer in ["unconfirmed", "unconfirmed too"] {
+                let answer = try Self.click(link, as: viewer, service)
+                #expect(answer.status == 503 && answer["retry-after"] != nil)
+            }
+            let body = #"{"username":"Renamed","avatarUrl":"https://pictures.example.com/a.png","type":"regular"}"#
+            #expect(try service.admin("PUT", "/admin/users/u1", with: ["If-Match: *"], body: body).status == 503)
+
+            try database.psql("ALTER SYSTEM RESET synchronous_standby_names")
+            try database.psql("SELECT pg_reload_conf()")
+            #expect(try Replicas.wait { try Self.click(link, as: "one", service).status == 302 })
+            #expect(try Self.click(link, as: "two", service).status == 302)
+            try primary.stop()
+            try standby.start()
+            try standby.promote()
+            #expect(try Replicas.wait { try Self.click(link, as: "after", service).status == 302 })
+            #expect(try Replicas.viewers(service).sorted() == ["after", "before"])
+            #expect(try service.get("/feed?limit=3").status == 200)
+        }
+    }
+
+    @Test("a replica whose way to the database is cut says so in time and serves nothing old, and the others go on")
+    func cut() async throws {
+        try await offPool {
+            let server = try PostgresServer.shared()
+            let database = try server.makeDatabase()
+            let relay = try Relay(to: server)
+            defer { relay.stop() }
+            let one = try #require(try Replicas.start(1, of: database, settings: Self.hasty).first)
+            let way =
+                "postgresql://intertwine@\(relay.folder.replacing("/", with: "%2F")):\(server.port)/\(database.name)?connect_timeout=2"
+            let two = try RunningService(settings: Self.hasty, database: way)
+            #expect(try two.get("/feed").status == 200)
+            let load = ClickLoad(ports: [one.port, two.port], click: try Replicas.click(one), clients: 4)
+            defer { load.stop() }
+            #expect(try Replicas.wait { load.count >= 100 })
+            relay.cut()
+            #expect(try Replicas.wait { try two.get("/feed").status == 503 && two.get("/readyz").status == 503 })
+            #expect(try Replicas.wait { load.refused >= 4 })
+            let before = load.count
+            #expect(try Replicas.wait { load.count >= before + 100 })
+            let body = #"{"username":"Renamed","avatarUrl":"https://pictures.example.com/a.png","type":"regular"}"#
+            #expect(try one.admin("PUT", "/admin/users/u1", with: ["If-Match: *"], body: body).status == 200)
+            #expect(try one.get("/feed").text.contains("Renamed"))
+            for _ in 0..<3 {
+                let answer = try two.get("/feed")
+                #expect(answer.status == 503 && answer["retry-after"] != nil)
+            }
+            relay.mend()
+            var first: RawResponse?
+            #expect(
+                try Replicas.wait {
+                    let answer = try two.get("/feed")
+                    if answer.status == 200 { first = answer }
+                    return first != nil
+                })
+            #expect(first?.text.contains("Renamed") == true)
+            #expect(try Replicas.wait { try two.get("/readyz").status == 200 })
+            let outcome = load.stop()
+            #expect(outcome.strange.isEmpty && outcome.withoutPause == 0)
+            #expect(try Replicas.hasKept(outcome, one))
+        }
+    }
+
+    @Test("a statement that takes too long is 503, and stops neither clicks nor what needs no database")
+    func slow() async throws {
+        try await offPool {
+            let database = try PostgresServer.shared().makeDatabase()
+            let service = try #require(try Replicas.start(1, of: database, settings: Self.hasty).first)
+            let link = try Replicas.click(service)
+            #expect(try service.get(link).status == 302)
+            try database.psql(
+                """
+                BEGIN; ALTER TABLE item RENAME TO kept; CREATE VIEW item AS SELECT * FROM kept WHERE pg_sleep(60) IS NOT NULL; COMMIT
+                """)
+            let page = try service.get("/feed?limit=3")
+            #expect(page.status == 503 && page["retry-after"] != nil)
+            #expect(
+                try service.get(link).status == 302 && service.get("/healthz").status == 200 && service.get("/openapi.json").status == 200)
+            _ = try service.process.line(containing: "statement timeout", timeout: 30_000)
+            try database.psql("BEGIN; DROP VIEW item; ALTER TABLE kept RENAME TO item; COMMIT")
+            #expect(try service.get("/feed?limit=3").status == 200)
+        }
+    }
+
+    @Test("a disk that is full costs 503, is told of in the log, and nothing that was answered; when there is room again it goes on")
+    func fullDisk() async throws {
+        try await offPool {
+            guard let disk = try SmallDisk(kibibytes: 48 << 10) else { return }
+            defer { disk.remove() }
+            let server = try PostgresServer()
+            let database = try server.makeDatabase(in: disk)
+            let service = try #require(try Replicas.start(1, of: database).first)
+            let load = ClickLoad(ports: [service.port], click: try Replicas.click(service), clients: 4)
+            defer { load.stop() }
+            #expect(try Replicas.wait { load.count >= 50 })
+            try disk.fill()
+            #expect(try Replicas.wait { load.refused >= 20 })
+            #expect(try service.get("/feed?limit=3").status == 200)
+            _ = try service.process.line(containing: "No space left on device", timeout: 30_000)
+            try disk.clear()
+            let before = load.count
+            #expect(try Replicas.wait { load.count >= before + 50 })
+            let outcome = load.stop()
+            #expect(outcome.strange.isEmpty && outcome.withoutPause == 0)
+            #expect(try Replicas.hasKept(outcome, service))
+        }
+    }
+}
