@@ -4,12 +4,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
 #include <linux/openat2.h>
+#include <linux/sock_diag.h>
 #include <linux/sockios.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -69,6 +74,68 @@ int clinux_pipe(int ends[2]) {
 int clinux_unsent(int descriptor) {
     int bytes = 0;
     return ioctl(descriptor, SIOCOUTQ, &bytes) < 0 ? 0 : bytes;
+}
+
+static void place_end(const struct sockaddr_storage *end, __be16 *port, __be32 address[4]) {
+    if (end->ss_family == AF_INET) {
+        const struct sockaddr_in *four = (const struct sockaddr_in *)end;
+        *port = four->sin_port;
+        memcpy(address, &four->sin_addr, sizeof four->sin_addr);
+    } else {
+        const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)end;
+        *port = six->sin6_port;
+        memcpy(address, &six->sin6_addr, sizeof six->sin6_addr);
+    }
+}
+
+// What the kernel knows of the socket of this machine that has these two ends (sock_diag(7)). False where there is none, or it does not tell.
+static bool find_socket(const struct sockaddr_storage *own, const struct sockaddr_storage *other, struct inet_diag_msg *found) {
+    if (own->ss_family != AF_INET && own->ss_family != AF_INET6) return false;
+    struct {
+        struct nlmsghdr header;
+        struct inet_diag_req_v2 request;
+    } question = {
+        .header = {.nlmsg_len = sizeof question, .nlmsg_type = SOCK_DIAG_BY_FAMILY, .nlmsg_flags = NLM_F_REQUEST},
+        .request = {
+            .sdiag_family = (__u8)own->ss_family,
+            .sdiag_protocol = IPPROTO_TCP,
+            .id = {.idiag_cookie = {INET_DIAG_NOCOOKIE, INET_DIAG_NOCOOKIE}},
+        },
+    };
+    place_end(own, &question.request.id.idiag_sport, question.request.id.idiag_src);
+    place_end(other, &question.request.id.idiag_dport, question.request.id.idiag_dst);
+    int netlink = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_SOCK_DIAG);
+    if (netlink < 0) return false;
+    // The answer is there when the question has been sent.
+    struct {
+        struct nlmsghdr header;
+        struct inet_diag_msg message;
+        char rest[2048];
+    } answer;
+    ssize_t count = -1;
+    if (send(netlink, &question, sizeof question, 0) == (ssize_t)sizeof question) count = recv(netlink, &answer, sizeof answer, 0);
+    close(netlink);
+    if (count < (ssize_t)(sizeof answer.header + sizeof answer.message) || answer.header.nlmsg_type != SOCK_DIAG_BY_FAMILY) return false;
+    *found = answer.message;
+    return true;
+}
+
+int clinux_peer_unread(int descriptor) {
+    struct sockaddr_storage own, peer;
+    socklen_t own_length = sizeof own, peer_length = sizeof peer;
+    if (getsockname(descriptor, (struct sockaddr *)&own, &own_length) < 0) return 0;
+    if (getpeername(descriptor, (struct sockaddr *)&peer, &peer_length) < 0) return 0;
+    struct inet_diag_msg found;
+    // A listener's queue is another thing.
+    if (!find_socket(&peer, &own, &found) || found.idiag_state == TCP_LISTEN) return 0;
+    return found.idiag_rqueue > INT_MAX ? INT_MAX : (int)found.idiag_rqueue;
+}
+
+bool clinux_sees_peers(int listener) {
+    struct sockaddr_storage own;
+    socklen_t length = sizeof own;
+    struct inet_diag_msg found;
+    return getsockname(listener, (struct sockaddr *)&own, &length) == 0 && find_socket(&own, &own, &found);
 }
 
 void clinux_trim(void) {

@@ -46,6 +46,13 @@ int clinux_pipe(int ends[2]);
 /// Bytes of a socket that the peer has not acknowledged yet (SIOCOUTQ); 0 where that is not known.
 int clinux_unsent(int descriptor);
 
+/// Bytes that the program at the other end of a connection has not read yet, though its kernel has; known where it is a program of this machine,
+/// else 0.
+int clinux_peer_unread(int descriptor);
+
+/// Whether clinux_peer_unread will know it of the connections that a listening socket accepts.
+bool clinux_sees_peers(int listener);
+
 /// Gives memory that was freed back to the system (malloc_trim).
 void clinux_trim(void);
 
