@@ -14,6 +14,12 @@ final class Download {
         var reply: (@Sendable (ImageAnswer) -> Void)?
     }
 
+    /// Bodies up to this many declared bytes are answered whole where they come quickly: with a tag, ranges and conditions, and with a time to
+    /// keep them only where they have their end.
+    private static let smallBody = 1 << 20
+    /// How long an answer is held back for that, or for the size of the picture, once the first bytes are there.
+    private static let longestHold = Duration.milliseconds(100)
+
     let number: UInt64
     let source: String
     /// The formats that the origin is asked for.
@@ -40,8 +46,8 @@ final class Download {
     var isAnnounced = false
     /// Purged meanwhile: serve, and do not keep.
     var isPurged = false
-    /// The answer is held back.
-    var isHeldBack = false
+    /// The answer is held back, or was.
+    private var isHeldBack = false
 
     /// - Parameter isOwned: whether the cache itself wants it.
     init(
@@ -91,6 +97,15 @@ final class Download {
 
     func countAttempt() { attempts += 1 }
 
+    /// Whether the answer may soon be a better one than it could be now.
+    var gainsByHolding: Bool { intake.head?.length.map { $0 <= Self.smallBody } ?? false || !intake.isMeasured }
+
+    /// For how long the answer is to be held back; nil where it is already.
+    func holdBack() -> Duration? {
+        defer { isHeldBack = true }
+        return isHeldBack ? nil : Self.longestHold
+    }
+
     /// The stale picture, where it may stand in for an answer that failed this way.
     func standIn(for failure: ImageFailure, now: Int64) -> CachedImage? {
         guard let stale, !isPurged, stale.freshness.bridgesError(at: now) else { return nil }
@@ -111,9 +126,9 @@ final class Download {
         return waiters.values.contains { $0.isCollapsed } && standIn(for: failure, now: now) == nil
     }
 
-    /// What an origin would have said of a file.
-    /// - Parameter isNews: whether it is another one than that which is stale.
-    func head(of file: ConfinedFolder.File, isNews: Bool) -> FetchHead {
+    /// What an origin would have said of a file: that it is the one that is stale, or all there is to say.
+    func head(of file: ConfinedFolder.File) -> FetchHead {
+        let isNews = stale?.validators.etag != file.tag
         var headers = FetchHeaders(["ETag": file.tag, "Last-Modified": HTTPDate.text(file.modified)])
         if isNews { headers.append("Content-Length", String(file.bytes.count)) }
         return FetchHead(status: isNews ? 200 : 304, headers: headers, url: url)

@@ -8,7 +8,7 @@ struct FlightReplies {
     private(set) var store: PictureStore
     private var waiters = WaiterTable<Download>()
     /// Requests by how they were answered. Those that are made here, for others that are counted, are not.
-    private(set) var counts: [CacheStatus.Outcome: Int] = [:]
+    private var counts: [CacheStatus.Outcome: Int] = [:]
     private let clock: @Sendable () -> Int64
     /// Hears of those who let go of the body that they read.
     private let departed: @Sendable (UInt64) -> Void
@@ -20,7 +20,10 @@ struct FlightReplies {
 
     // MARK: Who waits
 
-    var waitingCount: Int { waiters.count }
+    func report(to metrics: inout ImageMetrics) {
+        (metrics.waiters, metrics.requests) = (waiters.count, counts)
+        store.report(to: &metrics)
+    }
 
     /// What a waiter waits for.
     func download(of waiter: UInt64) -> Download? { waiters.home(of: waiter) }

@@ -9,12 +9,6 @@ internal import IntertwineFetch
 struct FlightsState {
     typealias Reply = FlightReplies.Reply
 
-    /// Bodies up to this many declared bytes are answered whole where they come quickly: with a tag, ranges and conditions, and with a time to
-    /// keep them only where they have their end.
-    private static let smallBody = 1 << 20
-    /// How long an answer is held back for that, or for the size of the picture, once the first bytes are there.
-    private static let longestHold = Duration.milliseconds(100)
-
     private let configuration: ImageConfiguration
     private let budget: ByteBudget
     private let now: @Sendable () -> LoopInstant
@@ -148,9 +142,7 @@ struct FlightsState {
                 abandoned.remove(download.number)
             case .pause, .resume: steps.append(.setPaused(download.number, command == .pause))
             case .abort(let stage):
-                metrics.aborted[stage.rawValue, default: 0] += 1
-                metrics.bytesWastedAfterCancel += download.flight.receivedForNobody
-                metrics.bytesThrownAway += download.flight.received
+                metrics.countAbort(of: download.flight, at: stage)
                 gate.record(nil, of: download.hop.authority, now: now())
                 drop(download)
             }
@@ -331,9 +323,8 @@ struct FlightsState {
         switch file {
         case .failure(let failure): fail(download, ImageFailure(failure))
         case .success(let file):
-            let isNews = download.stale?.validators.etag != file.tag
-            let head = download.head(of: file, isNews: isNews)
-            let isTaken = received(head, number) && (!isNews || file.bytes.withUnsafeBytes { received($0, number) })
+            let head = download.head(of: file)
+            let isTaken = received(head, number) && (head.status != 200 || file.bytes.withUnsafeBytes { received($0, number) })
             ended(isTaken ? nil : .rejected, number)
         }
     }
@@ -355,11 +346,8 @@ struct FlightsState {
     // MARK: The answers
 
     private mutating func announceOrHold(_ download: Download) {
-        let isSmall = download.intake.head?.length.map { $0 <= Self.smallBody } ?? false
-        guard isSmall || !download.intake.isMeasured else { return announce(download) }
-        guard !download.isHeldBack else { return }
-        download.isHeldBack = true
-        steps.append(.arm(download.number, .hold, Self.longestHold))
+        guard download.gainsByHolding else { return announce(download) }
+        if let time = download.holdBack() { steps.append(.arm(download.number, .hold, time)) }
     }
 
     private mutating func announce(_ download: Download) {
@@ -404,13 +392,9 @@ struct FlightsState {
 
     var report: ImageMetrics {
         var report = metrics
-        report.inFlight = gate.runningCount
-        report.queued = gate.waitingCount
-        report.waiters = replies.waitingCount
         report.bufferBytes = budget.inUse
-        report.restingHosts = gate.restingCount
-        report.requests = replies.counts
-        store.report(to: &report)
+        gate.report(to: &report)
+        replies.report(to: &report)
         return report
     }
 }

@@ -15,6 +15,10 @@ struct OriginGate {
         breaker = CircuitBreaker(rules: rules)
     }
 
+    func report(to metrics: inout ImageMetrics) {
+        (metrics.inFlight, metrics.queued, metrics.restingHosts) = (runningCount, waitingCount, restingCount)
+    }
+
     /// Downloads that are on their way, and that wait for a place; origins that are left alone.
     var runningCount: Int { admission.runningCount }
     var waitingCount: Int { admission.waitingCount }

@@ -39,4 +39,11 @@ public struct ImageMetrics: Sendable, Hashable {
     public var diskDamaged = 0
 
     public init() {}
+
+    /// A download was given up because nobody waited any more.
+    mutating func countAbort(of flight: Flight, at stage: Flight.Stage) {
+        aborted[stage.rawValue, default: 0] += 1
+        bytesWastedAfterCancel += flight.receivedForNobody
+        bytesThrownAway += flight.received
+    }
 }
