@@ -21,13 +21,14 @@ public struct AcceptedKinds: Sendable, Hashable {
     let permitted: Set
     /// What an origin is asked for. The newer formats only where they are named: old clients promise to take anything, and cannot.
     let wanted: Set
+    /// Of AVIF and WebP, where both are named, the one with the lower weight.
+    private let lesser: Set
 
     /// Who says nothing takes everything.
     public static let anything = AcceptedKinds(permitted: .all, wanted: Set([.jpeg, .png, .gif]))
 
     private init(permitted: Set, wanted: Set) {
-        self.permitted = permitted
-        self.wanted = wanted
+        (self.permitted, self.wanted, lesser) = (permitted, wanted, [])
     }
 
     /// - Parameter field: nil where there is none. An empty one says nothing either.
@@ -36,42 +37,51 @@ public struct AcceptedKinds: Sendable, Hashable {
     }
 
     public init(_ field: Span<UInt8>) {
-        var named: [Bool?] = [nil, nil, nil, nil, nil, nil]
-        var anyImage: Bool?
-        var anything: Bool?
+        var named: [Int?] = [nil, nil, nil, nil, nil, nil]
+        var anyImage: Int?
+        var anything: Int?
         var isEmpty = true
         var start = 0
         while start < field.count {
             var end = start
             while end < field.count, field[end] != UInt8(ascii: ",") { end += 1 }
-            let (range, isTaken) = Self.member(field, start, end)
+            let (range, weight) = Self.member(field, start, end)
             start = end + 1
             guard !range.isEmpty else { continue }
             isEmpty = false
             if Self.equal(field, range, "*/*") {
-                anything = isTaken
+                anything = weight
             } else if Self.equal(field, range, "image/*") {
-                anyImage = isTaken
+                anyImage = weight
             } else if let kind = MediaKind.allCases.first(where: { Self.equal(field, range, Self.names[Int($0.rawValue)]) }) {
-                named[Int(kind.rawValue)] = isTaken
+                named[Int(kind.rawValue)] = weight
             }
         }
         guard !isEmpty else {
             self = .anything
             return
         }
-        let general = anyImage ?? anything ?? false
-        permitted = Set(MediaKind.allCases.filter { named[Int($0.rawValue)] ?? general })
-        wanted = Set(MediaKind.allCases.filter { named[Int($0.rawValue)] ?? (general && Self.isOld($0)) })
+        let general = anyImage ?? anything ?? 0
+        permitted = Set(MediaKind.allCases.filter { named[Int($0.rawValue)] ?? general > 0 })
+        wanted = Set(MediaKind.allCases.filter { named[Int($0.rawValue)] ?? (Self.isOld($0) ? general : 0) > 0 })
+        let avif = named[Int(MediaKind.avif.rawValue)] ?? 0
+        let webP = named[Int(MediaKind.webp.rawValue)] ?? 0
+        lesser = avif == webP || min(avif, webP) == 0 ? [] : Set([avif < webP ? .avif : .webp])
     }
 
     public func permits(_ kind: MediaKind) -> Bool { permitted.contains(kind) }
 
     /// The formats that pictures may be made in for it.
-    /// - Parameter newer: those of AVIF and WebP that pictures are made in at all.
+    /// - Parameter newer: those of AVIF and WebP that pictures are made in at all, the preferred one first. The client's own preference goes
+    ///   before that. What it thinks of the older formats says nothing: those differ by the picture, and some browsers weigh PNG above JPEG.
     func made(_ newer: [MediaKind]) -> Set {
         let taken = wanted.isEmpty ? permitted : wanted
-        let made = Set(MediaKind.allCases.filter { taken.contains($0) && (Self.isOld($0) || newer.contains($0)) })
+        var made = Set(MediaKind.allCases.filter { taken.contains($0) && (Self.isOld($0) || newer.contains($0)) })
+        if !lesser.isEmpty, let first = newer.first(where: { made.contains($0) }), lesser.contains(first),
+            newer.contains(where: { made.contains($0) && !lesser.contains($0) })
+        {
+            made.subtract(lesser)
+        }
         return made.isEmpty ? taken : made
     }
 
@@ -87,31 +97,40 @@ public struct AcceptedKinds: Sendable, Hashable {
 
     private static func isOld(_ kind: MediaKind) -> Bool { kind == .jpeg || kind == .png || kind == .gif }
 
-    /// The media range of one member without blanks, and whether its weight is not zero.
-    private static func member(_ field: Span<UInt8>, _ start: Int, _ end: Int) -> (range: Range<Int>, isTaken: Bool) {
+    /// The media range of one member without blanks, and its weight in thousandths: 1,000 where there is none.
+    private static func member(_ field: Span<UInt8>, _ start: Int, _ end: Int) -> (range: Range<Int>, weight: Int) {
         var semicolon = start
         while semicolon < end, field[semicolon] != UInt8(ascii: ";") { semicolon += 1 }
         var (first, last) = (start, semicolon)
         while first < last, isBlank(field[first]) { first += 1 }
         while last > first, isBlank(field[last - 1]) { last -= 1 }
-        var isTaken = true
+        var weight = 1_000
         var place = semicolon
         while place < end {
             // At a semicolon: a weight, or another parameter.
             place += 1
             while place < end, isBlank(field[place]) { place += 1 }
             if place + 2 < end, field[place] | 0x20 == UInt8(ascii: "q"), field[place + 1] == UInt8(ascii: "=") {
-                var digit = place + 2
-                var isZero = field[digit] == UInt8(ascii: "0")
-                while digit < end, field[digit] != UInt8(ascii: ";") {
-                    if (UInt8(ascii: "1")...UInt8(ascii: "9")).contains(field[digit]) { isZero = false }
-                    digit += 1
-                }
-                isTaken = !isZero
+                weight = Self.weight(field, place + 2, end)
             }
             while place < end, field[place] != UInt8(ascii: ";") { place += 1 }
         }
-        return (first..<last, isTaken)
+        return (first..<last, weight)
+    }
+
+    /// What stands behind `q=` (RFC 9110 section 12.4.2), in thousandths, and of more digits than there may be at least one of them. What is
+    /// no number is no refusal.
+    private static func weight(_ field: Span<UInt8>, _ start: Int, _ end: Int) -> Int {
+        guard field[start] == UInt8(ascii: "0") else { return 1_000 }
+        var (weight, unit) = (0, 100)
+        var place = start + 1
+        while place < end, field[place] != UInt8(ascii: ";") {
+            let digit = Int(field[place]) - 0x30
+            if (1...9).contains(digit) { weight = max(weight + digit * unit, 1) }
+            if (0...9).contains(digit) { unit /= 10 }
+            place += 1
+        }
+        return weight
     }
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
