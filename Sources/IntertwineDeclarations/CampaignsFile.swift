@@ -4,21 +4,26 @@ internal import Yams
 /// The campaigns that a file declares: `campaigns: {spring: {advertiser: …, creatives: […]}}`. `Config/campaigns.yaml` shows some.
 package struct CampaignsFile: Sendable {
     package private(set) var campaigns: [Campaign] = []
-    /// File and line of each.
-    private var lines: [String: String] = [:]
+    /// File and line of each, and of each one's creatives.
+    private var lines: [String: (campaign: String, creatives: [String])] = [:]
 
-    /// - Parameter places: the feeds and sections that a campaign may name.
+    /// - Parameters:
+    ///   - places: the feeds and sections that a campaign may name.
+    ///   - creatives: which advertisements its creatives may be.
     /// - Throws: ``ConfigurationError`` with file and line for everything that is wrong.
-    package init(_ root: YAMLPlace, places: CampaignPlaces?) throws(ConfigurationError) {
+    package init(_ root: YAMLPlace, places: CampaignPlaces?, creatives: CreativeNames) throws(ConfigurationError) {
         guard let place = try root.members(of: "the file", among: ["campaigns"])["campaigns"] else {
             throw root.fault("campaigns is missing")
         }
         var faults = FaultCollector()
         for (id, place) in try place.members("each campaign's id with its declaration") {
             guard campaigns.count < CampaignBook.limit else { throw place.fault("there are more than \(CampaignBook.limit) campaigns") }
-            var reader = CampaignReader(places: places)
-            if let campaign = reader.campaign(id, from: place.value) { campaigns.append(campaign) }
-            lines[id] = "\(place.file):\(place.line)"
+            var reader = CampaignReader(places: places, creatives: creatives, isItem: false)
+            if let campaign = reader.campaign(id, from: place.value) {
+                campaigns.append(campaign)
+                let creatives = campaign.creatives.indices.map { place.place(at: ["creatives", String($0)]).where }
+                lines[id] = (place.where, creatives)
+            }
             for fault in reader.faults {
                 let name = fault.path.isEmpty ? ItemFault.shown(id) : "\(ItemFault.shown(id)): \(fault.path.joined(separator: "."))"
                 faults.collect { () throws(ConfigurationError) in throw place.place(at: fault.path).fault("\(name): \(fault.reason)") }
@@ -28,12 +33,18 @@ package struct CampaignsFile: Sendable {
     }
 
     /// What is wrong with a campaign of the file, found out later.
-    package func fault(_ campaign: String, _ reason: String) -> ConfigurationError {
-        ConfigurationError("\(lines[campaign] ?? "ads.campaigns"): \(ItemFault.shown(campaign)): \(reason)")
+    ///
+    /// - Parameter creative: the number of the creative that it is about; nil where it is about all.
+    package func fault(_ campaign: String, creative: Int?, _ reason: String) -> ConfigurationError {
+        let lines = lines[campaign]
+        let line = creative.flatMap { number in lines.flatMap { $0.creatives.indices.contains(number) ? $0.creatives[number] : nil } }
+        return ConfigurationError("\(line ?? lines?.campaign ?? "ads.campaigns"): \(ItemFault.shown(campaign)): \(reason)")
     }
 }
 
 extension YAMLPlace {
+    fileprivate var `where`: String { "\(file):\(line)" }
+
     /// The value as JSON would have it. What is a number in YAML is one here, where it is whole; all else that is no list or mapping is a text.
     fileprivate var value: ActionValue {
         if let mapping = node.mapping {

@@ -53,6 +53,10 @@ struct OperationRoutes: Sendable {
 
     private func apply(_ request: RouteRequest) async throws -> ServerResponse {
         let listed = try OperationReader(kinds: kinds).read(request.request.body.bytes ?? [])
+        let written = listed.enumerated().compactMap { number, listed in listed.operation.item.map { (number: number, item: $0) } }
+        if let (index, creative) = try await CreativeCheck(store: store, kinds: kinds).missing(of: written.map(\.item)) {
+            throw OperationReader.problem(written[index].number, "\(creative.field): \(creative.reason)")
+        }
         let tags = listed.map(\.tag)
         do {
             let summary = try await store.apply(listed.map(\.operation)) { index, item in

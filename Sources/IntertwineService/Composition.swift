@@ -85,8 +85,8 @@ extension FeedService {
         // What follows from the configuration and can be made anew while requests go on: the feed, what its cells do, and the clients' routes.
         let live = try LiveComposition(configuration, control: telemetry.control, logger: logger) { configuration in
             let keys = ring.keys
-            let factories = try configuration.cellFactories(
-                extensions, commands: registry, kinds: configuration.kindsFile(of: kindsText, extensions))
+            let kindsFile = try configuration.kindsFile(of: kindsText, extensions)
+            let factories = try configuration.cellFactories(extensions, commands: registry, kinds: kindsFile)
             let links = Links(
                 base: configuration.server.publicURL.isEmpty ? nil : configuration.server.publicURL, image: pictures.links.link,
                 known: pictures.known)
@@ -96,7 +96,8 @@ extension FeedService {
                 $1
             }
             try configuration.checkListed(declaredFeeds)
-            let campaignsFile = try configuration.campaignsFile(among: declaredFeeds)
+            let campaignsFile = try configuration.campaignsFile(
+                among: declaredFeeds, configuration.creatives(kindsFile, extensions))
             let campaigns = Campaigns(campaignsFile?.campaigns ?? [], factories: factories, delivery: delivery)
             let feeds = FeedCatalogue(sources) { name, title, path, source in
                 FeedAssembler(
@@ -121,7 +122,8 @@ extension FeedService {
                 variesByOrigin: !configuration.crossOrigin.origins.isEmpty)
             let capabilities = CapabilityReader(registry: registered, cells: factories.cells, languages: languages)
             let facts = CampaignFactsReader(
-                attributesField: configuration.feed.attributesHeader, window: configuration.feed.reservation.milliseconds)
+                attributesField: configuration.feed.attributesHeader, window: configuration.feed.reservation.milliseconds,
+                clients: clients)
             let feed = FeedRoutes(
                 feeds: feeds, campaigns: campaigns, campaignFacts: facts, store: store, ledger: ledger, clients: clients, pages: pages,
                 shared: SharedPages(store: store, pages: pages, format: format, metrics: pageMetrics, pictures: pictures.ahead),
@@ -160,7 +162,9 @@ extension FeedService {
         } check: { composition in
             if let file = composition.campaignsFile {
                 let faults = try await composition.campaigns.faults(in: store)
-                if let error = ConfigurationError(faults.flatMap { file.fault($0.campaign, $0.reason).reasons }) { throw error }
+                if let error = ConfigurationError(faults.flatMap { file.fault($0.campaign, creative: $0.creative, $0.reason).reasons }) {
+                    throw error
+                }
             }
             let now = clock()
             if let book = try await composition.campaigns.book(of: store) {

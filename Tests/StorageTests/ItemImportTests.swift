@@ -37,6 +37,42 @@ struct ItemImportTests {
         #expect(try await store.ids(.advertisements) == ["1"])
     }
 
+    private static func ad(_ id: Int) -> String {
+        #"{"klass":"advertisement","id":\#(id),"contentUrl":"http://a/","clickthroughUrl":"http://b/","type":"image"}"#
+    }
+
+    @Test("takes campaigns whose advertisements are there, wherever in the import, and none of one id twice", arguments: [false, true])
+    func campaigns(isNew: Bool) async throws {
+        func campaign(_ id: String, _ creatives: String) -> String {
+            #"{"klass":"campaign","id":"\#(id)","advertiser":"A","creatives":[\#(creatives)]}"#
+        }
+        let kinds = ItemKinds.standard.adding([CampaignKind(creatives: CreativeNames())])
+        func run(_ text: String, policy: BadItemPolicy = .stop, isRehearsal: Bool = false) throws -> (ImportSummary, [String]) {
+            var reports: [String] = []
+            let session = try ItemImport(into: path, kinds: kinds, policy: policy, isRehearsal: isRehearsal) { reports.append("\($0)") }
+            try session.append(Array(text.utf8))
+            try session.endOfFile()
+            return (try session.commit(), reports)
+        }
+        if !isNew { _ = try run(line(user: "old")) }
+        let lines = [campaign("a", "1, \"ad:2\""), Self.ad(1), line(user: "u"), campaign("b", "1,3"), Self.ad(2), campaign("a", "1")]
+        let error = #expect(throws: BadItem.self) { try run(lines.dropLast().joined(separator: "\n")) }
+        #expect(error.map { "\($0)" } == "line 4: creatives.1: there is no advertisement '3' in the store")
+        let twice = #expect(throws: BadItem.self) { try run("[" + lines.joined(separator: ",\n") + "]") }
+        #expect(twice.map { "\($0)".contains("line 6, index 5") && "\($0)".contains("id: a campaign of this id stands on line 1") } == true)
+        let content = #expect(throws: BadItem.self) { try run(campaign("c", "\"user:u\"")) }
+        #expect(content.map { "\($0)" } == "line 1: creatives.0: 'user:u' is no advertisement")
+        for isRehearsal in [true, false] {
+            let (summary, reports) = try run(lines.joined(separator: "\n"), policy: .skip, isRehearsal: isRehearsal)
+            #expect(summary.added == 4 && summary.skipped == 2 && reports.count == 2, "\(summary) \(reports)")
+        }
+        // One that is there already, and one that is taken down, will do.
+        let store = try SQLiteStore(path: path)
+        #expect(try await store.ids(.advertisements).contains("a"))
+        _ = try await store.takeDown(ItemKey(kind: "advertisement", id: "2"))
+        #expect(try run(campaign("d", "1,2")).0.added == 1)
+    }
+
     @Test("notes where advertisements are listed among content, and again where a file lists them anew")
     func lists() async throws {
         func ad(_ id: Int) -> String {

@@ -231,13 +231,15 @@ package final class FeedAssembler: Sendable {
             let section = block.section.flatMap(source.name(of:))
             func append(_ finished: FinishedCell, of cell: CellReader.Cell, adSlot: Int?) throws {
                 let place = entries.count
+                var showing = Showing(
+                    campaign: cell.given?.campaign, feed: title, section: section, position: place, layout: context.layout,
+                    remembered: cell.given?.remembered ?? 0)
+                showing.place = cell.given?.place
                 entries.append(
                     FeedPage.Entry(
                         finished, state: try states?.state(of: finished.id) ?? [], adSlot: adSlot, position: cell.place.item.position,
                         repetition: cell.repetition, in: context, campaign: cell.given?.campaign,
-                        showing: Showing(
-                            campaign: cell.given?.campaign, feed: title, section: section, position: place, layout: context.layout,
-                            remembered: cell.given?.remembered ?? 0)))
+                        showing: showing))
             }
             /// A cell and its companions.
             func append(_ cell: CellReader.Cell, adSlot: Int?) throws {

@@ -113,12 +113,35 @@ public protocol FeedSnapshot {
     /// not keep that.
     func listings(in lane: Lane, between positions: Range<Int64>, limit: Int) throws -> [AdListing]
 
+    /// What is taken down of a kind, and stays away until it is released; at most so many. None where a store does not keep that.
+    func takenDown(kind: String, limit: Int) throws -> [TakenDownItem]
+
     /// How many items there are of each form; the cost may depend on the number of items, so it is for operators, not for requests.
     func counts() throws -> [ItemForm: Int]
 }
 
+/// An item that was taken down.
+public struct TakenDownItem: Sendable, Hashable {
+    /// What the creatives of a campaign stand behind.
+    package static let creative = "creative:"
+
+    public var id: String
+    /// What its fields led to: URLs, and the creatives of a campaign; none where it was not there.
+    public var leads: [String]
+
+    public init(id: String, leads: [String] = []) {
+        (self.id, self.leads) = (id, leads)
+    }
+
+    /// The ids of a campaign's creatives.
+    var creatives: [String] {
+        leads.compactMap { $0.hasPrefix(Self.creative) ? String($0.dropFirst(Self.creative.count)) : nil }
+    }
+}
+
 extension FeedSnapshot {
     public func listings(in lane: Lane, between positions: Range<Int64>, limit: Int) throws -> [AdListing] { [] }
+    public func takenDown(kind: String, limit: Int) throws -> [TakenDownItem] { [] }
 
     public func visit(
         _ lane: Lane, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void

@@ -27,6 +27,9 @@ package struct CampaignCreative: Sendable, Hashable {
 /// A choice looks at each campaign of a place's shelf in the order of their priorities: what is the same for all who ask is sorted out when the
 /// shelf is made, and what is asked of a request are a few bits.
 package final class CampaignBook: Sendable {
+    /// Whether it has no campaign, and withholds nothing.
+    var isEmpty: Bool { campaigns.isEmpty && creatives.isEmpty }
+
     /// More than so many are not looked at.
     package static let limit = 10_000
 
@@ -98,8 +101,12 @@ package final class CampaignBook: Sendable {
     private let spans: [String: Range<Int64>]
     private let shelves = Mutex<[CampaignPlace: Shelf]>([:])
 
-    /// - Parameter creatives: the advertisement that a campaign names, and the layouts that show it; nil where there is none.
-    package init(_ campaigns: [Campaign], creative: (String) -> (creative: CampaignCreative, layouts: [CellLayout])?) {
+    /// - Parameters:
+    ///   - withheld: creatives of campaigns that are stopped: they are not the house's either.
+    ///   - creative: the advertisement that a campaign names, and the layouts that show it; nil where there is none.
+    package init(
+        _ campaigns: [Campaign], withheld: [String] = [], creative: (String) -> (creative: CampaignCreative, layouts: [CellLayout])?
+    ) {
         let order = Campaign.Priority.allCases
         func tier(_ campaign: Campaign) -> Int { order.firstIndex(of: campaign.priority) ?? 0 }
         self.campaigns = campaigns.sorted { (tier($0), $0.id) < (tier($1), $1.id) }
@@ -132,6 +139,11 @@ package final class CampaignBook: Sendable {
                 for layout in layouts { found[layout, default: []].append(number) }
             }
             fitting.append(found)
+        }
+        for name in withheld {
+            guard let (creative, _) = creative(name), numbers[creative] == nil else { continue }
+            numbers[creative] = Int32(clamping: known.count)
+            known.append(creative)
         }
         (self.fitting, creatives, self.numbers) = (fitting, known, numbers)
         (conditions, self.rules, self.ends) = (rules.numbers, rules.list, ends)
@@ -239,6 +251,8 @@ package final class CampaignBook: Sendable {
 package struct CampaignFacts: Sendable, Hashable {
     /// Whom caps are kept for; nil where nobody is named, or wants no trace.
     package var viewer: String?
+    /// Stands for the address of whoever is not named; 0 where it is not known. A hash, another one in each process.
+    package var address: UInt16 = 0
     package var attributes: ViewerAttributes?
     package var languages: LanguagePreferences?
     /// What tells the showings of a page from those of the same page later on, in milliseconds since 1970-01-01 UTC.
@@ -252,9 +266,9 @@ package struct CampaignFacts: Sendable, Hashable {
         (self.viewer, self.attributes, self.languages, self.moment, self.gives) = (viewer, attributes, languages, moment, gives)
     }
 
-    /// What tells a page from others, and from itself at another moment. Never 0.
+    /// What tells a page from others, and from itself for another viewer and at another moment. Never 0.
     func page(_ identity: UInt32) -> UInt32 {
-        max(1, UInt32(truncatingIfNeeded: CampaignDecision.seed(nil, UInt64(identity), UInt64(bitPattern: moment))))
+        max(1, UInt32(truncatingIfNeeded: CampaignDecision.seed(viewer, UInt64(identity), UInt64(bitPattern: moment))))
     }
 }
 

@@ -10,6 +10,8 @@ struct CampaignDecision {
         var room: ContiguousArray<Int32> = []
         /// 1, and more for those that are behind.
         var urgency: ContiguousArray<Float> = []
+        /// Places that were given, here, and that nobody has seen yet.
+        var reserved: ContiguousArray<GoalReservations.Count> = []
     }
 
     struct Choice: Sendable, Hashable {
@@ -26,6 +28,8 @@ struct CampaignDecision {
     private let book: CampaignBook
     private let holding: ContiguousArray<UInt64>
     private let caps: CapRoom
+    /// What whoever has no name has and has not seen, by the address; nil for who has a name.
+    private let nameless: [Int32: Int64]?
     private let seed: UInt64
     /// Creatives that cannot be shown to whoever asks, and those that stand on the page already.
     private var shown: [Int32]
@@ -33,8 +37,11 @@ struct CampaignDecision {
     private var given: [Int32: Int] = [:]
     private var candidates: [(entry: Int, sum: Float)] = []
 
-    init(_ book: CampaignBook, holding: ContiguousArray<UInt64>, caps: CapRoom, seed: UInt64, without banned: [Int32] = []) {
-        (self.book, self.holding, self.caps, self.seed, shown) = (book, holding, caps, seed, banned)
+    init(
+        _ book: CampaignBook, holding: ContiguousArray<UInt64>, caps: CapRoom, seed: UInt64, without banned: [Int32] = [],
+        nameless: [Int32: Int64]? = nil
+    ) {
+        (self.book, self.holding, self.caps, self.seed, shown, self.nameless) = (book, holding, caps, seed, banned, nameless)
     }
 
     /// The campaign and creative for a place, which are then taken.
@@ -89,7 +96,11 @@ struct CampaignDecision {
             let room = caps.rooms.isEmpty ? nil : caps.rooms[entry.index]
             if (room ?? Int(entry.smallestCap)) <= (given.isEmpty ? 0 : given[entry.index] ?? 0) { return .capped }
         }
-        if !given.isEmpty, standing.room[Int(entry.index)] <= given[entry.index] ?? 0 { return .aheadOfPace }
+        if !given.isEmpty, standing.room[Int(entry.index)] <= given[entry.index] ?? 0 {
+            // Without a pace it is the goal that is used up by the page.
+            return book.campaigns[Int(entry.index)].pacing == .asap ? .reserved : .aheadOfPace
+        }
+        if let nameless, !isLeft(entry.index, to: nameless, standing) { return .reserved }
         if !labels.isEmpty, !entry.labels.isEmpty {
             for label in entry.labels where labels.contains(book.labels[Int(label)]) { return .label }
         }
@@ -98,6 +109,17 @@ struct CampaignDecision {
             return .creativesShown
         }
         return nil
+    }
+
+    /// Whether somebody without a name may have another place. Of those that a campaign has out for now, given and not seen or still to be
+    /// given, all who have no name get half, and those of one address a quarter; one place they always do: who asks again and again, and sees
+    /// nothing, leaves the others theirs.
+    private func isLeft(_ campaign: Int32, to nameless: [Int32: Int64], _ standing: Standing) -> Bool {
+        let room = standing.room[Int(campaign)]
+        guard room < .max else { return true }
+        let reserved = standing.reserved[Int(campaign)]
+        let (out, here) = (Int64(room) + reserved.all, Int64(given[campaign] ?? 0))
+        return reserved.nameless + here < max(1, out / 2) && (nameless[campaign] ?? 0) + here < max(1, out / 4)
     }
 
     private func obstacle(of rules: CampaignBook.Rules) -> CampaignObstacle? {

@@ -9,6 +9,8 @@ package final class CampaignDelivery: Sendable {
         package var disclosure: Campaign.Disclosure?
         /// For how long the viewer's having seen it is remembered. Seconds.
         package var remembered: Int
+        /// Nil where it is of no goal that counts places.
+        package var place: GoalPlace?
     }
 
     /// A page whose places are to be given.
@@ -20,55 +22,6 @@ package final class CampaignDelivery: Sendable {
         var now: Int64
         /// Creatives that cannot be shown on it.
         var banned: [Int32] = []
-    }
-
-    /// Pages of one viewer that are asked for again get the same, and nothing is given twice.
-    private struct Memory {
-        /// When there are more, the older half is forgotten.
-        static let capacity = 32_768
-
-        private var recent: [UInt64: [Given?]] = [:]
-        private var older: [UInt64: [Given?]] = [:]
-        private var turned: Int64 = .min
-
-        subscript(key: UInt64) -> [Given?]? { recent[key] ?? older[key] }
-
-        mutating func keep(_ given: [Given?], as key: UInt64, now: Int64, lifetime: Int64) {
-            if recent.count >= Self.capacity || now < turned || now >= turned &+ lifetime || turned == .min {
-                (older, recent, turned) = (recent, [:], now)
-            }
-            recent[key] = given
-        }
-    }
-
-    /// What viewers were given of campaigns with caps and have not seen yet.
-    private struct Pending {
-        typealias Places = (campaign: String, count: Int, until: Int64)
-        private static let capacity = 65_536
-
-        private var viewers: [UInt64: [Places]] = [:]
-
-        func places(of viewer: String, now: Int64) -> [Places] {
-            viewers[CampaignDecision.seed(viewer)]?.filter { $0.until > now } ?? []
-        }
-
-        mutating func add(_ campaign: String, to viewer: String, now: Int64, lifetime: Int64) {
-            if viewers.count >= Self.capacity { viewers = viewers.filter { $0.value.contains { $0.until > now } } }
-            if viewers.count >= Self.capacity { viewers = [:] }
-            var places = places(of: viewer, now: now)
-            let count = places.first { $0.campaign == campaign }?.count ?? 0
-            places.removeAll { $0.campaign == campaign }
-            places.append((campaign, count + 1, now &+ lifetime))
-            viewers[CampaignDecision.seed(viewer)] = places
-        }
-
-        mutating func settle(_ campaign: String, of viewer: String) {
-            let key = CampaignDecision.seed(viewer)
-            guard let index = viewers[key]?.firstIndex(where: { $0.campaign == campaign }) else { return }
-            viewers[key]?[index].count -= 1
-            if viewers[key]?[index].count == 0 { viewers[key]?.remove(at: index) }
-            if viewers[key]?.isEmpty == true { viewers[key] = nil }
-        }
     }
 
     private struct State {
@@ -90,6 +43,8 @@ package final class CampaignDelivery: Sendable {
     /// Held by the one who exchanges.
     private let turn = Mutex(())
 
+    /// How often a page is decided anew because another process gave its viewer something meanwhile.
+    private static let attempts = 8
     /// For how long pages do not wait for an exchange where one has failed.
     private static let pause = Duration.milliseconds(500)
 
@@ -108,13 +63,39 @@ package final class CampaignDelivery: Sendable {
     /// - Throws: what the ledger throws.
     func give(_ page: Page, of book: CampaignBook) throws -> [Given?] {
         adopt(book, now: page.now)
-        let holding = book.holding(page.facts)
-        let exposures = try self.exposures(book, page)
-        let key = CampaignDecision.seed(
+        for _ in 0..<Self.attempts {
+            let exposures = try self.exposures(book, page)
+            let (given, isNew) = give(page, of: book, exposures)
+            guard isNew, let claim = claim(given, page, exposures), let ledger, try !ledger.claim(claim) else { return given }
+            // Another process gave the viewer something in between.
+            takeBack(given.compactMap(\.self), page)
+            state.withLock { $0.memory.forget(Self.key(of: page)) }
+        }
+        return page.places.map { _ in nil }
+    }
+
+    private static func key(of page: Page) -> UInt64 {
+        CampaignDecision.seed(
             page.facts.viewer, UInt64(page.identity), UInt64(bitPattern: page.facts.moment), UInt64(page.places.count),
             page.places.first?.layout == .table ? 1 : 0)
+    }
+
+    /// What is to be noted for the others.
+    private func claim(_ given: [Given?], _ page: Page, _ exposures: Exposures) -> CampaignClaim? {
+        guard let viewer = page.facts.viewer, isShared, state.withLock({ $0.standing?.processes }) != 1 else { return nil }
+        var places: [String: Int] = [:]
+        for given in given.compactMap(\.self) where given.remembered > 0 { places[given.campaign, default: 0] += 1 }
+        guard !places.isEmpty else { return nil }
+        return CampaignClaim(
+            viewer: viewer, process: process, places: places, known: exposures.elsewhere.reduce(0) { $0 + $1.count }, now: page.now,
+            until: page.now &+ lifetime)
+    }
+
+    /// - Returns: whether anything was given, or it is a page of before.
+    private func give(_ page: Page, of book: CampaignBook, _ exposures: Exposures) -> (given: [Given?], isNew: Bool) {
+        let (holding, key) = (book.holding(page.facts), Self.key(of: page))
         return state.withLock { state in
-            guard var standing = state.standing, standing.book === book else { return page.places.map { _ in nil } }
+            guard var standing = state.standing, standing.book === book else { return (page.places.map { _ in nil }, false) }
             // It is written back below: nothing else refers to it meanwhile.
             state.standing = nil
             defer { state.standing = standing }
@@ -123,26 +104,31 @@ package final class CampaignDelivery: Sendable {
             if page.banned.isEmpty, let kept = state.memory[key], kept.count == page.places.count,
                 kept.allSatisfy({ $0.map { Self.stands($0, standing, page.now) } ?? true })
             {
-                return kept
+                return (kept, false)
             }
             let caps = Self.room(of: book, page, exposures, state.pending)
-            var decision = CampaignDecision(book, holding: holding, caps: caps, seed: key, without: page.banned)
-            let given = page.places.enumerated().map { number, place -> Given? in
+            // Who has no name has some address, known or not.
+            let address = page.facts.viewer == nil ? max(1, page.facts.address) : 0
+            var decision = CampaignDecision(
+                book, holding: holding, caps: caps, seed: key, without: page.banned,
+                nameless: address == 0 ? nil : standing.held(by: address))
+            var given = page.places.enumerated().map { number, place -> Given? in
                 guard let choice = decision.choose(book.shelf(at: place), number: number, standing.current) else { return nil }
                 let campaign = book.campaigns[choice.campaign]
                 return Given(
                     campaign: campaign.id, creative: book.creatives[Int(choice.creative)], disclosure: campaign.disclosure,
                     remembered: campaign.memory)
             }
-            guard page.facts.gives else { return given }
-            for given in given.compactMap(\.self) {
-                if let index = book.index(of: given.campaign) { standing.give(index, at: page.now) }
-                if given.remembered > 0, let viewer = page.facts.viewer {
-                    state.pending.add(given.campaign, to: viewer, now: page.now, lifetime: lifetime)
+            guard page.facts.gives else { return (given, false) }
+            for number in given.indices {
+                guard let one = given[number] else { continue }
+                if let index = book.index(of: one.campaign) { given[number]?.place = standing.give(index, to: address, at: page.now) }
+                if one.remembered > 0, let viewer = page.facts.viewer {
+                    state.pending.add(one.campaign, to: viewer, now: page.now, lifetime: lifetime)
                 }
             }
             state.memory.keep(given, as: key, now: page.now, lifetime: lifetime)
-            return given
+            return (given, true)
         }
     }
 
@@ -151,7 +137,7 @@ package final class CampaignDelivery: Sendable {
         guard page.facts.gives else { return }
         state.withLock { state in
             for given in given {
-                if let index = state.standing?.book.index(of: given.campaign) { state.standing?.takeBack(index) }
+                if let index = state.standing?.book.index(of: given.campaign) { state.standing?.takeBack(index, given.place) }
                 if given.remembered > 0, let viewer = page.facts.viewer { state.pending.settle(given.campaign, of: viewer) }
             }
         }
@@ -162,8 +148,8 @@ package final class CampaignDelivery: Sendable {
         guard events.contains(where: { $0.showing?.campaign != nil }) else { return }
         state.withLock { state in
             for (event, verdict) in zip(events, verdicts) where verdict == .counted {
-                guard let campaign = event.showing?.campaign else { continue }
-                if let index = state.standing?.book.index(of: campaign) { state.standing?.settle(index, event.kind) }
+                guard let showing = event.showing, let campaign = showing.campaign else { continue }
+                if let index = state.standing?.book.index(of: campaign) { state.standing?.settle(index, event.kind, showing.place) }
                 if event.kind == .impression, let viewer = event.viewer { state.pending.settle(campaign, of: viewer) }
             }
         }
@@ -191,7 +177,7 @@ package final class CampaignDelivery: Sendable {
         guard isShared, let ledger else { return }
         try turn.withLock { _ in
             state.withLock { $0.hasLeft = true }
-            guard state.withLock({ $0.standing?.hasGoals ?? false }) else { return }
+            guard state.withLock({ $0.standing?.hasLimits ?? false }) else { return }
             try ledger.exchange(question(of: [], now: now)) { [self] _ in
                 state.withLock { $0.standing?.leave() } ?? GoalHoldings([:], isThere: false)
             }
@@ -199,7 +185,9 @@ package final class CampaignDelivery: Sendable {
     }
 
     private func question(of questions: [DeliveryQuestion], now: Int64) -> GoalExchange {
-        GoalExchange(process: process, questions: questions, now: now, lifetime: lifetime, presence: CampaignStanding.presence)
+        GoalExchange(
+            process: process, questions: questions, seen: state.withLock { $0.standing?.tell() } ?? [], now: now, lifetime: lifetime,
+            presence: CampaignStanding.presence)
     }
 
     /// - Parameter isNeeded: asked in turn: another one may have exchanged meanwhile.
@@ -255,7 +243,9 @@ package final class CampaignDelivery: Sendable {
             state.standing?.advance(to: page.now)
             guard let standing = state.standing, standing.book === book else { return [] }
             let caps = Self.room(of: book, page, exposures, state.pending)
-            var decision = CampaignDecision(book, holding: holding, caps: caps, seed: 0, without: page.banned)
+            var decision = CampaignDecision(
+                book, holding: holding, caps: caps, seed: 0, without: page.banned,
+                nameless: page.facts.viewer == nil ? standing.held(by: max(1, page.facts.address)) : nil)
             return zip(page.places, given).map { place, given in
                 let shelf = book.shelf(at: place)
                 var reasons: [CampaignObstacle?] = book.campaigns.indices.map { index in
@@ -289,7 +279,7 @@ package final class CampaignDelivery: Sendable {
     private func take(_ book: CampaignBook, now: Int64) {
         state.withLock { state in
             guard state.standing?.book !== book else { return }
-            var standing = CampaignStanding(book, lifetime: lifetime, isShared: isShared)
+            var standing = CampaignStanding(book, lifetime: lifetime, isShared: isShared, process: GoalPlace.number(of: process))
             if let old = state.standing { standing.take(over: old) }
             if !isShared { standing.begin(at: now) }
             state.standing = standing
@@ -306,9 +296,28 @@ package final class CampaignDelivery: Sendable {
         try exchangeAll(ledger, now: now, if: isBlind)
     }
 
-    private func exposures(_ book: CampaignBook, _ page: Page) throws -> [CampaignExposure] {
-        guard book.hasCaps, let viewer = page.facts.viewer, let ledger else { return [] }
-        return try ledger.exposures(of: viewer, since: page.now - Int64(book.memory) * 1_000)
+    /// What a viewer has of campaigns with caps.
+    private struct Exposures {
+        var seen: [CampaignExposure] = []
+        /// Given by other processes.
+        var elsewhere: [CampaignExposure] = []
+
+        /// Of what others gave, what has not been seen since.
+        func waiting(_ campaign: String) -> Int {
+            let given = elsewhere.filter { $0.campaign == campaign }
+            guard let first = given.map(\.at).min() else { return 0 }
+            let seen = seen.reduce(0) { $1.campaign == campaign && $1.at >= first ? $0 + $1.count : $0 }
+            return max(0, given.reduce(0) { $0 + $1.count } - seen)
+        }
+    }
+
+    private func exposures(_ book: CampaignBook, _ page: Page) throws -> Exposures {
+        guard book.hasCaps, let viewer = page.facts.viewer, let ledger else { return Exposures() }
+        // In this order: what is seen in between counts twice and not never.
+        let isAlone = !isShared || state.withLock { $0.standing?.processes } == 1
+        let elsewhere = isAlone ? [] : try ledger.given(to: viewer, besides: process, now: page.now)
+        return Exposures(
+            seen: try ledger.exposures(of: viewer, since: page.now - Int64(book.memory) * 1_000), elsewhere: elsewhere)
     }
 
     private static func stands(_ given: Given, _ standing: CampaignStanding, _ now: Int64) -> Bool {
@@ -318,19 +327,20 @@ package final class CampaignDelivery: Sendable {
 
     /// What the viewer's caps leave of those campaigns that the viewer has seen or been given.
     private static func room(
-        of book: CampaignBook, _ page: Page, _ exposures: [CampaignExposure], _ pending: Pending
+        of book: CampaignBook, _ page: Page, _ exposures: Exposures, _ pending: Pending
     ) -> CampaignDecision.CapRoom {
         guard let viewer = page.facts.viewer else { return CampaignDecision.CapRoom(hasViewer: false) }
         var room = CampaignDecision.CapRoom(hasViewer: true)
         guard book.hasCaps else { return room }
         let pending = pending.places(of: viewer, now: page.now)
-        for id in Set(exposures.map(\.campaign) + pending.map(\.campaign)) {
+        let ids = exposures.seen.map(\.campaign) + exposures.elsewhere.map(\.campaign) + pending.map(\.campaign)
+        for id in Set(ids) {
             guard let index = book.index(of: id), !book.campaigns[index].caps.isEmpty else { continue }
-            let waiting = pending.reduce(0) { $1.campaign == id ? $0 + $1.count : $0 }
+            let waiting = pending.reduce(exposures.waiting(id)) { $1.campaign == id ? $0 + $1.count : $0 }
             room.rooms[Int32(index)] =
                 book.campaigns[index].caps.map { cap in
                     let since = page.now - Int64(cap.window) * 1_000
-                    return exposures.reduce(cap.count - waiting) { $1.campaign == id && $1.at > since ? $0 - $1.count : $0 }
+                    return exposures.seen.reduce(cap.count - waiting) { $1.campaign == id && $1.at > since ? $0 - $1.count : $0 }
                 }.min()
         }
         return room

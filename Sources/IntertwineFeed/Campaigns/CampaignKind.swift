@@ -4,15 +4,20 @@ package struct CampaignKind: ItemKind {
     package let name = Campaign.kind
     package let lane = Lane.advertisements
     private let places: CampaignPlaces?
+    let creatives: CreativeNames
     private let declared: Set<String>
     private let file: String
 
     /// - Parameters:
     ///   - places: the feeds and sections that a campaign may name; nil where they are not known.
+    ///   - creatives: which advertisements its creatives may be.
     ///   - declared: the ids of campaigns that a file declares: none of the store's may have one.
     ///   - file: that file, for messages.
-    package init(places: CampaignPlaces? = nil, declared: Set<String> = [], file: String = "") {
-        (self.places, self.declared, self.file) = (places, declared, file)
+    package init(
+        places: CampaignPlaces? = nil, creatives: CreativeNames = CreativeNames(hasOthers: true), declared: Set<String> = [],
+        file: String = ""
+    ) {
+        (self.places, self.creatives, self.declared, self.file) = (places, creatives, declared, file)
     }
 
     package func validate(_ fields: ItemFields) throws(ItemFault) -> ValidItem {
@@ -25,7 +30,7 @@ package struct CampaignKind: ItemKind {
         }
         let value: ActionValue
         do throws(JSONFault) { value = try ActionValue(json: Array(object.bytes[object.range])) } catch { throw ItemFault(error) }
-        var reader = CampaignReader(places: places)
+        var reader = CampaignReader(places: places, creatives: creatives)
         guard reader.campaign(name, from: value) != nil else {
             let fault = reader.faults.first ?? CampaignFault([], "is no campaign")
             throw ItemFault(field: fault.path.isEmpty ? nil : fault.path.joined(separator: "."), reason: fault.reason)

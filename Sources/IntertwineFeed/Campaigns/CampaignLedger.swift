@@ -7,6 +7,15 @@ package protocol CampaignLedger: Sendable {
     /// - Parameter moment: milliseconds since 1970-01-01 UTC: nothing before it.
     func exposures(of viewer: String, since moment: Int64) throws -> [CampaignExposure]
 
+    /// What other processes have given to a viewer of campaigns that have caps, as far as its time is not over; some of it may have been seen.
+    func given(to viewer: String, besides process: String, now: Int64) throws -> [CampaignExposure]
+
+    /// Notes for the other processes what is given to a viewer of campaigns that have caps.
+    ///
+    /// - Returns: false, and nothing is noted, where another process has given the viewer something, or something of that is over, since it was
+    ///   read.
+    func claim(_ claim: CampaignClaim) throws -> Bool
+
     /// Whether other processes of the ledger give places to campaigns.
     func hasOthers(besides process: String, now: Int64) throws -> Bool
 
@@ -52,11 +61,31 @@ package struct CampaignExposure: Sendable, Hashable {
     }
 }
 
+/// What a process gives to a viewer of campaigns that have caps.
+package struct CampaignClaim: Sendable {
+    package var viewer: String
+    package var process: String
+    /// By campaign.
+    package var places: [String: Int]
+    /// Places that the others had given by then.
+    package var known: Int
+    /// Milliseconds since 1970-01-01 UTC.
+    package var now: Int64
+    package var until: Int64
+
+    package init(viewer: String, process: String, places: [String: Int], known: Int, now: Int64, until: Int64) {
+        (self.viewer, self.process, self.places) = (viewer, process, places)
+        (self.known, self.now, self.until) = (known, now, until)
+    }
+}
+
 /// What a process asks when it exchanges with the others.
 package struct GoalExchange: Sendable {
     /// Names the process among those of one ledger.
     package var process: String
     package var questions: [DeliveryQuestion]
+    /// To be told to those that gave them.
+    package var seen: [SeenPlaces]
     /// Milliseconds since 1970-01-01 UTC.
     package var now: Int64
     /// For how long places that were given are held for those who may still see them. Milliseconds.
@@ -64,8 +93,11 @@ package struct GoalExchange: Sendable {
     /// For how long the process is taken to be there, and may give what it holds. Milliseconds.
     package var presence: Int64
 
-    package init(process: String, questions: [DeliveryQuestion] = [], now: Int64, lifetime: Int64, presence: Int64) {
-        (self.process, self.questions, self.now, self.lifetime, self.presence) = (process, questions, now, lifetime, presence)
+    package init(
+        process: String, questions: [DeliveryQuestion] = [], seen: [SeenPlaces] = [], now: Int64, lifetime: Int64, presence: Int64
+    ) {
+        (self.process, self.questions, self.seen) = (process, questions, seen)
+        (self.now, self.lifetime, self.presence) = (now, lifetime, presence)
     }
 }
 
@@ -79,9 +111,14 @@ package struct GoalSituation: Sendable, Hashable {
     package var processes: Int
     /// How many of them have names before this one's: no two processes have the same place among all.
     package var before: Int
+    /// What this process has given and others have seen; it is told once. All of it is among what is delivered.
+    package var seen: [SeenPlaces]
 
-    package init(delivered: [Delivered], others: [String: GoalHolding] = [:], processes: Int = 0, before: Int = 0) {
+    package init(
+        delivered: [Delivered], others: [String: GoalHolding] = [:], processes: Int = 0, before: Int = 0, seen: [SeenPlaces] = []
+    ) {
         (self.delivered, self.others, self.processes, self.before) = (delivered, others, processes, before)
+        self.seen = seen
     }
 }
 

@@ -23,7 +23,7 @@ package struct CampaignPlaces: Sendable, Hashable {
 
 /// Reads campaigns, from wherever they are declared, out of values that JSON and YAML have in common.
 package struct CampaignReader {
-    static let members = [
+    package static let members = [
         "advertiser", "creatives", "starts", "ends", "zone", "priority", "weight", "goal", "pacing", "caps", "targeting", "labels",
         "disclosure", Trackers.impressionField, Trackers.clickField,
     ]
@@ -35,10 +35,14 @@ package struct CampaignReader {
 
     /// Nil where they are not known: names are then not checked.
     private let places: CampaignPlaces?
+    private let creatives: CreativeNames
+    private let allowed: [String]
     package private(set) var faults: [CampaignFault] = []
 
-    package init(places: CampaignPlaces?) {
-        self.places = places
+    /// - Parameter isItem: whether members that items have may stand there too.
+    package init(places: CampaignPlaces?, creatives: CreativeNames = CreativeNames(hasOthers: true), isItem: Bool = true) {
+        (self.places, self.creatives) = (places, creatives)
+        allowed = Self.members + (isItem ? Self.others : [])
     }
 
     /// A letter or digit, followed by letters, digits, underscores, dots and hyphens: what needs no quoting anywhere.
@@ -59,7 +63,7 @@ package struct CampaignReader {
                 [],
                 "'\(ItemFault.shown(id))' cannot be a campaign's id: letters, digits, _, . and -, \(Self.nameLimit) at most, no sign first")
         }
-        guard let fields = object(value, [], "a campaign", among: Self.members + Self.others) else { return nil }
+        guard let fields = object(value, [], "a campaign", among: allowed) else { return nil }
         var campaign = Campaign(
             id: id, advertiser: text(fields["advertiser"], ["advertiser"], isRequired: true) ?? "",
             creatives: identifiers(fields["creatives"], ["creatives"]))
@@ -257,7 +261,7 @@ package struct CampaignReader {
         return values.enumerated().map { (String($0), $1) }
     }
 
-    private static func plain(_ value: ActionValue) -> String? {
+    static func plain(_ value: ActionValue) -> String? {
         switch value {
         case .text(let text): text
         case .integer(let number): String(number)
@@ -291,6 +295,9 @@ package struct CampaignReader {
         let ids = texts(value, path)
         if ids.isEmpty { fault(value == nil ? [] : path, "creatives is missing: the ids of its advertisements") }
         if ids.count > Self.creativeLimit { fault(path, "more than \(Self.creativeLimit) of them") }
+        for (index, id) in ids.enumerated() where creatives.isContent(id) {
+            fault(path + [String(index)], "'\(ItemFault.shown(id))' is no advertisement")
+        }
         return ids
     }
 
@@ -321,7 +328,8 @@ package struct CampaignReader {
     /// RFC 3339 with date, time and offset.
     private mutating func moment(_ value: ActionValue?, _ path: [String]) -> Int64? {
         guard let text = text(value, path) else { return nil }
-        if let moment = Timestamp.milliseconds(of: text) { return moment }
+        // `t` and `z` may be small (5.6).
+        if let moment = Timestamp.milliseconds(of: text.uppercased()) { return moment }
         notAllowed(path, text, "a moment with its zone (RFC 3339) such as 2026-11-21T09:00:00+01:00")
         return nil
     }

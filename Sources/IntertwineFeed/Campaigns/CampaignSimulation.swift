@@ -124,7 +124,10 @@ package struct CampaignSimulation: Sendable {
             func share(_ moment: Int64) -> Double {
                 pace.share(from: campaign.starts ?? start, to: campaign.ends ?? end, at: moment, offset: offset)
             }
-            due.append(campaign.pacing == .even ? Int(Double(total) * (share(end) - share(start))) : total)
+            // One that has no hour to be shown in is behind with all of it.
+            let isWithin = (campaign.starts ?? start) >= start && (campaign.ends.map { $0 > start && $0 <= end } ?? false)
+            let part = share(end) - share(start)
+            due.append(campaign.pacing == .even && !(isWithin && part == 0) ? Int(Double(total) * part) : total)
         }
         if let daily = goal.daily {
             let (from, to) = (max(start, campaign.starts ?? start), min(end, campaign.ends ?? end))
@@ -134,9 +137,9 @@ package struct CampaignSimulation: Sendable {
     }
 
     private func event(_ kind: LedgerEvent.Kind, of given: CampaignDelivery.Given, _ viewer: Int, at now: Int64) -> LedgerEvent {
-        LedgerEvent(
-            at: now, kind: kind, cell: given.creative.id, viewer: "v\(viewer)",
-            showing: Showing(campaign: given.campaign, feed: place.feed, remembered: given.remembered))
+        var showing = Showing(campaign: given.campaign, feed: place.feed, remembered: given.remembered)
+        showing.place = given.place
+        return LedgerEvent(at: now, kind: kind, cell: given.creative.id, viewer: "v\(viewer)", showing: showing)
     }
 }
 
@@ -148,6 +151,8 @@ private final class SimulatedLedger: CampaignLedger {
         var spans: [String: [Int64: Int64]] = [:]
         var exposures: [String: [CampaignExposure]] = [:]
         var holdings: [String: GoalHoldings] = [:]
+        var seen: [UInt16: [SeenPlaces]] = [:]
+        var claims: [String: [CampaignClaim]] = [:]
     }
 
     private let state = Mutex(State())
@@ -174,6 +179,20 @@ private final class SimulatedLedger: CampaignLedger {
         }
     }
 
+    func given(to viewer: String, besides process: String, now: Int64) -> [CampaignExposure] {
+        state.withLock { state in
+            state.claims[viewer]?.removeAll { $0.until <= now }
+            return (state.claims[viewer] ?? []).filter { $0.process != process }.flatMap { claim in
+                claim.places.map { CampaignExposure(campaign: $0, at: claim.now, count: $1) }
+            }
+        }
+    }
+
+    func claim(_ claim: CampaignClaim) -> Bool {
+        state.withLock { $0.claims[claim.viewer, default: []].append(claim) }
+        return true
+    }
+
     func hasOthers(besides process: String, now: Int64) -> Bool { state.withLock { $0.holdings.contains { $0.key != process } } }
 
     func exchange(_ exchange: GoalExchange, _ hold: @Sendable (GoalSituation) -> GoalHoldings) {
@@ -189,6 +208,8 @@ private final class SimulatedLedger: CampaignLedger {
                 situation.others[campaign, default: GoalHolding()].given += holding.given
                 situation.others[campaign, default: GoalHolding()].allowed += holding.allowed
             }
+            for seen in exchange.seen { state.seen[seen.place.process, default: []].append(seen) }
+            situation.seen = state.seen.removeValue(forKey: GoalPlace.number(of: exchange.process)) ?? []
             state.holdings[exchange.process] = hold(situation)
         }
     }

@@ -22,9 +22,7 @@ struct CampaignStanding {
         var delivered = Delivered()
         /// Milliseconds since 1970-01-01 UTC; of which day ``Delivered/today`` is.
         var day: Int64 = .min
-        /// Given out by this process, and neither seen nor over.
-        var reserved: Int64 = 0
-        /// The same by the others.
+        /// Given out by the other processes, and neither seen nor over.
         var others: Int64 = 0
         /// What this process may still give.
         var held: Int64 = 0
@@ -43,12 +41,6 @@ struct CampaignStanding {
         let goal: Campaign.Goal?
     }
 
-    /// Places that were given in one stretch of time and that nobody has seen yet, by campaign.
-    private struct Slot {
-        var end: Int64
-        var counts: [Int32: Int64] = [:]
-    }
-
     /// What an exchange has to do.
     enum Exchange {
         case nothing
@@ -65,15 +57,21 @@ struct CampaignStanding {
     private static let whole: Int64 = 1_000
     /// Milliseconds for which what may be given is worked out at once.
     private static let tick: Int64 = 100
-    private static let slots: Int64 = 60
+    /// Campaigns and places that are noted until the others are told of them.
+    private static let elsewhereCapacity = 65_536
     /// Milliseconds after which another process gives what cannot be divided.
     private static let turn: Int64 = 2_000
 
     let book: CampaignBook
     private(set) var current = CampaignDecision.Standing()
     private var rows: [Row]
-    private var given: [Slot] = []
-    private let lifetime: Int64
+    /// Given out by this process, and neither seen nor over.
+    private var reservations: GoalReservations
+    /// Seen through this process, given by others that have not been told yet.
+    private var seenElsewhere: [SeenPlaces: Int] = [:]
+    /// Given by this process, seen through others, as the exchange that goes on says.
+    private var seenByOthers: [SeenPlaces] = []
+    private let process: UInt16
     private let isShared: Bool
     private var last: Int64 = .min
     private var offsets: [CampaignZone: (quarter: Int64, offset: Int64)] = [:]
@@ -89,21 +87,25 @@ struct CampaignStanding {
     private var wantsMore = false
     /// What is held is of goals that are others now.
     private var hasOtherGoals = false
-    let hasGoals: Bool
+    /// Whether there are goals or caps: what processes have to tell each other.
+    let hasLimits: Bool
     /// Whether the ledger has not told yet how a goal stands.
     private var hasUnknown: Bool
 
     /// - Parameters:
     ///   - lifetime: of a reservation, in milliseconds.
     ///   - isShared: whether there may be other processes.
-    init(_ book: CampaignBook, lifetime: Int64, isShared: Bool) {
-        (self.book, self.lifetime, self.isShared, processes) = (book, max(1, lifetime), isShared, isShared ? nil : 1)
+    ///   - process: stands for this one.
+    init(_ book: CampaignBook, lifetime: Int64, isShared: Bool, process: UInt16) {
+        (self.book, self.isShared, self.process, processes) = (book, isShared, process, isShared ? nil : 1)
+        reservations = GoalReservations(campaigns: book.campaigns.count, lifetime: max(1, lifetime))
         rows = book.campaigns.map { Row(pace: CampaignPace($0), zone: $0.zone, goal: $0.goal) }
-        hasGoals = rows.contains { $0.goal != nil }
-        hasUnknown = hasGoals
+        hasUnknown = rows.contains { $0.goal != nil }
+        hasLimits = hasUnknown || book.hasCaps
         current.obstacles = ContiguousArray(repeating: CampaignObstacle.unknownDelivery.rawValue, count: rows.count)
         current.room = ContiguousArray(repeating: 0, count: rows.count)
         current.urgency = ContiguousArray(repeating: 1, count: rows.count)
+        current.reserved = ContiguousArray(repeating: GoalReservations.Count(), count: rows.count)
     }
 
     /// What is asked of the ledger at a moment.
@@ -127,9 +129,8 @@ struct CampaignStanding {
     mutating func take(over old: CampaignStanding) {
         let book = book
         func new(_ index: Int32) -> Int32? { book.index(of: old.book.campaigns[Int(index)].id).map { Int32($0) } }
-        given = old.given.map { slot in
-            Slot(end: slot.end, counts: Dictionary(slot.counts.compactMap { count in new(count.key).map { ($0, count.value) } }) { $1 })
-        }
+        reservations.take(over: old.reservations, number: new)
+        seenElsewhere = old.seenElsewhere
         (processes, rank, exchanged, ends) = (old.processes, old.rank, old.exchanged, old.ends)
         hasOtherGoals = old.hasOtherGoals
         for (index, row) in old.rows.enumerated() {
@@ -148,11 +149,11 @@ struct CampaignStanding {
 
     /// Whether a goal is new or another one, or what is held must not be given any more: pages wait for an exchange then.
     func isBlind(at now: Int64) -> Bool {
-        isShared && hasGoals && (hasUnknown || hasOtherGoals || now >= ends || now < exchanged - Self.presence)
+        isShared && hasLimits && (hasUnknown || hasOtherGoals || now >= ends || now < exchanged - Self.presence)
     }
 
     func exchange(at now: Int64) -> Exchange {
-        guard hasGoals else { return .nothing }
+        guard hasLimits else { return .nothing }
         let isAlone = processes == 1 && !wantsMore && !isBlind(at: now) && now < exchanged + Self.presence / 2
         return isAlone ? .look : .whole
     }
@@ -164,6 +165,10 @@ struct CampaignStanding {
     mutating func offer(_ situation: GoalSituation, to questions: [DeliveryQuestion], at now: Int64) -> GoalHoldings {
         expire(now)
         (processes, rank) = (Int64(situation.processes) + 1, Int64(situation.before))
+        // What others saw counts as given out here until this exchange is on disk: they may tell it once more otherwise.
+        seenByOthers = situation.seen
+        var reservations = reservations
+        if !seenByOthers.isEmpty { release(seenByOthers, from: &reservations) }
         var holdings: [String: GoalHolding] = [:]
         for (question, delivered) in zip(questions, situation.delivered) {
             guard let index = book.index(of: question.campaign), let goal = rows[index].goal, goal.kind == question.kind else { continue }
@@ -171,12 +176,13 @@ struct CampaignStanding {
             let others = situation.others[question.campaign] ?? GoalHolding()
             (account.delivered, account.day, account.others) = (delivered, question.day, Int64(others.given))
             if goal.unit == .impressions {
-                let left = goal.left(of: delivered) - account.reserved - account.others
+                let reserved = reservations[index].all
+                let left = goal.left(of: delivered) - reserved - account.others
                 let offered = min(share(of: left, at: now), max(0, left - Int64(others.allowed)))
                 account.offered = offered
                 account.held = min(account.held, offered)
                 account.granted = (left, offered)
-                let holding = GoalHolding(given: Int(account.reserved), allowed: Int(offered))
+                let holding = GoalHolding(given: Int(reserved), allowed: Int(offered))
                 if holding != GoalHolding() { holdings[question.campaign] = holding }
             }
             rows[index].account = account
@@ -192,6 +198,8 @@ struct CampaignStanding {
             guard let offered = rows[index].account.offered else { continue }
             (rows[index].account.held, rows[index].account.offered) = (offered, nil)
         }
+        release(seenByOthers, from: &reservations)
+        seenByOthers = []
         (exchanged, ends) = (now, now + Self.presence - Self.margin)
         (hasNews, last) = (true, .min)
     }
@@ -199,7 +207,19 @@ struct CampaignStanding {
     /// Holds what it held before, as far as it was still offered.
     mutating func holdNoMore() {
         for index in rows.indices { rows[index].account.offered = nil }
-        wantsMore = true
+        (wantsMore, seenByOthers) = (true, [])
+    }
+
+    private func release(_ seen: [SeenPlaces], from reservations: inout GoalReservations) {
+        for seen in seen {
+            if let index = book.index(of: seen.campaign) { reservations.release(index, seen.place, count: Int64(seen.count)) }
+        }
+    }
+
+    /// What the others are to be told that was seen here. It is told once: where that fails, their reservations go on until they are over.
+    mutating func tell() -> [SeenPlaces] {
+        defer { seenElsewhere = [:] }
+        return seenElsewhere.map { SeenPlaces(campaign: $0.campaign, place: $0.place, count: $1) }
     }
 
     /// What it has given out and nobody has seen; it gives nothing more.
@@ -207,7 +227,7 @@ struct CampaignStanding {
         var holdings: [String: GoalHolding] = [:]
         for index in rows.indices {
             (rows[index].account.held, rows[index].account.offered) = (0, nil)
-            let reserved = rows[index].account.reserved
+            let reserved = reservations[index].all
             if reserved > 0 { holdings[book.campaigns[index].id] = GoalHolding(given: Int(reserved)) }
         }
         (ends, last) = (.min, .min)
@@ -226,7 +246,7 @@ struct CampaignStanding {
         let (row, account) = (rows[index], rows[index].account)
         let offset = row.zone.offset(at: now)
         return CampaignProgress(
-            campaign: book.campaigns[index], delivered: account.delivered, reserved: account.reserved + account.others,
+            campaign: book.campaigns[index], delivered: account.delivered, reserved: reservations[index].all + account.others,
             due: row.pace.due(at: now, offset: offset), dueToday: row.pace.dueToday(at: now, offset: offset),
             obstacle: CampaignObstacle(rawValue: current.obstacles[index]))
     }
@@ -263,6 +283,7 @@ struct CampaignStanding {
             // Among several, a part is given out once: what the others have given meanwhile is not known.
             if hasNews || processes == 1 { rows[index].part = part(of: due.room, index) }
             current.urgency[index] = due.urgency
+            current.reserved[index] = reservations[index]
             current.room[index] = room(index, now)
             if obstacle == nil, current.room[index] <= 0 { obstacle = exhaustion(index) }
         }
@@ -271,7 +292,7 @@ struct CampaignStanding {
 
     private func due(_ index: Int, _ now: Int64, _ offset: Int64) -> CampaignPace.Due {
         let (row, account) = (rows[index], rows[index].account)
-        let reserved = row.goal?.unit == .impressions ? account.reserved + account.others : 0
+        let reserved = row.goal?.unit == .impressions ? reservations[index].all + account.others : 0
         return row.pace.due(
             at: now, offset: offset, delivered: account.delivered.total + reserved, today: account.delivered.today + reserved,
             lookahead: Self.tick)
@@ -297,18 +318,14 @@ struct CampaignStanding {
         let (account, goal) = (rows[index].account, rows[index].goal)
         if let reached = goal?.obstacle(account.delivered.total, account.delivered.today) { return reached }
         guard goal?.unit == .impressions else { return .aheadOfPace }
-        let reserved = account.reserved + account.others
+        let reserved = reservations[index].all + account.others
         let isGivenOut = goal?.obstacle(account.delivered.total + reserved, account.delivered.today + reserved) != nil
         return isGivenOut || isShared && account.held <= 0 ? .reserved : .aheadOfPace
     }
 
     private mutating func expire(_ now: Int64) {
-        while let slot = given.first, slot.end <= now || slot.end > now + 2 * lifetime {
-            for (index, count) in slot.counts { rows[Int(index)].account.reserved -= count }
-            given.removeFirst()
-            // What nobody has seen may be given once more.
-            if slot.counts.contains(where: { $0.value > 0 }) { wantsMore = true }
-        }
+        // What nobody has seen may be given once more.
+        if reservations.expire(now) { wantsMore = true }
     }
 
     private mutating func offset(of zone: CampaignZone, at now: Int64) -> Int64 {
@@ -321,23 +338,26 @@ struct CampaignStanding {
 
     // MARK: Giving
 
-    /// Notes that a place was given.
-    mutating func give(_ index: Int, at now: Int64) {
-        guard let goal = rows[index].goal, goal.unit == .impressions else { return }
+    /// What somebody without a name has of each campaign, by the address.
+    func held(by address: UInt16) -> [Int32: Int64] { reservations.held(by: address) }
+
+    /// Notes that a place was given; nil where it is of no goal that counts places.
+    ///
+    /// - Parameter address: of whoever has no name; 0 for who has one.
+    mutating func give(_ index: Int, to address: UInt16, at now: Int64) -> GoalPlace? {
+        guard let goal = rows[index].goal, goal.unit == .impressions else { return nil }
         take(1, of: index)
-        rows[index].account.reserved += 1
-        let length = max(1, lifetime / Self.slots)
-        let end = (now / length + 1) * length + lifetime
-        if given.last?.end != end { given.append(Slot(end: end)) }
-        given[given.count - 1].counts[Int32(index), default: 0] += 1
+        let slot = reservations.add(index, address: address, at: now)
+        current.reserved[index] = reservations[index]
         let granted = rows[index].account.granted
         if granted.count < granted.of, rows[index].account.held * 2 <= granted.count { wantsMore = true }
         if current.room[index] <= 0 { current.obstacles[index] = exhaustion(index).rawValue }
+        return GoalPlace(process: process, slot: slot, address: address)
     }
 
     /// Has a place that was just given be free again.
-    mutating func takeBack(_ index: Int) {
-        guard release(index) else { return }
+    mutating func takeBack(_ index: Int, _ place: GoalPlace?) {
+        guard let place, release(index, place) else { return }
         take(-1, of: index)
         if current.room[index] > 0, rows[index].account.day != .min { current.obstacles[index] = 0 }
     }
@@ -349,19 +369,28 @@ struct CampaignStanding {
         if current.room[index] < .max { current.room[index] -= Int32(count) }
     }
 
-    /// Ends the newest reservation of a campaign: most pages are seen soon, or not at all. (Where one is seen late, a newer one goes on without.)
-    /// Whether there was one.
-    private mutating func release(_ index: Int) -> Bool {
-        guard let slot = given.lastIndex(where: { $0.counts[Int32(index)] ?? 0 > 0 }) else { return false }
-        given[slot].counts[Int32(index), default: 1] -= 1
-        rows[index].account.reserved -= 1
+    /// Ends the reservation of a place. Whether there still was one.
+    private mutating func release(_ index: Int, _ place: GoalPlace) -> Bool {
+        guard reservations.release(index, place) > 0 else { return false }
+        current.reserved[index] = reservations[index]
         return true
     }
 
+    /// Has the process that gave a place told that it was seen, where that is another one.
+    private mutating func tellLater(_ index: Int, _ place: GoalPlace) {
+        guard isShared, processes != 1 else { return }
+        let seen = SeenPlaces(campaign: book.campaigns[index].id, place: place, count: 0)
+        if seenElsewhere.count < Self.elsewhereCapacity || seenElsewhere[seen] != nil { seenElsewhere[seen, default: 0] += 1 }
+    }
+
     /// Notes what the ledger has counted.
-    mutating func settle(_ index: Int, _ kind: LedgerEvent.Kind) {
+    ///
+    /// - Parameter place: as the event's token names it.
+    mutating func settle(_ index: Int, _ kind: LedgerEvent.Kind, _ place: GoalPlace?) {
         guard let goal = rows[index].goal else { return }
-        if kind == .impression { _ = release(index) }
+        if kind == .impression, let place {
+            if place.process == process { _ = release(index, place) } else { tellLater(index, place) }
+        }
         guard kind == goal.kind else { return }
         rows[index].account.delivered.total += 1
         rows[index].account.delivered.today += 1

@@ -12,6 +12,13 @@ package struct CampaignZone: Sendable, Hashable {
     package static let utc = CampaignZone(name: "UTC", rule: .fixed(seconds: 0))
     static let allowed = "UTC, an offset such as +02:00, or a zone of the IANA database such as Europe/Berlin"
 
+    /// Zones of the IANA database whose names have no slash.
+    private static let plainNames: Set<String> = [
+        "CET", "CST6CDT", "Cuba", "EET", "EST", "EST5EDT", "Egypt", "Eire", "GB", "GB-Eire", "GMT", "GMT0", "Greenwich", "HST", "Hongkong",
+        "Iceland", "Iran", "Israel", "Jamaica", "Japan", "Kwajalein", "Libya", "MET", "MST", "MST7MDT", "NZ", "NZ-CHAT", "Navajo", "PRC",
+        "PST8PDT", "Poland", "Portugal", "ROC", "ROK", "Singapore", "Turkey", "UCT", "Universal", "W-SU", "WET", "Zulu",
+    ]
+
     /// As it was written.
     package let name: String
     private let rule: Rule
@@ -26,7 +33,7 @@ package struct CampaignZone: Sendable, Hashable {
             self = .utc
         } else if let seconds = Self.offset(name) {
             self.init(name: name, rule: .fixed(seconds: seconds))
-        } else if name.utf8.count <= 64, name.contains("/"), let zone = TimeZone(identifier: name) {
+        } else if name.utf8.count <= 64, name.contains("/") || Self.plainNames.contains(name), let zone = TimeZone(identifier: name) {
             self.init(name: name, rule: .named(zone))
         } else {
             return nil

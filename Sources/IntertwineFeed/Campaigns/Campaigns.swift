@@ -5,6 +5,8 @@ package final class Campaigns: Sendable {
     private struct Known {
         var items: [FeedItem] = []
         var creatives: [String: Creative?] = [:]
+        /// Campaigns that are taken down.
+        var withheld: [TakenDownItem] = []
         var book: CampaignBook
         /// At which it was looked for; nil before anybody has.
         var version: StoreVersion?
@@ -14,6 +16,9 @@ package final class Campaigns: Sendable {
         var creative: CampaignCreative
         var layouts: [CellLayout]
     }
+
+    /// Takedowns of one kind that are looked at.
+    private static let takedownLimit = 100_000
 
     package let delivery: CampaignDelivery
     private let declared: [Campaign]
@@ -52,7 +57,7 @@ package final class Campaigns: Sendable {
     func book(at version: StoreVersion, in snapshot: any FeedSnapshot, of store: any FeedStore) throws -> CampaignBook? {
         var book = known.withLock { $0.version == version ? $0.book : nil }
         if book == nil { book = try memory.value(at: version, in: snapshot, of: store) { [self] in try look($0, at: version) } }
-        return book.flatMap { $0.campaigns.isEmpty ? nil : $0 }
+        return book.flatMap { $0.isEmpty ? nil : $0 }
     }
 
     /// One of them, as of when anybody last looked.
@@ -80,17 +85,22 @@ package final class Campaigns: Sendable {
             if found.count < batch { break }
         }
         let old = known.withLock { $0 }
-        let isSame = items == old.items && old.version != nil
+        let withheld = try snapshot.takenDown(kind: Campaign.kind, limit: Self.takedownLimit)
+        let isSame = items == old.items && withheld == old.withheld && old.version != nil
         let ids = Set(declared.map(\.id))
-        let campaigns = isSame ? old.book.campaigns : declared + items.compactMap { Campaign(item: $0) }.filter { !ids.contains($0.id) }
+        let stopped = Set(withheld.map(\.id))
+        let shown = declared.filter { !stopped.contains($0.id) }
+        let campaigns = isSame ? old.book.campaigns : shown + items.compactMap { Campaign(item: $0) }.filter { !ids.contains($0.id) }
         var creatives: [String: Creative?] = [:]
-        for campaign in campaigns {
-            for name in campaign.creatives where creatives[name] == nil { creatives[name] = .some(try creative(name, in: snapshot)) }
+        // The house has none of theirs either.
+        let kept = declared.filter { stopped.contains($0.id) }.flatMap(\.creatives) + withheld.flatMap(\.creatives)
+        for name in campaigns.flatMap(\.creatives) + kept where creatives[name] == nil {
+            creatives[name] = .some(try creative(name, in: snapshot))
         }
         let book =
             isSame && creatives == old.creatives
-            ? old.book : CampaignBook(campaigns) { name in (creatives[name] ?? nil).map { ($0.creative, $0.layouts) } }
-        known.withLock { $0 = Known(items: items, creatives: creatives, book: book, version: version) }
+            ? old.book : CampaignBook(campaigns, withheld: kept) { name in (creatives[name] ?? nil).map { ($0.creative, $0.layouts) } }
+        known.withLock { $0 = Known(items: items, creatives: creatives, withheld: withheld, book: book, version: version) }
         span.start.store(book.span?.lowerBound ?? .max, ordering: .relaxed)
         span.end.store(book.span?.upperBound ?? .min, ordering: .relaxed)
         return book
@@ -108,17 +118,23 @@ package final class Campaigns: Sendable {
 }
 
 extension Campaigns {
-    /// What a store and a file cannot have together, one line each: campaigns of one id, and creatives of declared ones that there are not.
-    package func faults(in store: any FeedStore) async throws -> [(campaign: String, reason: String)] {
+    /// What a store and a file cannot have together, one line each: campaigns of one id, and creatives of declared ones that there are not. What
+    /// is taken down may come back.
+    package func faults(in store: any FeedStore) async throws -> [(campaign: String, creative: Int?, reason: String)] {
         try await store.read(for: .background) { [self] snapshot in
-            var faults: [(campaign: String, reason: String)] = []
+            var faults: [(campaign: String, creative: Int?, reason: String)] = []
+            var withheld: [String: Set<String>] = [:]
             for campaign in declared {
                 if try snapshot.item(kind: Campaign.kind, id: campaign.id) != nil {
-                    faults.append((campaign.id, "the store has a campaign of the id '\(campaign.id)' too: take one of the two away"))
+                    faults.append((campaign.id, nil, "the store has a campaign of the id '\(campaign.id)' too: take one of the two away"))
                 }
-                for name in campaign.creatives {
+                for (number, name) in campaign.creatives.enumerated() {
                     guard try creative(name, in: snapshot) == nil else { continue }
-                    faults.append((campaign.id, "creatives: there is no advertisement '\(ItemFault.shown(name))' in the store"))
+                    let (kind, id) = factories.item(ofCell: name) ?? ("advertisement", name)
+                    let gone = try withheld[kind] ?? Set(snapshot.takenDown(kind: kind, limit: Self.takedownLimit).map(\.id))
+                    withheld[kind] = gone
+                    if gone.contains(id) { continue }
+                    faults.append((campaign.id, number, "creatives: there is no advertisement '\(ItemFault.shown(name))' in the store"))
                 }
             }
             return faults

@@ -2,8 +2,8 @@
 public struct CountingRules: Sendable, Hashable {
     /// Clicks of the same person on the same cell inside it are duplicates. Milliseconds.
     public var clickWindow: Int64 = 30_000
-    /// An impression token counts once for each viewer inside it or, without one, once for each address. Milliseconds; as long as a token is
-    /// valid, at the least.
+    /// An impression token counts once for each viewer inside it or, without one, once for each address; that of a page that was made for one
+    /// alone, as campaigns' pages are, once, whoever brings it. Milliseconds; as long as a token is valid, at the least.
     public var impressionWindow: Int64 = 25 * 3_600_000
     /// Clicks that count per viewer and per address in ``rateWindow``.
     public var clickLimit = 60
@@ -79,17 +79,25 @@ public struct CountingRules: Sendable, Hashable {
         guard limit > 0 else { return }
         let sinceMidnight = event.at % 86_400_000
         if event.kind == .click, countsSeenClicksAlone {
-            let seen = Self.joined(LedgerEvent.Kind.impression.rawValue, token ?? "")
-            event.requirement = identities.once(seen, window: impressionWindow, sinceYesterday: impressionWindow > sinceMidnight)
+            event.requirement = once(LedgerEvent.Kind.impression, token ?? "", event, identities)
         }
-        let key = Self.joined(event.kind.rawValue, what)
         event.deduplication =
             isReported && token != nil
-            ? identities.once(key, window: window, sinceYesterday: window > sinceMidnight)
-            : identities.again(key, window: window, sinceYesterday: window > sinceMidnight)
+            ? once(event.kind, what, event, identities)
+            : identities.again(Self.joined(event.kind.rawValue, what), window: window, sinceYesterday: window > sinceMidnight)
         event.rates = identities.rates.map {
             LedgerEvent.RateLimit(key: Self.joined(event.kind.rawValue, $0), limit: limit, window: rateWindow)
         }
+    }
+
+    /// What is reported with a token happens once.
+    private func once(
+        _ kind: LedgerEvent.Kind, _ token: String, _ event: LedgerEvent, _ identities: Identities
+    ) -> LedgerEvent.Deduplication {
+        let key = Self.joined(kind.rawValue, token)
+        // The page was made for one alone: nobody else has it.
+        if event.showing?.campaign != nil { return LedgerEvent.Deduplication(key: Self.joined(key, "t"), window: impressionWindow) }
+        return identities.once(key, window: impressionWindow, sinceYesterday: impressionWindow > event.at % 86_400_000)
     }
 
     /// Made with one allocation: every click has half a dozen keys.

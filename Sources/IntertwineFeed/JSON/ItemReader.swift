@@ -46,6 +46,8 @@ package struct ItemReader: Sendable {
 
     /// The line that is read.
     package private(set) var line = 1
+    /// Where the item began that came out last.
+    package private(set) var last = (line: 1, index: Int?.none, offset: 0)
 
     package init(kinds: ItemKinds) {
         self.kinds = kinds
@@ -147,7 +149,7 @@ package struct ItemReader: Sendable {
         return outcome
     }
 
-    private func item(onLineTo end: Int) -> Outcome {
+    private mutating func item(onLineTo end: Int) -> Outcome {
         guard end - position <= Self.itemLimit else { return bad(tooLong) }
         do throws(JSONFault) {
             let object = try JSONObject(buffer, at: position)
@@ -301,8 +303,9 @@ package struct ItemReader: Sendable {
     // MARK: Places
 
     /// The item that an object is; it begins at ``position``.
-    private func check(_ object: JSONObject) -> Outcome {
+    private mutating func check(_ object: JSONObject) -> Outcome {
         let fields = ItemFields(object)
+        last = (line, index, consumed + position)
         do throws(ItemFault) {
             return .item(try kinds.validate(fields))
         } catch {

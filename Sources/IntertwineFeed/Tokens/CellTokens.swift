@@ -57,9 +57,11 @@ public final class CellTokens: Sendable {
         return (asImpression ? impressions.sign(bytes) : "", asClick ? clicks.sign(bytes) : "")
     }
 
-    /// The token of the impression of the cell whose click's token this is.
-    func impression(besides click: CellToken) -> String {
-        impressions.sign(click.bytes)
+    /// The token of the impression that a click or an impression with a token is about: the same whichever process gave the place.
+    func impression(besides token: CellToken) -> String {
+        var token = token
+        token.showing?.place = nil
+        return impressions.sign(token.bytes)
     }
 
     package func verifyClick(_ text: some StringProtocol, now: Int64) -> Outcome {

@@ -13,6 +13,8 @@ public struct Showing: Sendable, Hashable {
     public var layout: CellLayout
     /// For how long the campaign's caps have it remembered that the viewer saw it. Seconds; 0 where there are no caps.
     public var remembered: Int
+    /// Which of the campaign's places it has; nil where it has no goal that counts them.
+    package var place: GoalPlace?
 
     public init(
         campaign: String? = nil, feed: String, section: String? = nil, position: Int = 0, layout: CellLayout = .collection,
@@ -36,6 +38,7 @@ extension Showing {
         static let feed: UInt8 = 2
         static let section: UInt8 = 4
         static let table: UInt8 = 8
+        static let place: UInt8 = 16
     }
 
     func write(to writer: inout ByteWriter) {
@@ -43,6 +46,7 @@ extension Showing {
         if campaign != nil { flags |= Flags.campaign }
         if feed != Self.usualFeed { flags |= Flags.feed }
         if section != nil { flags |= Flags.section }
+        if place != nil { flags |= Flags.place }
         writer.write(flags)
         writer.write(UInt16(clamping: position))
         if let campaign {
@@ -51,10 +55,15 @@ extension Showing {
         }
         if feed != Self.usualFeed { writer.write(counted: feed.utf8) }
         if let section { writer.write(counted: section.utf8) }
+        if let place {
+            writer.write(place.process)
+            writer.write(place.slot)
+            writer.write(place.address)
+        }
     }
 
     init?(_ reader: inout ByteReader) {
-        guard let flags = reader.readByte(), flags < 16, let position = reader.readUInt16() else { return nil }
+        guard let flags = reader.readByte(), flags < 32, let position = reader.readUInt16() else { return nil }
         func text() -> String? { reader.readCounted().flatMap { String(validating: $0, as: UTF8.self) } }
         self.init(feed: Self.usualFeed, position: Int(position), layout: flags & Flags.table == 0 ? .collection : .table)
         if flags & Flags.campaign != 0 {
@@ -68,6 +77,10 @@ extension Showing {
         if flags & Flags.section != 0 {
             guard let section = text() else { return nil }
             self.section = section
+        }
+        if flags & Flags.place != 0 {
+            guard let process = reader.readUInt16(), let slot = reader.readUInt16(), let address = reader.readUInt16() else { return nil }
+            place = GoalPlace(process: process, slot: slot, address: address)
         }
     }
 }

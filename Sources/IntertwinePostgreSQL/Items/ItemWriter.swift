@@ -72,10 +72,16 @@ struct TakedownTable {
     }
 
     /// URLs among the texts of an item's fields, as a list of JSON: the texts as they stand there, escaped as they are. (What a body holds need
-    /// not fit the server's own JSON, which has no NUL.)
+    /// not fit the server's own JSON, which has no NUL.) And the creatives of a campaign, whose texts do, behind ``TakenDownItem/creative``.
     private static let urls = #"""
-        (SELECT coalesce('[' || string_agg(url, ',') || ']', '[]') FROM
-            (SELECT (regexp_matches(item.body, '"https?:(?:[^"\\]|\\.)*"', 'g'))[1] AS url LIMIT 64) AS found)
+        (SELECT coalesce('[' || string_agg(url, ',') || ']', '[]') FROM (
+            (SELECT (regexp_matches(item.body, '"https?:(?:[^"\\]|\\.)*"', 'g'))[1] AS url LIMIT 64)
+            UNION ALL SELECT to_json('\#(TakenDownItem.creative)' || creative)::text FROM (
+                SELECT json_array_elements_text(
+                    CASE json_typeof(list) WHEN 'array' THEN list ELSE json_build_array(list) END) AS creative
+                FROM (SELECT (item.body::json)->'creatives' AS list WHERE item.kind = '\#(Campaign.kind)') AS lists
+            ) AS creatives
+        ) AS found)
         """#
 
     /// To be called before the item is removed.

@@ -44,9 +44,11 @@ final class PostgresImport: ImportDestination {
                     body text COLLATE "C" NOT NULL
                 ) ON COMMIT DROP
                 """)
-            return try connection.copy("COPY staged (number, neighbour, lane, kind, id, variant, body) FROM STDIN (FORMAT binary)")
+            return try connection.copy(Self.copying)
         }
     }
+
+    private static let copying = "COPY staged (number, neighbour, lane, kind, id, variant, body) FROM STDIN (FORMAT binary)"
 
     deinit {
         rollback()
@@ -65,6 +67,28 @@ final class PostgresImport: ImportDestination {
             }
         }
         return ImportCounts(added: batch.count)
+    }
+
+    func missing(of keys: [ItemKey]) throws -> Set<ItemKey> {
+        try speaking {
+            guard let copy else { throw StoreError.unavailable("the import is over") }
+            self.copy = nil
+            do {
+                try copy.end()
+                let rows = try connection.query(
+                    """
+                    SELECT kind, id FROM unnest($1, $2) AS wanted (kind, id)
+                    WHERE NOT EXISTS (SELECT 1 FROM item WHERE item.kind = wanted.kind AND item.id = wanted.id)
+                        AND NOT EXISTS (SELECT 1 FROM staged WHERE staged.kind = wanted.kind AND staged.id = wanted.id)
+                        AND NOT EXISTS (SELECT 1 FROM takedown WHERE takedown.kind = wanted.kind AND takedown.id = wanted.id)
+                    """, .texts(keys.map(\.kind)), .texts(keys.map(\.id)))
+                self.copy = try connection.copy(Self.copying)
+                return Set((0..<rows.count).map { ItemKey(kind: rows.text($0, 0), id: rows.text($0, 1)) })
+            } catch {
+                _ = try? connection.execute("ROLLBACK")
+                throw error
+            }
+        }
     }
 
     func commit() throws -> ImportCounts {

@@ -1,4 +1,5 @@
 import IntertwineFeed
+import IntertwineStorage
 
 /// The items of one transaction. What is read first takes the transaction's beginning along, so that a read of one statement is one round
 /// trip.
@@ -138,6 +139,14 @@ final class PostgresSnapshot: FeedSnapshot {
             counts[ItemForm(kind: rows.text(row, 0), variant: rows.text(row, 1))] = Int(rows.integer(row, 2))
         }
         return counts
+    }
+
+    func takenDown(kind: String, limit: Int) throws -> [TakenDownItem] {
+        let rows = try rows(
+            "SELECT id, urls FROM takedown WHERE kind = $1 ORDER BY id LIMIT $2", .text(kind), .integer(Int64(max(limit, 0))))
+        return (0..<rows.count).map { row in
+            TakenDownItem(id: rows.text(row, 0), leads: rows.optionalText(row, 1).map(PostgresFeedStore.leads(ofTakedown:)) ?? [])
+        }
     }
 
     func listings(in lane: Lane, between positions: Range<Int64>, limit: Int) throws -> [AdListing] {

@@ -6,7 +6,7 @@ internal import IntertwineStorage
 /// Who reads what is delivered before it reads what the others hold may count a place twice that is seen in between, and none never: a process's
 /// rows go on until it has exchanged again.
 enum PostgresGoalTable {
-    /// The last two answer.
+    /// The last three answer.
     static func readings(_ exchange: GoalExchange) -> [PostgresCommand] {
         let end = exchange.now + 2 * (exchange.lifetime + exchange.presence)
         return [
@@ -36,11 +36,15 @@ enum PostgresGoalTable {
                     count(*), count(*) FILTER (WHERE process COLLATE "C" < $1)
                 FROM reservation WHERE process <> $1 GROUP BY campaign
                 """, [.text(exchange.process)]),
+            PostgresCommand(
+                "DELETE FROM seen_place WHERE giver = $1 AND until > $2 RETURNING slot, address, campaign, count",
+                [.integer(Int64(GoalPlace.number(of: exchange.process))), .integer(exchange.now)]),
         ]
     }
 
-    static func situation(_ answers: ArraySlice<PostgresRows>) -> GoalSituation {
-        guard let delivered = answers.first, let others = answers.last else { return GoalSituation(delivered: []) }
+    static func situation(_ answers: ArraySlice<PostgresRows>, of exchange: GoalExchange) -> GoalSituation {
+        guard answers.count == 3, let delivered = answers.first, let seen = answers.last else { return GoalSituation(delivered: []) }
+        let others = answers[answers.startIndex + 1]
         var situation = GoalSituation(
             delivered: (0..<delivered.count).map { Delivered(total: delivered.integer($0, 0), today: delivered.integer($0, 1)) })
         for row in 0..<others.count {
@@ -51,7 +55,34 @@ enum PostgresGoalTable {
                 situation.others[campaign] = GoalHolding(given: Int(others.integer(row, 1)), allowed: Int(others.integer(row, 2)))
             }
         }
+        let giver = GoalPlace.number(of: exchange.process)
+        situation.seen = (0..<seen.count).map { row in
+            let place = GoalPlace(
+                process: giver, slot: UInt16(clamping: seen.integer(row, 0)), address: UInt16(clamping: seen.integer(row, 1)))
+            return SeenPlaces(campaign: seen.text(row, 2), place: place, count: Int(seen.integer(row, 3)))
+        }
         return situation
+    }
+
+    /// What others gave and this process has seen.
+    private static func tellings(_ exchange: GoalExchange) -> [PostgresCommand] {
+        let end = exchange.now + 2 * (exchange.lifetime + exchange.presence)
+        let sweep = PostgresCommand("DELETE FROM seen_place WHERE until <= $1 OR until > $2", [.integer(exchange.now), .integer(end)])
+        guard !exchange.seen.isEmpty else { return [sweep] }
+        return [
+            sweep,
+            PostgresCommand(
+                """
+                INSERT INTO seen_place AS old (giver, slot, address, campaign, count, until)
+                    SELECT new.*, $6 FROM unnest($1, $2, $3, $4, $5) AS new
+                ON CONFLICT (giver, slot, address, campaign) DO UPDATE SET count = old.count + excluded.count, until = excluded.until
+                """,
+                [
+                    .integers(exchange.seen.map { Int64($0.place.process) }), .integers(exchange.seen.map { Int64($0.place.slot) }),
+                    .integers(exchange.seen.map { Int64($0.place.address) }), .texts(exchange.seen.map(\.campaign)),
+                    .integers(exchange.seen.map { Int64($0.count) }), .integer(exchange.now + exchange.lifetime + exchange.presence),
+                ]),
+        ]
     }
 
     /// Of what is held what has changed, and what would soon be over. The row without a campaign says that the process is there.
@@ -60,7 +91,7 @@ enum PostgresGoalTable {
         let own =
             (holdings.isThere ? [("", GoalHolding())] : [])
             + holdings.counts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-        return [
+        return tellings(exchange) + [
             PostgresCommand(
                 "DELETE FROM reservation WHERE process = $1 AND campaign <> ALL($2)", [.text(exchange.process), .texts(own.map(\.0))]),
             PostgresCommand(

@@ -14,6 +14,59 @@ extension PostgresLedger {
         }
     }
 
+    package func given(to viewer: String, besides process: String, now: Int64) throws -> [CampaignExposure] {
+        try reading { try Self.given(to: viewer, besides: process, now: now, $0) }
+    }
+
+    private static func given(
+        to viewer: String, besides process: String, now: Int64, _ connection: PostgresConnection
+    ) throws -> [CampaignExposure] {
+        let rows = try connection.query(
+            """
+            SELECT campaign, at, count FROM claim WHERE viewer = $1 AND process <> $2 AND until > $3 ORDER BY campaign, at LIMIT 10000
+            """, .text(viewer), .text(process), .integer(now))
+        return (0..<rows.count).map {
+            CampaignExposure(campaign: rows.text($0, 0), at: rows.integer($0, 1), count: Int(rows.integer($0, 2)))
+        }
+    }
+
+    /// What is given to one viewer is noted by one replica at a time.
+    package func claim(_ claim: CampaignClaim) throws -> Bool {
+        let places = claim.places.sorted { $0.key < $1.key }
+        return try reading { connection in
+            try connection.transaction {
+                try connection.run([
+                    PostgresCommand("SET LOCAL synchronous_commit = off"),
+                    PostgresCommand(
+                        "SELECT pg_advisory_xact_lock($1::int, $2::int)",
+                        [.integer(PostgresLedgerSchema.lockClass), .integer(PostgresLedgerSchema.Lock.of(claim.viewer))]),
+                ])
+                let known = try Self.given(to: claim.viewer, besides: claim.process, now: claim.now, connection)
+                guard known.reduce(0, { $0 + $1.count }) == claim.known else { return false }
+                try connection.run([
+                    PostgresCommand(
+                        """
+                        DELETE FROM claim WHERE (viewer, process, campaign, at) IN (
+                            SELECT viewer, process, campaign, at FROM claim WHERE until <= $1 ORDER BY until LIMIT 100
+                            FOR UPDATE SKIP LOCKED)
+                        """, [.integer(claim.now)]),
+                    PostgresCommand(
+                        """
+                        INSERT INTO claim AS old (viewer, process, campaign, at, count, until)
+                            SELECT $1, $2, campaign, $5, count, $6 FROM unnest($3, $4) AS new (campaign, count)
+                        ON CONFLICT (viewer, process, campaign, at) DO UPDATE
+                            SET count = old.count + excluded.count, until = excluded.until
+                        """,
+                        [
+                            .text(claim.viewer), .text(claim.process), .texts(places.map(\.key)),
+                            .integers(places.map { Int64($0.value) }), .integer(claim.now), .integer(claim.until),
+                        ]),
+                ])
+                return true
+            }
+        }
+    }
+
     package func hasOthers(besides process: String, now: Int64) throws -> Bool {
         try reading { connection in
             let rows = try connection.query(
@@ -26,7 +79,7 @@ extension PostgresLedger {
         try commits.blocking { connection in
             try connection.transaction {
                 let rows = try connection.run(PostgresGoalTable.readings(exchange))
-                let holdings = hold(PostgresGoalTable.situation(rows.suffix(2)))
+                let holdings = hold(PostgresGoalTable.situation(rows.suffix(3), of: exchange))
                 try connection.run(PostgresGoalTable.writings(holdings, of: exchange))
             }
         }

@@ -12,6 +12,8 @@ enum PostgresLedgerSchema {
         PostgresMigration("1: ledger", events + viewers + campaigns + reports + replicas),
         // What the process may still give. It is nobody's once the process is not there any more.
         PostgresMigration("2: parts of goals", "ALTER TABLE reservation ADD COLUMN allowed bigint NOT NULL DEFAULT 0"),
+        PostgresMigration("3: places that others saw", seenPlaces),
+        PostgresMigration("4: what viewers were given", claims),
     ]
 
     /// The first of the two numbers of the ledger's advisory locks: "INTL".
@@ -174,6 +176,25 @@ enum PostgresLedgerSchema {
         CREATE INDEX tracker_call_due ON tracker_call (due) WHERE given_up IS NULL;
         CREATE INDEX tracker_call_given_up ON tracker_call (given_up) WHERE given_up IS NOT NULL;
 
+        """
+
+    private static let seenPlaces = """
+        -- Places that were seen through another process than gave them, until that one hears of it.
+        CREATE TABLE seen_place (
+            giver bigint NOT NULL, slot bigint NOT NULL, address bigint NOT NULL, campaign text COLLATE "C" NOT NULL, count bigint NOT NULL,
+            until bigint NOT NULL,
+            PRIMARY KEY (giver, slot, address, campaign)
+        );
+        """
+
+    private static let claims = """
+        -- What a process has given to viewers of campaigns that have caps.
+        CREATE TABLE claim (
+            viewer text COLLATE "C" NOT NULL, process text COLLATE "C" NOT NULL, campaign text COLLATE "C" NOT NULL, at bigint NOT NULL,
+            count bigint NOT NULL, until bigint NOT NULL,
+            PRIMARY KEY (viewer, process, campaign, at)
+        );
+        CREATE INDEX claim_until ON claim (until);
         """
 
     private static let replicas = """

@@ -10,35 +10,52 @@ struct CampaignFactsReader: Sendable {
     private let attributesField: String?
     /// Milliseconds within which a viewer's page is the same page.
     private let window: Int64
+    private let clients: ClientReader
     private let counter = Counter()
 
     /// - Parameters:
     ///   - attributesField: the request field with the viewer's attributes; empty for none.
     ///   - window: milliseconds within which a viewer's page, asked for again, is the same page.
-    init(attributesField: String, window: Int64) {
+    init(attributesField: String, window: Int64, clients: ClientReader) {
+        self.clients = clients
         self.attributesField = attributesField.isEmpty ? nil : attributesField.lowercased()
         self.window = max(1, window)
     }
 
-    func facts(of request: HTTPRequest, viewer: String?, now: Int64) -> CampaignFacts {
+    /// - Parameter peer: the address at the other end of the connection.
+    func facts(of request: HTTPRequest, from peer: String, viewer: String?, now: Int64) -> CampaignFacts {
         var fields = Fields()
+        fields.isHead = request.method == .head
         for field in request.headerFields { fields.add(field.name.canonicalName, attributesField) { field.value } }
-        return facts(fields, viewer, now)
+        return facts(fields, from: peer, viewer, now)
     }
 
-    func facts(of head: borrowing RequestHead, viewer: String?, now: Int64) -> CampaignFacts {
+    func facts(of head: borrowing RequestHead, from peer: String, viewer: String?, now: Int64) -> CampaignFacts {
         var fields = Fields()
+        fields.isHead = head.method == .head
         head.forEachField { name, value in fields.add(name, attributesField, value) }
-        return facts(fields, viewer, now)
+        return facts(fields, from: peer, viewer, now)
     }
 
-    private func facts(_ fields: Fields, _ viewer: String?, _ now: Int64) -> CampaignFacts {
+    private func facts(_ fields: Fields, from peer: String, _ viewer: String?, _ now: Int64) -> CampaignFacts {
         // Nobody is remembered who does not want that.
         let viewer = fields.wantsNoTrace ? nil : viewer
-        return CampaignFacts(
+        var facts = CampaignFacts(
             viewer: viewer, attributes: fields.attributes.map(ViewerAttributes.init),
             languages: fields.languages.map(LanguagePreferences.init),
             moment: viewer == nil ? now << 16 | Int64(counter.next()) : now / window)
+        // Who asks for a page's head has no page.
+        facts.gives = !fields.isHead
+        if viewer == nil { facts.address = address(clients.address(forwardedFor: fields.forwardedFor, from: peer)) }
+        return facts
+    }
+
+    /// Of an IPv6 address its network counts: all of that is one client's.
+    private func address(_ address: String) -> UInt16 {
+        guard let bytes = AddressPrivacy.bytes(of: address) else { return 0 }
+        var hasher = Hasher()
+        hasher.combine(bytes.count == 4 ? bytes[...] : bytes.prefix(8))
+        return max(1, UInt16(truncatingIfNeeded: hasher.finalize()))
     }
 
     /// Tells those apart who ask in the same millisecond and have no name.
@@ -51,11 +68,14 @@ struct CampaignFactsReader: Sendable {
     private struct Fields {
         var attributes: String?
         var languages: String?
+        var isHead = false
+        var forwardedFor: String?
         var wantsNoTrace = false
 
         mutating func add(_ name: String, _ attributesField: String?, _ value: () -> String) {
             if name == attributesField { Self.add(value(), to: &attributes) }
             switch name {
+            case "x-forwarded-for": Self.add(value(), to: &forwardedFor)
             case "accept-language": Self.add(value(), to: &languages)
             case "dnt", "sec-gpc": wantsNoTrace = wantsNoTrace || value().split(separator: ",").contains { $0.contains("1") }
             default: break

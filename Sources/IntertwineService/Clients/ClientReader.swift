@@ -108,7 +108,8 @@ struct ClientReader: Sendable {
         address(forwardedFor: trustsForwarded ? request.headerFields[.xForwardedFor] : nil, from: peer)
     }
 
-    private func address(forwardedFor forwarded: String?, from peer: String) -> String {
+    /// - Parameter forwarded: the values of `X-Forwarded-For`.
+    func address(forwardedFor forwarded: String?, from peer: String) -> String {
         guard trustsForwarded, let forwarded else { return peer }
         // The last entry is the one that our own proxy wrote; those before it are the client's word.
         guard let address = forwarded.split(separator: ",").last?.addressAlone, AddressPrivacy.bytes(of: address) != nil else {

@@ -73,8 +73,11 @@ extension ServiceConfiguration {
             }
             faults.collect { () throws(ConfigurationError) in _ = try cellFactories(extensions, commands: registry, kinds: file) }
         }
-        let campaigns = faults.collect { () throws(ConfigurationError) in try campaignsFile(among: file.feeds) } ?? nil
-        let kinds = standardKinds.adding(extensions.kinds).adding(file.kinds).adding([campaignKind(file.feeds, campaigns)])
+        let campaigns =
+            faults.collect { () throws(ConfigurationError) in try campaignsFile(among: file.feeds, creatives(file, extensions)) } ?? nil
+        let kinds = standardKinds.adding(extensions.kinds).adding(file.kinds).adding([
+            campaignKind(file.feeds, creatives(file, extensions), campaigns)
+        ])
         let sources = faults.collect { () throws(ConfigurationError) in
             try remoteSources(of: kinds, broken: file.broken, environment: environment)
         }
@@ -90,17 +93,21 @@ extension ServiceConfiguration {
     /// - Throws: `ConfigurationError` with file and line where that file is wrong.
     public func itemKinds(_ extensions: ServiceExtensions = ServiceExtensions()) throws(ConfigurationError) -> ItemKinds {
         let file = try checkedKindsFile(extensions)
-        let campaigns = try campaignsFile(among: file.feeds)
-        return standardKinds.adding(extensions.kinds).adding(file.kinds).adding([campaignKind(file.feeds, campaigns)])
+        let campaigns = try campaignsFile(among: file.feeds, creatives(file, extensions))
+        return standardKinds.adding(extensions.kinds).adding(file.kinds).adding([
+            campaignKind(file.feeds, creatives(file, extensions), campaigns)
+        ])
     }
 
     /// The campaigns that the file under `ads.campaigns` declares; nil where none is named.
     ///
-    /// - Parameter feeds: those that they may name.
-    func campaignsFile(among feeds: DeclaredFeeds) throws(ConfigurationError) -> CampaignsFile? {
+    /// - Parameters:
+    ///   - feeds: those that they may name.
+    ///   - creatives: which advertisements they may name.
+    func campaignsFile(among feeds: DeclaredFeeds, _ creatives: CreativeNames) throws(ConfigurationError) -> CampaignsFile? {
         guard !feed.campaigns.isEmpty else { return nil }
         try checkCampaignPlaces(feeds)
-        return try CampaignsFile(YAMLFile.root(at: feed.campaigns, of: "ads.campaigns"), places: feeds.places)
+        return try CampaignsFile(YAMLFile.root(at: feed.campaigns, of: "ads.campaigns"), places: feeds.places, creatives: creatives)
     }
 
     /// Where all advertisements stand where they were listed, or at the middle of the whole feed, no place is given out.
@@ -126,12 +133,18 @@ extension ServiceConfiguration {
     ///
     /// - Throws: `ConfigurationError` with file and line for everything that is wrong.
     package func declaredCampaigns() throws(ConfigurationError) -> [Campaign] {
-        try campaignsFile(among: kindsFile(ServiceExtensions()).feeds)?.campaigns ?? []
+        let file = try kindsFile(ServiceExtensions())
+        return try campaignsFile(among: file.feeds, creatives(file, ServiceExtensions()))?.campaigns ?? []
     }
 
     /// The kind of the store's campaigns, which have other ids than those of the file.
-    private func campaignKind(_ feeds: DeclaredFeeds, _ file: CampaignsFile?) -> CampaignKind {
-        CampaignKind(places: feeds.places, declared: Set(file?.campaigns.map(\.id) ?? []), file: feed.campaigns)
+    private func campaignKind(_ feeds: DeclaredFeeds, _ creatives: CreativeNames, _ file: CampaignsFile?) -> CampaignKind {
+        CampaignKind(places: feeds.places, creatives: creatives, declared: Set(file?.campaigns.map(\.id) ?? []), file: feed.campaigns)
+    }
+
+    /// What campaigns may show. Which cells an embedding program's kinds have is not declared.
+    func creatives(_ file: KindsFile, _ extensions: ServiceExtensions) -> CreativeNames {
+        CreativeNames(file.kinds.map { ($0.prefix, $0.name, $0.lane) }, hasOthers: !extensions.kinds.isEmpty)
     }
 
     /// Those that the product comes with, and what to tell whoever misses another.

@@ -274,19 +274,20 @@ struct FeedRoutes: Sendable {
     /// is to be compressed, go the long way, and get the same.
     func deferred() -> Router.Deferred {
         let doors = feeds.paths.map { (path: Array($0.path.utf8), pattern: $0.pattern, feed: $0.feed) }
-        return { [self] head, _, now in
+        return { [self] head, peer, now in
             guard head.method == .get || head.method == .head, !head.hasField("accept-encoding"), !head.hasField("accept-cells")
             else { return nil }
             for door in doors {
                 guard let query = head.withTarget({ PlainQuery($0, of: door.path) }) else { continue }
-                return deferred(head, query, at: door.pattern, door.feed, now: now)
+                return deferred(head, query, at: door.pattern, door.feed, from: peer.address, now: now)
             }
             return nil
         }
     }
 
     private func deferred(
-        _ head: borrowing RequestHead, _ query: PlainQuery, at pattern: String, _ assembler: FeedAssembler, now: Int64
+        _ head: borrowing RequestHead, _ query: PlainQuery, at pattern: String, _ assembler: FeedAssembler, from peer: String,
+        now: Int64
     ) -> DeferredRoute? {
         var feed = FeedRequest(
             cursor: query.cursor, limit: query.limit ?? FeedRequest.defaultLimit, now: now, rotation: RotationStart(viewer: nil, now: now))
@@ -295,13 +296,13 @@ struct FeedRoutes: Sendable {
             guard let viewer = clients.plainViewer(of: head) else { return nil }
             add(viewer, to: &feed)
             if campaigns.mayMeet(feed: assembler.title, at: now, store.version) {
-                feed.campaigns = campaignFacts.facts(of: head, viewer: viewer, now: now)
+                feed.campaigns = campaignFacts.facts(of: head, from: peer, viewer: viewer, now: now)
             }
             return own(feed, of: assembler, at: pattern)
         }
         var asked = feed
         if campaigns.mayMeet(feed: assembler.title, at: now, store.version) {
-            asked.campaigns = campaignFacts.facts(of: head, viewer: nil, now: now)
+            asked.campaigns = campaignFacts.facts(of: head, from: peer, viewer: nil, now: now)
             if campaigns.meet(feed: assembler.title, at: now) { return own(asked, of: assembler, at: pattern) }
         }
         feed.isShared = true
@@ -369,6 +370,7 @@ struct FeedRoutes: Sendable {
         var held = facts(for: request, viewer, at: feed)
         // Pages that are held have moments of their own.
         held?.moment = 0
+        held?.address = 0
         return try live.listen(
             LiveFeeds.Key(
                 path: feed.path, viewer: viewer, lacking: asked.lacking, client: asked.client,
@@ -388,7 +390,7 @@ struct FeedRoutes: Sendable {
     /// What campaigns may ask; nil where none has a place.
     private func facts(for request: RouteRequest, _ viewer: String?, at feed: FeedAssembler) -> CampaignFacts? {
         guard campaigns.mayMeet(feed: feed.title, at: request.now, store.version) else { return nil }
-        return campaignFacts.facts(of: request.head, viewer: viewer, now: request.now)
+        return campaignFacts.facts(of: request.head, from: request.request.peer.address, viewer: viewer, now: request.now)
     }
 
     private func add(_ viewer: String, to feed: inout FeedRequest) {

@@ -76,6 +76,18 @@ struct DraftDestination: ImportDestination {
         return ImportCounts(added: batch.count)
     }
 
+    /// There is no index yet: all advertisements are looked at.
+    func missing(of keys: [ItemKey]) throws -> Set<ItemKey> {
+        var missing = Set(keys)
+        guard !missing.isEmpty else { return [] }
+        return try queue.writeWithoutTransaction { database in
+            let all = try SQLStatement(database, "SELECT kind, id FROM item WHERE lane = \(Lane.advertisements.rawValue)")
+            defer { all.reset() }
+            while try !missing.isEmpty && all.step() { missing.remove(ItemKey(kind: all.text(0), id: all.text(1))) }
+            return missing
+        }
+    }
+
     mutating func commit() throws -> ImportCounts {
         let twins = try queue.writeWithoutTransaction { database in
             try database.execute(sql: "COMMIT")

@@ -9,6 +9,9 @@ package protocol ImportDestination {
     /// - Returns: what became of them, as far as can be told now.
     mutating func write(_ batch: [ValidItem]) throws -> ImportCounts
 
+    /// Which of some items are not there: neither in the store, nor written before, nor taken down.
+    mutating func missing(of keys: [ItemKey]) throws -> Set<ItemKey>
+
     /// Makes everything visible, at once and durably.
     ///
     /// - Returns: by how much the counts of ``write(_:)`` were wrong.
@@ -86,6 +89,23 @@ struct StoreDestination: ImportDestination {
         return counts
     }
 
+    func missing(of keys: [ItemKey]) throws -> Set<ItemKey> {
+        try pool.writeWithoutTransaction { try Self.missing(of: keys, in: $0, TakedownTable($0)) }
+    }
+
+    fileprivate static func missing(of keys: [ItemKey], in database: Database, _ takedowns: TakedownTable?) throws -> Set<ItemKey> {
+        let find = try SQLStatement(database, "SELECT 1 FROM item WHERE kind = ? AND id = ?")
+        var missing: Set<ItemKey> = []
+        for key in keys {
+            try find.bind(1, key.kind)
+            try find.bind(2, key.id)
+            let isThere = try find.step()
+            find.reset()
+            if !isThere, try takedowns?.withholds(kind: key.kind, id: key.id) != true { missing.insert(key) }
+        }
+        return missing
+    }
+
     mutating func commit() throws -> ImportCounts {
         try pool.writeWithoutTransaction { try $0.execute(sql: "COMMIT") }
         isOver = true
@@ -159,6 +179,22 @@ struct RehearsalDestination: ImportDestination {
                 counts.count(isThere || !isFresh ? .replaced : .added, of: item)
             }
             return counts
+        }
+    }
+
+    func missing(of keys: [ItemKey]) throws -> Set<ItemKey> {
+        let unseen = try seen.read { database in
+            let find = try SQLStatement(database, "SELECT 1 FROM seen WHERE kind = ? AND id = ?")
+            return try keys.filter { key in
+                try find.bind(1, key.kind)
+                try find.bind(2, key.id)
+                defer { find.reset() }
+                return try !find.step()
+            }
+        }
+        guard let store else { return Set(unseen) }
+        return try store.read { database in
+            try StoreDestination.missing(of: unseen, in: database, try database.tableExists("takedown") ? TakedownTable(database) : nil)
         }
     }
 

@@ -36,6 +36,20 @@ final class ImportQueue: @unchecked Sendable {
         state.withLock { $0.counts }
     }
 
+    /// Waits until all is written, and looks which items are not there.
+    func missing(of keys: [ItemKey]) throws -> Set<ItemKey> {
+        let missing = Mutex<Set<ItemKey>>([])
+        queue.sync {
+            attempt {
+                let found = try destination.missing(of: keys)
+                missing.withLock { $0 = found }
+                return ImportCounts()
+            }
+        }
+        try check()
+        return missing.withLock { $0 }
+    }
+
     /// Waits until all is written, and makes it visible. Throws what a batch or the commit failed with.
     func commit() throws {
         queue.sync {

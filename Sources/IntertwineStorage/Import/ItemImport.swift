@@ -34,6 +34,8 @@ public final class ItemImport {
     private var reader: ItemReader
     private var queue: ImportQueue?
     private var batch: [ValidItem] = []
+    /// They come last: their advertisements may come behind them.
+    private var campaigns = HeldCampaigns()
     private var progress = ImportSummary()
 
     /// Waits for up to 60 s until no other import into the same store is under way. Where there is no store yet, there is none before
@@ -175,6 +177,15 @@ public final class ItemImport {
     public func commit() throws -> ImportSummary {
         try rollingBack { queue in
             try queue.put(batch)
+            batch = []
+            let missing = campaigns.isEmpty ? [] : try queue.missing(of: campaigns.creatives(kinds))
+            for result in campaigns.checked(kinds, missing: missing) {
+                switch result {
+                case .success(let item): batch.append(item)
+                case .failure(let bad): try refuse(bad)
+                }
+            }
+            try queue.put(batch)
             try queue.commit()
         }
         progress = summary
@@ -195,21 +206,32 @@ public final class ItemImport {
                 guard length <= limit else { throw ItemFileFault.tooLong(limit: limit) }
                 switch reader.next() {
                 case .item(let item):
+                    if item.kind == Campaign.kind {
+                        let place = reader.last
+                        if let bad = campaigns.hold(item, line: place.line, index: place.index, offset: place.offset) {
+                            try refuse(bad)
+                            continue
+                        }
+                    }
                     if progress.first.count < ImportSummary.firstLimit { progress.first.append(ItemKey(item)) }
+                    guard item.kind != Campaign.kind else { continue }
                     batch.append(item)
                     if batch.count >= Self.batchSize {
                         try queue.put(batch)
                         batch.removeAll(keepingCapacity: false)
                     }
-                case .bad(let item):
-                    guard policy == .skip else { throw item }
-                    progress.skipped += 1
-                    report(item)
+                case .bad(let item): try refuse(item)
                 case .unreadable(let fault): throw fault
                 case .needsBytes, .finished: return
                 }
             }
         }
+    }
+
+    private func refuse(_ item: BadItem) throws(BadItem) {
+        guard policy == .skip else { throw item }
+        progress.skipped += 1
+        report(item)
     }
 
     private func rollingBack(_ body: (ImportQueue) throws -> Void) throws {

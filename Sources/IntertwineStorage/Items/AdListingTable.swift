@@ -96,6 +96,8 @@ struct AdListingTable {
 }
 
 extension SQLiteSnapshot {
+    func takenDown(kind: String, limit: Int) throws -> [TakenDownItem] { try TakedownTable.items(of: kind, limit: limit, database) }
+
     func listings(in lane: Lane, between positions: Range<Int64>, limit: Int) throws -> [AdListing] {
         let statement = try SQLStatement(
             database,

@@ -48,9 +48,14 @@ extension ItemStore {
     /// Takedowns whose URLs are looked at.
     package static var takenDownLimit: Int { 100_000 }
 
-    /// Those of one takedown, as it keeps them.
-    package static func urls(ofTakedown list: String) -> [String] {
+    /// What the fields of one that is taken down led to, as its takedown keeps it.
+    package static func leads(ofTakedown list: String) -> [String] {
         (try? JSONDecoder().decode([String].self, from: Data(list.utf8))) ?? []
+    }
+
+    /// The URLs of them.
+    package static func urls(ofTakedown list: String) -> [String] {
+        leads(ofTakedown: list).filter { !$0.hasPrefix(TakenDownItem.creative) }
     }
 
     package func put(_ item: ValidItem) async throws -> ItemChange {

@@ -15,6 +15,8 @@ enum GoalTable {
         try removeGone(besides: exchange.process, database)
         var situation = GoalSituation(delivered: try delivered(exchange.questions, database))
         try add(others: exchange.process, to: &situation, database)
+        try tell(exchange, until: end, database)
+        situation.seen = try take(seenOf: GoalPlace.number(of: exchange.process), database)
         try write(hold(situation), of: exchange, database)
     }
 
@@ -67,6 +69,41 @@ enum GoalTable {
                 situation.others[campaign] = GoalHolding(given: Int(find.integer(1)), allowed: Int(find.integer(2)))
             }
         }
+    }
+
+    /// What others gave and this process has seen.
+    private static func tell(_ exchange: GoalExchange, until end: Int64, _ database: Database) throws {
+        try SQLStatement.run(database, "DELETE FROM seen_place WHERE until <= ?1 OR until > ?2", .integer(exchange.now), .integer(end))
+        guard !exchange.seen.isEmpty else { return }
+        let insert = try SQLStatement(
+            database,
+            """
+            INSERT INTO seen_place (giver, slot, address, campaign, count, until) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            ON CONFLICT (giver, slot, address, campaign) DO UPDATE SET count = count + excluded.count, until = excluded.until
+            """)
+        for seen in exchange.seen {
+            try insert.bind(1, Int64(seen.place.process))
+            try insert.bind(2, Int64(seen.place.slot))
+            try insert.bind(3, Int64(seen.place.address))
+            try insert.bind(4, seen.campaign)
+            try insert.bind(5, Int64(seen.count))
+            try insert.bind(6, exchange.now + exchange.lifetime + exchange.presence)
+            try insert.run()
+        }
+    }
+
+    private static func take(seenOf giver: UInt16, _ database: Database) throws -> [SeenPlaces] {
+        let find = try SQLStatement(database, "SELECT slot, address, campaign, count FROM seen_place WHERE giver = ?1")
+        var seen: [SeenPlaces] = []
+        try find.bind(1, Int64(giver))
+        while try find.step() {
+            let place = GoalPlace(
+                process: giver, slot: UInt16(clamping: find.integer(0)), address: UInt16(clamping: find.integer(1)))
+            seen.append(SeenPlaces(campaign: find.text(2), place: place, count: Int(find.integer(3))))
+        }
+        find.reset()
+        if !seen.isEmpty { try SQLStatement.run(database, "DELETE FROM seen_place WHERE giver = ?1", .integer(Int64(giver))) }
+        return seen
     }
 
     /// Writes what has changed, and what would soon be over.

@@ -7,7 +7,7 @@ import GRDB
 enum LedgerSchema {
     /// "INTL".
     static let applicationID: Int32 = 0x494E_544C
-    static let version: Int32 = 10
+    static let version: Int32 = 12
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -24,6 +24,8 @@ enum LedgerSchema {
         migrator.registerMigration("8: clients, and what is a viewer's") { try $0.execute(sql: clients) }
         migrator.registerMigration("9: reports and trackers") { try $0.execute(sql: reports) }
         migrator.registerMigration("10: parts of goals") { try $0.execute(sql: parts) }
+        migrator.registerMigration("11: places that others saw") { try $0.execute(sql: seenPlaces) }
+        migrator.registerMigration("12: what viewers were given") { try $0.execute(sql: claims) }
         return migrator
     }
 
@@ -198,6 +200,25 @@ enum LedgerSchema {
     private static let parts = """
         -- What the process may still give. It is nobody's once the process is not there any more.
         ALTER TABLE reservation ADD COLUMN allowed INTEGER NOT NULL DEFAULT 0;
+        """
+
+    private static let seenPlaces = """
+        -- Places that were seen through another process than gave them, until that one hears of it.
+        CREATE TABLE seen_place (
+            giver INTEGER NOT NULL, slot INTEGER NOT NULL, address INTEGER NOT NULL, campaign TEXT NOT NULL, count INTEGER NOT NULL,
+            until INTEGER NOT NULL,
+            PRIMARY KEY (giver, slot, address, campaign)
+        ) WITHOUT ROWID;
+        """
+
+    private static let claims = """
+        -- What a process has given to viewers of campaigns that have caps.
+        CREATE TABLE claim (
+            viewer TEXT NOT NULL, process TEXT NOT NULL, campaign TEXT NOT NULL, at INTEGER NOT NULL, count INTEGER NOT NULL,
+            until INTEGER NOT NULL,
+            PRIMARY KEY (viewer, process, campaign, at)
+        ) WITHOUT ROWID;
+        CREATE INDEX claim_until ON claim (until);
         """
 
     /// To be run before events are removed, in the same transaction.

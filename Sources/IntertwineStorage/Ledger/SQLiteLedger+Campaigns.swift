@@ -17,6 +17,18 @@ extension SQLiteLedger: CampaignLedger {
         }
     }
 
+    package func given(to viewer: String, besides process: String, now: Int64) throws -> [CampaignExposure] {
+        try reading { try ClaimTable.given(to: viewer, besides: process, now: now, $0) }
+    }
+
+    package func claim(_ claim: CampaignClaim) throws -> Bool {
+        do {
+            return try commits.sweepBlocking { try ClaimTable.add(claim, $0) }
+        } catch let error as DatabaseError {
+            throw StoreError(error)
+        }
+    }
+
     package func hasOthers(besides process: String, now: Int64) throws -> Bool {
         try reading { database in
             let sql = "SELECT 1 FROM reservation WHERE campaign = '' AND process != ?1 AND until > ?2 LIMIT 1"

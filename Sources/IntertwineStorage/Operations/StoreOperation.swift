@@ -44,6 +44,14 @@ public enum StoreOperation: Sendable, Hashable {
         }
     }
 
+    /// The item that the operation brings.
+    package var item: ValidItem? {
+        switch self {
+        case .append(let item), .insert(let item, _), .update(let item): item
+        case .move, .remove, .clear: nil
+        }
+    }
+
     /// The item that the operation changes, where it is one that must be there.
     package var subject: ItemKey? {
         switch self {

@@ -34,12 +34,26 @@ struct TakedownTable {
         }
     }
 
-    /// URLs among the texts of an item's fields, however deep, as a list.
+    /// URLs among the texts of an item's fields, however deep, as a list; and the creatives of a campaign, behind ``TakenDownItem/creative``.
     private static let urls = """
         (SELECT json_group_array(DISTINCT value) FROM
-            (SELECT value FROM json_tree(item.body)
-                WHERE type = 'text' AND (value LIKE 'http://%' OR value LIKE 'https://%') AND length(value) <= 4096 LIMIT 64))
+            (SELECT value FROM (SELECT value FROM json_tree(item.body)
+                WHERE type = 'text' AND (value LIKE 'http://%' OR value LIKE 'https://%') AND length(value) <= 4096 LIMIT 64)
+            UNION ALL SELECT '\(TakenDownItem.creative)' || value FROM json_each(item.body, '$.creatives')
+                WHERE item.kind = '\(Campaign.kind)'))
         """
+
+    static func items(of kind: String, limit: Int, _ database: any SQLConnection) throws -> [TakenDownItem] {
+        let find = try SQLStatement(database, "SELECT id, urls FROM takedown WHERE kind = ? ORDER BY id LIMIT ?")
+        defer { find.reset() }
+        try find.bind(1, kind)
+        try find.bind(2, Int64(max(limit, 0)))
+        var items: [TakenDownItem] = []
+        while try find.step() {
+            items.append(TakenDownItem(id: find.text(0), leads: find.isNull(1) ? [] : SQLiteStore.leads(ofTakedown: find.text(1))))
+        }
+        return items
+    }
 
     /// To be made within the transaction that it is used in.
     init(_ database: any SQLConnection) throws {

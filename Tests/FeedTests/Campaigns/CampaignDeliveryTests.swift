@@ -33,9 +33,9 @@ struct CampaignDeliveryTests {
     }
 
     static func seen(_ given: CampaignDelivery.Given, by viewer: String? = "v", at now: Int64 = start + 1) -> LedgerEvent {
-        LedgerEvent(
-            at: now, kind: .impression, cell: "ad", viewer: viewer,
-            showing: Showing(campaign: given.campaign, feed: "main", remembered: given.remembered))
+        var showing = Showing(campaign: given.campaign, feed: "main", remembered: given.remembered)
+        showing.place = given.place
+        return LedgerEvent(at: now, kind: .impression, cell: "ad", viewer: viewer, showing: showing)
     }
 
     func delivery(_ ledger: (any CampaignLedger)? = nil) -> CampaignDelivery {
@@ -114,6 +114,64 @@ struct CampaignDeliveryTests {
         #expect(try delivery.give(Self.page("4", now: later), of: book)[0] != nil)
         #expect(try delivery.give(Self.page("5", now: later), of: book)[0] == nil)
         #expect(delivery.progress(of: book, now: later).map(\.obstacle) == [.reserved])
+    }
+
+    /// Somebody without a name, who asks from an address.
+    private static func nameless(_ number: Int, from address: UInt16, at now: Int64 = start + 1) -> CampaignDelivery.Page {
+        var page = page(nil, page: UInt32(number + 1), now: now)
+        page.facts.address = address
+        return page
+    }
+
+    @Test("who has no name and sees nothing holds a quarter of what is out at most, and all of them a half")
+    func nameless() throws {
+        let (delivery, book) = (delivery(), Self.book([Self.campaign("a") { $0.goal = .init(unit: .impressions, total: 40) }]))
+        func ask(_ address: UInt16, _ numbers: Range<Int>, at now: Int64 = Self.start + 1) throws -> [CampaignDelivery.Given] {
+            try numbers.compactMap { try delivery.give(Self.nameless($0, from: address, at: now), of: book)[0] }
+        }
+        let first = try ask(7, 0..<100)
+        #expect(first.count == 10)
+        #expect(try ask(8, 100..<200).count == 10)
+        #expect(try ask(9, 200..<300).isEmpty)
+        let page = Self.nameless(300, from: 9)
+        #expect(try delivery.explain(page, of: book, given: [nil]) == [[.reserved]])
+        #expect(try (0..<100).count { try delivery.give(Self.page("v\($0)"), of: book)[0] != nil } == 20)
+        // Who sees what was given gets more, and what nobody sees is free in the end.
+        delivery.settle(first.prefix(4).map { Self.seen($0, by: nil) }, Array(repeating: .counted, count: 4))
+        let later = Self.start + 310_000
+        #expect(try ask(7, 300..<400, at: later).count == 9)
+    }
+
+    @Test("who asks every second and sees nothing leaves most of an even pace to the others")
+    func namelessPace() throws {
+        let hour = Self.campaign("a") {
+            ($0.goal, $0.pacing, $0.ends) = (.init(unit: .impressions, total: 360), .even, Self.start + 6 * 3_600_000)
+        }
+        let (delivery, book) = (delivery(), Self.book([hour]))
+        var seen = 0
+        for second in 0..<21_600 {
+            let now = Self.start + Int64(second) * 1_000
+            _ = try delivery.give(Self.nameless(second, from: 7, at: now), of: book)
+            guard second % 10 == 0, let given = try delivery.give(Self.page("v\(second)", now: now), of: book)[0] else { continue }
+            delivery.settle([Self.seen(given, by: "v\(second)", at: now)], [.counted])
+            seen += 1
+        }
+        #expect((350...360).contains(seen))
+    }
+
+    @Test("an impression ends the reservation of its own place, and one that comes late ends none")
+    func endsItsOwn() throws {
+        let (delivery, book) = (delivery(), Self.book([Self.campaign("a") { $0.goal = .init(unit: .impressions, total: 3) }]))
+        let first = try #require(try delivery.give(Self.page("1"), of: book)[0])
+        let second = try #require(try delivery.give(Self.page("2", now: Self.start + 200_000), of: book)[0])
+        let late = Self.start + 310_000
+        delivery.settle([Self.seen(first, by: "1", at: late)], [.counted])
+        // Of three, one is delivered and one given out still.
+        #expect(delivery.progress(of: book, now: late).map(\.reserved) == [1])
+        #expect(try delivery.give(Self.page("3", now: late), of: book)[0] != nil)
+        #expect(try delivery.give(Self.page("4", now: late), of: book)[0] == nil)
+        delivery.settle([Self.seen(second, by: "2", at: late)], [.counted])
+        #expect(delivery.progress(of: book, now: late).map(\.reserved) == [1])
     }
 
     @Test("a viewer sees a campaign no more often than its caps permit; who has no name sees it not at all")

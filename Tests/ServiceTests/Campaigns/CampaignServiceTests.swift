@@ -109,6 +109,51 @@ struct CampaignServiceTests {
         }
     }
 
+    @Test("the token of a campaign's place counts once, whoever brings it")
+    func countsOnce() async throws {
+        try await TestService.run(items: Self.items(Self.campaign("spring", 2, #","goal":{"total":5}"#))) { service in
+            let shown = try #require(try Self.advertisement(try await service.client.get("/feed", fields: ["X-Viewer-ID": "a"])))
+            #expect(shown.cell == "ad:2")
+            let other = try #require(try Self.advertisement(try await service.client.get("/feed", fields: ["X-Viewer-ID": "b"])))
+            #expect(other.cell == "ad:2" && other.token != shown.token)
+            func see(_ token: String, by viewer: String?) async throws -> String {
+                var fields = ["User-Agent": "tests", "Content-Type": "application/json"]
+                fields["X-Viewer-ID"] = viewer
+                return try await service.client.post(
+                    "/events", fields: fields, body: #"[{"type":"impression","cell":"ad:2","token":"\#(token)"}]"#
+                ).text
+            }
+            #expect(try await see(shown.token, by: "a").contains("counted"))
+            for viewer in ["a", "c", "d", nil] { #expect(try await see(shown.token, by: viewer).contains("duplicate")) }
+            #expect(try await see(other.token, by: "b").contains("counted"))
+            #expect(try await service.operators.get("/admin/campaigns").text.contains(#""delivered":2"#))
+        }
+    }
+
+    @Test("whoever writes a campaign names advertisements that are there, or come with it")
+    func creatives() async throws {
+        try await TestService.run(items: Self.items()) { service in
+            func put(_ creative: Int) async throws -> TestResponse {
+                try await service.operators.put(
+                    "/admin/items/campaign/spring", fields: ["Content-Type": "application/json", "If-None-Match": "*"],
+                    body: #"{"advertiser":"ACME","creatives":["\#(creative)"]}"#)
+            }
+            let refused = try await put(9)
+            #expect(refused.status == 422 && refused.text.contains("creatives.0: there is no advertisement '9'"), "\(refused.text)")
+            #expect(try await put(3).status == 201)
+            func operate(_ operations: String...) async throws -> TestResponse {
+                try await service.operators.post(
+                    "/admin/operations", fields: ["Content-Type": "application/json"], body: "[\(operations.joined(separator: ","))]")
+            }
+            let append = #"{"append":\#(Self.campaign("summer", 9))}"#
+            let wrong = try await operate(#"{"remove":"user:u1"}"#, append)
+            #expect(wrong.status == 422 && wrong.text.contains("Operation 1, counted from 0: creatives.0"), "\(wrong.text)")
+            let ad =
+                #"{"klass":"advertisement","id":9,"contentUrl":"https://a.example/","clickthroughUrl":"https://b.example/","type":"image"}"#
+            #expect(try await operate(append, #"{"append":\#(ad)}"#).status == 200)
+        }
+    }
+
     @Test("a file is refused as a whole, with lines")
     func file() throws {
         let text = """
@@ -125,15 +170,25 @@ struct CampaignServiceTests {
                   sections: [bottom]
                 caps:
                   - count: 2
+              winter:
+                id: autumn
+                zone: CET
+                starts: 2026-12-01t00:00:00z
+                advertiser: ACME
+                creatives: [1, "user:u1"]
             """
         let error = #expect(throws: ConfigurationError.self) {
-            try CampaignsFile(YAMLFile.root(of: text, from: "c.yaml"), places: CampaignPlaces(feeds: ["main"], sections: ["main"]))
+            try CampaignsFile(
+                YAMLFile.root(of: text, from: "c.yaml"), places: CampaignPlaces(feeds: ["main"], sections: ["main"]),
+                creatives: CreativeNames())
         }
         #expect(
             error?.reasons == [
                 "c.yaml:6: spring: ends: is not after starts",
                 "c.yaml:13: summer: caps.0: window is missing: a number with its unit: s, min, h or d; at most 90d",
                 "c.yaml:11: summer: targeting.sections.0: unknown section 'bottom'; allowed: main",
+                "c.yaml:15: winter: id: unknown key 'id' in a campaign; allowed: \(CampaignReader.members.joined(separator: ", "))",
+                "c.yaml:19: winter: creatives.1: 'user:u1' is no advertisement",
             ], "\(error?.reasons ?? [])")
     }
 }

@@ -55,6 +55,45 @@ struct GoalContractTests {
                     delivered: [.init(total: 1, today: 1)], others: ["spring": .init(given: 1)]))
     }
 
+    @Test("what was seen through another process is told once to the one that gave it", arguments: LedgerKind.allCases)
+    func tellsSeen(kind: LedgerKind) throws {
+        let bench = try LedgerBench(kind)
+        let (one, two) = (bench.ledger, try bench.another())
+        let now = bench.clock.now
+        let place = GoalPlace(process: GoalPlace.number(of: "a"), slot: 65_535, address: 7)
+        let other = GoalPlace(process: GoalPlace.number(of: "gone"), slot: 1, address: 0)
+        func tell(_ counts: [(GoalPlace, Int)], at now: Int64) throws {
+            let seen = counts.map { SeenPlaces(campaign: "spring", place: $0, count: $1) }
+            let exchange = GoalExchange(process: "b", seen: seen, now: now, lifetime: 60_000, presence: 10_000)
+            try two.exchange(exchange) { _ in GoalHoldings([:]) }
+        }
+        try tell([(place, 2), (other, 1)], at: now)
+        try tell([(place, 1)], at: now + 1)
+        #expect(try Self.exchange(one, "a", at: now + 2).seen == [SeenPlaces(campaign: "spring", place: place, count: 3)])
+        #expect(try Self.exchange(one, "a", at: now + 3).seen.isEmpty)
+        // Who is gone hears nothing any more, and it is not kept for good.
+        #expect(try Self.exchange(one, "gone", at: now + 80_000).seen.isEmpty)
+    }
+
+    @Test("what is given to a viewer is told to the other processes, and noted only by who knows all of it", arguments: LedgerKind.allCases)
+    func claims(kind: LedgerKind) throws {
+        let bench = try LedgerBench(kind)
+        let (one, two) = (bench.ledger, try bench.another())
+        let now = bench.clock.now
+        func claim(_ ledger: any CampaignLedger, _ process: String, known: Int, at now: Int64) throws -> Bool {
+            try ledger.claim(
+                CampaignClaim(viewer: "v", process: process, places: ["a": 2, "b": 1], known: known, now: now, until: now + 1_000))
+        }
+        #expect(try claim(one, "1", known: 0, at: now))
+        #expect(try one.given(to: "v", besides: "1", now: now).isEmpty && two.given(to: "w", besides: "2", now: now).isEmpty)
+        let given = [CampaignExposure(campaign: "a", at: now, count: 2), CampaignExposure(campaign: "b", at: now, count: 1)]
+        #expect(try two.given(to: "v", besides: "2", now: now) == given)
+        #expect(try !claim(two, "2", known: 0, at: now + 1) && claim(two, "2", known: 3, at: now + 1))
+        #expect(try !claim(one, "1", known: 0, at: now + 2))
+        // What is over is nobody's.
+        #expect(try two.given(to: "v", besides: "2", now: now + 1_000).isEmpty && claim(two, "2", known: 0, at: now + 1_000))
+    }
+
     @Test("a process of this system that has ended is known to be gone")
     func isGone() {
         let own = ProcessName.make()

@@ -1,0 +1,56 @@
+/// What a process remembers of what it gave.
+extension CampaignDelivery {
+    /// Pages of one viewer that are asked for again get the same, and nothing is given twice.
+    struct Memory {
+        /// When there are more, the older half is forgotten.
+        static let capacity = 32_768
+
+        private var recent: [UInt64: [Given?]] = [:]
+        private var older: [UInt64: [Given?]] = [:]
+        private var turned: Int64 = .min
+
+        subscript(key: UInt64) -> [Given?]? { recent[key] ?? older[key] }
+
+        mutating func keep(_ given: [Given?], as key: UInt64, now: Int64, lifetime: Int64) {
+            if recent.count >= Self.capacity || now < turned || now >= turned &+ lifetime || turned == .min {
+                (older, recent, turned) = (recent, [:], now)
+            }
+            recent[key] = given
+        }
+
+        mutating func forget(_ key: UInt64) {
+            recent[key] = nil
+            older[key] = nil
+        }
+    }
+
+    /// What viewers were given of campaigns with caps and have not seen yet.
+    struct Pending {
+        typealias Places = (campaign: String, count: Int, until: Int64)
+        private static let capacity = 65_536
+
+        private var viewers: [UInt64: [Places]] = [:]
+
+        func places(of viewer: String, now: Int64) -> [Places] {
+            viewers[CampaignDecision.seed(viewer)]?.filter { $0.until > now } ?? []
+        }
+
+        mutating func add(_ campaign: String, to viewer: String, now: Int64, lifetime: Int64) {
+            if viewers.count >= Self.capacity { viewers = viewers.filter { $0.value.contains { $0.until > now } } }
+            if viewers.count >= Self.capacity { viewers = [:] }
+            var places = places(of: viewer, now: now)
+            let count = places.first { $0.campaign == campaign }?.count ?? 0
+            places.removeAll { $0.campaign == campaign }
+            places.append((campaign, count + 1, now &+ lifetime))
+            viewers[CampaignDecision.seed(viewer)] = places
+        }
+
+        mutating func settle(_ campaign: String, of viewer: String) {
+            let key = CampaignDecision.seed(viewer)
+            guard let index = viewers[key]?.firstIndex(where: { $0.campaign == campaign }) else { return }
+            viewers[key]?[index].count -= 1
+            if viewers[key]?[index].count == 0 { viewers[key]?.remove(at: index) }
+            if viewers[key]?.isEmpty == true { viewers[key] = nil }
+        }
+    }
+}

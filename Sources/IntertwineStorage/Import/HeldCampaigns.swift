@@ -1,0 +1,50 @@
+import IntertwineFeed
+
+/// The campaigns of an import, which are written last, when it is known whether their advertisements are there.
+struct HeldCampaigns {
+    private struct Held {
+        var item: ValidItem
+        var line: Int
+        var index: Int?
+        var offset: Int
+
+        func bad(_ field: String, _ reason: String) -> BadItem {
+            BadItem(line: line, index: index, id: item.id, offset: offset, fault: ItemFault(field: field, reason: reason))
+        }
+    }
+
+    private var campaigns: [Held] = []
+    /// The line of each, by its id.
+    private var lines: [String: Int] = [:]
+
+    var isEmpty: Bool { campaigns.isEmpty }
+
+    /// - Returns: what is wrong with it as one of several, which it is not then.
+    mutating func hold(_ item: ValidItem, line: Int, index: Int?, offset: Int) -> BadItem? {
+        let held = Held(item: item, line: line, index: index, offset: offset)
+        if let first = lines[item.id] { return held.bad("id", "a campaign of this id stands on line \(first) already") }
+        guard campaigns.count < CampaignBook.limit else { return held.bad("klass", "there are more than \(CampaignBook.limit) campaigns") }
+        lines[item.id] = line
+        campaigns.append(held)
+        return nil
+    }
+
+    /// The advertisements that they name.
+    func creatives(_ kinds: ItemKinds) -> [ItemKey] {
+        Array(Set(campaigns.flatMap { kinds.creatives(of: $0.item).map(\.key) }))
+    }
+
+    /// Each of them, or why it cannot be taken.
+    func checked(_ kinds: ItemKinds, missing: Set<ItemKey>) -> [Result<ValidItem, BadItem>] {
+        campaigns.map { held in
+            guard let creative = missing.isEmpty ? nil : kinds.creatives(of: held.item).first(where: { missing.contains($0.key) }) else {
+                return .success(held.item)
+            }
+            return .failure(held.bad(creative.field, creative.reason))
+        }
+    }
+}
+
+extension CreativeNames.Named {
+    package var key: ItemKey { ItemKey(kind: item.kind, id: item.id) }
+}

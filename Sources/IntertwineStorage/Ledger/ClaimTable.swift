@@ -1,0 +1,51 @@
+import GRDB
+internal import IntertwineFeed
+
+/// What processes have given to viewers of campaigns that have caps, in the table `claim`, for the other ones.
+enum ClaimTable {
+    /// Rows that are over and go with each new one.
+    private static let swept = 100
+
+    static func given(to viewer: String, besides process: String, now: Int64, _ database: any SQLConnection) throws -> [CampaignExposure] {
+        let find = try SQLStatement(
+            database,
+            "SELECT campaign, at, count FROM claim WHERE viewer = ?1 AND process != ?2 AND until > ?3 ORDER BY campaign, at LIMIT 10000")
+        defer { find.reset() }
+        try find.bind(1, viewer)
+        try find.bind(2, process)
+        try find.bind(3, now)
+        var given: [CampaignExposure] = []
+        while try find.step() {
+            given.append(CampaignExposure(campaign: find.text(0), at: find.integer(1), count: Int(find.integer(2))))
+        }
+        return given
+    }
+
+    /// To be called within a transaction that writes.
+    static func add(_ claim: CampaignClaim, _ database: Database) throws -> Bool {
+        let known = try given(to: claim.viewer, besides: claim.process, now: claim.now, database).reduce(0) { $0 + $1.count }
+        guard known == claim.known else { return false }
+        try SQLStatement.run(
+            database,
+            """
+            DELETE FROM claim WHERE (viewer, process, campaign, at) IN (
+                SELECT viewer, process, campaign, at FROM claim WHERE until <= ?1 ORDER BY until LIMIT \(swept))
+            """, .integer(claim.now))
+        let insert = try SQLStatement(
+            database,
+            """
+            INSERT INTO claim (viewer, process, campaign, at, count, until) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            ON CONFLICT (viewer, process, campaign, at) DO UPDATE SET count = count + excluded.count, until = excluded.until
+            """)
+        for (campaign, count) in claim.places {
+            try insert.bind(1, claim.viewer)
+            try insert.bind(2, claim.process)
+            try insert.bind(3, campaign)
+            try insert.bind(4, claim.now)
+            try insert.bind(5, Int64(count))
+            try insert.bind(6, claim.until)
+            try insert.run()
+        }
+        return true
+    }
+}
