@@ -80,9 +80,11 @@ public struct CellCommands: Sendable, ExpressibleByDictionaryLiteral {
 
     public subscript(key: CommandKey) -> (any Command)? {
         get {
-            // A handful: looking through them is faster than hashing.
-            for slot in slots where slot.key == key { return slot.command }
-            return nil
+            // A handful: looking through them is faster than hashing. Where they lie, as a command that is passed by would be copied.
+            slots.withUnsafeBufferPointer { slots in
+                for index in slots.indices where slots[index].key == key { return slots[index].command }
+                return nil
+            }
         }
         set {
             let index = slots.firstIndex { $0.key == key }

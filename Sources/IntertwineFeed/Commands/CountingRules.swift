@@ -30,40 +30,40 @@ public struct CountingRules: Sendable, Hashable {
         ///
         /// - Parameter sinceYesterday: whether the window reaches back beyond midnight, when addresses were known by something else.
         func once(_ what: String, window: Int64, sinceYesterday: Bool) -> LedgerEvent.Deduplication {
-            if let viewer { return LedgerEvent.Deduplication(key: Self.key(what, "v", viewer), window: window) }
-            guard let address else { return LedgerEvent.Deduplication(key: "\(what)\u{0}t", window: window) }
-            let today = Self.key(what, "d", address)
-            let yesterday = sinceYesterday ? formerAddress.map { Self.key(what, "d", $0) } : nil
-            return LedgerEvent.Deduplication(keys: [today], repeats: [today, yesterday].compactMap { $0 }, window: window)
+            if let viewer { return LedgerEvent.Deduplication(key: CountingRules.key(what, "v", viewer), window: window) }
+            guard let address else { return LedgerEvent.Deduplication(key: CountingRules.key(what, "t"), window: window) }
+            let today = CountingRules.key(what, "d", address)
+            var repeats = [today]
+            if sinceYesterday, let formerAddress { repeats.append(CountingRules.key(what, "d", formerAddress)) }
+            return LedgerEvent.Deduplication(keys: [today], repeats: repeats, window: window)
         }
 
         /// What may be done again after a while. Viewers share devices, so two of them are two people. One who named no viewer may be any of
         /// those who did on that device: what the first of them did is not counted again, whichever came first.
         func again(_ what: String, window: Int64, sinceYesterday: Bool) -> LedgerEvent.Deduplication? {
-            let named = viewer.map { Self.key(what, "v", $0) }
+            let named = viewer.map { CountingRules.key(what, "v", $0) }
             guard let address else { return named.map { LedgerEvent.Deduplication(key: $0, window: window) } }
-            func keys(_ address: String) -> (anonymous: String, anyone: String) {
-                let device = CountingRules.joined(address, userAgent ?? "")
-                return (Self.key(what, "d", device), Self.key(what, "n", device))
-            }
-            let today = keys(address)
-            let yesterday = sinceYesterday ? formerAddress.map(keys) : nil
+            func anonymous(_ address: String) -> String { CountingRules.key(what, "d", address, userAgent ?? "") }
+            func anyone(_ address: String) -> String { CountingRules.key(what, "n", address, userAgent ?? "") }
+            let former = sinceYesterday ? formerAddress : nil
             guard let named else {
-                let repeats = [today.anonymous, today.anyone, yesterday?.anonymous, yesterday?.anyone].compactMap { $0 }
-                return LedgerEvent.Deduplication(keys: [today.anonymous], repeats: repeats, window: window)
+                let today = anonymous(address)
+                var repeats = [today, anyone(address)]
+                if let former { repeats += [anonymous(former), anyone(former)] }
+                return LedgerEvent.Deduplication(keys: [today], repeats: repeats, window: window)
             }
-            let repeats = [named, today.anonymous, yesterday?.anonymous].compactMap { $0 }
-            return LedgerEvent.Deduplication(keys: [named, today.anyone], repeats: repeats, window: window)
+            var repeats = [named, anonymous(address)]
+            if let former { repeats.append(anonymous(former)) }
+            return LedgerEvent.Deduplication(keys: [named, anyone(address)], repeats: repeats, window: window)
         }
 
-        /// A separator that no header value holds keeps the parts apart.
-        private static func key(_ what: String, _ kind: String, _ who: String) -> String {
-            CountingRules.joined(what, CountingRules.joined(kind, who))
-        }
-
-        /// An address alone: user agents are made up too easily.
-        var rates: [String] {
-            [viewer.map { CountingRules.joined("v", $0) }, address.map { CountingRules.joined("a", $0) }].compactMap { $0 }
+        /// By the address alone, besides the viewer: user agents are made up too easily.
+        func rates(_ what: String, limit: Int, window: Int64) -> [LedgerEvent.RateLimit] {
+            var rates: [LedgerEvent.RateLimit] = []
+            rates.reserveCapacity(2)
+            if let viewer { rates.append(.init(key: CountingRules.key(what, "v", viewer), limit: limit, window: window)) }
+            if let address { rates.append(.init(key: CountingRules.key(what, "a", address), limit: limit, window: window)) }
+            return rates
         }
     }
 
@@ -84,29 +84,34 @@ public struct CountingRules: Sendable, Hashable {
         event.deduplication =
             isReported && token != nil
             ? once(event.kind, what, event, identities)
-            : identities.again(Self.joined(event.kind.rawValue, what), window: window, sinceYesterday: window > sinceMidnight)
-        event.rates = identities.rates.map {
-            LedgerEvent.RateLimit(key: Self.joined(event.kind.rawValue, $0), limit: limit, window: rateWindow)
-        }
+            : identities.again(Self.key(event.kind.rawValue, what), window: window, sinceYesterday: window > sinceMidnight)
+        event.rates = identities.rates(event.kind.rawValue, limit: limit, window: rateWindow)
     }
 
     /// What is reported with a token happens once.
     private func once(
         _ kind: LedgerEvent.Kind, _ token: String, _ event: LedgerEvent, _ identities: Identities
     ) -> LedgerEvent.Deduplication {
-        let key = Self.joined(kind.rawValue, token)
+        let key = Self.key(kind.rawValue, token)
         // The page was made for one alone: nobody else has it.
-        if event.showing?.campaign != nil { return LedgerEvent.Deduplication(key: Self.joined(key, "t"), window: impressionWindow) }
+        if event.showing?.campaign != nil { return LedgerEvent.Deduplication(key: Self.key(key, "t"), window: impressionWindow) }
         return identities.once(key, window: impressionWindow, sinceYesterday: impressionWindow > event.at % 86_400_000)
     }
 
-    /// Made with one allocation: every click has half a dozen keys.
-    private static func joined(_ one: String, _ other: String) -> String {
-        var key = ""
-        key.reserveCapacity(one.utf8.count + other.utf8.count + 1)
-        key += one
-        key += "\u{0}"
-        key += other
-        return key
+    /// Parts with a separator between them that no header value holds. Made in one piece, where it stays: every click has half a dozen keys.
+    private static func key(_ one: String, _ two: String, _ three: String? = nil, _ four: String? = nil) -> String {
+        func length(_ part: String?) -> Int { part.map { $0.utf8.count + 1 } ?? 0 }
+        let length = one.utf8.count + length(two) + length(three) + length(four)
+        return String(unsafeUninitializedCapacity: length) { key in
+            var end = key[...].initialize(fromContentsOf: one.utf8)
+            func append(_ part: String) {
+                key.initializeElement(at: end, to: 0)
+                end = key[(end + 1)...].initialize(fromContentsOf: part.utf8)
+            }
+            append(two)
+            if let three { append(three) }
+            if let four { append(four) }
+            return end
+        }
     }
 }

@@ -91,8 +91,10 @@ package struct ReportTotals: Sendable {
 
     package init() {}
 
-    /// - Parameter event: one that counts.
-    package mutating func add(_ event: LedgerEvent) {
+    /// - Parameters:
+    ///   - event: one that counts.
+    ///   - count: how many there are of which totals tell the same.
+    package mutating func add(_ event: LedgerEvent, count: Int64 = 1) {
         let ad = event.creative.map { creative in
             ads.number(
                 of: Ad(
@@ -115,12 +117,12 @@ package struct ReportTotals: Sendable {
             let total = Total(
                 combination: combination, time: combination.isHourly ? hour : day, ad: combination.hasAds ? ad ?? 0 : 0, place: place,
                 kind: kind)
-            counts[total, default: 0] += 1
+            counts[total, default: 0] += count
         }
     }
 
     /// Spans since 1970-01-01 UTC; times before it are in negative ones.
-    private static func spans(of length: Int64, in moment: Int64) -> Int64 {
+    package static func spans(of length: Int64, in moment: Int64) -> Int64 {
         moment >= 0 ? moment / length : (moment + 1) / length - 1
     }
 }

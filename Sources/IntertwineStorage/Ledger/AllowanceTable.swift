@@ -41,7 +41,9 @@ struct AllowanceTable {
         case began
     }
 
-    private var known: [Key: Allowance] = [:]
+    /// What the group has asked for, each under its number: a key is looked up once for all that an event does with it.
+    private var known: [(key: Key, allowance: Allowance)] = []
+    private var numbers: [Key: Int] = [:]
     /// The longest window of the events so far.
     private(set) var longestWindow: Int64 = 0
     private let find: SQLStatement
@@ -57,21 +59,23 @@ struct AllowanceTable {
     }
 
     mutating func verdict(on event: LedgerEvent) throws -> Verdict {
+        let moment = event.at
         if let duplicates = event.deduplication {
-            for key in duplicates.repeats where try used(.repetition(key), at: event.at, window: duplicates.window) > 0 {
+            for key in duplicates.repeats where try used(read(.repetition(key)), at: moment, window: duplicates.window) > 0 {
                 return .duplicate
             }
         }
         if let required = event.requirement,
-            try !required.repeats.contains(where: { try used(.repetition($0), at: event.at, window: required.window) > 0 })
+            try !required.repeats.contains(where: { try used(read(.repetition($0)), at: moment, window: required.window) > 0 })
         {
             return .unseen
         }
-        for rate in event.rates where try used(.rate(rate.key), at: event.at, window: rate.window) >= rate.limit { return .limited }
+        let rates = try event.rates.map { try read(.rate($0.key)) }
+        for (rate, number) in zip(event.rates, rates) where used(number, at: moment, window: rate.window) >= rate.limit { return .limited }
         if let duplicates = event.deduplication {
-            for key in duplicates.keys { begin(.repetition(key), at: event.at, window: duplicates.window) }
+            for key in duplicates.keys { begin(number(of: .repetition(key)).number, at: moment, window: duplicates.window) }
         }
-        for rate in event.rates { use(.rate(rate.key), at: event.at, window: rate.window) }
+        for (rate, number) in zip(event.rates, rates) { use(number, at: moment, window: rate.window) }
         return .counted
     }
 
@@ -96,19 +100,32 @@ struct AllowanceTable {
     /// Another process may write between two groups, so nothing is remembered for longer.
     mutating func discard() {
         known.removeAll(keepingCapacity: true)
+        numbers.removeAll(keepingCapacity: true)
     }
 
-    private mutating func used(_ key: Key, at moment: Int64, window: Int64) throws -> Int64 {
+    /// The number of a key, which it is given here where it has none.
+    private mutating func number(of key: Key) -> (number: Int, isNew: Bool) {
+        // Looked up and put there in one: reading the default alone would not put it there.
+        func kept(_ number: inout Int) -> Int { number }
+        let next = known.count
+        let number = kept(&numbers[key, default: next])
+        if number == next { known.append((key, Allowance(until: .min, used: 0))) }
+        return (number, number == next)
+    }
+
+    /// The number of a key, of which it is known what stands in the table.
+    private mutating func read(_ key: Key) throws -> Int {
+        let (number, isNew) = number(of: key)
+        guard isNew else { return number }
+        defer { find.reset() }
+        try key.bind(to: find)
+        if try find.step() { known[number].allowance = Allowance(until: find.integer(0), used: find.integer(1)) }
+        return number
+    }
+
+    private mutating func used(_ number: Int, at moment: Int64, window: Int64) -> Int64 {
         longestWindow = max(longestWindow, window)
-        let allowance: Allowance
-        if let known = known[key] {
-            allowance = known
-        } else {
-            defer { find.reset() }
-            try key.bind(to: find)
-            allowance = try find.step() ? Allowance(until: find.integer(0), used: find.integer(1)) : Allowance(until: .min, used: 0)
-            known[key] = allowance
-        }
+        let allowance = known[number].allowance
         return Self.stands(allowance, at: moment, window: window) ? allowance.used : 0
     }
 
@@ -116,18 +133,15 @@ struct AllowanceTable {
         allowance.until > moment && allowance.until <= LedgerTime.latestEnd(at: moment, window: window)
     }
 
-    /// To be called after ``used(_:at:window:)``.
-    private mutating func use(_ key: Key, at moment: Int64, window: Int64) {
-        if let allowance = known[key], Self.stands(allowance, at: moment, window: window) {
-            known[key] = Allowance(
-                until: allowance.until, used: allowance.used &+ 1, change: allowance.change == .began ? .began : .used)
-        } else {
-            begin(key, at: moment, window: window)
-        }
+    private mutating func use(_ number: Int, at moment: Int64, window: Int64) {
+        let allowance = known[number].allowance
+        guard Self.stands(allowance, at: moment, window: window) else { return begin(number, at: moment, window: window) }
+        known[number].allowance = Allowance(
+            until: allowance.until, used: allowance.used &+ 1, change: allowance.change == .began ? .began : .used)
     }
 
-    private mutating func begin(_ key: Key, at moment: Int64, window: Int64) {
+    private mutating func begin(_ number: Int, at moment: Int64, window: Int64) {
         let (until, isEndless) = moment.addingReportingOverflow(window)
-        known[key] = Allowance(until: isEndless ? .max : until, used: 1, change: .began)
+        known[number].allowance = Allowance(until: isEndless ? .max : until, used: 1, change: .began)
     }
 }

@@ -86,16 +86,11 @@ extension SQLiteLedger: LedgerArchive {
             try statement.bind(2, Int64(max(limit, 0)))
             var events: [RecordedEvent] = []
             while try statement.step() {
-                let showing = statement.optionalText(12).flatMap(CellLayout.init).map { layout in
-                    Showing(
-                        campaign: statement.optionalText(8), feed: statement.text(9), section: statement.optionalText(10),
-                        position: Int(clamping: statement.integer(11)), layout: layout)
-                }
                 var event = LedgerEvent(
                     at: statement.integer(1), kind: LedgerEvent.Kind(rawValue: statement.text(2)), cell: statement.text(3),
                     viewer: statement.optionalText(4), address: statement.optionalText(5), userAgent: statement.optionalText(6),
-                    verdict: Verdict(rawValue: statement.text(7)) ?? .unknown, showing: showing)
-                event.creative = statement.optionalText(13).map { Creative(form: $0, advertiser: statement.optionalText(14)) }
+                    verdict: Verdict(rawValue: statement.text(7)) ?? .unknown)
+                event.readPlace(from: statement, 8)
                 events.append(RecordedEvent(marker: statement.integer(0), event: event))
             }
             return events
@@ -187,5 +182,17 @@ private struct EventWindow {
         try remove.bind(3, moment)
         try remove.run()
         return Swept(removed: database.changesCount, last: found.last, isAhead: found.newest > now)
+    }
+}
+
+extension LedgerEvent {
+    /// Where it was shown and what sort of advertisement it is, of seven columns: campaign, feed, section, position, layout, creative, advertiser.
+    mutating func readPlace(from statement: SQLStatement, _ first: Int32) {
+        showing = statement.optionalText(first + 4).flatMap(CellLayout.init).map { layout in
+            Showing(
+                campaign: statement.optionalText(first), feed: statement.text(first + 1), section: statement.optionalText(first + 2),
+                position: Int(clamping: statement.integer(first + 3)), layout: layout)
+        }
+        creative = statement.optionalText(first + 5).map { Creative(form: $0, advertiser: statement.optionalText(first + 6)) }
     }
 }

@@ -27,20 +27,20 @@ extension SQLiteLedger {
         var marker = try await marker(of: .totals)
         while true {
             let began = ContinuousClock.now
-            let events = try await events(after: marker, limit: Self.batch)
-            guard let last = events.last?.marker else { return }
-            var totals = ReportTotals()
-            for event in events where event.event.verdict == .counted { totals.add(event.event) }
-            let (before, gathered) = (marker, totals)
+            let before = marker
+            let found = try await read(for: .background) { database in
+                try EventStretch(after: before, limit: Self.batch, database).map { ($0, try $0.totals(database)) }
+            }
+            guard let (stretch, totals) = found else { return }
             let isTaken = try await commits.sweep { database in
                 // Another process may have taken them.
                 guard try ReportTables.marker(of: .totals, database) == before else { return false }
-                try ReportTables.add(gathered, database)
-                try ReportTables.setMarker(of: .totals, to: last, database)
+                try ReportTables.add(totals, database)
+                try ReportTables.setMarker(of: .totals, to: stretch.last, database)
                 return true
             }
-            guard events.contains(where: { $0.event.at < moment }) else { return }
-            marker = isTaken ? last : try await self.marker(of: .totals)
+            guard stretch.earliest < moment else { return }
+            marker = isTaken ? stretch.last : try await self.marker(of: .totals)
             if !isUrgent { try await Task.sleep(for: began.duration(to: .now)) }
         }
     }
@@ -56,15 +56,18 @@ extension SQLiteLedger {
             let start = marker
             while count < Self.sketched.events, viewers.sketches.count < Self.sketched.subjects {
                 let began = ContinuousClock.now
-                let events = try await events(after: marker, limit: Self.batch)
-                guard let last = events.last?.marker else {
+                let before = marker
+                let found = try await read(for: .background) { database in
+                    try EventStretch(after: before, limit: Self.batch, database).map { ($0, try $0.seen(database)) }
+                }
+                guard let (stretch, events) = found else {
                     isOver = true
                     break
                 }
-                for event in events where event.event.verdict == .counted { viewers.add(event.event) }
+                for event in events { viewers.add(event) }
                 count += events.count
-                marker = last
-                guard events.contains(where: { $0.event.at < moment }) else {
+                marker = stretch.last
+                guard stretch.earliest < moment else {
                     isOver = true
                     break
                 }

@@ -49,6 +49,20 @@ struct ReportContractTests {
         }
     }
 
+    @Test("events that are alike are added up, and those that differ by where a text ends are not", arguments: LedgerKind.allCases)
+    func alike(kind: LedgerKind) async throws {
+        let bench = try LedgerBench(kind, hasClock: false)
+        for (feed, section, count) in [("ab", "c", 3), ("a", "bc", 2), ("abc", nil, 1)] as [(String, String?, Int)] {
+            for minute in 0..<Int64(count) {
+                try await bench.commit(
+                    at: 30 * LedgerBench.day + minute * 60_000, viewer: "viewer-\(minute)",
+                    showing: Showing(feed: feed, section: section, position: 0))
+            }
+        }
+        #expect(try await bench.counts(.feed, .section) == ["a bc 2", "ab c 3", "abc  1"])
+        #expect(try await bench.counts(.hour) == ["1970-01-31T00:00:00Z 6"])
+    }
+
     @Test("events are added once, by however many processes, and stay when they go; hours go with them", arguments: LedgerKind.allCases)
     func once(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind, hasClock: false)
