@@ -14,6 +14,7 @@ struct Import: AsyncParsableCommand {
 
               intertwine import --database data/intertwine.sqlite Config/sample/feed.json
               intertwine import --dry-run items.ndjson.gz
+              intertwine import --background items.ndjson.gz
               jq '.users' answer.json | intertwine import --on-error skip -
             """)
 
@@ -28,10 +29,18 @@ struct Import: AsyncParsableCommand {
     @Flag(help: "Refuse what is not gzip. A file that begins as gzip is read as such without it.")
     var gzip = false
 
+    @Flag(
+        help: """
+            Compute only where nobody else wants to, so that whoever reads from the store does not notice. It takes the longer, and so long \
+            other writes of items wait.
+            """)
+    var background = false
+
     @Argument(help: ArgumentHelp("Files to read; - for standard input.", valueName: "file"))
     var files: [String]
 
     func run() async throws {
+        if background { try Self.standBack() }
         let configuration = try await options.configuration()
         let opened = try files.map { try Opened($0) }
         if !dryRun { configuration.store.makeDataFolder() }
@@ -77,6 +86,21 @@ struct Import: AsyncParsableCommand {
         }
         Output.write(progress.end)
         try tell(summary)
+    }
+
+    /// Has all threads, and those that they begin, give way at once to whatever else wakes up. The lowest priority is not as good: somebody who
+    /// wakes up beside it waits for its turn to end, some milliseconds.
+    private static func standBack() throws {
+        // SCHED_IDLE of <sched.h>, a macro that Swift does not see. Everybody may ask for it.
+        let idle: Int32 = 5
+        let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+        for thread in [0] + threads.compactMap(pid_t.init) {
+            var parameters = sched_param()
+            // A thread may be over by now.
+            guard sched_setscheduler(thread, idle, &parameters) == 0 || errno == ESRCH else {
+                throw Refusal("--background: \(String(cString: strerror(errno))); \(nothing)")
+            }
+        }
     }
 
     private static let nothing = "nothing was imported"

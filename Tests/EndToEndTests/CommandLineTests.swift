@@ -116,6 +116,30 @@ struct CommandLineTests {
         }
     }
 
+    @Test("import --background gives way with all of its threads, and brings everything")
+    func background() async throws {
+        try await offPool {
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            let pipe = "\(folder)/pipe"
+            #expect(mkfifo(pipe, 0o600) == 0)
+            let process = try SpawnedProcess([BuiltProduct.path("intertwine"), "import", "--background"] + options + [pipe])
+            // It opens the file when it has stood back.
+            let writer = try #require(FileHandle(forWritingAtPath: pipe))
+            for number in 0..<2_000 { try writer.write(contentsOf: Data(Items.user("u\(number)").utf8)) }
+            let threads = "/proc/\(process.identifier)/task"
+            for thread in try FileManager.default.contentsOfDirectory(atPath: threads) {
+                // One may be over by now.
+                guard let facts = try? String(contentsOfFile: "\(threads)/\(thread)/stat", encoding: .utf8) else { continue }
+                // What stands behind the name is the third of proc(5); the 41st is the policy, of which 5 is SCHED_IDLE.
+                let fields = try #require(facts.components(separatedBy: ") ").last).split(separator: " ")
+                #expect(fields[41 - 3] == "5", "\(facts)")
+            }
+            try writer.close()
+            while try process.nextLine(timeout: 60_000) != nil {}
+            #expect(process.wait() == 0 && process.lines.last == "added 2000, replaced 0, skipped 0", "\(process.lines)")
+        }
+    }
+
     @Test("Ctrl-C takes the half-drawn bar away, and says what became of the import")
     func interrupted() async throws {
         try await offPool {
