@@ -209,7 +209,9 @@ extension KindReader {
                     part, form, try source.localizedText("a field, or a template", in: languages),
                     picture: try picture(
                         size: members["size"], fit: members["fit"], focus: members["focus"], initials: members["initials"]),
-                    alternative: try members["alt"]?.localizedText("a field, or a template", in: languages))
+                    alternative: try members["alt"].map { (alt) throws(ConfigurationError) in
+                        alt.isEmptyText ? LocalizedText("") : try alt.localizedText("a field, a template, or \"\"", in: languages)
+                    })
             }
         }
         try faults.finish()

@@ -138,6 +138,11 @@ package struct YAMLPlace {
         return texts
     }
 
+    /// Whether it is a text without characters, in quotes: something that is meant, where a value that is missing is an oversight.
+    var isEmptyText: Bool {
+        node.scalar.map { $0.string.isEmpty && [.singleQuoted, .doubleQuoted].contains($0.style) } ?? false
+    }
+
     func text(_ expected: String) throws(ConfigurationError) -> String {
         guard let scalar = node.scalar else { throw fault("a single value is expected: \(expected)") }
         guard !scalar.string.isEmpty, node.null == nil else { throw fault("a value is missing: \(expected)") }

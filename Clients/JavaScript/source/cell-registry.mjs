@@ -4,9 +4,14 @@ import { shownSize } from "./page.mjs";
 /** So many views wait for each identifier; what is beyond is left to the garbage collector. */
 const most = 60;
 
+/** An identifier as a structured field has it (RFC 9651, 3.3): a token where it can be one, and a text elsewhere. */
+function item(identifier) {
+  return /^[A-Za-z][\w:/!#$%&'*+.^`|~-]*$/.test(identifier) ? identifier : `"${identifier.replace(/["\\]/g, "\\$&")}"`;
+}
+
 /**
- * What is registered is `{ make(identifier), bind(view, cell), size(cell), prepareForReuse(view) }`, of which the last two may be missing.
- * A view is whatever the app shows cells with.
+ * What is registered is `{ make(identifier), bind(view, cell), size(cell), prepareForReuse(view), version }`, of which the last three may be
+ * missing: it shows cells of the identifier up to that version, 1 where none is said. A view is whatever the app shows cells with.
  */
 export class CellRegistry {
   #kinds = new Map();
@@ -29,7 +34,8 @@ export class CellRegistry {
 
   /** What tells the service which cells the app knows (`Accept-Cells`); of all others it is then sent none. */
   get acceptCells() {
-    return [...this.identifiers, "*;q=0"].join(", ");
+    const named = Array.from(this.#kinds, ([identifier, { version = 1 }]) => item(identifier) + (version === 1 ? "" : `;v=${version}`));
+    return [...named, "*;q=0"].join(", ");
   }
 
   /** Whether cells of an identifier have a view of their own. */

@@ -158,6 +158,7 @@ export interface CellKind<View> {
   bind(view: View, cell: Cell, ...more: any[]): void;
   size?(cell: Cell): Size;
   prepareForReuse?(view: View): void;
+  version?: number;
 }
 export class CellRegistry<View> {
   readonly identifiers: string[]; readonly acceptCells: string;

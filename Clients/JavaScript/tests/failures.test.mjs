@@ -1,7 +1,7 @@
 // What a client makes of a server that fails: it asks again where that may help, and performs nothing twice.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Actions, Backoff, Connection, FeedClient, FeedList, FeedPages, FeedUpdates, ImageLoader, Impressions, Outbox, pictureHref, placeholderPixels, Refusal, Unavailable } from "../source/index.mjs";
+import { Actions, Backoff, CellRegistry, Connection, FeedClient, FeedList, FeedPages, FeedUpdates, ImageLoader, Impressions, Outbox, pictureHref, placeholderPixels, Refusal, Unavailable } from "../source/index.mjs";
 import { BrokenServer, ways } from "./broken-server.mjs";
 
 const page = (...ids) => ({ items: ids.map(cell), page: { limit: 20, next: null, previous: null, since: "A" } });
@@ -279,6 +279,12 @@ test("tells again by itself what was seen, where nobody says that the service is
   for (const until = Date.now() + 30_000; server.requests.length < 2 && Date.now() < until;) await new Promise((done) => setTimeout(done, 5));
   assert.equal(server.requests[1]?.body, server.requests[0].body);
 }));
+
+test("says which cells it knows as the service reads it", () => {
+  const kind = { make: () => ({}), bind() {} };
+  const registry = new CellRegistry({ fallback: kind }).register("StoryCell", { ...kind, version: 2 }).register("PlainCell", kind).register('9 "Cells"', kind);
+  assert.equal(registry.acceptCells, String.raw`StoryCell;v=2, PlainCell, "9 \"Cells\"", *;q=0`);
+});
 
 test("follows by a stream where there is one, and goes on where it broke off", () => against([
   ways.answer(page("user:a")),

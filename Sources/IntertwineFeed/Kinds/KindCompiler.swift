@@ -128,8 +128,10 @@ extension KindCompiler {
     }
 
     private func cell(_ cell: CellDeclaration, at path: [String]) throws(KindFault) -> DeclaredCell {
-        guard !cell.identifier.isEmpty, cell.identifier.utf8.count <= 128 else {
-            throw KindFault(path, "identifier must have 1 to 128 bytes")
+        // What clients could not name in Accept-Cells (RFC 9651, 3.3.3) they could not say that they know.
+        guard !cell.identifier.isEmpty, cell.identifier.utf8.count <= 128, cell.identifier.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
+        else {
+            throw KindFault(path, "identifier must have 1 to 128 characters, all of ASCII")
         }
         try check(cell.size, at: path + ["size"])
         if let companion = cell.companion { try Self.check(name: companion, at: path + ["companion"]) }

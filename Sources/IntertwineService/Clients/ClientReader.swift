@@ -49,7 +49,7 @@ struct ClientReader: Sendable {
     /// The viewer that a request names once and in ASCII; nil where it needs a closer look.
     func plainViewer(of head: borrowing RequestHead) -> String? {
         let viewer = viewerFieldName.flatMap { head.plainValue(of: $0) }
-        return viewer.flatMap { $0.utf8.count <= Self.longestViewer ? $0 : nil }
+        return viewer.flatMap { $0.utf8.count <= Self.longestViewer && $0 != "." && $0 != ".." ? $0 : nil }
     }
 
     /// - Parameters:
@@ -85,6 +85,10 @@ struct ClientReader: Sendable {
         guard value.utf8.count <= Self.longestViewer || value.unicodeScalars.count <= Self.longestViewer else {
             throw Problem(
                 .badRequest, .invalidParameter, "\(viewerField.canonicalName) must be at most \(Self.longestViewer) characters long.")
+        }
+        // Names of paths, by which nobody could be erased.
+        guard value != ".", value != ".." else {
+            throw Problem(.badRequest, .invalidParameter, "\(viewerField.canonicalName) must not be '.' or '..'.")
         }
         guard !value.unicodeScalars.contains("\u{FFFD}") else {
             throw Problem(.badRequest, .invalidParameter, "\(viewerField.canonicalName) must be valid UTF-8.")

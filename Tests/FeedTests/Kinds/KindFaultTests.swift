@@ -50,6 +50,7 @@ struct KindFaultTests {
             $0.presentation = PresentationDeclaration(screen: "S", arguments: [BindingDeclaration("part", .text, "no")])
         },
         Case("cells.collection.0", "identifier", cell { $0.identifier = "" }),
+        Case("cells.collection.0", "ASCII", cell { $0.identifier = "Zelle-ü" }),
         Case("cells.collection.0.size", "points", cell { $0.size.size.width = .infinity }),
         Case("cells.collection.0.size", "fraction", cell { $0.size.fraction = 2 }),
         Case("cells.collection.0.size", "aspect", cell { $0.size.aspectRatio = 0 }),

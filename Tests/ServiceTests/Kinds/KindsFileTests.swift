@@ -50,6 +50,13 @@ struct KindsFileTests {
         }
     }
 
+    @Test("a picture that only adorns has an empty text; one that was forgotten is told")
+    func decorative() throws {
+        func file(_ alt: String) -> String { Self.event.replacing("title: {text: title}", with: "picture: {image: picture, alt: \(alt)}") }
+        for alt in ["\"\"", "''"] { #expect(Self.fault(file(alt)) == nil, "\(alt)") }
+        for alt in ["", "~"] { #expect(Self.fault(file(alt))?.contains("a value is missing") == true, "\(alt)") }
+    }
+
     @Test("the kinds that stand among advertisements are those of a report by advertisement")
     func advertisementPrefixes() throws {
         let ad = Self.event.replacing("  event:\n", with: "  promotion:\n    lane: advertisements\n    prefix: promo\n")

@@ -147,12 +147,15 @@ private let page = #"{"items": [{"id": "user:a", "identifier": "X"}], "page": {"
         }
         var client = FeedClient(base: server.base, viewer: "me", retry: .never)
         client.languages = ["de", "en"]
-        client.capabilities = "X, *;q=0"
+        let registry = CellRegistry<String>()
+        registry.register("X", version: 2, make: { "" }, bind: { _, _ in })
+        registry.register("9 \"X\"", make: { "" }, bind: { _, _ in })
+        client.capabilities = registry.capabilities
         _ = try await client.page("/feed")
         _ = try await client.page(elsewhere.base.absoluteString + "/feed")
         #expect(server.requests.first?.fields["x-viewer-id"] == "me")
         #expect(server.requests.first?.fields["accept-language"] == "de, en;q=0.9")
-        #expect(server.requests.first?.fields["accept-cells"] == "X, *;q=0")
+        #expect(server.requests.first?.fields["accept-cells"] == "\"9 \\\"X\\\"\", X;v=2, *;q=0")
         #expect(elsewhere.requests.first?.fields["x-viewer-id"] == nil)
         #expect(throws: FeedClientError.noLink("file:///etc/passwd")) { try client.url("file:///etc/passwd") }
     }

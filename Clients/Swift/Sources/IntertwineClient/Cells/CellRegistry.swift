@@ -11,6 +11,7 @@ import Foundation
 /// It belongs to whoever owns the views, in an app the main actor.
 public final class CellRegistry<View> {
     private struct Registration {
+        let version: Int
         let make: () -> View
         let bind: (View, FeedCell) -> Void
         let size: ((FeedCell, Double) -> CellSize)?
@@ -31,14 +32,15 @@ public final class CellRegistry<View> {
     /// Registers a view for an identifier; what was registered for it before is forgotten.
     ///
     /// - Parameters:
+    ///   - version: the newest of the identifier's cells that the view can show.
     ///   - make: a new view, where none waits to be used again.
     ///   - size: of a cell within a width, where the app knows better than the server.
     ///   - bind: fills a view with a cell. A view that is used again still shows its last one.
     public func register(
-        _ identifier: String, make: @escaping () -> View, size: ((FeedCell, Double) -> CellSize)? = nil,
+        _ identifier: String, version: Int = 1, make: @escaping () -> View, size: ((FeedCell, Double) -> CellSize)? = nil,
         bind: @escaping (View, FeedCell) -> Void
     ) {
-        registrations[identifier] = Registration(make: make, bind: bind, size: size)
+        registrations[identifier] = Registration(version: version, make: make, bind: bind, size: size)
         kept[identifier] = nil
     }
 
@@ -53,7 +55,21 @@ public final class CellRegistry<View> {
     /// What the app tells the server that it can show, for `FeedClient.capabilities` (RFC 9651). With a fallback it can show everything.
     public var capabilities: String? {
         guard registrations[Self.fallback] == nil else { return nil }
-        return (registrations.keys.sorted() + ["*;q=0"]).joined(separator: ", ")
+        let named = registrations.sorted { $0.key < $1.key }.map { identifier, registration in
+            Self.item(identifier) + (registration.version == 1 ? "" : ";v=\(registration.version)")
+        }
+        return (named + ["*;q=0"]).joined(separator: ", ")
+    }
+
+    /// An identifier as a structured field has it (RFC 9651, 3.3): a token where it can be one, and a text elsewhere.
+    private static func item(_ identifier: String) -> String {
+        let isToken = { (byte: UInt8) in
+            (byte | 0x20) &- UInt8(ascii: "a") < 26 || byte &- UInt8(ascii: "0") < 10 || ":/!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+        if let first = identifier.utf8.first, (first | 0x20) &- UInt8(ascii: "a") < 26, identifier.utf8.allSatisfy(isToken) {
+            return identifier
+        }
+        return "\"" + String(identifier.flatMap { $0 == "\"" || $0 == "\\" ? ["\\", $0] : [$0] }) + "\""
     }
 
     /// The identifier that a cell is shown under: its own, `fallback`, or nil where it is not shown.
