@@ -62,6 +62,7 @@ export class Actions {
    *
    * - key: of the gesture; repeated under the same key, it is performed once.
    * - values: for the variables of a template.
+   * - body: what the slot takes, as its action's `input` describes.
    * - optimistic(): shows the effect at once, and answers what takes that back: called where the service refuses, and behind an undo.
    * - waits: whether the gesture may be sent later where the service is away. It is then sent once.
    * Throws `Unavailable` or `Refusal`.
@@ -87,6 +88,13 @@ export class Actions {
   async #send(performance, request, slot, owner, { key = uuid(), optimistic, waits = false, ...options }) {
     const takeBack = optimistic?.() ?? (() => {});
     const { method, href, body } = request;
+    // What waits goes first: a gesture may undo the one before.
+    if (this.outbox?.waiting.length > 0) await this.outbox.flush();
+    if (waits && this.outbox?.waiting.length > 0) {
+      performance.isWaiting = true;
+      this.#wait(performance, { key, request, owner, slot, takeBack });
+      return;
+    }
     try {
       const answer = await this.client.send(href, { method, body, key: request.hasKey ? key : undefined, owner, slot, ...options });
       this.#performed(performance, answer.value, owner, takeBack);

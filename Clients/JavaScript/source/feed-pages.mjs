@@ -51,9 +51,16 @@ export class FeedPages {
     return [...found.values()];
   }
 
-  /** The path at which changes are asked for. */
+  /** Where changes are asked for: by the client that the pages were asked for by, where the URL names one. */
   get changesHref() {
-    return `${this.href.split("?")[0]}/changes`;
+    const [path, query = ""] = this.href.split("?");
+    const client = new URLSearchParams(query).get("client");
+    return client === null ? `${path}/changes` : `${path}/changes?client=${encodeURIComponent(client)}`;
+  }
+
+  /** The same for pages whose `since` are in a line. */
+  changesOf(line) {
+    return `${this.changesHref}${this.changesHref.includes("?") ? "&" : "?"}since=${line}`;
   }
 
   /**
@@ -88,7 +95,7 @@ export class FeedPages {
 
   #ask(since, headers) {
     const line = since.join(",");
-    if (line.length <= longest) return this.client.send(`${this.changesHref}?since=${line}`, { headers });
+    if (line.length <= longest) return this.client.send(this.changesOf(line), { headers });
     // It only asks, and may be sent again.
     return this.client.send(this.changesHref, { method: "POST", body: { since }, headers }).catch((error) => {
       if (error instanceof Refusal) this.#takesPost = false;

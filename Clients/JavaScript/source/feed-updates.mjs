@@ -140,7 +140,7 @@ export class FeedUpdates {
   async #open(pages, range, signal) {
     // What has been heard is in the list: `since` says where to go on, and no `Last-Event-ID` need.
     const headers = this.client.fields({ Accept: "text/event-stream, application/json;q=0.5" });
-    const url = this.client.resolve(`${pages.changesHref}?since=${range.since.join(",")}`);
+    const url = this.client.resolve(pages.changesOf(range.since.join(",")));
     const opening = new Limit([signal]);
     const timer = setTimeout(() => opening.end(), this.patience);
     try {

@@ -101,6 +101,7 @@ export class FeedPages {
   readonly client: FeedClient; readonly href: string; readonly isAtEnd: boolean; readonly sections: Set<string>;
   readonly omitted: Omitted[]; readonly language: string | null;
   readonly held: { count: number; since?: string; next: string | null }[]; readonly changesHref: string;
+  changesOf(line: string): string;
   constructor(client: FeedClient, href: string);
   next(options?: SendOptions): Promise<Cell[]>;
   range(cells: Range): { from: number; to: number; start: number; end: number; since: string[] } | null;
@@ -174,7 +175,7 @@ export class CellRegistry<View> {
 export interface Undo { readonly expires: Date | null; readonly isOpen: boolean; run(): Promise<unknown> }
 export interface Performance { readonly value: any; readonly isWaiting: boolean; readonly undo: Undo | null; readonly sent?: Promise<boolean> }
 export interface Variables {
-  key?: string; values?: Record<string, string>; optimistic?: () => () => void; waits?: boolean; fetch?: typeof globalThis.fetch; attempts?: number;
+  key?: string; values?: Record<string, string>; optimistic?: () => () => void; waits?: boolean; body?: unknown; fetch?: typeof globalThis.fetch; attempts?: number;
   [variable: string]: unknown;
 }
 export class Actions {

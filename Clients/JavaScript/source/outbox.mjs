@@ -11,6 +11,7 @@ const most = 200;
 export class Outbox extends EventTarget {
   #waiting = [];
   #underWay = null;
+  #flushing = null;
   #settle = new Map();
 
   /**
@@ -49,8 +50,14 @@ export class Outbox extends EventTarget {
   }
 
   /** Sends what waits; one at a time, whoever asks. Ends where the service is away. */
-  async flush() {
-    if (this.#underWay !== null) return;
+  flush() {
+    this.#flushing ??= this.#sendAll().finally(() => {
+      this.#flushing = null;
+    });
+    return this.#flushing;
+  }
+
+  async #sendAll() {
     while (this.#waiting.length > 0) {
       const [gesture] = this.#waiting;
       if (this.now() - gesture.made >= longest) {

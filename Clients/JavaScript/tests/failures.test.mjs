@@ -280,6 +280,27 @@ test("tells again by itself what was seen, where nobody says that the service is
   assert.equal(server.requests[1]?.body, server.requests[0].body);
 }));
 
+test("performs nothing before what waits: the last gesture is the one that holds", () => against([ways.unable], async (client, server) => {
+  client.attempts = 1;
+  const outbox = new Outbox({ client, connection: null });
+  const actions = new Actions({ client, outbox });
+  const owner = { cell: { ...cell("user:a"), actions: { save: { type: "request", method: "POST", href: "/save" }, unsave: { type: "request", method: "POST", href: "/unsave" } } } };
+  const saved = await actions.perform("save", owner, { waits: true });
+  const unsaved = await actions.perform("unsave", owner, { waits: true });
+  assert.deepEqual([saved.isWaiting, unsaved.isWaiting], [true, true]);
+  server.requests.length = 0;
+  server.next = [ways.answer({})];
+  await actions.perform("save", owner, { waits: true });
+  assert.deepEqual(server.requests.map(({ url }) => url), ["/save", "/unsave", "/save"]);
+}));
+
+test("asks for changes as the client that the pages were asked for by", () => against([ways.answer(page("user:a")), ways.answer({ reload: true })], async (client, server) => {
+  const pages = new FeedPages(client, "feed?changes=true&client=abc");
+  await pages.next();
+  await pages.changes({ first: 0, last: 0 });
+  assert.equal(server.requests[1].url, "/feed/changes?client=abc&since=A");
+}));
+
 test("says which cells it knows as the service reads it", () => {
   const kind = { make: () => ({}), bind() {} };
   const registry = new CellRegistry({ fallback: kind }).register("StoryCell", { ...kind, version: 2 }).register("PlainCell", kind).register('9 "Cells"', kind);

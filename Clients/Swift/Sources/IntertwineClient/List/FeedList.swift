@@ -197,9 +197,17 @@ public actor FeedList {
         return (first ?? max(0, pages.entries.count - 1))..<max(1, pages.entries.count)
     }
 
-    private var changesPath: String { (href.split(separator: "?", maxSplits: 1).first ?? "") + "/changes" }
+    /// Where changes are asked for: by the client that the pages were asked for by, where the URL names one.
+    private var changesPath: String {
+        let parts = href.split(separator: "?", maxSplits: 1)
+        let client = parts.dropFirst().first?.split(separator: "&").first { $0.hasPrefix("client=") }
+        return (parts.first ?? "") + "/changes" + (client.map { "?" + $0 } ?? "")
+    }
 
-    private func changesHref(_ window: HeldPages.Window) -> String { "\(changesPath)?since=\(window.since.joined(separator: ","))" }
+    private func changesHref(_ window: HeldPages.Window) -> String {
+        let path = changesPath
+        return path + (path.contains("?") ? "&" : "?") + "since=\(window.since.joined(separator: ","))"
+    }
 
     // MARK: Live
 
