@@ -10,6 +10,8 @@ package struct DeclaredFeeds: Sendable {
     package var feeds: [String: [String]] = [:]
     /// What feeds are called for people; those that are missing have no title.
     package var titles: [String: LocalizedText] = [:]
+    /// What is said of the advertisements of feeds; nothing of those that are missing.
+    package var ads: [String: DeclaredAds] = [:]
 
     package init() {}
 
@@ -20,6 +22,19 @@ package struct DeclaredFeeds: Sendable {
 
 }
 
+/// What configuration says of the advertisements of a feed or a section; what is nil, whoever is above says.
+package struct DeclaredAds: Sendable, Hashable {
+    /// On each page.
+    package var perPage: Int?
+    package var rule: PlacementRule?
+    /// Whether midpoint and numbers are those of the whole feed.
+    package var isOfFeed: Bool?
+
+    package init(perPage: Int? = nil, rule: PlacementRule? = nil, isOfFeed: Bool? = nil) {
+        (self.perPage, self.rule, self.isOfFeed) = (perPage, rule, isOfFeed)
+    }
+}
+
 /// A section as configuration says it.
 package struct DeclaredSection: Sendable {
     package var name: String
@@ -28,22 +43,21 @@ package struct DeclaredSection: Sendable {
     /// The kinds that stand in it; for the main section, none.
     package var kinds: [String] = []
     package var order = SectionOrder.imported
-    /// On each page, among the section's own content; nil where `ads.*` says it all.
-    package var advertisements: Int?
-    /// Where they stand among its content; nil where `ads.placement` says it.
-    package var rule: PlacementRule?
+    /// Those among its own content.
+    package var ads = DeclaredAds()
 
     package init(name: String) {
         self.name = name
     }
 }
 
-/// Reads `sections: {events: {title: …, kinds: […], order: …}}` and `feeds: {main: [events, main]}`.
+/// Reads `sections: {events: {title: …, kinds: […], order: …}}` and `feeds: {main: [events, main], other: {sections: [main], placement: …}}`.
 struct FeedsReader {
     private static let nameLimit = 64
     /// Of one feed; a cursor counts them in 16 bits.
     private static let sectionLimit = 1_000
-    private static let keys = ["title", "kinds", "order", "ads", "placement"]
+    private static let keys = ["title", "kinds", "order"] + adsKeys
+    private static let adsKeys = ["ads", "placement", "scope"]
 
     /// All there are, however they were declared.
     let kinds: ItemKinds
@@ -70,7 +84,7 @@ struct FeedsReader {
                 try self.order(of: declared.sections[index], at: place, among: declared.sections)
             }
             declared.sections[index].order = order ?? .imported
-            if order?.field != nil, declared.sections[index].rule == .listed {
+            if order?.field != nil, declared.sections[index].ads.rule == .listed {
                 faults.collect { () throws(ConfigurationError) in
                     throw place.fault(
                         "'\(declared.sections[index].name)' is ordered by a field: ads stand as listed among items in the order of import")
@@ -80,9 +94,10 @@ struct FeedsReader {
         for (name, place) in try feeds?.members("each feed's name with a list of its sections") ?? [] {
             declared.feeds[name] = faults.collect { () throws(ConfigurationError) in
                 try check(name, of: "feed", at: place)
-                // A list of sections, or a title with one.
+                // A list of sections, or more with one.
                 guard place.isMapping else { return try self.sections(of: place, among: names) }
-                let members = try place.members(of: "feed '\(name)'", among: ["title", "sections"])
+                let members = try place.members(of: "feed '\(name)'", among: ["title", "sections"] + Self.adsKeys)
+                declared.ads[name] = try ads(members)
                 declared.titles[name] = try members["title"].map { title throws(ConfigurationError) in try self.title(title) }
                 guard let list = members["sections"] else { throw place.fault("sections is missing: a list of the feed's sections") }
                 return try self.sections(of: list, among: names)
@@ -116,16 +131,7 @@ struct FeedsReader {
         var section = DeclaredSection(name: name)
         let members = try place.members(of: "section '\(name)'", among: Self.keys)
         section.title = try members["title"].map { place throws(ConfigurationError) in try title(place) }
-        if let ads = members["ads"] {
-            let text = try ads.text("a whole number from 0 to 20")
-            guard let number = Int(text), (0...20).contains(number) else { throw ads.notAllowed(text, "a whole number from 0 to 20") }
-            section.advertisements = number
-        }
-        section.rule = try members["placement"].map { place throws(ConfigurationError) in
-            let text = try place.text(PlacementRule.allowed)
-            guard let rule = PlacementRule(text) else { throw place.notAllowed(text, PlacementRule.allowed) }
-            return rule
-        }
+        section.ads = try ads(members)
         guard name != SectionPlan.mainName else {
             if let kinds = members["kinds"] {
                 throw kinds.fault("the section '\(name)' takes every kind that no other section takes; it has no kinds of its own")
@@ -135,6 +141,19 @@ struct FeedsReader {
         guard let list = members["kinds"] else { throw place.fault("kinds is missing: the kinds of item that stand in the section") }
         section.kinds = try kinds(list, taken: others)
         return section
+    }
+
+    private func ads(_ members: [String: YAMLPlace]) throws(ConfigurationError) -> DeclaredAds {
+        func read<Value>(_ key: String, _ allowed: String, _ value: (String) -> Value?) throws(ConfigurationError) -> Value? {
+            guard let place = members[key] else { return nil }
+            let text = try place.text(allowed)
+            guard let found = value(text) else { throw place.notAllowed(text, allowed) }
+            return found
+        }
+        return DeclaredAds(
+            perPage: try read("ads", "a whole number from 0 to 20") { text in Int(text).flatMap { (0...20).contains($0) ? $0 : nil } },
+            rule: try read("placement", PlacementRule.allowed) { PlacementRule($0) },
+            isOfFeed: try read("scope", "page, feed") { ["page": false, "feed": true][$0] })
     }
 
     private func title(_ place: YAMLPlace) throws(ConfigurationError) -> LocalizedText {

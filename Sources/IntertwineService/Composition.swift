@@ -99,10 +99,14 @@ extension FeedService {
             let campaignsFile = try configuration.campaignsFile(
                 among: declaredFeeds, configuration.creatives(kindsFile, extensions))
             let campaigns = Campaigns(campaignsFile?.campaigns ?? [], factories: factories, delivery: delivery)
+            func placement(in feed: String) -> any AdPlacement {
+                let declared = declaredFeeds.ads[feed].flatMap { $0 == DeclaredAds() ? nil : configuration.feed.with($0).placement }
+                return declared ?? extensions.placement ?? configuration.feed.placement
+            }
             let feeds = FeedCatalogue(sources) { name, title, path, source in
                 FeedAssembler(
                     name: name, title: title, path: path, store: store, source: source, factories: factories, cells: cells,
-                    placement: extensions.placement ?? configuration.feed.placement, campaigns: campaigns,
+                    placement: placement(in: title), campaigns: campaigns,
                     isFair: configuration.feed.adRotation == .fair,
                     keys: keys, links: links, tokens: tokens, logger: logger)
             }
@@ -259,6 +263,7 @@ extension FeedService {
             DatabaseWatch(looks, prepare: prepare, logger: logger), listeners,
             CampaignExchange(delivery: delivery, now: clock, logger: logger),
         ]
+        if let ownStore { background.append(TakedownWatch(store: ownStore, live: live, now: clock, logger: logger)) }
         if let archive {
             background.append(
                 LedgerRetention(archive: archive, retention: { live.configuration.ledger.retention }, now: clock, logger: logger))

@@ -37,6 +37,24 @@ struct TakedownTests {
         }
     }
 
+    @Test("no page of a moment ago shows what was taken down, on any process, whatever else was written")
+    func stalePages() async throws {
+        try await offPool {
+            let settings = [RunningService.tokenSetting, "feed.stale=60s"]
+            let service = try RunningService(items: Items.users(3), settings: settings)
+            let services = [service, try RunningService(in: service.folder, settings: settings)]
+            for service in services { #expect(try Self.shown(service).count == 3) }
+            _ = try service.importItems(Items.user("u9"))
+            #expect(
+                try services.allSatisfy { try Self.shown($0) == ["user:u0", "user:u1", "user:u2"] }, "pages of a moment ago are served")
+            #expect(try service.admin("PUT", "/admin/takedowns/user:u1").status == 201)
+            let wanted = ["user:u0", "user:u2", "user:u9"]
+            let end = ContinuousClock.now + .seconds(20)
+            while try services.contains(where: { try Self.shown($0) != wanted }), .now < end { usleep(20_000) }
+            #expect(try services.allSatisfy { try Self.shown($0) == wanted })
+        }
+    }
+
     @Test("a picture goes with the item that shows it, by its signed URL too and on every process, and comes back with it")
     func pictures() async throws {
         try await offPool {

@@ -89,10 +89,11 @@ export class FeedList extends EventTarget {
     return this.#loading;
   }
 
-  /** Takes an entry out of what is shown, and answers what puts it back into its place. */
+  /** Takes an entry out of what is shown, with its companions (`id#photos`), and answers what puts them back into their places. */
   hide(entry) {
-    this.#turn(entry, true);
-    return () => this.#turn(entry, false);
+    const hidden = [entry, ...this.#all.filter(({ cell, isHidden }) => !isHidden && cell.id.startsWith(`${entry.cell.id}#`))];
+    this.#turn(hidden, true);
+    return () => this.#turn(hidden, false);
   }
 
   /** Takes an entry out for good: the service has it no more. */
@@ -199,10 +200,11 @@ export class FeedList extends EventTarget {
     this.#tell({ appended: appended.length }, () => difference(before, after, { cell: cellOf, moved: new Set() }));
   }
 
-  #turn(entry, isHidden) {
-    if (entry.isHidden === isHidden) return;
-    entry.isHidden = isHidden;
-    if (!this.#all.includes(entry)) {
+  #turn(entries, isHidden) {
+    const turned = entries.filter((entry) => entry.isHidden !== isHidden);
+    if (turned.length === 0) return;
+    for (const entry of turned) entry.isHidden = isHidden;
+    if (!this.#all.includes(entries[0])) {
       // The service had taken it out already, and puts it in where it belongs.
       this.dispatchEvent(new Event("outdated"));
       return;

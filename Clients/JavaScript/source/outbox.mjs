@@ -23,6 +23,8 @@ export class Outbox extends EventTarget {
     Object.assign(this, { client, storage, name, now });
     this.#waiting = this.#stored();
     connection?.addEventListener("restored", () => this.flush());
+    // What an earlier page left is sent as soon as the app is set up: the service may be there all along, and never be back.
+    if (connection && !connection.isLost && this.#waiting.length > 0) setTimeout(() => this.flush());
   }
 
   /** The gestures that wait, the oldest first. */

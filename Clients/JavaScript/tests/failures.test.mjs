@@ -294,6 +294,24 @@ test("performs nothing before what waits: the last gesture is the one that holds
   assert.deepEqual(server.requests.map(({ url }) => url), ["/save", "/unsave", "/save"]);
 }));
 
+test("hides a cell with its companions, and brings them back together", () => against(ways.answer(page("user:a", "user:a#photos", "user:ab")), async (client) => {
+  const list = new FeedList(client, "feed");
+  await list.loadNext();
+  const ids = () => list.entries.map(({ cell }) => cell.id);
+  const back = list.hide(list.entries[0]);
+  assert.deepEqual(ids(), ["user:ab"]);
+  back();
+  assert.deepEqual(ids(), ["user:a", "user:a#photos", "user:ab"]);
+}));
+
+test("sends what an earlier page left, where the service is there", () => against([ways.answer({})], async (client, server) => {
+  const left = [{ key: "k", method: "POST", href: "/save", hasKey: true, made: Date.now() }];
+  const storage = { getItem: () => JSON.stringify(left), setItem() {} };
+  const outbox = new Outbox({ client, connection: new Connection(`${server.url}readyz`), storage });
+  await new Promise((done) => outbox.addEventListener("sent", done, { once: true }));
+  assert.deepEqual(server.requests.map(({ url, headers }) => [url, headers["idempotency-key"]]), [["/save", "k"]]);
+}));
+
 test("asks for changes as the client that the pages were asked for by", () => against([ways.answer(page("user:a")), ways.answer({ reload: true })], async (client, server) => {
   const pages = new FeedPages(client, "feed?changes=true&client=abc");
   await pages.next();

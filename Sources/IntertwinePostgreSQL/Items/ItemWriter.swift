@@ -128,6 +128,11 @@ struct TakedownTable {
         return (0..<rows.count).flatMap { PostgresFeedStore.urls(ofTakedown: rows.text($0, 0)) }
     }
 
+    static func mark(_ snapshot: PostgresSnapshot) throws -> TakedownMark {
+        let rows = try snapshot.rows("SELECT count(*), coalesce(max(at), 0) FROM takedown")
+        return TakedownMark(count: rows.integer(0, 0), last: rows.integer(0, 1))
+    }
+
     static func takedown(of key: ItemKey, _ snapshot: PostgresSnapshot) throws -> Takedown? {
         let rows = try snapshot.rows("SELECT at, reason FROM takedown WHERE kind = $1 AND id = $2", .text(key.kind), .text(key.id))
         return rows.isEmpty ? nil : Takedown(item: key, at: rows.integer(0, 0), reason: rows.optionalText(0, 1))

@@ -130,6 +130,10 @@ package final class PostgresFeedStore: ItemStore {
         try await reading(for: .background) { try TakedownTable.urls($0, limit: Self.takenDownLimit) }
     }
 
+    package func takedownMark() async throws -> TakedownMark {
+        try await reading(for: .background) { try TakedownTable.mark($0) }
+    }
+
     package func takedowns(after key: ItemKey?, limit: Int) async throws -> [Takedown] {
         try await reading(for: .background) { try TakedownTable.list($0, after: key, limit: limit) }
     }

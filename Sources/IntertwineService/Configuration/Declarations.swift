@@ -112,17 +112,30 @@ extension ServiceConfiguration {
 
     /// Where all advertisements stand where they were listed, or at the middle of the whole feed, no place is given out.
     private func checkCampaignPlaces(_ feeds: DeclaredFeeds) throws(ConfigurationError) {
-        let rule = [.listed: "ads.placement: listed", .onceAtMidpoint: "ads.scope: feed"][feed.placement.supply]
-        let areAllAlike = feeds.sections.allSatisfy { $0.rule == .listed || $0.rule == nil && $0.advertisements == nil }
-        guard let rule, areAllAlike else { return }
+        let hasPlaces = ([DeclaredFeeds.mainName] + feeds.feeds.keys).contains { name in
+            let own = feed.with(feeds.ads[name])
+            let sections = feeds.feeds[name].map { names in feeds.sections.filter { names.contains($0.name) } } ?? []
+            // Sections that are not declared have what the feed has.
+            return ([DeclaredAds()] + sections.map(\.ads)).contains { ![.listed, .onceAtMidpoint].contains(own.with($0).placement.supply) }
+        }
+        guard !hasPlaces else { return }
+        let rule = feed.adPlacement == .listed ? "ads.placement: listed" : "ads.scope: feed"
         throw ConfigurationError(
-            "ads.campaigns: with \(rule) campaigns have no places; give ads.placement or a section's placement midpoint, every or at")
+            "ads.campaigns: with \(rule) campaigns have no places; give ads.placement, or a feed's or section's placement, midpoint, every or at"
+        )
     }
 
     /// Advertisements stand as listed among items in the order of import, and nowhere else.
     func checkListed(_ feeds: DeclaredFeeds) throws(ConfigurationError) {
-        guard feed.adPlacement == .listed, feed.adsPerPage > 0 else { return }
-        let ordered = feeds.sections.filter { $0.order.field != nil && $0.rule == nil && $0.advertisements ?? 1 > 0 }.map(\.name)
+        let names = feeds.feeds.isEmpty ? [DeclaredFeeds.mainName: [DeclaredFeeds.mainName]] : feeds.feeds
+        var ordered: [String] = []
+        for section in feeds.sections where section.order.field != nil && section.ads.rule == nil && section.ads.perPage != 0 {
+            let isListed = names.contains { name, sections in
+                let own = feed.with(feeds.ads[name])
+                return sections.contains(section.name) && own.adPlacement == .listed && (section.ads.perPage ?? own.adsPerPage) > 0
+            }
+            if isListed { ordered.append(section.name) }
+        }
         guard !ordered.isEmpty else { return }
         throw ConfigurationError(
             "ads.placement: listed is not for sections that are ordered by a field, and would show no ads in "

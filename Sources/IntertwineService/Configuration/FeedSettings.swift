@@ -175,6 +175,16 @@ extension FeedSettings {
     var placement: any AdPlacement {
         adPlacement.placement(perPage: adsPerPage, isOfFeed: adScope == .feed)
     }
+
+    /// The same with what is said of a feed or a section.
+    func with(_ ads: DeclaredAds?) -> FeedSettings {
+        guard let ads else { return self }
+        var settings = self
+        settings.adPlacement = ads.rule ?? adPlacement
+        settings.adsPerPage = ads.perPage ?? adsPerPage
+        settings.adScope = ads.isOfFeed.map { $0 ? .feed : .page } ?? adScope
+        return settings
+    }
 }
 
 extension ServiceConfiguration {

@@ -139,6 +139,7 @@ extension DeclaredFeeds {
     func sources(lanes: [String: Lane], settings: FeedSettings) -> [String: any DataSource] {
         var sources: [String: any DataSource] = [Self.mainName: FlatDataSource(order: section(Self.mainName).order)]
         for (feed, names) in feeds {
+            let settings = settings.with(ads[feed])
             sources[feed] = SectionedDataSource(
                 names.compactMap { name in
                     let section = section(name)
@@ -157,13 +158,13 @@ extension DeclaredFeeds {
 
 extension DeclaredSection {
     /// Where advertisements stand in it; nil where the feed's own placement holds.
+    ///
+    /// - Parameter settings: what holds in the feed.
     fileprivate func placement(_ settings: FeedSettings) -> (any AdPlacement)? {
-        guard advertisements != 0 else { return MidpointPlacement(scope: .page(advertisements: 0)) }
-        let rule = rule ?? settings.adPlacement
+        guard ads.perPage != 0 else { return MidpointPlacement(scope: .page(advertisements: 0)) }
+        let own = settings.with(ads)
         // One midpoint of the whole feed has all of them, whatever number a section names.
-        guard advertisements != nil || self.rule != nil, rule != .midpoint || settings.adScope == .page || self.rule != nil else {
-            return nil
-        }
-        return rule.placement(perPage: advertisements ?? settings.adsPerPage, isOfFeed: settings.adScope == .feed)
+        let isNumberAlone = ads.rule == nil && ads.isOfFeed == nil && own.adPlacement == .midpoint && own.adScope == .feed
+        return ads == DeclaredAds() || isNumberAlone ? nil : own.placement
     }
 }

@@ -75,9 +75,9 @@ final class FinishedPages: Sendable {
         }
 
         /// Whether it can be served although something was written since.
-        fileprivate func isRecent(_ now: Int64, _ stale: Int64) -> Bool {
+        fileprivate func isRecent(_ now: Int64, _ stale: Int64, since horizon: Int64) -> Bool {
             // A clock that was set back says nothing about age.
-            stale > 0 && made <= now && now.subtractingReportingOverflow(made).partialValue < stale
+            stale > 0 && made > horizon && made <= now && now.subtractingReportingOverflow(made).partialValue < stale
         }
 
         /// The answer to whoever accepts gzip, or to whoever does not; nil where it is not made, or made in an hour that is over.
@@ -106,6 +106,8 @@ final class FinishedPages: Sendable {
         /// In the order in which room is made.
         var order: Deque<Key> = []
         var size = 0
+        /// Pages that were made until then are served of their own version of the store alone.
+        var horizon = Int64.min
     }
 
     private let capacity: Int
@@ -128,6 +130,13 @@ final class FinishedPages: Sendable {
     /// Whether there is a page of this state of the store.
     func has(_ key: Key, version: StoreVersion) -> Bool {
         state.withLock { $0.pages[key]?.version == version }
+    }
+
+    /// Has no page served any more that was made before something was written, however recent it is.
+    ///
+    /// - Parameter now: milliseconds since 1970-01-01 UTC.
+    func forget(now: Int64) {
+        state.withLock { $0.horizon = now }
     }
 
     /// Pages that are kept, and their bytes.
@@ -164,7 +173,9 @@ extension FinishedPages {
     /// was asked for once must not keep the usual one off the short way.
     func page(_ key: Key, target: String, version: StoreVersion, now: Int64) -> Page? {
         state.withLock { state in
-            guard let found = state.pages[key], found.version == version || found.isRecent(now, stale) else { return nil }
+            guard let found = state.pages[key], found.version == version || found.isRecent(now, stale, since: state.horizon) else {
+                return nil
+            }
             state.spell(key, target)
             let page = state.pages[key]
             state.pages[key]?.following = nil
@@ -208,7 +219,9 @@ extension FinishedPages {
 
 extension FinishedPages.State {
     fileprivate mutating func page(hash: UInt64, version: StoreVersion, now: Int64, stale: Int64) -> FinishedPages.Page? {
-        guard let key = keys[hash], let page = pages[key], page.version == version || page.isRecent(now, stale) else { return nil }
+        guard let key = keys[hash], let page = pages[key], page.version == version || page.isRecent(now, stale, since: horizon) else {
+            return nil
+        }
         if !page.isWanted || page.following != nil {
             pages[key]?.isWanted = true
             pages[key]?.following = nil
@@ -219,10 +232,10 @@ extension FinishedPages.State {
     /// Lets go of what is not served any more now that the store has changed.
     fileprivate mutating func turn(to version: StoreVersion, now: Int64, stale: Int64) {
         let old = self
-        self = FinishedPages.State(version: version)
+        self = FinishedPages.State(version: version, horizon: old.horizon)
         guard stale > 0 else { return }
         for key in old.order {
-            guard let page = old.pages[key], page.isRecent(now, stale), pages[key] == nil else { continue }
+            guard let page = old.pages[key], page.isRecent(now, stale, since: horizon), pages[key] == nil else { continue }
             pages[key] = page
             keys[RequestHead.hash(ofTarget: page.target)] = key
             order.append(key)

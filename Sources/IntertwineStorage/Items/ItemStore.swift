@@ -27,6 +27,9 @@ package protocol ItemStore: FeedStore {
     /// URLs that stood in the fields of items that are taken down, as they were written there. No more than a bounded number of takedowns is asked.
     func takenDownURLs() async throws -> [String]
 
+    /// Another one after each takedown.
+    func takedownMark() async throws -> TakedownMark
+
     func lanes(_ sections: [SectionPlan]) throws(StoreError) -> [String: Lane]
 
     func arrange(_ sections: [SectionPlan], willWrite: () -> Void) throws(StoreError) -> [String: Lane]

@@ -22,6 +22,17 @@ public struct Takedown: Sendable, Hashable {
     }
 }
 
+/// Tells takedowns from those of another moment.
+package struct TakedownMark: Sendable, Hashable {
+    private let count: Int64
+    private let last: Int64
+
+    /// - Parameter last: when the last one was, in milliseconds since 1970-01-01 UTC.
+    package init(count: Int64, last: Int64) {
+        (self.count, self.last) = (count, last)
+    }
+}
+
 /// What an import or a snapshot brought, and was left out because it was taken down.
 public struct Withheld: Sendable, Hashable, CustomStringConvertible {
     /// How many are named; the rest is counted.
@@ -102,6 +113,15 @@ extension SQLiteStore {
             var urls: [String] = []
             while try statement.step() { urls += Self.urls(ofTakedown: statement.text(0)) }
             return urls
+        }
+    }
+
+    package func takedownMark() async throws -> TakedownMark {
+        try await reading(for: .background) { database in
+            let statement = try SQLStatement(database, "SELECT count(*), max(at) FROM takedown WHERE kind >= ''")
+            defer { statement.reset() }
+            return try statement.step()
+                ? TakedownMark(count: statement.integer(0), last: statement.integer(1)) : TakedownMark(count: 0, last: 0)
         }
     }
 

@@ -48,6 +48,24 @@ struct FeedsReaderTests {
         #expect((once["main"] as? SectionedDataSource)?.sections[0].placement == nil)
     }
 
+    @Test("a feed says of its ads what its sections do not, and others are not concerned")
+    func adsOfFeeds() throws {
+        let feeds = try Self.feeds(
+            Self.text.replacing("agenda: [events]", with: "agenda: {sections: [main], placement: at 2, scope: feed, ads: 3}"))
+        let settings = FeedSettings()
+        let own = settings.with(feeds.ads["agenda"])
+        #expect(own.adPlacement == .at([2]) && own.adScope == .feed && own.adsPerPage == 3)
+        #expect(settings.with(feeds.ads["main"]).placement.supply == settings.placement.supply)
+        let main = try Self.feeds(
+            Self.text.replacing("main: [events, main]", with: "main: {sections: [events, main], scope: feed}").replacing(
+                "title: People", with: "title: People\n    scope: page"))
+        let sources = main.sources(lanes: ["events": Lane(rawValue: 2), "main": .content], settings: settings)
+        let supplies = (sources["main"] as? SectionedDataSource)?.sections.map(\.placement?.supply)
+        // A number means nothing where one midpoint of the feed has all of them.
+        #expect(supplies == [nil, .rotating(perPage: 1)])
+        #expect(settings.with(main.ads["main"]).placement.supply == .onceAtMidpoint)
+    }
+
     @Test("without sections there is the one feed of always, and nothing to lay out")
     func none() throws {
         let feeds = DeclaredFeeds()

@@ -95,7 +95,10 @@ struct HeldPages: Sendable {
     }
 
     mutating func turn(_ id: String, isHidden: Bool) {
-        for index in entries.indices where entries[index].cell.id == id { entries[index].isHidden = isHidden }
+        // Companions go with the first cell.
+        for index in entries.indices where entries[index].cell.id == id || entries[index].cell.id.hasPrefix(id + "#") {
+            entries[index].isHidden = isHidden
+        }
     }
 
     /// As many pages around the entries that are seen as can be asked about within so many characters; nil where they cannot be.
