@@ -9,7 +9,7 @@ let viewer = [
     "connection-banner.mjs", "elements.mjs", "feed-filler.mjs", "foreshadowed-picture.mjs", "generic-cell.mjs", "icon.svg",
     "image-zoom.mjs", "index.html", "inspector.mjs", "interactions.mjs", "journal.mjs", "keyboard.mjs", "main.mjs", "media-cell.mjs",
     "media-player.mjs", "overlays.css", "page.css", "placeholder-cell.mjs", "position.mjs", "section-header-cell.mjs", "seen-cells.mjs",
-    "table-cells.mjs", "toast.mjs", "undo-stack.mjs", "user-snapshot-cell.mjs", "view-options.mjs", "view-panel.mjs",
+    "slot-form.mjs", "table-cells.mjs", "toast.mjs", "undo-stack.mjs", "user-snapshot-cell.mjs", "view-options.mjs", "view-panel.mjs",
     "viewer-identity.mjs",
 ]
 

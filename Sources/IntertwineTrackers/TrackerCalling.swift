@@ -12,8 +12,6 @@ package struct TrackerCalling: ServiceLifecycle.Service {
     private static let atOnce = (all: 64, host: 8)
     /// How long a call may take, and for how long nobody else takes it: milliseconds.
     private static let lease: Int64 = 30_000
-    /// How long a call waits where too many go to its host. Milliseconds.
-    private static let crowded: Int64 = 5_000
     /// The first wait after a failure, which doubles, and the longest: milliseconds.
     private static let waits: (first: Int64, longest: Int64) = (5_000, 3_600_000)
 
@@ -56,8 +54,9 @@ package struct TrackerCalling: ServiceLifecycle.Service {
                     let due = await round(places)
                     for (call, url) in due ?? [] {
                         group.addTask {
+                            let begun = ContinuousClock.now
                             let outcome = await outcome(of: call, url, transfers)
-                            places.release(url.host)
+                            places.release(url.host, took: begun.duration(to: .now))
                             await settle([call.id: outcome], of: call)
                         }
                     }
@@ -89,13 +88,15 @@ package struct TrackerCalling: ServiceLifecycle.Service {
             let due = try await ledger.takeTrackerCalls(places.free, now: now(), lease: Self.lease)
             var settled: [Int64: TrackerOutcome] = [:]
             var begun: [(TrackerCall, FetchURL)] = []
+            var putOff: [String: Int] = [:]
             for call in due {
                 guard let url = try? FetchURL(call.url) else {
                     settled[call.id] = .givenUp(FetchFailure.malformedURL.rawValue)
                     continue
                 }
                 guard places.take(url.host) else {
-                    settled[call.id] = .untried(again: now() &+ Self.crowded)
+                    putOff[url.host, default: 0] += 1
+                    settled[call.id] = .untried(again: now() &+ places.wait(for: url.host, behind: putOff[url.host, default: 0]))
                     continue
                 }
                 begun.append((call, url))
@@ -161,29 +162,51 @@ package struct TrackerCalling: ServiceLifecycle.Service {
     ]
 }
 
-/// The calls under way.
-private final class CallPlaces: Sendable {
+/// The calls under way, and how long hosts take for them.
+final class CallPlaces: Sendable {
+    private struct Host {
+        var taken = 0
+        /// Of late, in milliseconds; nil before the first answer.
+        var duration: Int64?
+    }
+
+    /// Milliseconds that a call waits where all of its host's places are taken: no less, and no more, however slow the host.
+    private static let waits: ClosedRange<Int64> = 50...5_000
+    /// Hosts that nobody calls at the moment are remembered up to so many.
+    private static let rememberedLimit = 1_000
+
     private let limits: (all: Int, host: Int)
-    private let taken = Mutex<[String: Int]>([:])
+    private let hosts = Mutex<[String: Host]>([:])
 
     init(all: Int, host: Int) {
         limits = (all, host)
     }
 
-    var free: Int { limits.all - taken.withLock { $0.values.reduce(0, +) } }
+    var free: Int { limits.all - hosts.withLock { $0.values.reduce(0) { $0 + $1.taken } } }
 
-    func take(_ host: String) -> Bool {
-        taken.withLock { taken in
-            guard taken[host, default: 0] < limits.host else { return false }
-            taken[host, default: 0] += 1
+    func take(_ name: String) -> Bool {
+        hosts.withLock { hosts in
+            guard hosts[name, default: Host()].taken < limits.host else { return false }
+            hosts[name, default: Host()].taken += 1
             return true
         }
     }
 
-    func release(_ host: String) {
-        taken.withLock { taken in
-            let left = taken[host, default: 1] - 1
-            taken[host] = left > 0 ? left : nil
+    /// After how many milliseconds there may be a place, for the call that is so far behind. Others are not to wait behind it meanwhile.
+    func wait(for name: String, behind place: Int) -> Int64 {
+        let duration = hosts.withLock { $0[name]?.duration } ?? Self.waits.lowerBound
+        let turns = Int64((place + limits.host - 1) / limits.host)
+        return min(Self.waits.upperBound, max(Self.waits.lowerBound, duration &* turns))
+    }
+
+    func release(_ name: String, took duration: Duration) {
+        let milliseconds = Int64(min(duration / .milliseconds(1), 60_000))
+        hosts.withLock { hosts in
+            guard var host = hosts[name] else { return }
+            host.taken -= 1
+            host.duration = host.duration.map { ($0 * 3 + milliseconds) / 4 } ?? milliseconds
+            hosts[name] = host
+            if hosts.count > Self.rememberedLimit { hosts = hosts.filter { $0.value.taken > 0 } }
         }
     }
 }

@@ -64,6 +64,7 @@ struct ViewerResource: Sendable {
         module("position.mjs", PackageResources.position_mjs),
         module("section-header-cell.mjs", PackageResources.section_header_cell_mjs),
         module("seen-cells.mjs", PackageResources.seen_cells_mjs),
+        module("slot-form.mjs", PackageResources.slot_form_mjs),
         module("table-cells.mjs", PackageResources.table_cells_mjs),
         module("toast.mjs", PackageResources.toast_mjs),
         module("undo-stack.mjs", PackageResources.undo_stack_mjs),

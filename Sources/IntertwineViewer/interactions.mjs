@@ -1,5 +1,6 @@
 // What a person does to a cell: select it, leave its screen, dismiss it, think again.
 import { Unavailable, uuid } from "./client/index.mjs";
+import { askForInput } from "./slot-form.mjs";
 
 export class Interactions {
   #screens = new Map();
@@ -15,18 +16,22 @@ export class Interactions {
     return this;
   }
 
-  async select(entry, key = uuid()) {
-    await this.#alone(entry, "could not be opened", () => this.select(entry, key), async () => {
-      const performance = await this.actions.perform("selection", entry, { key });
+  async select(entry, key = uuid(), body = undefined) {
+    body ??= await this.#input(entry, "selection", entry.name);
+    if (body === null) return;
+    await this.#alone(entry, "could not be opened", () => this.select(entry, key, body), async () => {
+      const performance = await this.actions.perform("selection", entry, { key, ...body });
       await this.#present(performance?.value?.presentation, entry);
     });
   }
 
-  async dismiss(entry, key = uuid()) {
+  async dismiss(entry, key = uuid(), body = undefined) {
     if (!entry.cell.actions?.dismissal) return;
-    await this.#alone(entry, "could not be dismissed", () => this.dismiss(entry, key), async () => {
+    body ??= await this.#input(entry, "dismissal", entry.cell.actions.dismissal.label ?? `Dismiss ${entry.name}`);
+    if (body === null) return;
+    await this.#alone(entry, "could not be dismissed", () => this.dismiss(entry, key, body), async () => {
       const optimistic = () => this.feed.list.hide(entry);
-      const performance = await this.actions.perform("dismissal", entry, { key, optimistic, waits: true });
+      const performance = await this.actions.perform("dismissal", entry, { key, optimistic, waits: true, ...body });
       if (performance === null) return;
       const { undo, isWaiting } = performance;
       if (undo) this.undo.push({ name: entry.name, expires: undo.expires, run: () => this.#takeBack(performance, entry) });
@@ -36,9 +41,11 @@ export class Interactions {
   }
 
   /** Performs a slot that the kind of cell offers under a label. */
-  async perform(entry, slot, label, key = uuid()) {
-    await this.#alone(entry, `could not be told: ${label}`, () => this.perform(entry, slot, label, key), async () => {
-      const performance = await this.actions.perform(slot, entry, { key });
+  async perform(entry, slot, label, key = uuid(), body = undefined) {
+    body ??= await this.#input(entry, slot, label);
+    if (body === null) return;
+    await this.#alone(entry, `could not be told: ${label}`, () => this.perform(entry, slot, label, key, body), async () => {
+      const performance = await this.actions.perform(slot, entry, { key, ...body });
       const undo = performance?.undo?.isOpen ? [{ label: "Undo", run: () => this.#takeBack(performance, entry) }] : [];
       this.toast.show(`${label}: ${entry.name}.`, { seconds: 8, actions: undo });
     });
@@ -52,6 +59,14 @@ export class Interactions {
       this.feed.list.remove(entry);
       this.toast.show(`${entry.name} ${done}`, { seconds: 4 });
     });
+  }
+
+  /** What the slot takes, as `{ body }`, of which nothing is there where it takes nothing; null where it is not given. */
+  async #input({ cell }, slot, title) {
+    const input = cell.actions?.[slot]?.input;
+    if (input === null || typeof input !== "object") return {};
+    const body = await askForInput(input, title);
+    return body === null ? null : { body };
   }
 
   async #takeBack({ undo }, entry) {

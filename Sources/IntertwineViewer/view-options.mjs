@@ -22,15 +22,14 @@ export class ViewOptions {
 
   /**
    * The page that tells operators why the cells of a feed's page stand there, by that page's href and what else it was asked with; null where
-   * nobody said where operators ask, or where only a cursor would say which feed is meant.
+   * nobody said where operators ask.
    */
   explanation(href, { cell, viewer, cells }) {
     if (this.operators === null || !URL.canParse(this.operators)) return null;
     const asked = new URLSearchParams(href.split("?")[1] ?? "");
-    if (!asked.has("cursor") && ((this.feed ?? "main") !== "main" || this.section !== null)) return null;
     const told = new URLSearchParams({ cell });
     for (const name of ["cursor", "limit", "layout", "width"]) if (asked.has(name)) told.set(name, asked.get(name));
-    for (const [name, value] of Object.entries({ viewer, cells, languages: this.language })) if (value) told.set(name, value);
+    for (const [name, value] of Object.entries({ feed: this.feed, section: this.section, viewer, cells, languages: this.language })) if (value) told.set(name, value);
     const url = new URL("explain", this.operators);
     url.hash = told;
     return url.href;

@@ -69,6 +69,20 @@ struct TrackerTests {
         }
     }
 
+    @Test("what waits for a host goes as fast as that answers")
+    func backlog() async throws {
+        try await offPool {
+            let origin = try Origin { _, connection in connection.send("HTTP/1.1 204 No Content\r\n\r\n") }
+            let settings = ["images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(origin.port)", "events.rate=1000"]
+            let service = try RunningService(items: Self.items(origin), settings: settings)
+            let begun = ContinuousClock.now
+            for number in 0..<60 { try Self.click(service, viewer: "viewer\(number)") }
+            #expect(Self.wait(origin, "/seen?e=", 60).count == 60)
+            // Eight at once, and the next eight five seconds later, would take longer by far.
+            #expect(begun.duration(to: .now) < .seconds(30))
+        }
+    }
+
     @Test("a campaign has its own called besides, and its advertiser is in reports")
     func campaign() async throws {
         try await offPool {

@@ -263,6 +263,29 @@ def it_explains_to_operators_alone_and_gives_axe_nothing_to_find(browser, relay,
     assert found == [], found
 
 
+def it_asks_what_a_slot_takes(browser, relay, service):
+    report = {"type": "object", "required": ["reason"], "properties": {
+        "reason": {"type": "string", "enum": ["spam", "wrong"]}, "note": {"type": "string", "maxLength": 9}, "stars": {"type": "number", "minimum": 1}}}
+    action = {"type": "request", "method": "POST", "href": "/cells/x/report", "label": "Report", "input": report}
+    relay.alter_feed(lambda page: page["items"][1]["actions"].update(report=action))
+    relay.answer = lambda exchange: (200, JSON, {"commands": []}) if exchange.path == "/cells/x/report" else None
+    browser.open(relay.url, cells=20)
+    more = "document.querySelectorAll('.cell')[1].querySelector('[data-tool=more]').click()"
+    for button in ("button[type=button]", "button[type=submit]"):
+        browser.script(more)
+        browser.click("[data-menu=report]")
+        browser.wait(lambda: browser.find("dialog[open] [name=stars]"), "the form")
+        browser.script(axe())
+        assert findings(browser, "the form") == []
+        browser.find("dialog[open] [name=stars]").send_keys("4")
+        assert browser.find("dialog[open] [name=note]").get_attribute("maxlength") == "9"
+        browser.click(f"dialog[open] {button}")
+        browser.wait(lambda: not browser.find("dialog[open]"), "the form is gone")
+    browser.wait(lambda: "Report: " in browser.text("#toasts"), "the notice")
+    told = relay.passed("POST", "/cells/x/report")
+    assert [json.loads(exchange.body) for exchange in told] == [{"reason": "spam", "stars": 4}], "the first was called off"
+
+
 def it_offers_what_a_kind_offers_beyond_the_usual(browser, relay, service):
     like = {"type": "request", "method": "POST", "href": "/cells/x/like", "label": "Like"}
     relay.alter_feed(lambda page: page["items"][1]["actions"].update(like=like, start={**like, "label": None}))

@@ -85,9 +85,10 @@ export class Actions {
     return performance;
   }
 
-  async #send(performance, request, slot, owner, { key = uuid(), optimistic, waits = false, ...options }) {
+  async #send(performance, planned, slot, owner, { key = uuid(), optimistic, waits = false, body = planned.body, ...options }) {
     const takeBack = optimistic?.() ?? (() => {});
-    const { method, href, body } = request;
+    const request = { ...planned, body };
+    const { method, href } = request;
     // What waits goes first: a gesture may undo the one before.
     if (this.outbox?.waiting.length > 0) await this.outbox.flush();
     if (waits && this.outbox?.waiting.length > 0) {

@@ -285,13 +285,14 @@ test("performs nothing before what waits: the last gesture is the one that holds
   const outbox = new Outbox({ client, connection: null });
   const actions = new Actions({ client, outbox });
   const owner = { cell: { ...cell("user:a"), actions: { save: { type: "request", method: "POST", href: "/save" }, unsave: { type: "request", method: "POST", href: "/unsave" } } } };
-  const saved = await actions.perform("save", owner, { waits: true });
+  const saved = await actions.perform("save", owner, { waits: true, body: { stars: 3 } });
   const unsaved = await actions.perform("unsave", owner, { waits: true });
   assert.deepEqual([saved.isWaiting, unsaved.isWaiting], [true, true]);
   server.requests.length = 0;
   server.next = [ways.answer({})];
   await actions.perform("save", owner, { waits: true });
   assert.deepEqual(server.requests.map(({ url }) => url), ["/save", "/unsave", "/save"]);
+  assert.equal(server.requests[0].body, '{"stars":3}', "what a slot takes waits with it");
 }));
 
 test("hides a cell with its companions, and brings them back together", () => against(ways.answer(page("user:a", "user:a#photos", "user:ab")), async (client) => {

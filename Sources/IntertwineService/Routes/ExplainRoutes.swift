@@ -80,6 +80,8 @@ struct ExplainRoutes: Sendable {
         "viewer", "For whom it is explained: campaigns may know the viewer by caps, and by the page that was given.", example: "viewer-1")
     private static let attributes = text(
         "attributes", "The viewer's attributes, as `ads.attributes-header` tells them.", example: "plan=free")
+    private static let feed = text("feed", "The feed, by its name in `GET /feeds`.", example: "main")
+    private static let section = text("section", "A section of it alone.", example: "main")
     private static let languages = text("languages", "What `Accept-Language` says.", example: "de-AT, en;q=0.5")
 
     private static func text(_ name: String, _ text: String, example: String) -> Parameter<String?> {
@@ -97,10 +99,12 @@ struct ExplainRoutes: Sendable {
         let operation = APIOperation(
             "explain", tag: "Explanations", "A page, and why each cell stands there",
             """
-            The page that the feed or section which gave the cursor out, or without one `GET /feed`, answers to the same parameters, when \
-            nobody is named as viewer.
+            The page that a feed or a section answers to the same parameters, when nobody is named as viewer: the one that is named, else the \
+            one that gave the cursor out, else `GET /feed`.
             """,
-            parameters: [P.cursor, P.limit, P.layout, P.width, Self.viewer, Self.attributes, Self.languages, P.acceptCells],
+            parameters: [
+                Self.feed, Self.section, P.cursor, P.limit, P.layout, P.width, Self.viewer, Self.attributes, Self.languages, P.acceptCells,
+            ],
             answers: [
                 .json(
                     .ok, "The page, explained.", .explanation, [.noStore],
@@ -115,6 +119,11 @@ struct ExplainRoutes: Sendable {
                         """),
                 .notModified,
                 .badRequest("A parameter is wrong, or the request cannot be understood at all.", [.wrongLimit, .wrongCursor]),
+                .problem(
+                    .notFound, "There is no such feed, or no such section in it.",
+                    [
+                        .init(.unknownFeed, "There is no such feed."), .init(.unknownSection, "There is no such section in this feed."),
+                    ]),
                 .storeUnavailable,
             ])
         return [Route(.get, "/admin/explain", operation) { try await explain($0) }]
@@ -123,7 +132,11 @@ struct ExplainRoutes: Sendable {
     private func explain(_ request: RouteRequest) async throws -> ServerResponse {
         let cursor = try request[FeedParameters.cursor]
         let feeds = feeds()
-        let feed = if let cursor { try feeds.feed(of: cursor) } else { feeds.main }
+        let (name, section) = (try request[Self.feed], try request[Self.section])
+        let feed =
+            if let section {
+                try feeds.section(section, of: name ?? DeclaredFeeds.mainName)
+            } else if let name { try feeds.feed(name) } else if let cursor { try feeds.feed(of: cursor) } else { feeds.main }
         let viewer = try request[Self.viewer]
         var asked = FeedRequest(
             cursor: cursor, limit: try request[FeedParameters.limit], now: request.now, layout: try request[FeedParameters.layout],
