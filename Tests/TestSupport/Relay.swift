@@ -1,3 +1,4 @@
+import CIntertwineLinux
 import Foundation
 import Glibc
 import Synchronization

@@ -1,4 +1,5 @@
 """What the page shows beyond the sample: cells of any kind, by the URL, in step with the service, and the viewer's own lists."""
+import json
 import subprocess
 import urllib.request
 from pathlib import Path
@@ -272,7 +273,7 @@ def it_asks_what_a_slot_takes(browser, relay, service):
     browser.open(relay.url, cells=20)
     more = "document.querySelectorAll('.cell')[1].querySelector('[data-tool=more]').click()"
     for button in ("button[type=button]", "button[type=submit]"):
-        browser.script(more)
+        browser.wait(lambda: browser.script(more) or browser.find("[data-menu=report]"), "the menu")
         browser.click("[data-menu=report]")
         browser.wait(lambda: browser.find("dialog[open] [name=stars]"), "the form")
         browser.script(axe())
