@@ -180,19 +180,12 @@ struct ActionTests {
             let page = try JSON(try service.get("/feed").text)
             let href = try #require(page["items"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
             #expect(try service.get(href).status == 302)
-            let (holder, input, output) = (Process(), Pipe(), Pipe())
-            holder.executableURL = URL(fileURLWithPath: "/usr/bin/sqlite3")
-            holder.arguments = [service.database.replacing(".sqlite", with: ".ledger.sqlite")]
-            (holder.standardInput, holder.standardOutput) = (input, output)
-            try holder.run()
-            try input.fileHandleForWriting.write(contentsOf: Data(".timeout 5000\nBEGIN EXCLUSIVE; SELECT 'held';\n".utf8))
-            #expect(try output.fileHandleForReading.read(upToCount: 4) == Data("held".utf8))
+            let holder = try LedgerHolder(service)
             for target in [href, href + "?from=here"] {
                 let answer = try service.get(target)
                 #expect(answer.status == 503 && answer["retry-after"] != nil && answer["location"] == nil)
             }
-            try input.fileHandleForWriting.close()
-            holder.waitUntilExit()
+            try holder.letGo()
             #expect(try service.get(href).status == 302)
             #expect(try service.events().count == 2)
         }

@@ -5,7 +5,8 @@ import Testing
 @Suite("Takedowns, from outside")
 struct TakedownTests {
     private static func run(_ arguments: [String], _ service: RunningService) throws -> (code: Int32, lines: [String]) {
-        try Command.run(arguments + ["--config", service.configurationFile, "--database", service.database])
+        try Command.run(
+            arguments + ["--config", service.configurationFile, "--database", service.database, "--set", "store.folder=\(service.folder)"])
     }
 
     private static func shown(_ service: RunningService) throws -> [String] {
@@ -42,7 +43,7 @@ struct TakedownTests {
         try await offPool {
             let settings = [RunningService.tokenSetting, "feed.stale=60s"]
             let service = try RunningService(items: Items.users(3), settings: settings)
-            let services = [service, try RunningService(in: service.folder, settings: settings)]
+            let services = [service, try RunningService(in: service.folder, database: service.database, settings: settings)]
             for service in services { #expect(try Self.shown(service).count == 3) }
             _ = try service.importItems(Items.user("u9"))
             #expect(
@@ -63,7 +64,9 @@ struct TakedownTests {
                     + #""type":"regular"}"# + "\n"
             }.joined()
             let service = try RunningService(items: items, settings: [RunningService.tokenSetting])
-            let services = [service, try RunningService(in: service.folder, settings: [RunningService.tokenSetting])]
+            let services = [
+                service, try RunningService(in: service.folder, database: service.database, settings: [RunningService.tokenSetting]),
+            ]
             let paths = try (0..<2).map { number in
                 String(try #require(try service.get("/cells/user:p\(number)").text.firstMatch(of: /\/images\/[^"]+/)).0)
             }

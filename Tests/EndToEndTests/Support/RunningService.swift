@@ -41,15 +41,17 @@ final class RunningService {
     }
 
     /// Serves what is in a folder, which stays when the service goes.
-    init(in folder: String, settings: [String] = [], environment: [String: String] = [:]) throws {
+    ///
+    /// - Parameter database: the file in the folder where nil.
+    init(in folder: String, database: String? = nil, settings: [String] = [], environment: [String: String] = [:]) throws {
         self.folder = folder
-        database = "\(folder)/intertwine.sqlite"
+        self.database = database ?? "\(folder)/intertwine.sqlite"
         self.settings = settings
         self.environment = environment
         wantedPort = 0
         ownsFolder = false
         try "".write(toFile: "\(folder)/empty.yaml", atomically: true, encoding: .utf8)
-        process = try Self.spawn(folder, database, settings, wantedPort, environment)
+        process = try Self.spawn(folder, self.database, settings, wantedPort, environment)
         try readPorts()
     }
 
