@@ -87,10 +87,41 @@ final class EncodedPicture {
             case .avif: cvips_avif(pointer, chosen(50), &bytes, &length)
             }
         guard result == 0, let bytes else { return nil }
+        if format == .webp { length = WebPNotes.remove(from: UnsafeMutableRawBufferPointer(start: bytes, count: length)) }
         self.bytes = UnsafeRawBufferPointer(start: bytes, count: length)
     }
 
     deinit {
         g_free(UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+    }
+}
+
+/// What is noted in a WebP beside the picture (RFC 9649, sections 2.7 and 2.7.1.5). libvips 8.14 writes some 200 bytes of it, whatever it is told.
+private enum WebPNotes {
+    private static let flagsPlace = 20
+    /// Of Exif and XMP.
+    private static let flags: UInt8 = 0x08 | 0x04
+
+    /// - Returns: how many bytes are left. All of them where there are no notes, or it is no such file.
+    static func remove(from file: UnsafeMutableRawBufferPointer) -> Int {
+        func has(_ name: StaticString, at place: Int) -> Bool {
+            name.withUTF8Buffer { name in name.count <= file.count - place && zip(name, file[place...]).allSatisfy { $0 == $1 } }
+        }
+        guard has("RIFF", at: 0), has("WEBPVP8X", at: 8), file.count > flagsPlace else { return file.count }
+        var (source, end) = (12, 12)
+        while file.count - source >= 8 {
+            let body = Int(UInt32(littleEndian: file.loadUnaligned(fromByteOffset: source + 4, as: UInt32.self)))
+            // Chunks are of even length.
+            let length = min(8 + body + body % 2, file.count - source)
+            if !has("EXIF", at: source), !has("XMP ", at: source) {
+                UnsafeMutableRawBufferPointer(rebasing: file[end..<(end + length)])
+                    .copyMemory(from: UnsafeRawBufferPointer(rebasing: file[source..<(source + length)]))
+                end += length
+            }
+            source += length
+        }
+        file[flagsPlace] &= ~flags
+        file.storeBytes(of: UInt32(truncatingIfNeeded: end - 8).littleEndian, toByteOffset: 4, as: UInt32.self)
+        return end
     }
 }
