@@ -254,7 +254,9 @@ let package = Package(
         // Mutations of what strangers send, into the parsers, with AddressSanitizer.
         .executableTarget(
             name: "ParserFuzz",
-            dependencies: ["IntertwineFeed", "IntertwineFetch", "IntertwineHTTPServer", "IntertwineImages", "TestSupport"],
+            dependencies: [
+                "IntertwineFeed", "IntertwineFetch", "IntertwineHTTPServer", "IntertwineImages", "IntertwinePictureWire", "TestSupport",
+            ],
             path: "Tests/ParserFuzz"),
         .testTarget(name: "PrimitivesTests", dependencies: ["IntertwinePrimitives", "TestSupport"]),
         .testTarget(name: "EventLoopTests", dependencies: ["IntertwineEventLoop", "TestSupport"]),

@@ -132,6 +132,22 @@ struct WorkerTests {
         await workers.shutDown()
     }
 
+    @Test("One that says more and more without an end is not listened to, but replaced")
+    func talkative() async throws {
+        let tools = VipsTools()
+        let hello: [UInt8] = [16, 5, 0, 0, 0, 1, 1, 1, 1, 0x78]
+        let failed: [UInt8] = [18, 5, 0, 0, 0, 1, 0, 0, 0, 1]
+        try tools.write(hello, "hello")
+        try tools.write((0..<100_000).flatMap { _ in failed }, "flood")
+        let (hi, flood, starts, script) = (tools.path("hello"), tools.path("flood"), tools.path("starts"), tools.path("script"))
+        try tools.write(
+            Array("#!/bin/sh\necho . >>\(starts)\n/bin/cat \(hi) >&0\nwhile /bin/cat \(flood) >&0; do :; done\n".utf8), "script")
+        #expect(chmod(script, 0o755) == 0)
+        let workers = try BuiltWorkers.make(path: script)
+        while (try? tools.bytes("starts").count) ?? 0 < 4 { try await Task.sleep(for: .milliseconds(5)) }
+        await workers.shutDown()
+    }
+
     @Test("110 hostile pictures neither end the service nor fill its memory, and the next good one is made")
     func hostile() async throws {
         let tools = VipsTools()

@@ -13,8 +13,6 @@ struct WorkerProcess {
         case calledOff(UInt32)
     }
 
-    /// The longest frame that is taken from it: it may have been taken over by a picture.
-    private static let longestAnswer = 64 << 20
     private static let chunk = 256 * 1_024
 
     let process: pid_t
@@ -25,7 +23,7 @@ struct WorkerProcess {
     var state = State.starting
     /// How many jobs it has done.
     var jobs = 0
-    private var incoming: [UInt8] = []
+    private var incoming = AnswerReader()
     private var outgoing: [[UInt8]] = []
     private var sent = 0
 
@@ -56,43 +54,19 @@ struct WorkerProcess {
         return true
     }
 
-    /// Reads what there is. Nil where the worker is gone, or speaks nonsense.
+    /// Reads as far as there is an answer: one at a time is all that it owes, and who says more and more is not listened to without an end. Nil
+    /// where the worker is gone, or speaks nonsense.
     mutating func read() -> [PictureAnswer]? {
-        var answers: [PictureAnswer] = []
         while true {
-            let count = withUnsafeTemporaryAllocation(byteCount: Self.chunk, alignment: 16) { buffer in
+            let (count, answers) = withUnsafeTemporaryAllocation(byteCount: Self.chunk, alignment: 16) { buffer in
                 let count = recv(socket, buffer.baseAddress, buffer.count, 0)
-                if count > 0 { incoming.append(contentsOf: buffer.prefix(count)) }
-                return count
+                return (count, count > 0 ? incoming.take(buffer.prefix(count)) : [])
             }
-            if count < 0 && errno == EAGAIN { return answers }
+            if count < 0 && errno == EAGAIN { return [] }
             if count < 0 && errno == EINTR { continue }
-            guard count > 0, let more = frames() else { return nil }
-            answers += more
+            guard count > 0, let answers else { return nil }
+            if !answers.isEmpty { return answers }
         }
-    }
-
-    private mutating func frames() -> [PictureAnswer]? {
-        var answers: [PictureAnswer] = []
-        while incoming.count >= WireFrame.headLength {
-            let found = incoming.withUnsafeBytes { bytes -> (isValid: Bool, length: Int, answer: PictureAnswer?) in
-                let head = UnsafeRawBufferPointer(rebasing: bytes.prefix(WireFrame.headLength))
-                guard let (type, length) = WireFrame.head(head), length <= Self.longestAnswer else { return (false, 0, nil) }
-                let whole = WireFrame.headLength + length
-                guard bytes.count >= whole else { return (true, whole, nil) }
-                let answer = PictureAnswer(type, UnsafeRawBufferPointer(rebasing: bytes[WireFrame.headLength..<whole]))
-                return (answer != nil, whole, answer)
-            }
-            guard found.isValid else { return nil }
-            guard let answer = found.answer else {
-                // All of it will be needed: no growing by doubling.
-                incoming.reserveCapacity(found.length)
-                break
-            }
-            answers.append(answer)
-            if incoming.count == found.length { incoming = [] } else { incoming.removeFirst(found.length) }
-        }
-        return answers
     }
 }
 
