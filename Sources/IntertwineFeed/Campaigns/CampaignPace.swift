@@ -14,12 +14,18 @@ struct CampaignPace: Sendable {
     private static let day: Int64 = 86_400_000
     private static let hour: Int64 = 3_600_000
 
-    private let campaign: Campaign
+    // No more of the campaign than is asked of it: all are looked at ten times a second, and nothing of this has to be counted along.
+    let starts: Int64?
+    let ends: Int64?
+    private let goal: Campaign.Goal?
     private let isEven: Bool
+    private let hasTimes: Bool
+    private let days: UInt8
+    private let hours: UInt32
 
     init(_ campaign: Campaign) {
-        self.campaign = campaign
-        isEven = campaign.pacing == .even
+        (starts, ends, goal, isEven) = (campaign.starts, campaign.ends, campaign.goal, campaign.pacing == .even)
+        (hasTimes, days, hours) = (campaign.targeting.hasTimes, campaign.targeting.days, campaign.targeting.hours)
     }
 
     /// When the day of a moment begins in the campaign's zone.
@@ -32,9 +38,9 @@ struct CampaignPace: Sendable {
 
     /// Whether it is shown at this time of the week.
     func isOpen(at now: Int64, offset: Int64) -> Bool {
-        guard campaign.targeting.hasTimes else { return true }
+        guard hasTimes else { return true }
         let (day, rest) = Self.local(now + offset)
-        return campaign.targeting.days >> UInt8(Self.weekday(day)) & 1 != 0 && campaign.targeting.hours >> UInt32(rest / Self.hour) & 1 != 0
+        return days >> UInt8(Self.weekday(day)) & 1 != 0 && hours >> UInt32(rest / Self.hour) & 1 != 0
     }
 
     /// - Parameters:
@@ -42,7 +48,7 @@ struct CampaignPace: Sendable {
     ///   - today: since the day began in the campaign's zone, with what is reserved.
     ///   - lookahead: milliseconds that the answer is to last.
     func due(at now: Int64, offset: Int64, delivered: Int64, today: Int64, lookahead: Int64 = 0) -> Due {
-        guard let goal = campaign.goal else { return Due(room: .max, urgency: 1) }
+        guard let goal else { return Due(room: .max, urgency: 1) }
         var due = Due(room: .max, urgency: 1)
         if let total = goal.total { due.take(Int64(total), share: share(at: now + lookahead, offset: offset), delivered) }
         if let daily = goal.daily {
@@ -53,30 +59,30 @@ struct CampaignPace: Sendable {
 
     /// How much of the goal in all there is to be by a moment; nil without.
     func due(at now: Int64, offset: Int64) -> Int64? {
-        (campaign.goal?.total).map { Int64(Double($0) * share(at: now, offset: offset)) }
+        (goal?.total).map { Int64(Double($0) * share(at: now, offset: offset)) }
     }
 
     /// The same of the goal of its day.
     func dueToday(at now: Int64, offset: Int64) -> Int64? {
-        (campaign.goal?.daily).map { Int64(Double($0) * shareOfDay(now, at: now, offset: offset)) }
+        (goal?.daily).map { Int64(Double($0) * shareOfDay(now, at: now, offset: offset)) }
     }
 
     private func share(at moment: Int64, offset: Int64) -> Double {
         guard isEven else { return 1 }
-        return share(from: campaign.starts ?? moment, to: campaign.ends ?? moment, at: moment, offset: offset)
+        return share(from: starts ?? moment, to: ends ?? moment, at: moment, offset: offset)
     }
 
     private func shareOfDay(_ now: Int64, at moment: Int64, offset: Int64) -> Double {
         guard isEven else { return 1 }
         let start = Self.startOfDay(now, offset: offset)
-        let (from, to) = (max(start, campaign.starts ?? .min), min(start + Self.day, campaign.ends ?? .max))
+        let (from, to) = (max(start, starts ?? .min), min(start + Self.day, ends ?? .max))
         return share(from: from, to: to, at: moment, offset: offset)
     }
 
     /// The part of a stretch of time that has passed, in hours in which the campaign is shown.
     func share(from start: Int64, to end: Int64, at now: Int64, offset: Int64) -> Double {
         let now = min(max(now, start), end)
-        guard campaign.targeting.hasTimes else { return end > start ? Double(now - start) / Double(end - start) : 1 }
+        guard hasTimes else { return end > start ? Double(now - start) / Double(end - start) : 1 }
         let first = shown(until: start + offset)
         let all = shown(until: end + offset) - first
         return all > 0 ? Double(shown(until: now + offset) - first) / Double(all) : 1
@@ -84,18 +90,17 @@ struct CampaignPace: Sendable {
 
     /// Milliseconds of hours in which it is shown, since a Monday long ago.
     private func shown(until local: Int64) -> Int64 {
-        let targeting = campaign.targeting
         let (day, rest) = Self.local(local)
-        let hours = Int64((targeting.hours & 0xFF_FFFF).nonzeroBitCount) * Self.hour
+        let length = Int64((hours & 0xFF_FFFF).nonzeroBitCount) * Self.hour
         let weekday = Self.weekday(day)
         let weeks = (day + 3 - weekday) / 7
-        let days =
-            weeks * Int64((targeting.days & 0x7F).nonzeroBitCount)
-            + Int64((targeting.days & ((1 << UInt8(weekday)) - 1)).nonzeroBitCount)
-        guard targeting.days >> UInt8(weekday) & 1 != 0 else { return days * hours }
+        let passed =
+            weeks * Int64((days & 0x7F).nonzeroBitCount)
+            + Int64((days & ((1 << UInt8(weekday)) - 1)).nonzeroBitCount)
+        guard days >> UInt8(weekday) & 1 != 0 else { return passed * length }
         let hour = UInt32(rest / Self.hour)
-        let before = Int64((targeting.hours & ((1 << hour) - 1)).nonzeroBitCount) * Self.hour
-        return days * hours + before + (targeting.hours >> hour & 1 != 0 ? rest % Self.hour : 0)
+        let before = Int64((hours & ((1 << hour) - 1)).nonzeroBitCount) * Self.hour
+        return passed * length + before + (hours >> hour & 1 != 0 ? rest % Self.hour : 0)
     }
 
     private static func local(_ moment: Int64) -> (day: Int64, rest: Int64) {

@@ -1,16 +1,3 @@
-/// How far a campaign has come.
-package struct CampaignProgress: Sendable {
-    package var campaign: Campaign
-    package var delivered: Delivered
-    /// Given out and not seen yet.
-    package var reserved: Int64
-    /// What its goals have for now, evenly paced ones by the time that has passed; nil without.
-    package var due: Int64?
-    package var dueToday: Int64?
-    /// Why it is not shown now; nil where that is up to the request.
-    package var obstacle: CampaignObstacle?
-}
-
 /// How the campaigns of a book stand in one process: what is delivered, what is given out and not seen yet, and what may still be given.
 ///
 /// A place that is given counts as delivered until it is seen, when the ledger counts it, or until its reservation is over. Processes that share a
@@ -37,7 +24,8 @@ struct CampaignStanding {
         /// What the pace has for this process.
         var part: Int64 = 0
         let pace: CampaignPace
-        let zone: CampaignZone
+        /// Its number among the book's.
+        let zone: Int
         let goal: Campaign.Goal?
     }
 
@@ -74,7 +62,8 @@ struct CampaignStanding {
     private let process: UInt16
     private let isShared: Bool
     private var last: Int64 = .min
-    private var offsets: [CampaignZone: (quarter: Int64, offset: Int64)] = [:]
+    /// The zones that there are, and how far they are ahead of UTC in a quarter of an hour.
+    private var zones: [(zone: CampaignZone, quarter: Int64, offset: Int64)] = []
     /// Those that share the ledger, with this one; nil until they have been heard.
     private(set) var processes: Int64?
     /// How many of them are before this one.
@@ -99,7 +88,12 @@ struct CampaignStanding {
     init(_ book: CampaignBook, lifetime: Int64, isShared: Bool, process: UInt16) {
         (self.book, self.isShared, self.process, processes) = (book, isShared, process, isShared ? nil : 1)
         reservations = GoalReservations(campaigns: book.campaigns.count, lifetime: max(1, lifetime))
-        rows = book.campaigns.map { Row(pace: CampaignPace($0), zone: $0.zone, goal: $0.goal) }
+        var numbers: [CampaignZone: Int] = [:]
+        for zone in book.campaigns.map(\.zone) where numbers[zone] == nil {
+            numbers[zone] = zones.count
+            zones.append((zone, .min, 0))
+        }
+        rows = book.campaigns.map { Row(pace: CampaignPace($0), zone: numbers[$0.zone] ?? 0, goal: $0.goal) }
         hasUnknown = rows.contains { $0.goal != nil }
         hasLimits = hasUnknown || book.hasCaps
         current.obstacles = ContiguousArray(repeating: CampaignObstacle.unknownDelivery.rawValue, count: rows.count)
@@ -244,7 +238,7 @@ struct CampaignStanding {
 
     func progress(_ index: Int, at now: Int64) -> CampaignProgress {
         let (row, account) = (rows[index], rows[index].account)
-        let offset = row.zone.offset(at: now)
+        let offset = zones[row.zone].zone.offset(at: now)
         return CampaignProgress(
             campaign: book.campaigns[index], delivered: account.delivered, reserved: reservations[index].all + account.others,
             due: row.pace.due(at: now, offset: offset), dueToday: row.pace.dueToday(at: now, offset: offset),
@@ -263,12 +257,12 @@ struct CampaignStanding {
     }
 
     private mutating func look(at index: Int, _ now: Int64) {
-        let campaign = book.campaigns[index]
+        let pace = rows[index].pace
         let offset = offset(of: rows[index].zone, at: now)
         var obstacle: CampaignObstacle?
-        if let starts = campaign.starts, now < starts { obstacle = .notStarted }
-        if let ends = campaign.ends, now >= ends { obstacle = .ended }
-        if obstacle == nil, !rows[index].pace.isOpen(at: now, offset: offset) { obstacle = .outsideHours }
+        if let starts = pace.starts, now < starts { obstacle = .notStarted }
+        if let ends = pace.ends, now >= ends { obstacle = .ended }
+        if obstacle == nil, !pace.isOpen(at: now, offset: offset) { obstacle = .outsideHours }
         if rows[index].goal == nil {
             current.room[index] = .max
         } else {
@@ -328,12 +322,10 @@ struct CampaignStanding {
         if reservations.expire(now) { wantsMore = true }
     }
 
-    private mutating func offset(of zone: CampaignZone, at now: Int64) -> Int64 {
+    private mutating func offset(of zone: Int, at now: Int64) -> Int64 {
         let quarter = now / 900_000
-        if let known = offsets[zone], known.quarter == quarter { return known.offset }
-        let offset = zone.offset(at: now)
-        offsets[zone] = (quarter, offset)
-        return offset
+        if zones[zone].quarter != quarter { (zones[zone].quarter, zones[zone].offset) = (quarter, zones[zone].zone.offset(at: now)) }
+        return zones[zone].offset
     }
 
     // MARK: Giving
@@ -400,19 +392,5 @@ struct CampaignStanding {
             current.room[index] = 0
             current.obstacles[index] = reached.rawValue
         }
-    }
-}
-
-extension Campaign.Goal {
-    /// Whether it is reached by so many, in all or today.
-    fileprivate func obstacle(_ delivered: Int64, _ today: Int64) -> CampaignObstacle? {
-        if let total, delivered >= Int64(total) { return .goalReached }
-        if let daily, today >= Int64(daily) { return .dailyGoalReached }
-        return nil
-    }
-
-    /// What there still is to deliver, in all and today.
-    fileprivate func left(of delivered: Delivered) -> Int64 {
-        min(total.map { Int64($0) - delivered.total } ?? .max, daily.map { Int64($0) - delivered.today } ?? .max)
     }
 }
