@@ -69,7 +69,7 @@ package final class CampaignDelivery: Sendable {
             guard isNew, let claim = claim(given, page, exposures), let ledger, try !ledger.claim(claim) else { return given }
             // Another process gave the viewer something in between.
             takeBack(given.compactMap(\.self), page)
-            state.withLock { $0.memory.forget(Self.key(of: page)) }
+            state.withLock { $0.memory.forget(Self.place(of: page, book.holding(page.facts))) }
         }
         return page.places.map { _ in nil }
     }
@@ -78,6 +78,11 @@ package final class CampaignDelivery: Sendable {
         CampaignDecision.seed(
             page.facts.viewer, UInt64(page.identity), UInt64(bitPattern: page.facts.moment), UInt64(page.places.count),
             page.places.first?.layout == .table ? 1 : 0)
+    }
+
+    /// Where a page is remembered: who is another one by what campaigns ask gets another page.
+    private static func place(of page: Page, _ holding: ContiguousArray<UInt64>) -> UInt64 {
+        holding.reduce(key(of: page)) { CampaignDecision.mix($0 ^ $1) }
     }
 
     /// What is to be noted for the others.
@@ -94,6 +99,7 @@ package final class CampaignDelivery: Sendable {
     /// - Returns: whether anything was given, or it is a page of before.
     private func give(_ page: Page, of book: CampaignBook, _ exposures: Exposures) -> (given: [Given?], isNew: Bool) {
         let (holding, key) = (book.holding(page.facts), Self.key(of: page))
+        let place = Self.place(of: page, holding)
         return state.withLock { state in
             guard var standing = state.standing, standing.book === book else { return (page.places.map { _ in nil }, false) }
             // It is written back below: nothing else refers to it meanwhile.
@@ -101,8 +107,10 @@ package final class CampaignDelivery: Sendable {
             defer { state.standing = standing }
             standing.advance(to: page.now)
             // Where something of it has gone or ended meanwhile, all places are given anew.
-            if page.banned.isEmpty, let kept = state.memory[key], kept.count == page.places.count,
-                kept.allSatisfy({ $0.map { Self.stands($0, standing, page.now) } ?? true })
+            if page.banned.isEmpty, let kept = state.memory[place], kept.count == page.places.count,
+                zip(kept, page.places).allSatisfy({ given, place in
+                    given.map { Self.stands($0, at: place, standing, page.now) } ?? true
+                })
             {
                 return (kept, false)
             }
@@ -127,7 +135,8 @@ package final class CampaignDelivery: Sendable {
                     state.pending.add(one.campaign, to: viewer, now: page.now, lifetime: lifetime)
                 }
             }
-            state.memory.keep(given, as: key, now: page.now, lifetime: lifetime)
+            // Where nobody had a place, whoever comes meanwhile may have it.
+            if given.contains(where: { $0 != nil }) { state.memory.keep(given, as: place, now: page.now, lifetime: lifetime) }
             return (given, true)
         }
     }
@@ -320,9 +329,12 @@ package final class CampaignDelivery: Sendable {
             seen: try ledger.exposures(of: viewer, since: page.now - Int64(book.memory) * 1_000), elsewhere: elsewhere)
     }
 
-    private static func stands(_ given: Given, _ standing: CampaignStanding, _ now: Int64) -> Bool {
+    /// Whether a place may still show what it was given to.
+    private static func stands(_ given: Given, at place: CampaignPlace, _ standing: CampaignStanding, _ now: Int64) -> Bool {
         guard let index = standing.book.index(of: given.campaign), standing.book.number(of: given.creative) != nil else { return false }
-        return standing.book.campaigns[index].isRunning(at: now)
+        let obstacle = CampaignObstacle(rawValue: standing.current.obstacles[index])
+        guard obstacle != .goalReached, obstacle != .dailyGoalReached else { return false }
+        return standing.book.obstacle(of: index, at: place) == nil && standing.book.campaigns[index].isRunning(at: now)
     }
 
     /// What the viewer's caps leave of those campaigns that the viewer has seen or been given.

@@ -69,6 +69,8 @@ package final class Campaigns: Sendable {
     /// The same for whoever has no snapshot.
     package func book(of store: any FeedStore) async throws -> CampaignBook? {
         let version = store.version
+        // Nothing is read where nothing has changed.
+        if let book = known.withLock({ $0.version == version ? $0.book : nil }) { return book.isEmpty ? nil : book }
         return try await store.read(for: .request) { [self] in try book(at: version, in: $0, of: store) }
     }
 

@@ -61,7 +61,7 @@ extension ActionPerformer {
     private func link(_ token: CellToken, _ viewModel: CellViewModel, for client: ClientTrace, now: Int64) -> KnownLink {
         var client = client
         client.showing = token.showing
-        if client.counting.countsSeenClicksAlone { client.token = tokens.impression(besides: token) }
+        if client.counting.countsSeenClicksAlone || token.showing?.campaign != nil { client.token = tokens.impression(besides: token) }
         if client.verdict == .counted, tokens.isExpired(token, now: now) { client.verdict = .expired }
         return KnownLink(token: token, viewModel: viewModel, client: client, now: now)
     }

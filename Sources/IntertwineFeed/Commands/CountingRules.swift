@@ -81,9 +81,10 @@ public struct CountingRules: Sendable, Hashable {
         if event.kind == .click, countsSeenClicksAlone {
             event.requirement = once(LedgerEvent.Kind.impression, token ?? "", event, identities)
         }
+        let isPaid = event.kind == .click && event.showing?.campaign != nil
         event.deduplication =
-            isReported && token != nil
-            ? once(event.kind, what, event, identities)
+            (isReported || isPaid) && token != nil
+            ? once(event.kind, token ?? what, event, identities)
             : identities.again(Self.key(event.kind.rawValue, what), window: window, sinceYesterday: window > sinceMidnight)
         event.rates = identities.rates(event.kind.rawValue, limit: limit, window: rateWindow)
     }

@@ -57,10 +57,14 @@ public final class CellTokens: Sendable {
         return (asImpression ? impressions.sign(bytes) : "", asClick ? clicks.sign(bytes) : "")
     }
 
-    /// The token of the impression that a click or an impression with a token is about: the same whichever process gave the place.
+    /// The token of the impression that a click or an impression with a token is about. Of a place that was given to a campaign it is the same
+    /// whichever process gave it, and however many items the page has and in whichever layout: it was given once.
     func impression(besides token: CellToken) -> String {
         var token = token
-        token.showing?.place = nil
+        if var showing = token.showing, showing.campaign != nil {
+            (showing.place, showing.position, showing.layout) = (nil, 0, .collection)
+            token.showing = showing
+        }
         return impressions.sign(token.bytes)
     }
 

@@ -130,6 +130,32 @@ struct CampaignServiceTests {
         }
     }
 
+    @Test("a page with other items, in another layout, or a link that others follow, counts no place twice")
+    func countsPlaces() async throws {
+        let goals = [
+            Self.campaign("spring", 2, #","goal":{"total":5}"#), Self.campaign("clicks", 3, #","goal":{"unit":"clicks","total":5}"#),
+        ]
+        for (campaign, cell) in zip(goals, ["ad:2", "ad:3"]) {
+            try await TestService.run(items: Self.items(campaign)) { service in
+                var link = ""
+                for query in ["limit=4", "limit=8", "limit=4&layout=table", "limit=20"] {
+                    let shown = try #require(
+                        try Self.advertisement(try await service.client.get("/feed?\(query)", fields: ["X-Viewer-ID": "a"])))
+                    #expect(shown.cell == cell)
+                    link = shown.link
+                    _ = try await service.client.post(
+                        "/events", fields: ["User-Agent": "tests", "Content-Type": "application/json", "X-Viewer-ID": "a"],
+                        body: #"[{"type":"impression","cell":"\#(shown.cell)","token":"\#(shown.token)"}]"#)
+                }
+                for viewer in 0..<5 {
+                    _ = try await service.client.get(link, fields: ["User-Agent": "tests", "X-Viewer-ID": "v\(viewer)"])
+                }
+                let told = try await service.operators.get("/admin/campaigns").text
+                #expect(told.contains(#""delivered":1,"#), "\(told)")
+            }
+        }
+    }
+
     @Test("whoever writes a campaign names advertisements that are there, or come with it")
     func creatives() async throws {
         try await TestService.run(items: Self.items()) { service in
