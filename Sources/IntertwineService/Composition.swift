@@ -132,7 +132,7 @@ extension FeedService {
                 feeds: feeds, campaigns: campaigns, campaignFacts: facts, store: store, ledger: ledger, clients: clients, pages: pages,
                 shared: SharedPages(store: store, pages: pages, format: format, metrics: pageMetrics, pictures: pictures.ahead),
                 format: format, metrics: pageMetrics,
-                listed: FeedRoutes.listed(by: languages) { language in
+                listing: FeedListing(in: languages) { language in
                     feeds.listed(titles: declaredFeeds.titles, in: language, layouts: factories.layouts, links: links)
                 }, live: listeners,
                 capabilities: capabilities)

@@ -17,8 +17,7 @@ struct FeedRoutes: Sendable {
     let shared: SharedPages
     let format: PageFormat
     let metrics: PageMetrics
-    /// The answer of `GET /feeds` in a language.
-    let listed: @Sendable (FeedLanguage?) -> FinishedResponse
+    let listing: FeedListing
     let live: LiveFeeds
     let capabilities: CapabilityReader
 
@@ -99,38 +98,9 @@ struct FeedRoutes: Sendable {
             ) { try feeds.section($0[Self.section], of: $0[Self.name]) },
         ]
         return ways.flatMap(routes) + [
-            Route(.get, "/feeds", Self.listing) { ServerResponse(listed(capabilities.languages.language(of: $0.head))) },
+            listing.route,
             Route(.get, "/cells/{id}", Self.one) { try await cell($0) },
         ]
-    }
-
-    private static let listing = APIOperation(
-        "getFeeds", tag: "Feed", "What feeds there are",
-        "Each feed with its sections and the layouts that it has cells for, so that a client can offer them.",
-        parameters: [FeedParameters.acceptLanguage, FeedParameters.ifNoneMatch],
-        answers: Answer.negotiated + [
-            .json(
-                .ok, "The feeds, by name.", .feeds, [.pageCaching, .eTag, .vary, .contentEncoding, .contentLanguage],
-                example: """
-                    {"feeds": [{"name": "main", "path": "/feed", "href": "/feed", "title": null, "layouts": ["collection", "table"], \
-                    "sections": [{"name": "events", "title": "Events", "path": "/feeds/main/sections/events", \
-                    "href": "/feeds/main/sections/events"}]}]}
-                    """)
-        ])
-
-    /// The answers of `GET /feeds`, made once for each language.
-    static func listed(
-        by reader: LanguageReader, _ body: (FeedLanguage?) -> [UInt8]
-    ) -> @Sendable (FeedLanguage?) -> FinishedResponse {
-        func finished(_ language: FeedLanguage?) -> FinishedResponse {
-            var fields: HTTPFields = [:]
-            if !reader.fields.isEmpty { fields[.vary] = reader.fields.joined(separator: ", ") }
-            fields[.contentLanguage] = language?.tag
-            return Route.finished("/feeds", type: "application/json", body(language), fields: fields)
-        }
-        let plain = finished(nil)
-        let all = reader.languages.all.map(finished)
-        return { language in language.map { all[Int($0.number) - 1] } ?? plain }
     }
 
     private static let one = APIOperation(

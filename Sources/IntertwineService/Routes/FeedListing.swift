@@ -1,0 +1,44 @@
+internal import HTTPTypes
+internal import IntertwineFeed
+internal import IntertwineHTTPServer
+internal import IntertwineRouting
+
+/// `GET /feeds`: what feeds there are. Its answers are made once, one for each language.
+struct FeedListing: Sendable {
+    private let languages: LanguageReader
+    private let plain: FinishedResponse
+    /// By ``FeedLanguage/number``, from 1.
+    private let all: [FinishedResponse]
+
+    init(in languages: LanguageReader, _ body: (FeedLanguage?) -> [UInt8]) {
+        func finished(_ language: FeedLanguage?) -> FinishedResponse {
+            var fields: HTTPFields = [:]
+            if !languages.fields.isEmpty { fields[.vary] = languages.fields.joined(separator: ", ") }
+            fields[.contentLanguage] = language?.tag
+            return Route.finished("/feeds", type: "application/json", body(language), fields: fields)
+        }
+        self.languages = languages
+        plain = finished(nil)
+        all = languages.languages.all.map(finished)
+    }
+
+    private static let operation = APIOperation(
+        "getFeeds", tag: "Feed", "What feeds there are",
+        "Each feed with its sections and the layouts that it has cells for, so that a client can offer them.",
+        parameters: [FeedParameters.acceptLanguage, FeedParameters.ifNoneMatch],
+        answers: Answer.negotiated + [
+            .json(
+                .ok, "The feeds, by name.", .feeds, [.pageCaching, .eTag, .vary, .contentEncoding, .contentLanguage],
+                example: """
+                    {"feeds": [{"name": "main", "path": "/feed", "href": "/feed", "title": null, "layouts": ["collection", "table"], \
+                    "sections": [{"name": "events", "title": "Events", "path": "/feeds/main/sections/events", \
+                    "href": "/feeds/main/sections/events"}]}]}
+                    """)
+        ])
+
+    var route: Route {
+        Route(.get, "/feeds", Self.operation) { request in
+            ServerResponse(languages.language(of: request.head).map { all[Int($0.number) - 1] } ?? plain)
+        }
+    }
+}
