@@ -22,7 +22,7 @@ class Image:
                 for source in argument["sources"]:
                     mirror(os.path.join(self.tree, source), os.path.join(self.source, argument["target"]), source)
             elif "apt-get" not in argument:
-                command = argument.replace(" /out/", f" {shlex.quote(self.out)}/")
+                command = argument.replace(" /out/", f" {shlex.quote(self.out)}/").replace('"/out/', f'"{self.out}/')
                 subprocess.run(["/bin/sh", "-ec", command], cwd=self.source, check=True)
         assert os.path.isdir(self.out), "the build stage leaves nothing in /out"
 
