@@ -31,7 +31,7 @@ struct Import: AsyncParsableCommand {
 
     @Flag(
         help: """
-            Compute only where nobody else wants to, so that whoever reads from the store does not notice. It takes the longer, and so long \
+            Compute only where nobody else wants to, so that whoever reads from the store notices little. It takes the longer, and so long \
             other writes of items wait.
             """)
     var background = false
