@@ -45,6 +45,8 @@ install-test: install-build
 	@Config/install sqlite3 postgresql haproxy procps libvips-tools gcc libc6-dev python3-venv python3-selenium python3-yaml chromium chromium-driver prometheus nodejs node-typescript
 	@[ -x .build/python/bin/python3 ] || python3 -m venv .build/python
 	@.build/python/bin/python3 -c 'import prometheus_client' 2>/dev/null || .build/python/bin/pip install --quiet prometheus_client
+	@# A bucket, and what signatures it wants.
+	@.build/python/bin/python3 -c 'import moto.moto_server.werkzeug_app' 2>/dev/null || .build/python/bin/pip install --quiet 'moto[s3]==5.2.5' flask flask-cors
 	@# For the axe-core within it.
 	@ls .build/python/lib/python3*/site-packages/axe_playwright_python/axe.min.js >/dev/null 2>&1 || .build/python/bin/pip install --quiet --no-deps axe-playwright-python
 

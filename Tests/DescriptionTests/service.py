@@ -14,7 +14,7 @@ ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.sta
 
 
 class Service:
-    def __init__(self, items, settings=(), preload=None, kinds=None):
+    def __init__(self, items, settings=(), preload=None, kinds=None, environment=None):
         self._folder = tempfile.TemporaryDirectory()
         folder = Path(self._folder.name)
         (folder / "empty.yaml").write_text("")
@@ -28,9 +28,9 @@ class Service:
         fixed = {"server.host": "127.0.0.1", "server.port": self.port, "admin.port": self.admin_port, "signing.key": KEY, "ads.rotation": "listed"}
         flags = [f"{key}={value}" for key, value in {**fixed, **dict(settings)}.items()]
         arguments = [part for flag in flags for part in ("--set", flag)]
-        environment = {**ENVIRONMENT, "LD_PRELOAD": preload} if preload else ENVIRONMENT
-        self._process = subprocess.Popen(
-            [binary, "serve", *self.store, *arguments], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        variables = {**ENVIRONMENT, **({"LD_PRELOAD": preload} if preload else {}), **(environment or {})}
+        with open(folder / "log", "wb") as log:
+            self._process = subprocess.Popen([binary, "serve", *self.store, *arguments], env=variables, stdout=log, stderr=log)
         self.base = f"http://127.0.0.1:{self.port}"
 
     def __enter__(self):
@@ -49,6 +49,9 @@ class Service:
         self._process.terminate()
         self._process.wait(timeout=30)
         self._folder.cleanup()
+
+    def log(self):
+        return (Path(self._folder.name) / "log").read_text()
 
     def import_items(self, items):
         file = Path(self._folder.name) / "items.ndjson"
