@@ -29,7 +29,7 @@ let viewerClient = [
 
 // The pictures of the sample feed.
 let samplePictures =
-    (0..<6).map { "ad-\($0).png" } + (0..<12).map { "avatar-\($0).png" } + (0..<6).map { "background-\($0).png" }
+    (0..<6).map { "ad-\($0).png" } + (0..<12).map { "avatar-\($0).png" } + (0..<6).map { "background-\($0).png" } + ["bakery.png"]
 
 let package = Package(
     name: "intertwine",
@@ -227,8 +227,10 @@ let package = Package(
             ]),
         // What lies in files, into the binary.
         .target(
-            name: "IntertwineSample", path: "Config/sample", exclude: ["feed.json", "make-feed", "make-pictures"],
-            sources: ["SamplePictures.swift"], resources: samplePictures.map { .embedInCode("pictures/" + $0) }),
+            name: "IntertwineSample", path: "Config/sample", exclude: ["feed.json", "make-feed", "make-media", "make-pictures"],
+            sources: ["SampleMedia.swift", "SamplePictures.swift"],
+            resources: samplePictures.map { .embedInCode("pictures/" + $0) }
+                + ["bakery.mp4", "library.mp3"].map { .embedInCode("media/" + $0) }),
 
         // C
         .target(name: "CIntertwineLinux"),

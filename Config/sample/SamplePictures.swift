@@ -30,6 +30,7 @@ public enum SamplePictures {
         ("avatar-9", PackageResources.avatar_9_png),
         ("avatar-10", PackageResources.avatar_10_png),
         ("avatar-11", PackageResources.avatar_11_png),
+        ("bakery", PackageResources.bakery_png),
         ("background-0", PackageResources.background_0_png),
         ("background-1", PackageResources.background_1_png),
         ("background-2", PackageResources.background_2_png),

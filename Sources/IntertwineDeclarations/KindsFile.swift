@@ -8,20 +8,16 @@ package struct KindsFile {
     package let languages: FeedLanguages
     /// What people are told that slots do, whatever the kind of cell.
     package let labels: [CommandKey: LocalizedText]
+    /// What stands for an advertisement's picture where the item has no text of its own; nil where the file does not say.
+    package let advertisementAlternative: LocalizedText?
     /// Kinds that the file tries to declare.
     package private(set) var broken: Set<String> = []
 
     /// Declares nothing.
-    package static var none: KindsFile { KindsFile(declared: [], feeds: DeclaredFeeds(), languages: .none, labels: [:]) }
+    package static var none: KindsFile { KindsFile() }
 
-    private init(
-        declared: [(kind: DeclaredKind, place: YAMLPlace)], feeds: DeclaredFeeds, languages: FeedLanguages,
-        labels: [CommandKey: LocalizedText]
-    ) {
-        self.labels = labels
-        self.declared = declared
-        self.feeds = feeds
-        self.languages = languages
+    private init() {
+        (declared, feeds, languages, labels, advertisementAlternative) = ([], DeclaredFeeds(), .none, [:], nil)
     }
 
     /// - Parameters:
@@ -41,7 +37,7 @@ package struct KindsFile {
     package init(_ root: YAMLPlace, policy: FailurePolicy, besides known: ItemKinds, faults: inout FaultCollector) {
         let members =
             faults.collect { () throws(ConfigurationError) in
-                try root.members(of: "the file", among: ["languages", "labels", "kinds", "sections", "feeds"])
+                try root.members(of: "the file", among: ["languages", "labels", "alt", "kinds", "sections", "feeds"])
             } ?? [:]
         let languages = members["languages"].flatMap { place in
             faults.collect { () throws(ConfigurationError) in try place.languages() }
@@ -52,6 +48,12 @@ package struct KindsFile {
             members["labels"].flatMap { place in
                 faults.collect { () throws(ConfigurationError) in try place.labels(in: declaredLanguages) }
             } ?? [:]
+        advertisementAlternative = members["alt"].flatMap { place in
+            faults.collect { () throws(ConfigurationError) in
+                let texts = try place.members(of: "alt", among: ["advertisement"])
+                return try texts["advertisement"]?.localizedText("a text for people", in: declaredLanguages)
+            } ?? nil
+        }
         let reader = KindReader(policy: policy, languages: self.languages, labels: labels)
         let places = members["kinds"].flatMap { kinds in
             faults.collect { () throws(ConfigurationError) in try kinds.members("each kind's name with its declaration") }

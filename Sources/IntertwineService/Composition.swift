@@ -89,7 +89,7 @@ extension FeedService {
             let factories = try configuration.cellFactories(extensions, commands: registry, kinds: kindsFile)
             let links = Links(
                 base: configuration.server.publicURL.isEmpty ? nil : configuration.server.publicURL, image: pictures.links.link,
-                known: pictures.known)
+                media: SampleMediaRoutes.href, known: pictures.known)
             let tokens = CellTokens(keys: keys, lifetime: configuration.events.tokenLifetime.milliseconds)
             let cells = FinishedCells(capacity: configuration.feed.cells.bytes, counters: cellCounters)
             let sources = declaredFeeds.sources(lanes: lanes, settings: configuration.feed).merging(extensions.dataSources) {
@@ -151,7 +151,7 @@ extension FeedService {
             let description = APIDescription(
                 of: api, kinds: kinds, viewerHeader: configuration.events.viewerHeader, publicURL: configuration.server.publicURL)
             let viewer = configuration.viewer.isServed ? ViewerRoutes(viewerHeader: configuration.events.viewerHeader).routes : []
-            let routes = api + description.routes + viewer + extensions.routes.map(\.route)
+            let routes = api + description.routes + viewer + SampleMediaRoutes().routes + extensions.routes.map(\.route)
             let finishedPages = feed.finished(viewerField: configuration.events.viewerHeader, clock: clock)
             let deferredPages = feed.deferred()
             let table = RouteTable(routes) { head in

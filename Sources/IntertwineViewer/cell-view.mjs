@@ -146,7 +146,8 @@ export class CellView {
     const perform = (slot) => this.actions.perform(slot, entry).catch(() => {});
     // The type stands beside the media as a text of its own.
     const type = this.cell.actions.configuration.bindings.mediaType?.text ?? (/Audio/.test(this.identifier) ? "audio/" : undefined);
-    const player = mediaPlayer({ type, ...binding }, { entry, title: this.#label.textContent || "Advertisement", perform });
+    const fail = () => outlet.replaceChildren(element("p.media-failed", { role: "status" }, "This cannot be played."));
+    const player = mediaPlayer({ type, ...binding }, { entry, title: this.#label.textContent || "Advertisement", perform, fail });
     if (player !== null) outlet.replaceChildren(player);
   }
 

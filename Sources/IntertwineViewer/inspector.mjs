@@ -106,11 +106,43 @@ export class Inspector {
 /** The operators' page that explains a cell, once somebody wants to know. It is of their origin, and asks there for what it may be told. */
 function explained(href, name) {
   const details = element("details.why", {}, element("summary", {}, "Why is it here?"));
-  details.addEventListener("toggle", () => {
+  const { origin } = new URL(href);
+  const show = () => {
     const sandbox = "allow-scripts allow-same-origin allow-forms";
-    details.append(element("iframe", { src: href, title: `Why ${name} is here`, sandbox, referrerpolicy: "no-referrer" }));
-  }, { once: true });
+    return element("iframe", { src: href, title: `Why ${name} is here`, sandbox, referrerpolicy: "no-referrer" });
+  };
+  details.addEventListener("toggle", () => details.append(trusted() === origin ? show() : question(origin, show)), { once: true });
   return details;
+}
+
+/** A link can name anybody's server, and its page may ask for the operators' token: whose it is stands there before it is shown. */
+function question(origin, show) {
+  const go = element("button.round", { type: "button" }, "Ask there");
+  const asked = element("div.why-where", {}, element("p", {}, `Operators ask at ${origin}. Is that your service?`), go);
+  go.addEventListener("click", () => {
+    trust(origin);
+    asked.replaceWith(show());
+  });
+  return asked;
+}
+
+const trustKey = "intertwine.operators";
+
+/** The origin that this tab was allowed to ask, or null; where nothing can be kept, it is asked each time. */
+function trusted() {
+  try {
+    return sessionStorage.getItem(trustKey);
+  } catch {
+    return null;
+  }
+}
+
+function trust(origin) {
+  try {
+    sessionStorage.setItem(trustKey, origin);
+  } catch {
+    // It is asked again.
+  }
 }
 
 function summary({ slot, method, status, state, took }) {

@@ -7,8 +7,11 @@ const quartiles = { firstQuartile: 0.25, midpoint: 0.5, thirdQuartile: 0.75 };
 /** What has been told of each entry. */
 const told = new WeakMap();
 
-/** The player of a binding, or null where it leads nowhere. `perform(slot)` performs one of the cell's; `title` is what it is called. */
-export function mediaPlayer({ media, type }, { entry, title, perform }) {
+/**
+ * The player of a binding, or null where it leads nowhere. `perform(slot)` performs one of the cell's; `title` is what it is called; `fail` is
+ * called where nothing can be played.
+ */
+export function mediaPlayer({ media, type }, { entry, title, perform, fail }) {
   const src = resolve(media);
   if (src === null) return null;
   const tag = typeof type === "string" && type.startsWith("audio/") ? "audio" : "video";
@@ -20,6 +23,7 @@ export function mediaPlayer({ media, type }, { entry, title, perform }) {
     slots.add(slot);
     perform(slot);
   };
+  player.addEventListener("error", fail);
   player.addEventListener("playing", () => tell("start"));
   player.addEventListener("timeupdate", () => {
     const share = played(player) / player.duration;

@@ -225,6 +225,28 @@ def it_plays_advertisements_and_tells_how_far_somebody_came(browser, relay, serv
     assert sorted(told) == sorted(slots), told
 
 
+def it_plays_the_samples_video_and_says_what_cannot_be_played(browser, relay, service):
+    if service.origin is None:
+        return
+
+    def alter(page):
+        for name, media in (("ad:film", "/sample/bakery.mp4"), ("ad:gone", "http://pictures.sample.invalid/gone.mp4")):
+            bound = {"type": "bind", "bindings": {"media": {"media": media}, "mediaType": {"text": "video/mp4"}}}
+            page["items"].insert(0, {"id": name, "identifier": "AdvertisementVideoCollectionViewCell", "size": {"width": 320, "height": 180},
+                                     "actions": {"configuration": bound}})
+
+    relay.alter_feed(alter)
+    browser.open(relay.url, cells=20)
+    player = browser.wait(lambda: browser.find('[data-id="ad:film"] video'), "the player")
+    browser.press(Keys.TAB)
+    shown = browser.driver.execute_async_script(
+        "const [player, done] = arguments; player.addEventListener('timeupdate', () => player.currentTime > 0.2 && done(player.videoWidth));"
+        "player.addEventListener('error', () => done('error')); player.muted = true; player.play().catch((error) => done(String(error)))", player)
+    assert shown == 320, shown
+    browser.script("document.querySelector('[data-id=\"ad:gone\"] video').play().catch(() => {})")
+    browser.wait(lambda: browser.find('[data-id="ad:gone"] .media-failed'), "the word that it cannot be played")
+
+
 def it_leads_operators_to_why_a_cell_is_here(browser, relay, service):
     if service.origin is None:
         return
@@ -234,6 +256,11 @@ def it_leads_operators_to_why_a_cell_is_here(browser, relay, service):
         tool = browser.find(f"[data-id='{name}'] [data-tool=inspect]")
         browser.script("arguments[0].click()", tool)
         browser.click("#inspector .why summary")
+        if name != ad:
+            # Whoever asks the first time is told whom.
+            where = browser.wait(lambda: browser.find("#inspector .why-where"), "the question where to ask")
+            assert service.admin_url.rstrip("/") in where.text and browser.find("#inspector iframe") is None, where.text
+            browser.click("#inspector .why-where button")
         browser.driver.switch_to.frame(browser.wait(lambda: browser.find("#inspector iframe"), "the explanation"))
         browser.wait(lambda: expected in browser.text("#explanation"), f"why {name} is here")
         assert browser.text("h1") == f"Why is {name} here?", browser.text("h1")

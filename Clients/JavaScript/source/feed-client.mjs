@@ -75,6 +75,8 @@ export class FeedClient {
     const headers = { Accept: "application/json", ...options.headers, ...(known ? { "If-None-Match": known.tag } : {}) };
     const { status, value, tag, language } = await this.send(href, { ...options, headers });
     this.#known.delete(url);
+    // Whatever else succeeds, such as a redirect, is not what was asked for.
+    if (status !== 200 && !(status === 304 && known)) throw new Refusal({ status, title: `The server answered ${status}`, value });
     const answered = status === 304 && known ? known : { value, tag, language };
     if (answered.tag && this.remembered > 0) {
       this.#known.set(url, answered);

@@ -23,14 +23,20 @@ public final class Links: Sendable {
 
     private let base: String
     private let imageHref: ImageHref
+    private let mediaHref: @Sendable (_ source: String) -> String
     /// What is known of pictures; nil where nothing ever is.
     let known: (any PictureMemory)?
 
     /// - Parameters:
     ///   - base: the public base URL, such as `https://feed.example.com`; nil for relative references. A slash at its end is dropped.
     ///   - image: nil where pictures are loaded from their source.
+    ///   - media: what is played from elsewhere than its source says; without, everything is played from its source.
     ///   - known: what is known of pictures; nil where nothing ever is.
-    public init(base: String? = nil, image: ImageHref? = nil, known: (any PictureMemory)? = nil) {
+    public init(
+        base: String? = nil, image: ImageHref? = nil, media: @escaping @Sendable (_ source: String) -> String = { $0 },
+        known: (any PictureMemory)? = nil
+    ) {
+        mediaHref = media
         self.known = known
         var base = base ?? ""
         while base.hasSuffix("/") { base.removeLast() }
@@ -41,6 +47,9 @@ public final class Links: Sendable {
     /// The href of a picture as it is. What the minting gives is taken as it is where it is absolute, and put below the base where it begins
     /// with a slash.
     public func image(_ source: String, now: Int64) -> String { below(imageHref(source, nil, now).href) }
+
+    /// The href of what is played.
+    public func media(_ source: String) -> String { below(mediaHref(source)) }
 
     /// A picture for a part of a cell.
     ///

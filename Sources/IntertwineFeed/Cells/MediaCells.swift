@@ -59,10 +59,13 @@ struct MediaAdvertisementCellFactory: CellViewModelFactory {
     let identifier: String
     private let size: SizeRule
     private let plan: CommandPlan
+    private let alternative: LocalizedText
 
-    /// - Parameter plan: what the cell's slots do, besides configuration.
-    init(_ cell: MediaCell, plan: CommandPlan, layout: CellLayout) {
-        self.plan = plan
+    /// - Parameters:
+    ///   - plan: what the cell's slots do, besides configuration.
+    ///   - alternative: stands for the poster where the item has no text of its own.
+    init(_ cell: MediaCell, plan: CommandPlan, layout: CellLayout, alternative: LocalizedText) {
+        (self.plan, self.alternative) = (plan, alternative)
         let (width, height) = (Double(max(1, cell.width)), Double(max(1, cell.height)))
         switch layout {
         case .collection:
@@ -77,12 +80,12 @@ struct MediaAdvertisementCellFactory: CellViewModelFactory {
 
     func makeViewModel(for item: FeedItem, cell id: String, in context: CellContext) throws -> CellViewModel {
         let advertisement = try Advertisement(item: item)
-        var bindings = [Binding("media", .custom(type: "media", .text(advertisement.contentURL)))]
+        var bindings = [Binding("media", .custom(type: "media", .text(context.links.media(advertisement.contentURL))))]
         if let poster = advertisement.posterURL {
             var shape = PictureRule.cell.shape(in: size.size(width: context.width), .fit)
             shape.part = "poster"
             var picture = context.links.picture(poster, shape, scale: context.scale, now: context.now)
-            picture.alternative = advertisement.alternative ?? "Advertisement"
+            picture.alternative = advertisement.alternative ?? alternative[context.language]
             bindings.append(Binding("poster", .image(picture)))
         }
         if let type = advertisement.mediaType { bindings.append(Binding("mediaType", .text(type))) }

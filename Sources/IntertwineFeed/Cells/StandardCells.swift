@@ -29,6 +29,9 @@ package struct CellConfiguration: Sendable {
     /// What people are told that slots do, of users and of advertisements alike.
     package var labels: [CommandKey: LocalizedText] = [:]
 
+    /// What stands for an advertisement's picture where the item has no text of its own.
+    package var advertisementAlternative = LocalizedText("Advertisement")
+
     /// Whether requests can have a viewer at all. Without, commands that act for one are refused at the start.
     package var hasViewers: Bool
 
@@ -82,11 +85,13 @@ extension CellFactories {
                     layout: layout)
             }
             try factories.register(
-                AdvertisementCellFactory(plan: advertisements, layout: layout), for: picture, prefix: "ad", lane: .advertisements,
-                layout: layout)
+                AdvertisementCellFactory(
+                    plan: advertisements, layout: layout, alternative: configuration.advertisementAlternative),
+                for: picture, prefix: "ad", lane: .advertisements, layout: layout)
             for (variant, cell, plan) in media {
                 try factories.register(
-                    MediaAdvertisementCellFactory(cell, plan: plan, layout: layout),
+                    MediaAdvertisementCellFactory(
+                        cell, plan: plan, layout: layout, alternative: configuration.advertisementAlternative),
                     for: ItemForm(kind: "advertisement", variant: variant.rawValue), prefix: "ad", lane: .advertisements, layout: layout)
             }
             try factories.register(
@@ -155,10 +160,14 @@ package struct CircularUserCellFactory: CellViewModelFactory {
 /// Shows an image advertisement, which links to its stored clickthrough URL.
 package struct AdvertisementCellFactory: CellViewModelFactory {
     private let cell: StandardCell
+    private let alternative: LocalizedText
     package var identifier: String { cell.identifier }
 
-    /// - Parameter plan: what the cell's slots do, besides configuration.
-    package init(plan: CommandPlan, layout: CellLayout = .collection) {
+    /// - Parameters:
+    ///   - plan: what the cell's slots do, besides configuration.
+    ///   - alternative: stands for the picture where the item has no text of its own.
+    package init(plan: CommandPlan, layout: CellLayout = .collection, alternative: LocalizedText = LocalizedText("Advertisement")) {
+        self.alternative = alternative
         cell = StandardCell(
             layout, plan: plan, collection: "AdvertisementCollectionViewCell",
             SizeRule(CellSize(width: 220, height: 220), fraction: 0.6, aspectRatio: 1, minimum: 110, maximum: 440),
@@ -174,7 +183,7 @@ package struct AdvertisementCellFactory: CellViewModelFactory {
                     .image(
                         cell.picture(
                             advertisement.contentURL, .cell, .fit, part: "content", in: context,
-                            told: advertisement.alternative ?? "Advertisement")
+                            told: advertisement.alternative ?? alternative[context.language])
                     ))
             ],
             subject: CommandSubject(cell: id, item: item, destination: advertisement.clickthroughURL, context: context))

@@ -230,6 +230,7 @@ extension ServiceConfiguration {
     ) throws(ConfigurationError) -> CellFactories {
         var cells = cells
         cells.labels = file.labels
+        if let alternative = file.advertisementAlternative { cells.advertisementAlternative = alternative }
         var factories = try Self.factories(cells, commands: registry)
         do { try extensions.registerCells(&factories, registry) } catch {
             throw error as? ConfigurationError ?? ConfigurationError("\(error)")

@@ -31,13 +31,14 @@ struct APIDescriptionTests {
         return try #require((components["schemas"] as? [String: Any])?[name] as? [String: Any])
     }
 
-    @Test("every route is described but those of the pages, which are clients of the API and no part of it")
+    @Test("every route is described but those of the pages, clients of the API, and the sample's files")
     func routes() async throws {
         let service = try await Self.service()
         let routes = service.publicRoutes + service.operatorRoutes
         #expect(
             routes.filter { $0.operation == nil }.map(\.pattern) == [
-                "/", "/viewer/{file}", "/viewer/client/{file}", "/reports", "/reports/reports.css", "/reports/reports.mjs",
+                "/", "/viewer/{file}", "/viewer/client/{file}", "/sample/{file}", "/reports", "/reports/reports.css",
+                "/reports/reports.mjs",
                 "/reports/chart.mjs", "/explain", "/explain/explain.mjs",
             ])
         for listener in [service.publicRoutes, service.operatorRoutes] {

@@ -10,6 +10,7 @@ struct LanguageAnswerTests {
     private static let kinds = """
         languages: [en, de, pt-BR]
         labels: {dismissal: {en: Hide, de: Ausblenden}, like: Like}
+        alt: {advertisement: {en: An advertisement, de: Anzeige}}
         kinds:
           story:
             fields:
@@ -121,6 +122,7 @@ struct LanguageAnswerTests {
             #expect(german.contains(#""href":"/cells/user:1/selection"}"#))
             let english = try service.get("/feed", fields: ["X-Viewer-ID: ann"]).text
             #expect(english.contains(#""label":"Hide"}"#) && english.contains(#""label":"Share"}"#))
+            #expect(german.contains(#""alt":"Anzeige""#) && english.contains(#""alt":"An advertisement""#))
         }
     }
 

@@ -48,8 +48,8 @@ public struct FeedClient: Sendable {
 
     /// The page at an href: of `href(feed:)`, or `next` or `previous` of another page.
     public func page(_ href: String) async throws -> FeedPage {
-        let value = try await get(href).value
-        guard let page = FeedPage(value) else { throw FeedClientError.unreadable(reason: "no page") }
+        let answer = try await get(href)
+        guard let page = FeedPage(answer.value, language: answer.language) else { throw FeedClientError.unreadable(reason: "no page") }
         return page
     }
 
@@ -63,6 +63,12 @@ public struct FeedClient: Sendable {
         return try await self.page(href)
     }
 
+    /// The feeds that there are, in the order of their names.
+    public func feeds() async throws -> [FeedSummary] {
+        guard let feeds = try await get("/feeds").value["feeds"]?.array else { throw FeedClientError.unreadable(reason: "no feeds") }
+        return feeds.compactMap(FeedSummary.init)
+    }
+
     /// One cell by its id, as for a link from elsewhere.
     public func cell(_ id: String) async throws -> FeedCell {
         guard let cell = FeedCell(try await get("/cells/\(Self.escaped(id))").value) else {
@@ -72,17 +78,18 @@ public struct FeedClient: Sendable {
     }
 
     /// Reads JSON; with `If-None-Match` where an answer of that href is remembered. `isFresh` is false where it still holds.
-    func get(_ href: String) async throws -> (value: JSONValue, isFresh: Bool) {
+    func get(_ href: String) async throws -> (value: JSONValue, language: String?, isFresh: Bool) {
         var request = try request("GET", href)
         request.setValue("application/json", forHTTPHeaderField: "Accept")
         let key = [viewer ?? "", capabilities ?? "", languages.joined(separator: ","), href].joined(separator: "\n")
         let known = memory.answer(for: key)
         if let known { request.setValue(known.tag, forHTTPHeaderField: "If-None-Match") }
         let (answer, value) = try await exchange(request, isRepeatable: true)
-        if answer.status == 304, let known { return (known.value, false) }
+        if answer.status == 304, let known { return (known.value, known.language, false) }
         guard answer.status == 200, let value else { throw FeedClientError.refused(Problem(answer)) }
-        if let tag = answer.fields["etag"] { memory.keep(value, tag: tag, bytes: answer.body.count, for: key) }
-        return (value, true)
+        let language = answer.fields["content-language"]
+        if let tag = answer.fields["etag"] { memory.keep(value, tag: tag, language: language, bytes: answer.body.count, for: key) }
+        return (value, language, true)
     }
 
     /// Reads by a POST, for questions that do not fit a URL: it changes nothing, and may be asked again.

@@ -17,7 +17,7 @@ import Testing
             registry.register(identifier, make: { identifier }, bind: { _, _ in })
         }
         registry.registerFallback(make: { "" }, bind: { _, _ in })
-        let page = try #require(entry.given["page"].flatMap(FeedPage.init))
+        let page = try #require(entry.given["page"].flatMap { FeedPage($0) })
         var section: JSONValue = .null
         let cells = page.cells.map { cell -> JSONValue in
             if cell.isSectionHeader { section = .text(String(cell.id.dropFirst("section:".count))) }

@@ -25,6 +25,25 @@ struct ModelTests {
         #expect(page.cells.map(\.id) == first.cells.map(\.id))
     }
 
+    @Test func tellsWhatFeedsThereAreAndTheLanguageOfAPage() async throws {
+        let server = try await RealServer(
+            items: Self.items(3),
+            kinds: """
+                languages: [en, de]
+                sections: {people: {title: {en: People, de: Leute}, kinds: [user]}}
+                feeds: {main: {title: Home, sections: [people]}}
+                """)
+        var client = FeedClient(base: server.base)
+        client.languages = ["de"]
+        let feed = try #require(try await client.feeds().first)
+        #expect((feed.name, feed.title, feed.href) == ("main", "Home", "/feed"))
+        #expect(feed.layouts == ["collection", "table"])
+        #expect(feed.sections == [.init(name: "people", title: "Leute", href: "/feeds/main/sections/people")])
+        for _ in 0..<2 { #expect(try await client.page(feed.href).language == "de", "the second time nothing is sent again") }
+        client.languages = ["en"]
+        #expect(try await client.page(feed.href).language == "en")
+    }
+
     @Test func performsDismissesAndTakesBack() async throws {
         let server = try await RealServer(items: Self.items(10))
         let client = FeedClient(base: server.base, viewer: "me")

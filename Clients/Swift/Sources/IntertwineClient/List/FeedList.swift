@@ -103,7 +103,10 @@ public actor FeedList {
     }
 
     private func ask(about window: HeldPages.Window) async throws -> (value: JSONValue, isFresh: Bool) {
-        if window.since.joined().utf8.count <= Self.lineRoom { return try await client.get(changesHref(window)) }
+        if window.since.joined().utf8.count <= Self.lineRoom {
+            let answer = try await client.get(changesHref(window))
+            return (answer.value, answer.isFresh)
+        }
         let body: JSONValue = .object(["since": .array(window.since.map(JSONValue.text))])
         return (try await client.read(by: body, at: changesPath), true)
     }

@@ -10,19 +10,54 @@ public struct FeedPage: Sendable, Hashable {
     public let since: String?
     /// The sections it meets, in a feed that has sections.
     public let sections: [String]
+    /// Of its texts (RFC 5646), where the server says it: what a screen reader has to know.
+    public let language: String?
     /// All of `page`, what this package does not know included.
     public let members: [String: JSONValue]
 
     /// Nil where it is no page. What is no cell is left out, and such a page is not asked about any more, as its places are not those
     /// that the server counts.
-    public init?(_ value: JSONValue) {
+    public init?(_ value: JSONValue, language: String? = nil) {
         guard let items = value["items"]?.array, let page = value["page"]?.object else { return nil }
         cells = items.compactMap(FeedCell.init)
         next = page["next"]?.text
         previous = page["previous"]?.text
         since = cells.count == items.count ? page["since"]?.text : nil
         sections = page["sections"]?.array?.compactMap(\.text) ?? []
+        self.language = language
         members = page
+    }
+}
+
+/// One of the feeds that there are, so that an app can offer them.
+public struct FeedSummary: Sendable, Hashable {
+    public struct Section: Sendable, Hashable {
+        public let name: String
+        /// In the language that was asked for; nil where it has none.
+        public let title: String?
+        /// Of its first page.
+        public let href: String
+    }
+
+    public let name: String
+    public let title: String?
+    public let href: String
+    /// Those that it has cells for: `collection`, `table`.
+    public let layouts: [String]
+    public let sections: [Section]
+
+    /// Nil where it is no feed: it has a name and an href.
+    public init?(_ value: JSONValue) {
+        guard let name = value["name"]?.text, let href = value["href"]?.text else { return nil }
+        self.name = name
+        self.href = href
+        title = value["title"]?.text
+        layouts = value["layouts"]?.array?.compactMap(\.text) ?? []
+        sections =
+            value["sections"]?.array?.compactMap { section in
+                guard let name = section["name"]?.text, let href = section["href"]?.text else { return nil }
+                return Section(name: name, title: section["title"]?.text, href: href)
+            } ?? []
     }
 }
 

@@ -5,6 +5,7 @@ final class AnswerMemory: Sendable {
     struct Known: Sendable {
         let value: JSONValue
         let tag: String
+        let language: String?
         let bytes: Int
         var used: Int
     }
@@ -26,12 +27,12 @@ final class AnswerMemory: Sendable {
         }
     }
 
-    func keep(_ value: JSONValue, tag: String, bytes: Int, for key: String) {
+    func keep(_ value: JSONValue, tag: String, language: String?, bytes: Int, for key: String) {
         shelf.withLock { shelf in
             shelf.clock += 1
             if let old = shelf.answers.removeValue(forKey: key) { shelf.bytes -= old.bytes }
             guard bytes <= Self.mostBytes / 4 else { return }
-            shelf.answers[key] = Known(value: value, tag: tag, bytes: bytes, used: shelf.clock)
+            shelf.answers[key] = Known(value: value, tag: tag, language: language, bytes: bytes, used: shelf.clock)
             shelf.bytes += bytes
             while shelf.answers.count > Self.mostAnswers || shelf.bytes > Self.mostBytes {
                 guard let oldest = shelf.answers.min(by: { $0.value.used < $1.value.used }) else { return }

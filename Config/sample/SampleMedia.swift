@@ -1,0 +1,15 @@
+/// What the sample feed's video and sound ads play, in the binary as its pictures are.
+public enum SampleMedia {
+    /// A file that is played.
+    public struct File: Sendable {
+        public let name: String
+        public let mediaType: String
+        public let bytes: [UInt8]
+    }
+
+    /// Each stands in the sample at `SamplePictures.origin` under its name.
+    public static let files = [
+        File(name: "bakery.mp4", mediaType: "video/mp4", bytes: PackageResources.bakery_mp4),
+        File(name: "library.mp3", mediaType: "audio/mpeg", bytes: PackageResources.library_mp3),
+    ]
+}

@@ -1,0 +1,29 @@
+import IntertwineTesting
+import TestSupport
+import Testing
+
+@Suite("What the sample's ads play")
+struct SampleMediaTests {
+    private static let advertisements = """
+        {"klass":"advertisement","id":7,"contentUrl":"http://pictures.sample.invalid/bakery.mp4","clickthroughUrl":"https://e.com","type":"video"}
+        {"klass":"advertisement","id":8,"contentUrl":"https://elsewhere.com/bakery.mp4","clickthroughUrl":"https://e.com","type":"video"}
+
+        """
+
+    @Test("is in the binary, whole and in parts; what others play is where they say")
+    func played() async throws {
+        let settings = ["ads.per-page": "3", "ads.rotation": "listed"]
+        try await TestService.run(.socket, items: Self.advertisements + sampleItems(users: 3), settings: settings) { service in
+            try await offPool {
+                let page = try service.get("/feed").text
+                #expect(page.contains(#""media":"/sample/bakery.mp4""#) && page.contains(#""media":"https://elsewhere.com/bakery.mp4""#))
+                let whole = try service.get("/sample/bakery.mp4")
+                #expect(whole.status == 200 && whole["content-type"] == "video/mp4" && whole["accept-ranges"] == "bytes")
+                let part = try service.get("/sample/bakery.mp4", fields: ["Range: bytes=4-7"])
+                #expect(part.status == 206 && part.text == "ftyp")
+                #expect(try service.get("/sample/library.mp3")["content-type"] == "audio/mpeg")
+                #expect(try service.get("/sample/other.mp4").status == 404)
+            }
+        }
+    }
+}
