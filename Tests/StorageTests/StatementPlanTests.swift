@@ -31,7 +31,7 @@ enum StatementPlans {
     static var count: Int { seen.withLock { $0.count } }
 
     static func observe() {
-        SQLStatement.observer.withLock { $0 = { look($0, $1) } }
+        SQLStatement.observer.withLock { $0 = SQLStatement.Observer { look($0, $1) } }
     }
 
     private static func look(_ database: any SQLConnection, _ sql: String) {

@@ -11,13 +11,16 @@ struct SQLStatement {
 
     #if DEBUG
         /// Told of each statement where it is prepared, so that tests can look at all plans and none is forgotten.
-        static let observer = Mutex<(@Sendable (any SQLConnection, String) -> Void)?>(nil)
+        ///
+        /// In a structure: a bare function is wrapped once more each time that it is taken out of a mutex.
+        struct Observer: Sendable { let tell: @Sendable (any SQLConnection, String) -> Void }
+        static let observer = Mutex<Observer?>(nil)
     #endif
 
     /// Prepared once for each connection and text. All statements on our tables go through here, but for those that make them.
     init(_ database: some SQLConnection, _ sql: String) throws {
         #if DEBUG
-            if let observe = Self.observer.withLock({ $0 }) { observe(database, sql) }
+            if let observer = Self.observer.withLock({ $0 }) { observer.tell(database, sql) }
         #endif
         (pointer, keeper) = try database.prepared(sql)
     }
