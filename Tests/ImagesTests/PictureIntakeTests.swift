@@ -101,7 +101,9 @@ struct PictureIntakeTests {
 
     @Test("a 304 confirms ours; where it is about another one, the origin is asked once more, and plainly")
     func confirmed() throws {
-        guard case .confirmed(let image) = outcome(try head(304, ["ETag": "\"1\"", "Cache-Control": "max-age=900"]), [], stale: stale())
+        guard
+            case .confirmed(let image, isKept: true) = outcome(
+                try head(304, ["ETag": "\"1\"", "Cache-Control": "max-age=900"]), [], stale: stale())
         else {
             Issue.record("not confirmed")
             return

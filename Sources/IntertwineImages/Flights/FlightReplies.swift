@@ -147,14 +147,15 @@ struct FlightReplies {
     }
 
     /// The origin says that the picture still holds.
-    mutating func confirm(_ download: Download, _ image: CachedImage) {
+    /// - Parameter isKept: false where it does not want it stored any longer.
+    mutating func confirm(_ download: Download, _ image: CachedImage, isKept: Bool) {
         if !download.isPurged {
             store.forgetFailure(for: download.key)
-            store.keep(image)
+            if isKept { store.keep(image) } else { store.remove(download.source) }
         }
         var status = CacheStatus(.revalidated)
         status.forwardStatus = 304
-        settle(download, image, status)
+        settle(download, image, status, isKept: isKept)
     }
 
     /// It failed: a stale picture stands in where it may.
@@ -184,21 +185,23 @@ struct FlightReplies {
         download.spool.finish(.failed(failure))
     }
 
-    private mutating func settle(_ download: Download, _ image: CachedImage, _ status: CacheStatus) {
+    private mutating func settle(_ download: Download, _ image: CachedImage, _ status: CacheStatus, isKept: Bool = true) {
         _ = download.flight.reach(.stored)
         for (waiter, reply) in takeWaiting(download) {
             var status = status
             status.isCollapsed = waiter.isCollapsed
-            give(image, to: waiter.kinds, status, isInner: waiter.needsWhole, reply)
+            give(image, to: waiter.kinds, status, isInner: waiter.needsWhole, isKept: isKept, reply)
         }
     }
 
     /// The picture, to those who take its format.
     /// - Parameter isInner: whether the request was made here.
-    private mutating func give(_ image: CachedImage, to kinds: AcceptedKinds, _ status: CacheStatus, isInner: Bool, _ reply: Reply) {
+    private mutating func give(
+        _ image: CachedImage, to kinds: AcceptedKinds, _ status: CacheStatus, isInner: Bool, isKept: Bool = true, _ reply: Reply
+    ) {
         if !isInner { count(status.outcome) }
         guard kinds.permits(image.kind) else { return reply(ImageAnswer(ImageFailure(.notAcceptable), status)) }
-        reply(ImageAnswer(image, status, now: clock()))
+        reply(ImageAnswer(image, status, now: clock(), isKept: isKept))
     }
 
     private func missed(_ download: Download, _ head: PictureHead) -> CacheStatus {

@@ -333,7 +333,7 @@ struct FlightsState {
         guard let download = downloads[number] else { return }
         switch download.intake.end(failure) {
         case .refuted: launch(download, isAnotherAttempt: false)
-        case .confirmed(let image): confirm(download, image)
+        case .confirmed(let image, let isKept): confirm(download, image, isKept: isKept)
         case .whole(let head): complete(download, head)
         case .failed(let failure) where download.isWorthRetrying(failure, now: configuration.clock()):
             metrics.retries += 1
@@ -370,9 +370,9 @@ struct FlightsState {
         drop(download)
     }
 
-    private mutating func confirm(_ download: Download, _ image: CachedImage) {
+    private mutating func confirm(_ download: Download, _ image: CachedImage, isKept: Bool) {
         record(download, "not-modified", .good)
-        replies.confirm(download, image)
+        replies.confirm(download, image, isKept: isKept)
         drop(download)
     }
 

@@ -9,7 +9,8 @@ struct PictureIntake {
     enum Outcome {
         /// All of a picture has come.
         case whole(PictureHead)
-        case confirmed(CachedImage)
+        /// Whether it may be stored from now on, too, or goes to those alone who wait for it.
+        case confirmed(CachedImage, isKept: Bool)
         case failed(ImageFailure)
         /// The answer to our conditions was for another picture than ours: the origin is asked once more, without any.
         case refuted
@@ -30,6 +31,8 @@ struct PictureIntake {
     private var frame: FrameReader?
     /// The picture that a 304 confirmed.
     private var confirmed: CachedImage?
+    /// The 304 forbids storing it any longer.
+    private var isWithdrawn = false
     private var isRefuted = false
     /// Why we stopped the transfer ourselves.
     private var verdict: ImageFailure?
@@ -98,6 +101,7 @@ struct PictureIntake {
         let lastModified = validators.lastModified ?? stale.validators.lastModified
         let headers = terms.headers(beside: answer.headers, lastModified: lastModified)
         let freshness = Freshness(answer, headers, asked: asked, received: now, policy: policy)
+        isWithdrawn = freshness == nil
         confirmed = stale.refreshed(freshness ?? Freshness(now: now), validators: validators, terms: terms)
         return true
     }
@@ -142,7 +146,7 @@ struct PictureIntake {
             return .refuted
         }
         if let failure = verdict ?? failure.map({ ImageFailure(.fetch($0)) }) { return .failed(failure) }
-        if let confirmed { return .confirmed(confirmed) }
+        if let confirmed { return .confirmed(confirmed, isKept: !isWithdrawn) }
         guard frame != nil, let head else { return .failed(ImageFailure(.typeMismatch)) }
         return .whole(head)
     }
