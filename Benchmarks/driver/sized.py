@@ -154,8 +154,7 @@ def cancelling(folder, huge, options, bar):
     times = []
     with House(folder / "cancelling", huge, options.misses, settings=("images.workers=1", "images.size=64MiB")) as house:
         for href in house.hrefs[1 : 1 + min(20, options.misses - 1)]:
-            while not house.workers():
-                time.sleep(0.001)
+            settle(house)
             connection = http.client.HTTPConnection("127.0.0.1", house.service.port, timeout=60)
             connection.request("GET", href, headers={"Accept": "image/avif"})
             worker = next(iter(house.workers()))
@@ -179,6 +178,18 @@ def cancelling(folder, huge, options, bar):
         raise SystemExit("nothing was cancelled")
     times.sort()
     bar("work ends after the last one left, ms (median, longest)", f"{statistics.median(times):.0f}, {times[-1]:.0f}", times[-1] <= 50, "at most 50")
+
+
+def settle(house):
+    """Waits until there is a worker that does nothing: one that took another's place makes itself ready first, and that is no work on a picture."""
+    worker, before = None, None
+    while True:
+        time.sleep(0.1)
+        present = next(iter(house.workers()), None)
+        now = spent(present) if present else None
+        if now is not None and (present, now) == (worker, before):
+            return
+        worker, before = present, now
 
 
 def working(worker):

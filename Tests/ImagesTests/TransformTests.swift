@@ -41,6 +41,15 @@ struct TransformTests {
                 try tools.vips("jpegsave", "long.ppm", "long.jpg")
             }
         ),
+        // The largest there are: 12,000 a side, and 24 million pixels.
+        ("largest.png", { try $0.vips("resize", "drawn.ppm", "largest.png", "2.5", "--vscale", "20", "--kernel", "linear") }),
+        (
+            "largest-turned.jpg",
+            { tools in
+                try tools.vips("resize", "drawn.ppm", "upright.jpg[strip]", "15", "--vscale", "3.3333333333", "--kernel", "linear")
+                try tools.write(VipsTools.noted(tools.bytes("upright.jpg"), orientation: 6), "largest-turned.jpg")
+            }
+        ),
     ]
 
     @Test("What comes out is what libvips' own program makes of it", arguments: 0..<forms.count)
@@ -53,9 +62,10 @@ struct TransformTests {
         let fills: [(PictureRecipe.Fit, [String])] = [
             (.fit, []), (.fill(.centre), ["--smartcrop", "centre"]), (.fill(.attention), ["--smartcrop", "attention"]),
         ]
+        let isCutNowhere = name == "pixel.png" || name.hasPrefix("largest")
         // Without a profile of its own a picture is sRGB already.
         let profile = ["cmyk.jpg", "wide-gamut.jpg"].contains(name) ? ["--eprofile", "srgb"] : []
-        for (fit, options) in fills where name != "pixel.png" || fit == .fit {
+        for (fit, options) in fills where !isCutNowhere || fit == .fit {
             let recipe = PictureRecipe(width: 300, height: 150, fit: fit, format: .png)
             let made = try await workers.transform(try tools.bytes(name), recipe, priority: .visible)
             try tools.write(made.bytes, "ours.png")

@@ -12,8 +12,8 @@ actor WorkerPool {
     /// How long a worker may take to be ready.
     private static let longestStart = Duration.seconds(20)
     /// How long it may go on with what nobody wants any more, before it is killed: encoders cannot be stopped. It is to be over within 50 ms, of
-    /// which hearing of it and dying take some.
-    private static let longestFarewell = Duration.milliseconds(20)
+    /// which hearing of it and dying take some, and more where the processors are busy.
+    private static let longestFarewell = Duration.milliseconds(10)
     /// Jobs until a worker is replaced as a matter of course.
     private static let longestLife = 10_000
 
