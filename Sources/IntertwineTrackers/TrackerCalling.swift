@@ -8,7 +8,7 @@ internal import Synchronization
 /// Tells third parties of the ads that were seen and clicked: calls their URLs once the events are on disk, again and again until they
 /// answer, and gives up after so many attempts. Nobody who asks for anything here waits for that.
 package struct TrackerCalling: ServiceLifecycle.Service {
-    /// Calls under way at once, and of those to one host: one that does not answer holds up no other.
+    /// Calls under way at once, and of those to one host.
     private static let atOnce = (all: 64, host: 8)
     /// How long a call may take, and for how long nobody else takes it: milliseconds.
     private static let lease: Int64 = 30_000
@@ -54,14 +54,16 @@ package struct TrackerCalling: ServiceLifecycle.Service {
                     let due = await round(places)
                     for (call, url) in due ?? [] {
                         group.addTask {
-                            let begun = ContinuousClock.now
-                            let outcome = await outcome(of: call, url, transfers)
-                            places.release(url.host, took: begun.duration(to: .now))
-                            await settle([call.id: outcome], of: call)
+                            let begun = Self.monotonic
+                            let answer = await TrackerFetch.answer(url, on: transfers)
+                            let ended = Self.monotonic
+                            places.release(url.host, took: ended - begun, isAnswered: Self.isAnswered(answer), now: ended)
+                            await settle([call.id: outcome(of: call, answer)], of: call)
                         }
                     }
-                    let isBusy = due != nil
-                    do { try await Task.sleep(for: isBusy ? .milliseconds(50) : .milliseconds(500)) } catch { break }
+                    // Where all that was due leads to hosts that are silent, what stands behind it is looked at next.
+                    if due?.isEmpty == true { continue }
+                    do { try await Task.sleep(for: due != nil ? .milliseconds(50) : .milliseconds(500)) } catch { break }
                 }
                 group.cancelAll()
             }
@@ -70,12 +72,15 @@ package struct TrackerCalling: ServiceLifecycle.Service {
         loop.stop()
     }
 
+    /// Milliseconds of a clock that only goes on.
+    private static var monotonic: Int64 { LoopInstant.now().nanoseconds / 1_000_000 }
+
     /// Notes what is to be called, and takes the calls that are due, as far as there is room.
     ///
     /// - Returns: what is to be called now; nil where nothing is due.
     private func round(_ places: CallPlaces) async -> [(TrackerCall, FetchURL)]? {
         do {
-            try await ledger.noteTrackerCalls(waiting: settings.waiting) { [sources, calls] events in
+            let ousted = try await ledger.noteTrackerCalls(waiting: settings.waiting, now: now()) { [sources, calls] events in
                 guard !events.isEmpty else { return [] }
                 var made: [TrackerCall] = []
                 let calls = calls()
@@ -85,21 +90,20 @@ package struct TrackerCalling: ServiceLifecycle.Service {
                 }
                 return made
             }
+            board.noteGivenUp(ousted)
             let due = try await ledger.takeTrackerCalls(places.free, now: now(), lease: Self.lease)
             var settled: [Int64: TrackerOutcome] = [:]
             var begun: [(TrackerCall, FetchURL)] = []
-            var putOff: [String: Int] = [:]
             for call in due {
                 guard let url = try? FetchURL(call.url) else {
                     settled[call.id] = .givenUp(FetchFailure.malformedURL.rawValue)
                     continue
                 }
-                guard places.take(url.host) else {
-                    putOff[url.host, default: 0] += 1
-                    settled[call.id] = .untried(again: now() &+ places.wait(for: url.host, behind: putOff[url.host, default: 0]))
-                    continue
+                switch places.take(url.host, now: Self.monotonic) {
+                case .taken: begun.append((call, url))
+                case .full(let wait): settled[call.id] = .untried(again: now() &+ wait)
+                case .silent: settled[call.id] = failed(call, "host-silent")
                 }
-                begun.append((call, url))
             }
             board.note(settled.values)
             do {
@@ -135,23 +139,32 @@ package struct TrackerCalling: ServiceLifecycle.Service {
         }.value
     }
 
-    private func outcome(of call: TrackerCall, _ url: FetchURL, _ transfers: Transfers) async -> TrackerOutcome {
-        let answer = await TrackerFetch.answer(url, on: transfers)
-        let failure: String
-        var isFinal = false
+    /// Whether a host is there, whatever it says; nil where it was not asked to the end.
+    private static func isAnswered(_ answer: Result<Int, FetchFailure>) -> Bool? {
+        switch answer {
+        case .success: true
+        case .failure(.cancelled), .failure(.shuttingDown): nil
+        // A policy's refusal costs nothing, and says nothing of the next call.
+        case .failure(let reason): refusals.contains(reason)
+        }
+    }
+
+    private func outcome(of call: TrackerCall, _ answer: Result<Int, FetchFailure>) -> TrackerOutcome {
         switch answer {
         case .success(let status) where (200..<400).contains(status): return .answered
         case .success(let status):
-            failure = "status \(status)"
             // Whoever says that there is nothing, or not for us, has heard of it.
-            isFinal = (400..<500).contains(status) && ![408, 425, 429].contains(status)
+            let isFinal = (400..<500).contains(status) && ![408, 425, 429].contains(status)
+            return isFinal ? .givenUp("status \(status)") : failed(call, "status \(status)")
         case .failure(.cancelled), .failure(.shuttingDown): return .untried(again: now())
         case .failure(let reason):
-            failure = reason.rawValue
-            isFinal = Self.refusals.contains(reason)
+            return Self.refusals.contains(reason) ? .givenUp(reason.rawValue) : failed(call, reason.rawValue)
         }
+    }
+
+    private func failed(_ call: TrackerCall, _ failure: String) -> TrackerOutcome {
         let tried = call.attempts + 1
-        guard !isFinal, tried < settings.attempts else { return .givenUp(failure) }
+        guard tried < settings.attempts else { return .givenUp(failure) }
         let wait = min(Self.waits.longest, Self.waits.first << Int64(min(tried - 1, 20)))
         return .failed(failure, again: now() &+ wait &+ Int64.random(in: 0...wait / 10))
     }
@@ -160,55 +173,6 @@ package struct TrackerCalling: ServiceLifecycle.Service {
     private static let refusals: Set<FetchFailure> = [
         .malformedURL, .schemeDenied, .userinfoDenied, .portDenied, .hostDenied, .addressDenied, .downgradeDenied, .tooManyRedirects,
     ]
-}
-
-/// The calls under way, and how long hosts take for them.
-final class CallPlaces: Sendable {
-    private struct Host {
-        var taken = 0
-        /// Of late, in milliseconds; nil before the first answer.
-        var duration: Int64?
-    }
-
-    /// Milliseconds that a call waits where all of its host's places are taken: no less, and no more, however slow the host.
-    private static let waits: ClosedRange<Int64> = 50...5_000
-    /// Hosts that nobody calls at the moment are remembered up to so many.
-    private static let rememberedLimit = 1_000
-
-    private let limits: (all: Int, host: Int)
-    private let hosts = Mutex<[String: Host]>([:])
-
-    init(all: Int, host: Int) {
-        limits = (all, host)
-    }
-
-    var free: Int { limits.all - hosts.withLock { $0.values.reduce(0) { $0 + $1.taken } } }
-
-    func take(_ name: String) -> Bool {
-        hosts.withLock { hosts in
-            guard hosts[name, default: Host()].taken < limits.host else { return false }
-            hosts[name, default: Host()].taken += 1
-            return true
-        }
-    }
-
-    /// After how many milliseconds there may be a place, for the call that is so far behind. Others are not to wait behind it meanwhile.
-    func wait(for name: String, behind place: Int) -> Int64 {
-        let duration = hosts.withLock { $0[name]?.duration } ?? Self.waits.lowerBound
-        let turns = Int64((place + limits.host - 1) / limits.host)
-        return min(Self.waits.upperBound, max(Self.waits.lowerBound, duration &* turns))
-    }
-
-    func release(_ name: String, took duration: Duration) {
-        let milliseconds = Int64(min(duration / .milliseconds(1), 60_000))
-        hosts.withLock { hosts in
-            guard var host = hosts[name] else { return }
-            host.taken -= 1
-            host.duration = host.duration.map { ($0 * 3 + milliseconds) / 4 } ?? milliseconds
-            hosts[name] = host
-            if hosts.count > Self.rememberedLimit { hosts = hosts.filter { $0.value.taken > 0 } }
-        }
-    }
 }
 
 /// How calling goes, for whoever watches.
@@ -241,6 +205,11 @@ package final class TrackerBoard: Sendable {
         }
     }
 
+    /// What made room for others.
+    func noteGivenUp(_ count: Int) {
+        shared.withLock { $0.givenUp += count }
+    }
+
     /// Whether the summary is old: to count what waits costs more than to call it.
     var wantsSummary: Bool { shared.withLock { $0.asked.map { $0.duration(to: .now) >= Self.interval } ?? true } }
 
@@ -253,7 +222,7 @@ package final class TrackerBoard: Sendable {
 public struct TrackerSettings: Sendable {
     /// Attempts at each call. With 12 of them the last one comes some three hours after the first.
     public var attempts = 12
-    /// Calls that may wait; with more, events wait for their calls to be made of them.
+    /// Calls that may wait; with more, those that failed are given up early, and where none did, events wait for their calls to be made of them.
     public var waiting = 100_000
 
     public init() {}

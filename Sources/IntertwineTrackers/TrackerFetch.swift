@@ -5,9 +5,13 @@ internal import Synchronization
 final class TrackerFetch: FetchDelegate {
     private struct State {
         var status: Int?
+        var bodyBytes = 0
         var waiting: CheckedContinuation<Result<Int, FetchFailure>, Never>?
         var end: Result<Int, FetchFailure>?
     }
+
+    /// Bytes of a body that are read; the rest is not waited for.
+    private static let longestBody = 64 * 1_024
 
     private let state = Mutex(State())
 
@@ -17,7 +21,7 @@ final class TrackerFetch: FetchDelegate {
     static func answer(_ url: FetchURL, on transfers: Transfers) async -> Result<Int, FetchFailure> {
         var request = FetchRequest(url, headers: FetchHeaders(["Accept": "*/*", "User-Agent": "intertwine"]))
         request.limits.total = .seconds(10)
-        request.limits.bodyBytes = 64 * 1_024
+        request.limits.bodyBytes = .max
         let fetch = TrackerFetch()
         let id = transfers.start(request, delegate: fetch)
         return await withTaskCancellationHandler {
@@ -41,7 +45,12 @@ final class TrackerFetch: FetchDelegate {
         return true
     }
 
-    func fetch(_ id: FetchID, received bytes: UnsafeRawBufferPointer) -> Bool { true }
+    func fetch(_ id: FetchID, received bytes: UnsafeRawBufferPointer) -> Bool {
+        state.withLock { state in
+            state.bodyBytes += bytes.count
+            return state.bodyBytes <= Self.longestBody
+        }
+    }
 
     func fetchEnded(_ id: FetchID, _ failure: FetchFailure?) {
         let waiting = state.withLock { state in

@@ -83,6 +83,45 @@ struct TrackerTests {
         }
     }
 
+    @Test("hosts that are silent or gone hold up nobody else, however much waits for them, and a long answer is one")
+    func dead() async throws {
+        try await offPool {
+            let origin = try Origin { _, connection in
+                // More than is read, and never all of it.
+                connection.send("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
+                connection.send(String(repeating: "x", count: 200_000))
+            }
+            let silent = try Origin("0.0.0.0") { _, connection in connection.waitForClose() }
+            let gone = try freePort()
+            func advertisement(_ id: Int, _ trackers: [String]) -> String {
+                """
+                {"klass":"advertisement","id":\(id),"type":"image","contentUrl":"https://a.example/1.png",\
+                "clickthroughUrl":"https://a.example/","clickTrackers":\(trackers)}
+
+                """
+            }
+            // Seven silent hosts, each with a name of its own, and one where nobody listens.
+            let dead = (2...8).map { "https://127.0.0.\($0):\(silent.port)/s?e={event}" } + ["https://127.0.0.9:\(gone)/g?e={event}"]
+            let service = try RunningService(
+                items: Items.users(2) + advertisement(1, dead) + advertisement(2, [origin.url("/seen?e={event}")]),
+                settings: [
+                    "images.allowed-networks=127.0.0.0/8", "images.allowed-ports=\(origin.port),\(silent.port),\(gone)", "events.rate=1000",
+                    "trackers.waiting=100", "ads.per-page=2",
+                ])
+            func click(_ ad: String, viewer: String) throws {
+                let cells = try JSON(try service.get("/feed").text)["items"]?.list ?? []
+                let href = try #require(cells.first { $0["id"]?.text == ad }?["actions"]?["selection"]?["href"]?.text)
+                #expect(try service.get(href, fields: ["User-Agent: Mozilla/5.0 Firefox", "X-Viewer-ID: \(viewer)"]).status == 302)
+            }
+            for number in 0..<20 { try click("ad:1", viewer: "dead\(number)") }
+            for number in 0..<20 { try click("ad:2", viewer: "good\(number)") }
+            #expect(Self.wait(origin, "/seen?e=", 20).count == 20)
+            // Each once: none was called again meanwhile.
+            Thread.sleep(forTimeInterval: 1)
+            #expect(Set(origin.requests.map(\.path)).count == origin.requests.count)
+        }
+    }
+
     @Test("a campaign has its own called besides, and its advertiser is in reports")
     func campaign() async throws {
         try await offPool {

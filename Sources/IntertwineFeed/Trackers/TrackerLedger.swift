@@ -9,14 +9,16 @@ package enum TrackerOutcome: Sendable, Hashable {
 
 /// The table of calls. Implemented in Storage.
 package protocol TrackerLedger: Sendable {
-    /// Makes calls of the events since the last time: once for each event, whichever process does. Stops where too many wait; the events do then.
+    /// Makes calls of the events since the last time: once for each event, whichever process does. Where too many wait, those that have failed
+    /// are given up to make room, those that were tried the most first; where none has, the events wait.
     ///
     /// - Parameters:
     ///   - waiting: how many calls may wait.
     ///   - calls: of a stretch of events.
+    /// - Returns: how many were given up.
     func noteTrackerCalls(
-        waiting: Int, _ calls: @escaping @Sendable ([RecordedEvent]) async throws -> [TrackerCall]
-    ) async throws
+        waiting: Int, now: Int64, _ calls: @escaping @Sendable ([RecordedEvent]) async throws -> [TrackerCall]
+    ) async throws -> Int
 
     /// Takes calls that are due, so that nobody else does until a lease (milliseconds) is over. Each is counted as tried.
     func takeTrackerCalls(_ limit: Int, now: Int64, lease: Int64) async throws -> [TrackerCall]

@@ -8,29 +8,54 @@ extension PostgresLedger {
     private static let keptFailures: Int64 = 10_000
 
     package func noteTrackerCalls(
-        waiting: Int, _ calls: @escaping @Sendable ([RecordedEvent]) async throws -> [TrackerCall]
-    ) async throws {
+        waiting: Int, now: Int64, _ calls: @escaping @Sendable ([RecordedEvent]) async throws -> [TrackerCall]
+    ) async throws -> Int {
+        var ousted = 0
         while true {
             let marker = try await pool.run(for: .background) { try PostgresReportTables.marker(of: .trackers, $0) }
             let events = try await events(after: marker, limit: Self.trackedBatch)
-            guard let last = events.last?.marker else { return }
+            guard let last = events.last?.marker else { return ousted }
             let made = try await calls(events.filter { TrackerCalls.isTracked($0.event) })
-            let isTaken = try await pool.run(for: .background) { connection in
-                try connection.transaction {
+            let (isTaken, room) = try await pool.run(for: .background) { connection in
+                try connection.transaction { () -> (Bool, Int) in
                     // Another replica may have taken them.
-                    guard try PostgresReportTables.lock(.trackers, connection) == marker else { return true }
+                    guard try PostgresReportTables.lock(.trackers, connection) == marker else { return (true, 0) }
+                    var room = 0
                     if !made.isEmpty {
                         let before = try connection.query("SELECT count(*) FROM tracker_call WHERE given_up IS NULL").integer(0, 0)
-                        guard before < Int64(waiting) else { return false }
+                        let missing = before + Int64(made.count) - Int64(waiting)
+                        if missing > 0 { room = try Self.makeRoom(for: missing, now: now, connection) }
+                        guard before - Int64(room) < Int64(waiting) else { return (false, room) }
                         try Self.insert(made, connection)
                     }
                     try PostgresReportTables.setMarker(of: .trackers, to: last, connection)
-                    return true
+                    return (true, room)
                 }
             }
-            guard isTaken else { return }
+            ousted += room
+            guard isTaken else { return ousted }
         }
     }
+
+    /// Calls that somebody settles at the moment stay.
+    private static func makeRoom(for count: Int64, now: Int64, _ connection: PostgresConnection) throws -> Int {
+        let ousted = try connection.query(
+            """
+            UPDATE tracker_call SET given_up = $1 WHERE id IN (
+                SELECT id FROM tracker_call WHERE given_up IS NULL AND failure IS NOT NULL ORDER BY attempts DESC, due DESC LIMIT $2
+                FOR UPDATE SKIP LOCKED)
+            RETURNING id
+            """, .integer(now), .integer(count))
+        if ousted.count > 0 { _ = try connection.run([removal]) }
+        return ousted.count
+    }
+
+    /// Of what was given up, all but the latest.
+    private static let removal = PostgresCommand(
+        """
+        DELETE FROM tracker_call WHERE id IN (
+            SELECT id FROM tracker_call WHERE given_up IS NOT NULL ORDER BY given_up DESC OFFSET $1)
+        """, [.integer(keptFailures)])
 
     private static func insert(_ calls: [TrackerCall], _ connection: PostgresConnection) throws {
         try connection.query(
@@ -74,14 +99,9 @@ extension PostgresLedger {
                     "UPDATE tracker_call SET due = $2, attempts = greatest(0, attempts - 1) WHERE id = $1", [.integer(id), .integer(again)])
             }
         }
-        let removal = PostgresCommand(
-            """
-            DELETE FROM tracker_call WHERE id IN (
-                SELECT id FROM tracker_call WHERE given_up IS NOT NULL ORDER BY given_up DESC OFFSET $1)
-            """, [.integer(Self.keptFailures)])
         let isShorter = !outcomes.values.contains { if case .givenUp = $0 { true } else { false } }
         try await pool.run(for: .background) { connection in
-            try connection.transaction { _ = try connection.run(commands + (isShorter ? [] : [removal])) }
+            try connection.transaction { _ = try connection.run(commands + (isShorter ? [] : [Self.removal])) }
         }
     }
 

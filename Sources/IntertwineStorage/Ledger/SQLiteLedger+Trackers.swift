@@ -8,29 +8,56 @@ extension SQLiteLedger: TrackerLedger {
     private static let keptFailures: Int64 = 10_000
 
     package func noteTrackerCalls(
-        waiting: Int, _ calls: @escaping @Sendable ([RecordedEvent]) async throws -> [TrackerCall]
-    ) async throws {
+        waiting: Int, now: Int64, _ calls: @escaping @Sendable ([RecordedEvent]) async throws -> [TrackerCall]
+    ) async throws -> Int {
+        var ousted = 0
         while true {
             let marker = try await read(for: .background) { try ReportTables.marker(of: .trackers, $0) }
             let events = try await events(after: marker, limit: Self.batch)
-            guard let last = events.last?.marker else { return }
+            guard let last = events.last?.marker else { return ousted }
             let made = try await calls(events.filter { TrackerCalls.isTracked($0.event) })
-            let isTaken = try await StoreError.wrapping {
-                try await commits.sweep { database in
+            let (isTaken, room) = try await StoreError.wrapping {
+                try await commits.sweep { database -> (Bool, Int) in
                     // Another process may have taken them.
-                    guard try ReportTables.marker(of: .trackers, database) == marker else { return true }
+                    guard try ReportTables.marker(of: .trackers, database) == marker else { return (true, 0) }
+                    var room = 0
                     if !made.isEmpty {
                         let before =
                             try SQLStatement.integer(database, "SELECT count(*) FROM tracker_call WHERE given_up IS NULL AND due >= 0") ?? 0
-                        guard before < Int64(waiting) else { return false }
+                        let missing = before + Int64(made.count) - Int64(waiting)
+                        if missing > 0 { room = try Self.makeRoom(for: missing, now: now, database) }
+                        guard before - Int64(room) < Int64(waiting) else { return (false, room) }
                         try Self.insert(made, database)
                     }
                     try ReportTables.setMarker(of: .trackers, to: last, database)
-                    return true
+                    return (true, room)
                 }
             }
-            guard isTaken else { return }
+            ousted += room
+            guard isTaken else { return ousted }
         }
+    }
+
+    private static func makeRoom(for count: Int64, now: Int64, _ database: Database) throws -> Int {
+        try SQLStatement.run(
+            database,
+            """
+            UPDATE tracker_call SET given_up = ?1 WHERE id IN (
+                SELECT id FROM tracker_call WHERE given_up IS NULL AND due >= 0 AND failure IS NOT NULL ORDER BY attempts DESC, due DESC LIMIT ?2)
+            """, .integer(now), .integer(count))
+        let room = database.changesCount
+        if room > 0 { try forgetFailures(database) }
+        return room
+    }
+
+    /// Of what was given up, all but the latest.
+    private static func forgetFailures(_ database: Database) throws {
+        try SQLStatement.run(
+            database,
+            """
+            DELETE FROM tracker_call WHERE id IN (
+                SELECT id FROM tracker_call WHERE given_up >= 0 ORDER BY given_up DESC LIMIT -1 OFFSET ?1)
+            """, .integer(keptFailures))
     }
 
     private static func insert(_ calls: [TrackerCall], _ database: Database) throws {
@@ -96,12 +123,7 @@ extension SQLiteLedger: TrackerLedger {
                     }
                 }
                 guard outcomes.values.contains(where: { if case .givenUp = $0 { true } else { false } }) else { return }
-                try SQLStatement.run(
-                    database,
-                    """
-                    DELETE FROM tracker_call WHERE id IN (
-                        SELECT id FROM tracker_call WHERE given_up >= 0 ORDER BY given_up DESC LIMIT -1 OFFSET ?1)
-                    """, .integer(Self.keptFailures))
+                try Self.forgetFailures(database)
             }
         }
     }

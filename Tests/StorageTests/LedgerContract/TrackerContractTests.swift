@@ -13,8 +13,8 @@ struct TrackerContractTests {
         let other = try bench.another()
         try await bench.see(3)
         try await bench.see(2, verdict: .bot)
-        async let one: Void = bench.note()
-        async let two: Void = bench.note(other)
+        async let one = bench.note()
+        async let two = bench.note(other)
         _ = try await (one, two)
         #expect(try await ledger.trackerSummary().waiting == 3)
         try await bench.see(1)
@@ -41,6 +41,31 @@ struct TrackerContractTests {
         try await ledger.settleTrackerCalls(Dictionary(uniqueKeysWithValues: calls.map { ($0.id, .answered) }), now: 2_000)
         try await bench.note(waiting: 3)
         #expect(try await ledger.trackerCalls(givenUp: false, limit: 9).map(\.event) == [6, 7, 8, 9])
+    }
+
+    @Test("what failed makes room for what was not tried yet, those that were tried the most first", arguments: LedgerKind.allCases)
+    func room(kind: LedgerKind) async throws {
+        let bench = try LedgerBench(kind, hasClock: false)
+        let ledger = bench.ledger
+        try await bench.see(3)
+        try await bench.note(waiting: 4)
+        for (now, again) in [(2_000, [2_500, 9_000, 9_000]), (3_000, [9_000])] as [(Int64, [Int64])] {
+            for (call, again) in zip(try await ledger.takeTrackerCalls(9, now: now, lease: 500), again) {
+                try await ledger.settleTrackerCalls([call.id: .failed("timeout", again: again)], now: now)
+            }
+        }
+        try await bench.see(1)
+        try await bench.note(waiting: 4)
+        try await bench.see(2)
+        #expect(try await bench.note(waiting: 4) == 2)
+        #expect(try await ledger.trackerCalls(givenUp: false, limit: 9).count == 4)
+        let givenUp = try await ledger.trackerCalls(givenUp: true, limit: 9)
+        #expect(givenUp.contains { $0.event == 1 } && givenUp.allSatisfy { $0.failure == "timeout" && $0.givenUp == 5_000 })
+        // None that was not tried yet goes.
+        try await bench.see(4)
+        #expect(try await bench.note(waiting: 4) == 1)
+        #expect(try await bench.note(waiting: 4) == 0)
+        #expect(try await ledger.trackerCalls(givenUp: false, limit: 9).allSatisfy { $0.failure == nil })
     }
 
     @Test("what became of a call", arguments: LedgerKind.allCases)
@@ -75,8 +100,9 @@ extension LedgerBench {
         }
     }
 
-    fileprivate func note(_ ledger: (any KeptLedger)? = nil, waiting: Int = 100) async throws {
-        try await (ledger ?? self.ledger).noteTrackerCalls(waiting: waiting) { events in
+    @discardableResult
+    fileprivate func note(_ ledger: (any KeptLedger)? = nil, waiting: Int = 100) async throws -> Int {
+        try await (ledger ?? self.ledger).noteTrackerCalls(waiting: waiting, now: 5_000) { events in
             events.map {
                 TrackerCall(
                     event: $0.marker, campaign: "", kind: $0.event.kind, url: "https://a.example/\($0.marker)", at: 1_000, due: 1_000)
