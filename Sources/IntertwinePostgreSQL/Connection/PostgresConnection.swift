@@ -236,25 +236,20 @@ package final class PostgresConnection: @unchecked Sendable {
     }
 
     private func send(_ name: String, _ values: [PostgresValue]) -> Bool {
-        // All values in one stretch of memory, each by its place there.
-        let encoded = values.map(\.encoded)
+        // All values in one stretch of memory, each by its place there; NULL has none.
         var bytes: [UInt8] = []
-        for value in encoded { if let value { bytes += value } }
-        let lengths = encoded.map { Int32(clamping: $0?.count ?? 0) }
+        let spans = values.map { value in
+            let start = bytes.count
+            return value.write(to: &bytes) ? start..<bytes.count : nil
+        }
+        // An empty value is none without an address.
+        bytes.append(0)
         let formats = [Int32](repeating: 1, count: values.count)
         return bytes.withUnsafeBytes { buffer in
-            // An empty value is none without an address.
-            var (places, offset): ([UnsafePointer<CChar>?], Int) = ([], 0)
-            let empty: StaticString = ""
-            for value in encoded {
-                guard let value else {
-                    places.append(nil)
-                    continue
-                }
-                let place = value.isEmpty ? nil : buffer.baseAddress?.advanced(by: offset).assumingMemoryBound(to: CChar.self)
-                places.append(place ?? UnsafeRawPointer(empty.utf8Start).assumingMemoryBound(to: CChar.self))
-                offset += value.count
+            let places = spans.map { span in
+                span.flatMap { buffer.baseAddress?.advanced(by: $0.lowerBound).assumingMemoryBound(to: CChar.self) }
             }
+            let lengths = spans.map { Int32(clamping: $0?.count ?? 0) }
             return PQsendQueryPrepared(handle, name, Int32(values.count), places, lengths, formats, 1) == 1
         }
     }

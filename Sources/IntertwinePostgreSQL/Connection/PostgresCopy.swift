@@ -14,8 +14,8 @@ package final class PostgresCopy {
 
     /// - Parameter values: in the order and of the types of the columns that are copied into.
     package func row(_ values: [PostgresValue]) throws(PostgresError) {
-        bytes += PostgresValue.bigEndian(Int16(clamping: values.count))
-        for value in values { PostgresValue.append(value.encoded, to: &bytes) }
+        PostgresValue.append(Int16(clamping: values.count), to: &bytes)
+        for value in values { value.writeWithLength(to: &bytes) }
         guard bytes.count >= Self.pieceSize else { return }
         try connection.putCopy(bytes)
         bytes.removeAll(keepingCapacity: true)
@@ -24,7 +24,7 @@ package final class PostgresCopy {
     /// - Returns: how many rows were taken.
     @discardableResult
     package func end() throws(PostgresError) -> Int {
-        bytes += PostgresValue.bigEndian(Int16(-1))
+        PostgresValue.append(Int16(-1), to: &bytes)
         try connection.putCopy(bytes)
         return try connection.endCopy(nil)
     }

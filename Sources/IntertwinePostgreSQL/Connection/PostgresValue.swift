@@ -33,38 +33,62 @@ package enum PostgresValue: Sendable, Hashable {
         }
     }
 
-    /// The binary form; nil for NULL.
-    var encoded: [UInt8]? {
+    /// Writes the binary form behind what is there.
+    ///
+    /// - Returns: false for NULL, of which nothing is written.
+    func write(to bytes: inout [UInt8]) -> Bool {
         switch self {
-        case .integer(let value): value.map { Self.bigEndian(UInt64(bitPattern: $0)) }
-        case .number(let value): value.map { Self.bigEndian($0.bitPattern) }
-        case .flag(let value): [value ? 1 : 0]
-        case .text(let value): value.map(PostgresText.encoded)
-        case .utf8(let bytes): bytes
-        case .bytes(let bytes): bytes
-        case .integers(let values): Self.array(of: 20, values.map { $0.map { Self.bigEndian(UInt64(bitPattern: $0)) } })
-        case .texts(let values): Self.array(of: 25, values.map { $0.map(PostgresText.encoded) })
-        case .blobs(let values): Self.array(of: 17, values)
+        case .integer(nil), .number(nil), .text(nil), .bytes(nil): return false
+        case .integer(let value?): Self.append(value, to: &bytes)
+        case .number(let value?): Self.append(value.bitPattern, to: &bytes)
+        case .flag(let value): bytes.append(value ? 1 : 0)
+        case .text(let value?): PostgresText.append(value, to: &bytes)
+        case .utf8(let value), .bytes(let value?): bytes.append(contentsOf: value)
+        case .integers(let values): Self.append(values, of: 20, to: &bytes) { Self.append($0, to: &$1) }
+        case .texts(let values): Self.append(values, of: 25, to: &bytes) { PostgresText.append($0, to: &$1) }
+        case .blobs(let values): Self.append(values, of: 17, to: &bytes) { $1.append(contentsOf: $0) }
         }
+        return true
+    }
+
+    /// Length and bytes, as COPY has them.
+    func writeWithLength(to bytes: inout [UInt8]) {
+        Self.append(Int32(-1), to: &bytes)
+        let start = bytes.count
+        if write(to: &bytes) { Self.putLength(before: start, in: &bytes) }
     }
 
     static func bigEndian<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {
         withUnsafeBytes(of: number.bigEndian) { Array($0) }
     }
 
-    /// One dimension: how many there are, whether any is NULL, the type, length and first index, then each with its length before it.
-    private static func array(of type: UInt32, _ elements: [[UInt8]?]) -> [UInt8] {
-        guard !elements.isEmpty else { return bigEndian(Int32(0)) + bigEndian(Int32(0)) + bigEndian(type) }
-        var bytes = bigEndian(Int32(1)) + bigEndian(Int32(elements.contains { $0 == nil } ? 1 : 0)) + bigEndian(type)
-        bytes += bigEndian(Int32(clamping: elements.count)) + bigEndian(Int32(1))
-        for element in elements { append(element, to: &bytes) }
-        return bytes
+    static func append<Number: FixedWidthInteger>(_ number: Number, to bytes: inout [UInt8]) {
+        withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
     }
 
-    /// Length and bytes, as arrays and COPY have them.
-    static func append(_ element: [UInt8]?, to bytes: inout [UInt8]) {
-        bytes += bigEndian(element.map { Int32(clamping: $0.count) } ?? -1)
-        if let element { bytes += element }
+    /// One dimension: how many there are, whether any is NULL, the type, length and first index, then each with its length before it.
+    private static func append<Element>(
+        _ elements: [Element?], of type: UInt32, to bytes: inout [UInt8], _ write: (Element, inout [UInt8]) -> Void
+    ) {
+        append(Int32(elements.isEmpty ? 0 : 1), to: &bytes)
+        append(Int32(elements.contains { $0 == nil } ? 1 : 0), to: &bytes)
+        append(type, to: &bytes)
+        guard !elements.isEmpty else { return }
+        append(Int32(clamping: elements.count), to: &bytes)
+        append(Int32(1), to: &bytes)
+        for element in elements {
+            append(Int32(-1), to: &bytes)
+            guard let element else { continue }
+            let start = bytes.count
+            write(element, &bytes)
+            putLength(before: start, in: &bytes)
+        }
+    }
+
+    /// In the four bytes before `start`, of what has been written since.
+    private static func putLength(before start: Int, in bytes: inout [UInt8]) {
+        let length = UInt32(clamping: bytes.count - start)
+        for place in 0..<4 { bytes[start - 4 + place] = UInt8(truncatingIfNeeded: length >> UInt32(24 - 8 * place)) }
     }
 }
 
@@ -73,11 +97,14 @@ package enum PostgresValue: Sendable, Hashable {
 /// NUL is written as U+0001 U+0001, and U+0001 as U+0001 U+0002. Whatever holds neither stays as it is, and all texts keep their order by
 /// code points and are equal only where they were.
 package enum PostgresText {
-    static func encoded(_ text: String) -> [UInt8] {
+    static func append(_ text: String, to bytes: inout [UInt8]) {
         var text = text
-        return text.withUTF8 { utf8 in
-            guard utf8.contains(where: { $0 <= 1 }) else { return Array(utf8) }
-            return utf8.flatMap { $0 <= 1 ? [1, $0 + 1] : [$0] }
+        text.withUTF8 { utf8 in
+            if utf8.contains(where: { $0 <= 1 }) {
+                for byte in utf8 { if byte <= 1 { bytes += [1, byte + 1] } else { bytes.append(byte) } }
+            } else {
+                bytes.append(contentsOf: utf8)
+            }
         }
     }
 

@@ -97,7 +97,8 @@ final class PostgresImport: ImportDestination {
             self.copy = nil
             do {
                 try copy.end()
-                try connection.execute("ANALYZE staged")
+                // The plans need to know how many there are and of which kinds, and to look at bodies for that takes long.
+                try connection.execute("SET LOCAL work_mem = '64MB'; ANALYZE staged (number, lane, kind, id)")
                 guard !isRehearsal else {
                     let counts = try rehearse()
                     try connection.execute("ROLLBACK")
@@ -127,6 +128,8 @@ final class PostgresImport: ImportDestination {
     private func merge() throws -> ImportCounts {
         try connection.run([
             PostgresCommand("SET LOCAL lock_timeout = '60s'"), PostgresCommand("SELECT pg_advisory_xact_lock(\(ItemMigrations.writers))"),
+            // All other writers wait behind what somebody else has locked now.
+            PostgresCommand("SET LOCAL lock_timeout = '5s'"),
         ])
         if !sections.isEmpty {
             var table = try SectionTable(PostgresSnapshot(inside: connection))
@@ -181,13 +184,15 @@ final class PostgresImport: ImportDestination {
     private func append() throws -> Int {
         try connection.query(
             """
+            -- Looked up once, and not again for each item.
+            WITH l AS MATERIALIZED (
+                SELECT lane, coalesce((SELECT max(position) FROM item WHERE item.lane = known.lane), 0) AS last
+                FROM (SELECT 0::bigint AS lane UNION SELECT 1 UNION SELECT number FROM section) AS known
+            )
             INSERT INTO item (lane, position, kind, id, variant, body)
             SELECT l.lane, l.last + \(ItemSchema.step) * s.number, s.kind, s.id, s.variant, s.body
             FROM staged AS s LEFT JOIN section_kind AS k ON s.lane = 0 AND k.kind = s.kind
-            JOIN (
-                SELECT lane, coalesce((SELECT max(position) FROM item WHERE item.lane = known.lane), 0) AS last
-                FROM (SELECT 0::bigint AS lane UNION SELECT 1 UNION SELECT number FROM section) AS known
-            ) AS l ON l.lane = coalesce(k.section, s.lane)
+            JOIN l ON l.lane = coalesce(k.section, s.lane)
             ORDER BY s.number ON CONFLICT (kind, id) DO NOTHING
             """
         ).affected

@@ -45,6 +45,8 @@ struct LedgerGroup {
     private let now: Int64
     /// For each unit, those of its events.
     private let keys: [[AllowanceKeys]]
+    /// What is asked for: all keys of allowances in their order, idempotency keys, selections.
+    private let wanted: (allowances: [AllowanceKey], answers: [(scope: String, key: String)], selections: [String])
     private var allowances = AllowanceBook()
     private var answers: [KeptKey: KeptAnswer] = [:]
     private var selections: [ExactText: KeptSelection] = [:]
@@ -61,6 +63,12 @@ struct LedgerGroup {
         self.entries = entries
         self.now = now
         keys = entries.map { $0.events.map { $0.verdict == .counted ? AllowanceKeys($0) : .none } }
+        wanted = (
+            Set(keys.lazy.joined().flatMap(\.all)).sorted(),
+            entries.compactMap { $0.idempotency?.key }.flatMap { key in
+                [key.scope, key.formerScope].compactMap(\.self).map { (scope: $0, key: key.key) }
+            }, entries.flatMap { [$0.selection?.id, $0.undoes].compactMap(\.self) }
+        )
         let events = entries.lazy.flatMap(\.events)
         longestWindow =
             events.map { event in
@@ -71,7 +79,7 @@ struct LedgerGroup {
 
     // MARK: What it asks
 
-    /// In the order of ``PostgresLedgerSchema``. What of these is not asked answers nothing.
+    /// In the order of ``PostgresLedgerSchema``.
     var questions: [PostgresCommand] {
         var questions: [PostgresCommand] = []
         if !days.isEmpty {
@@ -87,40 +95,54 @@ struct LedgerGroup {
                     "SELECT pg_advisory_xact_lock($1::int, number::int) FROM unnest($2) AS number",
                     [.integer(PostgresLedgerSchema.lockClass), .integers(viewers)]))
         }
-        let wanted = Set(keys.lazy.joined().flatMap(\.all)).sorted()
-        questions.append(
-            PostgresCommand(
-                "SELECT key, until, used FROM allowance WHERE key = ANY ($1) ORDER BY key FOR UPDATE", [.blobs(wanted.map(\.bytes))]))
-        let scopes = entries.compactMap { $0.idempotency?.key }.flatMap { key in
-            [key.scope, key.formerScope].compactMap(\.self).map { (scope: $0, key: key.key) }
+        if !wanted.allowances.isEmpty {
+            questions.append(
+                PostgresCommand(
+                    "SELECT key, until, used FROM allowance WHERE key = ANY ($1) ORDER BY key FOR UPDATE",
+                    [.blobs(wanted.allowances.map(\.bytes))]))
         }
-        questions.append(
-            PostgresCommand(
-                """
-                SELECT scope, key, fingerprint, answer, expires, owner FROM idempotency
-                WHERE (scope, key) IN (SELECT * FROM unnest($1, $2)) ORDER BY scope, key FOR UPDATE OF idempotency
-                """, [.texts(scopes.map(\.scope)), .texts(scopes.map(\.key))]))
-        questions.append(
-            PostgresCommand(
-                "SELECT id, expires, undone_at FROM selection WHERE id = ANY ($1) ORDER BY id FOR UPDATE",
-                [.texts(entries.flatMap { [$0.selection?.id, $0.undoes].compactMap(\.self) })]))
+        if !wanted.answers.isEmpty {
+            questions.append(
+                PostgresCommand(
+                    """
+                    SELECT scope, key, fingerprint, answer, expires, owner FROM idempotency
+                    WHERE (scope, key) IN (SELECT * FROM unnest($1, $2)) ORDER BY scope, key FOR UPDATE OF idempotency
+                    """, [.texts(wanted.answers.map(\.scope)), .texts(wanted.answers.map(\.key))]))
+        }
+        if !wanted.selections.isEmpty {
+            questions.append(
+                PostgresCommand(
+                    "SELECT id, expires, undone_at FROM selection WHERE id = ANY ($1) ORDER BY id FOR UPDATE",
+                    [.texts(wanted.selections)]))
+        }
         return questions
     }
 
-    /// - Parameter rows: the answers to all of the questions.
+    /// - Parameter rows: the answers to all of the questions, and to whatever was asked before them.
     mutating func take(_ rows: [PostgresRows]) {
-        guard rows.count >= 3 else { return }
-        let (kept, answered, selected) = (rows[rows.count - 3], rows[rows.count - 2], rows[rows.count - 1])
+        var rest = rows
+        if !wanted.selections.isEmpty, let selected = rest.popLast() { takeSelections(selected) }
+        if !wanted.answers.isEmpty, let answered = rest.popLast() { takeAnswers(answered) }
+        if !wanted.allowances.isEmpty, let kept = rest.popLast() { takeAllowances(kept) }
+    }
+
+    private mutating func takeAllowances(_ kept: PostgresRows) {
         for row in 0..<kept.count {
             guard let key = AllowanceKey(kept.view(row, 0)) else { continue }
             allowances.keep(key, until: kept.integer(row, 1), used: kept.integer(row, 2))
         }
+    }
+
+    private mutating func takeAnswers(_ answered: PostgresRows) {
         for row in 0..<answered.count {
             let key = KeptKey(scope: ExactText(answered.text(row, 0)), key: ExactText(answered.text(row, 1)))
             answers[key] = KeptAnswer(
                 fingerprint: ExactText(answered.text(row, 2)), answer: answered.bytes(row, 3), expires: answered.integer(row, 4),
                 owner: answered.optionalText(row, 5))
         }
+    }
+
+    private mutating func takeSelections(_ selected: PostgresRows) {
         for row in 0..<selected.count {
             selections[ExactText(selected.text(row, 0))] = KeptSelection(
                 expires: selected.integer(row, 1), undoneAt: selected.optionalInteger(row, 2))

@@ -135,7 +135,7 @@ final class PostgresGroupCommit: @unchecked Sendable {
     private func connected() throws -> PostgresConnection {
         if let connection, connection.isAlive { return connection }
         connection = nil
-        let new = try PostgresConnection(address, PostgresSettings(applicationName: "intertwine ledger"))
+        let new = try PostgresConnection(address, PostgresSettings(applicationName: "intertwine ledger", plansOnce: true))
         try replica.begin(new, patience: limits.patience.milliseconds)
         connection = new
         return new

@@ -102,16 +102,19 @@ extension PostgresLedger {
         var attempt = 1
         while true {
             do {
-                return try connection.transaction {
-                    try connection.execute(
-                        """
-                        SET LOCAL lock_timeout = '100ms';
-                        SELECT pg_advisory_xact_lock(\(PostgresLedgerSchema.lockClass), \(PostgresLedgerSchema.Lock.appending))
-                        """)
-                    let rows = try connection.query("SELECT last_value, is_called FROM event_number")
-                    return rows.flag(0, 1) ? rows.integer(0, 0) : 0
-                }
-            } catch let error as PostgresError where error.code == "55P03" && attempt < 50 {
+                // In one round trip: while the lock is held, nobody appends.
+                let answers = try connection.run([
+                    PostgresCommand("BEGIN ISOLATION LEVEL READ COMMITTED"), PostgresCommand("SET LOCAL lock_timeout = '100ms'"),
+                    PostgresCommand(
+                        "SELECT pg_advisory_xact_lock($1::int, $2::int)",
+                        [.integer(PostgresLedgerSchema.lockClass), .integer(PostgresLedgerSchema.Lock.appending)]),
+                    PostgresCommand("SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END FROM event_number"),
+                    PostgresCommand("COMMIT"),
+                ])
+                return answers[3].integer(0, 0)
+            } catch {
+                guard error.code == "55P03", attempt < 50 else { throw error }
+                try connection.execute("ROLLBACK")
                 attempt += 1
                 // Those who waited behind us have their turn.
                 usleep(20_000)

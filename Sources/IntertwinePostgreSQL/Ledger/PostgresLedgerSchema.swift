@@ -24,7 +24,6 @@ enum PostgresLedgerSchema {
         /// Shared by whoever appends events, so that an exporter, which takes it alone, knows that none below the last number is still to
         /// come.
         static let appending: Int64 = 0
-        static let sweeping: Int64 = 1
         static let partitions: Int64 = 2
         static let clients: Int64 = 3
         static let slots: Int64 = 4
