@@ -55,6 +55,8 @@ struct ReplicaFaultTests {
             let body = #"{"username":"Renamed","avatarUrl":"https://pictures.example.com/a.png","type":"regular"}"#
             let answer = try service.admin("PUT", "/admin/users/u1", with: ["If-Match: *"], body: body)
             #expect(answer.status == 503 && answer["retry-after"] != nil)
+            // An import waits no longer either: all other writers stand behind it.
+            #expect(try service.admin("POST", "/admin/items", body: Items.user("u1", "featured")).status == 503)
             #expect(try service.get("/feed?limit=3").status == 200 && service.get(click).status == 302)
             try database.psql(isHeld.replacing("count(*)", with: "pg_terminate_backend(pid)"))
             #expect(try Replicas.wait { try service.admin("PUT", "/admin/users/u1", with: ["If-Match: *"], body: body).status == 200 })

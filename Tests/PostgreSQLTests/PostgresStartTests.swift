@@ -57,6 +57,15 @@ struct PostgresStartTests {
         let uri = database.uri.replacing("intertwine@", with: "poor@")
         let line = try complaint(uri) { try PostgresSchema.bringUpToDate($0, part: "test", migrations: [PostgresMigration("1", "")]) }
         #expect(line.contains("GRANT CREATE"))
+        // Whoever may write but does not own the tables could not begin a new day.
+        _ = try PostgresLedger(PostgresAddress(database.uri))
+        try database.psql("GRANT ALL ON SCHEMA public TO poor; GRANT ALL ON ALL TABLES IN SCHEMA public TO poor")
+        let stranger = #expect(throws: StoreError.self) { try PostgresLedger(PostgresAddress(uri)) }
+        #expect(
+            stranger?.description.hasSuffix("the tables belong to intertwine: connect as that user, or GRANT intertwine TO poor") == true)
+        try database.psql("GRANT intertwine TO poor")
+        defer { _ = try? database.psql("REVOKE intertwine FROM poor") }
+        #expect(throws: Never.self) { try PostgresLedger(PostgresAddress(uri)) }
         let latin = try server.makeDatabase("ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
         #expect(try complaint(latin.uri).contains("ENCODING 'UTF8'"))
     }
@@ -83,6 +92,10 @@ struct PostgresStartTests {
         try PostgresSchema.bringUpToDate(PostgresConnection(PostgresAddress(uri)), part: "test", migrations: more)
         #expect(try database.psql("SELECT count(*) FROM thing") == "2")
         #expect(try complaint(uri) { try PostgresSchema.bringUpToDate($0, part: "test", migrations: all) }.contains("newer version"))
+        // Whichever of the parts it is that is newer, and whichever is asked for.
+        try database.psql("INSERT INTO intertwine_migration (part, number, name) VALUES ('ledger', 99, 'of tomorrow')")
+        #expect(try complaint(uri) { try PostgresSchema.bringUpToDate($0, part: "items", migrations: []) }.contains("(ledger 99,"))
+        try database.psql("DELETE FROM intertwine_migration WHERE part = 'ledger'")
         // A failing one leaves nothing.
         let broken = more + [PostgresMigration("4", "DELETE FROM thing"), PostgresMigration("5", "SELECT nonsense")]
         #expect(throws: PostgresError.self) {

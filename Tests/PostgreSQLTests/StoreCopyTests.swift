@@ -50,6 +50,9 @@ struct StoreCopyTests {
         // The first batch is there, and what comes after it is refused.
         try Self.stopBehindFirstBatch(database, copy)
         #expect(try database.psql("SELECT count(*) FROM item") == "2000")
+        // Nobody takes half of it for the whole.
+        let unfinished = #expect(throws: StoreError.self) { try PostgresLedger(address) }
+        #expect(unfinished?.description.contains("copy") == true)
         let counts = try copy().run()
         #expect(counts.first { $0.table == "item" }?.rows == 5_000 && counts.first { $0.table == "event" }?.rows == 20)
         #expect(counts.first { $0.table == "allowance" }?.rows == 20)
@@ -57,6 +60,7 @@ struct StoreCopyTests {
 
         // Who goes on there is numbered behind, and finds duplicates again.
         let ledger = try PostgresLedger(address)
+        #expect(try await ledger.events(after: 0, limit: 99).count == 20)
         var event = LedgerEvent(at: SQLiteLedger.systemTime(), kind: .click, cell: "ad:1", viewer: "new")
         event.deduplication = LedgerEvent.Deduplication(key: "k0", window: 30 * 86_400_000)
         _ = try await ledger.commit(LedgerEntry(events: [event]))

@@ -12,8 +12,9 @@ final class PostgresCopySide: CopySide {
         connection = try PostgresStart.explaining(address) {
             let connection = try PostgresConnection(
                 address, PostgresSettings(applicationName: "intertwine copy", statementTimeout: .zero))
-            try PostgresSchema.bringUpToDate(connection, part: ItemMigrations.part, migrations: ItemMigrations.all)
-            try PostgresSchema.bringUpToDate(connection, part: PostgresLedgerSchema.part, migrations: PostgresLedgerSchema.migrations)
+            try PostgresSchema.bringUpToDate(connection, part: ItemMigrations.part, migrations: ItemMigrations.all, isCopying: true)
+            try PostgresSchema.bringUpToDate(
+                connection, part: PostgresLedgerSchema.part, migrations: PostgresLedgerSchema.migrations, isCopying: true)
             return connection
         }
     }
@@ -95,7 +96,7 @@ final class PostgresCopySide: CopySide {
 
     func lastMarker() throws -> Int64 {
         try speaking {
-            try connection.query("SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM event_number").integer(0, 0)
+            try connection.query("SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END FROM event_number").integer(0, 0)
         }
     }
 

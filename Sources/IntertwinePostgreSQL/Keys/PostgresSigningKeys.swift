@@ -11,7 +11,9 @@ package final class PostgresSigningKeys: Sendable {
     /// Replicas look so often.
     package static let interval = Duration.seconds(2)
 
-    private static let migrations = [
+    static let part = "keys"
+
+    static let migrations = [
         PostgresMigration(
             "1: keys",
             """
@@ -32,7 +34,7 @@ package final class PostgresSigningKeys: Sendable {
         let pool = PostgresPool(address, reading: ReadLimits(threads: 1, waiting: 16, patience: .seconds(5)), settings: settings)
         self.pool = pool
         try PostgresStart.check(pool) { connection in
-            try PostgresSchema.bringUpToDate(connection, part: "keys", migrations: Self.migrations)
+            try PostgresSchema.bringUpToDate(connection, part: Self.part, migrations: Self.migrations)
             try Self.change(connection) {
                 guard try connection.query("SELECT 1 FROM signing_key LIMIT 1").isEmpty else { return }
                 try Self.insert(.random(), connection)
@@ -46,7 +48,8 @@ package final class PostgresSigningKeys: Sendable {
     /// - Throws: `StoreError.unusable` where there is another one.
     package static func keep(_ key: SigningKey, at address: PostgresAddress) throws(StoreError) {
         try PostgresStart.check(PostgresPool(address)) { connection in
-            try PostgresSchema.bringUpToDate(connection, part: "keys", migrations: migrations)
+            // Keys go first, and a copy that goes on brings them once more.
+            try PostgresSchema.bringUpToDate(connection, part: part, migrations: migrations, isCopying: true)
             try change(connection) {
                 let found = try connection.query("SELECT key FROM signing_key ORDER BY number DESC")
                 guard !found.isEmpty else { return try insert(key, connection) }

@@ -17,11 +17,26 @@ package enum PostgresSchema {
     /// "INTW", as an advisory lock: whoever starts first migrates, and the others wait for it.
     private static let lock: Int64 = 0x494E_5457
 
+    /// How many of them this version knows, by part.
+    private static let known = [
+        ItemMigrations.part: ItemMigrations.all.count, PostgresLedgerSchema.part: PostgresLedgerSchema.migrations.count,
+        PostgresSigningKeys.part: PostgresSigningKeys.migrations.count,
+    ]
+
     /// Brings a part up to date. One that is, is only read.
     ///
-    /// - Parameter migrations: all there have ever been, in their order.
-    /// - Throws: `StoreError.unusable` where a newer version has been there; ``PostgresError``.
-    package static func bringUpToDate(_ connection: PostgresConnection, part: String, migrations: [PostgresMigration]) throws {
+    /// - Parameters:
+    ///   - migrations: all there have ever been, in their order.
+    ///   - isCopying: whether a copy that was cut short is there to be finished; nobody else may use what it has left.
+    /// - Throws: `StoreError.unusable` where a newer version has been there, at this part or at another, where the tables are somebody
+    ///   else's, or where a copy into them is not finished; ``PostgresError``.
+    package static func bringUpToDate(
+        _ connection: PostgresConnection, part: String, migrations: [PostgresMigration], isCopying: Bool = false
+    ) throws {
+        try checkOwner(connection)
+        if try !isCopying && connection.query("SELECT to_regclass('intertwine_copy') IS NOT NULL").flag(0, 0) {
+            throw StoreError.unusable("a copy into it is not finished: run intertwine copy again, or empty the database")
+        }
         guard try pending(connection, part, migrations) > 0 else { return }
         // Another replica may take long.
         try connection.transaction(isLong: true) {
@@ -53,13 +68,27 @@ package enum PostgresSchema {
     private static func pending(_ connection: PostgresConnection, _ part: String, _ migrations: [PostgresMigration]) throws -> Int {
         let isThere = try connection.query("SELECT to_regclass('intertwine_migration') IS NOT NULL").flag(0, 0)
         guard isThere else { return migrations.count }
-        let rows = try connection.query("SELECT coalesce(max(number), 0) FROM intertwine_migration WHERE part = $1", .text(part))
-        let found = Int(rows.integer(0, 0))
-        guard found <= migrations.count else {
+        let rows = try connection.query("SELECT part, max(number) FROM intertwine_migration GROUP BY part")
+        let made = Dictionary(uniqueKeysWithValues: (0..<rows.count).map { (rows.text($0, 0), Int(rows.integer($0, 1))) })
+        for (name, count) in made.sorted(by: { $0.key < $1.key }) {
+            guard let known = name == part ? migrations.count : known[name], count > known else { continue }
             throw StoreError.unusable(
-                "was written by a newer version of this program (\(part) \(found), this one knows \(migrations.count)); update it"
-            )
+                "was written by a newer version of this program (\(name) \(count), this one knows \(known)); update it")
         }
-        return migrations.count - found
+        return migrations.count - made[part, default: 0]
+    }
+
+    /// Days of events come and go as tables, which takes their owner: whoever may only write into what there is would fail at midnight.
+    private static func checkOwner(_ connection: PostgresConnection) throws {
+        let strange = try connection.query(
+            """
+            SELECT quote_ident(pg_get_userbyid(relowner)), quote_ident(current_user) FROM pg_class
+            WHERE relnamespace = to_regnamespace(quote_ident(current_schema()))
+            AND relname IN ('intertwine_migration', 'item', 'event', 'event_number', 'signing_key')
+            AND NOT pg_has_role(relowner, 'USAGE') LIMIT 1
+            """)
+        guard !strange.isEmpty else { return }
+        let (owner, user) = (strange.text(0, 0), strange.text(0, 1))
+        throw StoreError.unusable("the tables belong to \(owner): connect as that user, or GRANT \(owner) TO \(user)")
     }
 }
