@@ -52,6 +52,8 @@ package struct CampaignKind: ItemKind {
            "text": {"type": "string", "minLength": 1, "maxLength": 256, "pattern": "^[^\\u0000-\\u001F\\u007F]*$"},
            "texts": {"type": "array", "maxItems": 200, "uniqueItems": true, "items": {"$ref": "#/$defs/text"}},
            "name": {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},
+           "attributes": {"type": "array", "maxItems": 200, "uniqueItems": true, "items": {
+             "type": "string", "maxLength": 256, "pattern": "^[a-z][a-z0-9_.*-]{0,63}(=[^\\u0000-\\u001F\\u007F]+)?$"}},
            "moment": {"type": "string", "format": "date-time"},
            "count": {"type": "integer", "minimum": 1, "maximum": 1000000000000},
            "trackers": {"type": "array", "maxItems": 8, "items": {"type": "string", "maxLength": 2048, "pattern": "^[Hh][Tt][Tt][Pp]"}}
@@ -69,14 +71,17 @@ package struct CampaignKind: ItemKind {
              "type": "object", "additionalProperties": false, "required": ["count", "window"],
              "properties": {
                "count": {"type": "integer", "minimum": 1, "maximum": 10000},
-               "window": {"type": "string", "pattern": "^[0-9]+(s|min|h|d)$"}}}},
+               "window": {"type": "string", "pattern": "^0*[1-9][0-9]*(s|min|h|d)$"}}}},
            "targeting": {"type": "object", "additionalProperties": false, "properties": {
              "feeds": {"$ref": "#/$defs/texts"}, "sections": {"$ref": "#/$defs/texts"},
              "layouts": {"type": "array", "uniqueItems": true, "items": {"enum": ["collection", "table"]}},
-             "locales": {"$ref": "#/$defs/texts"}, "hours": {"$ref": "#/$defs/texts"},
+             "locales": {"type": "array", "maxItems": 200, "uniqueItems": true, "items": {
+               "type": "string", "pattern": "^(\\*|[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*)$"}},
+             "hours": {"type": "array", "maxItems": 200, "uniqueItems": true, "items": {
+               "type": "string", "pattern": "^(1?[0-9]|2[0-3])(-(1?[0-9]|2[0-4]))?$"}},
              "days": {"type": "array", "uniqueItems": true, "items": {"enum": ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]}},
              "attributes": {"type": "object", "additionalProperties": false, "properties": {
-               "any": {"$ref": "#/$defs/texts"}, "all": {"$ref": "#/$defs/texts"}, "none": {"$ref": "#/$defs/texts"}}}}},
+               "any": {"$ref": "#/$defs/attributes"}, "all": {"$ref": "#/$defs/attributes"}, "none": {"$ref": "#/$defs/attributes"}}}}},
            "labels": {"$ref": "#/$defs/texts"},
            "disclosure": {"type": "object", "additionalProperties": false, "required": ["label"], "properties": {
              "label": {"$ref": "#/$defs/text"}, "advertiser": {"$ref": "#/$defs/text"}}},

@@ -305,7 +305,8 @@ package struct CampaignReader {
         let names = texts(value, path)
         guard let allowed else { return names }
         for (index, name) in names.enumerated() where !allowed.contains(name) {
-            fault(path + [String(index)], "unknown \(thing) '\(ItemFault.shown(name))'; allowed: \(allowed.joined(separator: ", "))")
+            let list = allowed.isEmpty ? "there is none" : "allowed: \(allowed.joined(separator: ", "))"
+            fault(path + [String(index)], "unknown \(thing) '\(ItemFault.shown(name))'; \(list)")
         }
         return names
     }

@@ -120,7 +120,7 @@ package struct AdvertisementKind: ItemKind {
             ]))
         document.add("duration", .number(minimum: Self.duration.minimum, maximum: Self.duration.maximum))
         document.add("alt", .alternative)
-        document.add("advertiser", .text(maximum: Creative.advertiserLimit))
+        document.add("advertiser", .line(maximum: Creative.advertiserLimit))
         document.add(Trackers.impressionField, .trackers)
         document.add(Trackers.clickField, .trackers)
         return document.bytes
@@ -128,7 +128,11 @@ package struct AdvertisementKind: ItemKind {
 
     /// Who pays, as reports call them.
     private static func advertiser(in fields: ItemFields) throws(ItemFault) -> ArraySlice<UInt8>? {
-        try fields.optionalText("advertiser", limit: Creative.advertiserLimit)
+        guard let name = try fields.optionalText("advertiser", limit: Creative.advertiserLimit) else { return nil }
+        guard !name.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+            throw ItemFault(field: "advertiser", reason: "contains a control character")
+        }
+        return name
     }
 
     /// A MIME type of a picture, a video or a sound, without parameters.

@@ -47,10 +47,15 @@ struct FieldSchema {
     /// The members of the field's schema where it is present.
     var members: [ActionValue.Member]
 
-    static func text(minimum: Int = 1, maximum: Int) -> FieldSchema {
+    static func text(minimum: Int = 1, maximum: Int) -> FieldSchema { text(minimum, maximum, without: "\\u0000") }
+
+    /// A text without control characters.
+    static func line(maximum: Int) -> FieldSchema { text(1, maximum, without: "\\u0000-\\u001F\\u007F") }
+
+    private static func text(_ minimum: Int, _ maximum: Int, without characters: String) -> FieldSchema {
         FieldSchema(members: [
             .init("type", .text("string")), .init("minLength", .integer(Int64(max(1, minimum)))),
-            .init("maxLength", .integer(Int64(maximum))), .init("pattern", .text("^[^\\u0000]*$")),
+            .init("maxLength", .integer(Int64(maximum))), .init("pattern", .text("^[^\(characters)]*$")),
         ])
     }
 

@@ -152,7 +152,7 @@ extension LedgerReport {
 
     /// A text that a spreadsheet would take for a formula begins with an apostrophe: names come from whoever pays.
     private static func quoted(_ text: String) -> String {
-        let text = text.utf8.first.map { "=+-@\t\r".utf8.contains($0) } ?? false ? "'" + text : text
+        let text = text.utf8.first.map { "=+-@\t\r\n".utf8.contains($0) } ?? false ? "'" + text : text
         guard text.utf8.contains(where: { ",\"\r\n".utf8.contains($0) }) else { return text }
         return "\"" + text.replacing("\"", with: "\"\"") + "\""
     }

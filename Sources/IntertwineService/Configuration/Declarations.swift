@@ -287,9 +287,8 @@ extension ConfigurationError {
 }
 
 extension DeclaredFeeds {
-    /// What campaigns may name.
+    /// What campaigns may name: sections of feeds that are laid out in sections.
     var places: CampaignPlaces {
-        CampaignPlaces(
-            feeds: Array(Set([Self.mainName] + feeds.keys)).sorted(), sections: Array(Set([Self.mainName] + sections.map(\.name))).sorted())
+        CampaignPlaces(feeds: Array(Set([Self.mainName] + feeds.keys)).sorted(), sections: Array(Set(feeds.values.joined())).sorted())
     }
 }

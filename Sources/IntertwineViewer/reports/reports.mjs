@@ -115,7 +115,8 @@ async function pace(id) {
   } else if (goal.daily) {
     series.push({ name: `${goal.daily} a day`, isPace: true, values: names.map((_, index) => (index + 1) * goal.daily) })
   }
-  const told = series.length > 1 ? "" : campaign.campaign ? " It has no goal." : " There is no such campaign now."
+  const goalTold = goal.total ? ` Its goal is ${goal.total}, without a time by which that is due.` : " It has no goal."
+  const told = series.length > 1 ? "" : campaign.campaign ? goalTold : " There is no such campaign now."
   return [lines(names, series, `${unit} of the campaign ${id} against its pace`), series, report, `${sum} ${unit} so far.${told}`]
 }
 

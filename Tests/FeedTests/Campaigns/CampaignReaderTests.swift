@@ -36,6 +36,24 @@ struct CampaignReaderTests {
                 Array(#"{"klass":"campaign","id":"spring",\#(String(decoding: item.body.dropFirst(), as: UTF8.self))"#.utf8)) == item)
     }
 
+    @Test("a section is known where feeds have some")
+    func noSections() {
+        let kind = CampaignKind(places: CampaignPlaces(feeds: ["main"], sections: []))
+        let fault = #expect(throws: (any Error).self) {
+            try ItemKinds([kind]).validate(
+                Array(#"{"klass":"campaign","id":"a","advertiser":"A","creatives":["1"],"targeting":{"sections":["main"]}}"#.utf8))
+        }
+        #expect("\(fault as Any)".contains("unknown section 'main'; there is none"))
+    }
+
+    @Test("what a spreadsheet takes for a formula is told as text")
+    func formulas() {
+        let names = ["=1", "+1", "-1", "@a", "\t=1", "\r=1", "\n=1", "a=1", "a,b", "a\"b"]
+        #expect(
+            LedgerReport.csv([names])
+                == "'=1,'+1,'-1,'@a,'\t=1,\"'\r=1\",\"'\n=1\",a=1,\"a,b\",\"a\"\"b\"\r\n")
+    }
+
     @Test(
         "what is wrong is refused with the field and what is allowed",
         arguments: [
