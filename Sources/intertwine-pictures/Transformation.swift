@@ -59,7 +59,7 @@ struct Transformation {
         guard let lazy = VipsPicture(thumbnail), let colored = lazy.isPlain ? lazy : VipsPicture(cvips_srgb(lazy.pointer))
         else { throw .undecodable }
         cvips_watch(colored.pointer) { Worker.isCalledOff() }
-        guard let pixels = VipsPicture(vips_image_copy_memory(colored.pointer)) else { throw .undecodable }
+        guard let pixels = VipsPicture(vips_image_copy_memory(colored.pointer)), !cvips_ended_early() else { throw .undecodable }
         return pixels
     }
 

@@ -200,6 +200,30 @@ struct SizedTests {
         await house.stop()
     }
 
+    @Test("What turns out to be no picture to its end is not served at its own URL any longer either, until it is purged")
+    func undecodable() async throws {
+        let origin = try Self.origin()
+        defer { origin.stop() }
+        let folder = TemporaryFolder()
+        let maker = FakeTransformer()
+        let house = try House([origin], folder: folder.path) { $0.transformer = maker }
+        let source = origin.url("/a.png")
+        #expect(try await house.get(source).status == 200)
+        await house.manager.flush()
+        maker.failure = ImageFailure(.undecodable)
+        #expect(try await Self.get(house, source).status == 415)
+        await house.manager.flush()
+        #expect(house.manager.cached(source) == nil && folder.files.isEmpty)
+        for accept in [nil, "image/png,image/webp"] {
+            let got = try await house.get(source, accept: accept)
+            #expect(got.status == 415 && got.headers["Image-Error"] == "undecodable", "\(got)")
+        }
+        #expect(origin.requests.count == 1)
+        await house.manager.purge(source)
+        #expect(try await house.get(source).status == 200)
+        await house.stop()
+    }
+
     @Test("Where the picture cannot be had, what is configured for its part stands there for half a minute, and says why")
     func fallbacks() async throws {
         let origin = try Origin { _, connection in connection.answer(404, [], body: []) }

@@ -194,4 +194,30 @@ struct TransformTests {
         }
         await workers.shutDown()
     }
+
+    @Test("What has its end, and not all before it, is refused as well")
+    func endedEarly() async throws {
+        let tools = VipsTools()
+        try tools.drawn("drawn.ppm", 400, 300)
+        let workers = try BuiltWorkers.make()
+        var pictures: [(name: String, bytes: [UInt8])] = []
+        for options in [[], ["--interlace"]] {
+            try #require(try tools.run("vips", ["jpegsave", "drawn.ppm", "plain.jpg"] + options) != nil)
+            let whole = try tools.bytes("plain.jpg")
+            pictures.append(("half a JPEG \(options)", whole.prefix(whole.count / 2) + [0xff, 0xd9]))
+        }
+        try tools.vips("pngsave", "drawn.ppm", "plain.png")
+        var png = try tools.bytes("plain.png")
+        // Twice as high as the data have rows for, with the sum of the header's bytes that belongs to that.
+        png.replaceSubrange(20..<24, with: [0, 0, 2, 88])
+        png.replaceSubrange(29..<33, with: (0..<4).map { UInt8(truncatingIfNeeded: VipsTools.sum(png[12..<29]) >> (24 - 8 * $0)) })
+        pictures.append(("half a PNG", png))
+        for (name, bytes) in pictures {
+            let failure = await #expect(throws: ImageFailure.self, "\(name)") {
+                try await workers.transform(bytes, PictureRecipe(width: 50, format: .png), priority: .visible)
+            }
+            #expect(failure?.code == "undecodable", "\(name)")
+        }
+        await workers.shutDown()
+    }
 }

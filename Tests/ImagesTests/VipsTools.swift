@@ -62,6 +62,13 @@ final class VipsTools: Sendable {
         return try run("vips", ["avg", "distance.v"]).flatMap { Double($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
     }
 
+    /// The sum that stands behind the name and the bytes of a PNG's part (CRC-32).
+    static func sum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+        ~bytes.reduce(UInt32.max) { sum, byte in
+            (0..<8).reduce(sum ^ UInt32(byte)) { sum, _ in sum & 1 == 1 ? sum >> 1 ^ 0xedb8_8320 : sum >> 1 }
+        }
+    }
+
     /// A JPEG with a note of the camera's: how it was held, and where.
     static func noted(_ jpeg: [UInt8], orientation: UInt8) -> [UInt8] {
         let place = Array("GPS 52.5200 N 13.4050 E".utf8) + [0]

@@ -41,13 +41,15 @@ struct PictureStore {
         disk?.remove(source)
     }
 
-    /// A failure that is to be answered without asking again.
-    func failure(for key: String) -> ImageFailure? { failures.failure(for: key, now: .now()) }
+    /// A failure that is to be answered without asking again: of this key, or of all that the source has.
+    func failure(for key: String, of source: String) -> ImageFailure? {
+        failures.failure(for: key, now: .now()) ?? (key == source ? nil : failures.failure(for: source, now: .now()))
+    }
 
-    /// What is gone for good is not kept any more either.
+    /// What is gone for good, or is no picture, is not kept any more either.
     mutating func remember(_ failure: ImageFailure, for key: String, _ source: String) {
         failures.record(failure, for: key, now: .now())
-        if failure.reason == .upstream(status: 404) || failure.reason == .upstream(status: 410) { remove(source) }
+        if [.upstream(status: 404), .upstream(status: 410), .undecodable].contains(failure.reason) { remove(source) }
     }
 
     mutating func forgetFailure(for key: String) { failures.forget(key) }

@@ -216,6 +216,9 @@ struct FlightReplies {
 
     // MARK: What is kept
 
+    /// What is stored goes, and nothing is asked for it for a while.
+    mutating func spoil(_ source: String, _ failure: ImageFailure) { store.remember(failure, for: source, source) }
+
     /// - Parameter done: called where nothing of it is stored any more.
     mutating func purge(_ selection: ImageSelection, _ done: @escaping @Sendable () -> Void) { store.purge(selection, done) }
 }

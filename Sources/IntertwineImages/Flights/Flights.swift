@@ -80,6 +80,9 @@ actor Flights {
         return state.viewport(visible: visible, gone: gone)
     }
 
+    /// Whoever decoded it found that it is no picture to its end: it is neither kept nor served any longer, at its own URL either.
+    func spoil(_ source: String, _ failure: ImageFailure) { state.spoil(source, failure) }
+
     /// - Parameter done: called where nothing of it is stored any more.
     func purge(_ selection: ImageSelection, _ done: @escaping @Sendable () -> Void) {
         state.purge(selection, done)

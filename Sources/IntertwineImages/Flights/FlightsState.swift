@@ -77,7 +77,7 @@ struct FlightsState {
     /// Fetches a picture anew for the cache itself, unless that is under way or failed just now.
     private mutating func refresh(_ image: CachedImage, _ wanted: AcceptedKinds.Set) {
         let key = CachedImage.key(image.source, wanted)
-        guard downloads[key] == nil, store.failure(for: key) == nil,
+        guard downloads[key] == nil, store.failure(for: key, of: image.source) == nil,
             let download = try? downloads.make(image.source, wanted, stale: image, isOwned: true, Spool(budget: budget), configuration)
         else { return }
         metrics.refreshes += 1
@@ -124,6 +124,9 @@ struct FlightsState {
         for id in gone { _ = cancel(id) }
         return left
     }
+
+    /// Whoever decoded it found that it is no picture to its end.
+    mutating func spoil(_ source: String, _ failure: ImageFailure) { replies.spoil(source, failure) }
 
     /// - Parameter done: called where nothing of it is stored any more.
     mutating func purge(_ selection: ImageSelection, _ done: @escaping @Sendable () -> Void) {
@@ -206,7 +209,7 @@ struct FlightsState {
     private mutating func queue(_ download: Download) {
         // The disk has it not, or no longer fresh enough: who wants only what is stored is told so.
         guard replies.dismissOnlyIfCached(download) else { return drop(download) }
-        if let failure = store.failure(for: download.key) { return fail(download, failure, .negative) }
+        if let failure = store.failure(for: download.key, of: download.source) { return fail(download, failure, .negative) }
         guard case .file(let folder, let name)? = download.place else { return approach(download) }
         download.intake.begin(at: configuration.clock())
         steps.append(.readFile(download.number, folder, name))

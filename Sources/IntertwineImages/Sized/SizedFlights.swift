@@ -281,6 +281,10 @@ actor SizedFlights {
             if failure.isOfThePicture, making.failure == nil {
                 metrics.failed[failure.code, default: 0] += 1
                 if !making.isPurged { failures.record(failure, for: making.wish.source, now: .now()) }
+                if failure.reason == .undecodable, !making.isPurged {
+                    let source = making.wish.source
+                    flights.assumeIsolated { $0.spoil(source, failure) }
+                }
             }
         }
         let now = configuration.clock()
