@@ -18,8 +18,11 @@ public struct LanguagePreferences: Sendable, Hashable {
     /// - Parameter field: the field's value; of a field that stands there more than once, all values with commas in between.
     public init(_ field: String) {
         var ranges: [Range] = []
-        for element in field.utf8.prefix(Self.longest).split(separator: UInt8(ascii: ",")) where ranges.count < Self.limit {
-            if let range = Self.range(Substring(element)) { ranges.append(range) }
+        let bytes = Array(field.utf8.prefix(Self.longest))
+        WeightedMembers.read(bytes.span, limit: .max) { name, weight in
+            let subtags = Self.subtags(String(decoding: bytes[name], as: UTF8.self))
+            if let weight, subtags == ["*"] || subtags.allSatisfy(Self.isSubtag) { ranges.append(Range(subtags: subtags, quality: weight)) }
+            return ranges.count < Self.limit
         }
         // Of those that are wanted alike, the first is meant first.
         self.ranges = ranges.enumerated().sorted { ($1.element.quality, $0.offset) < ($0.element.quality, $1.offset) }.map(\.element)
@@ -78,33 +81,6 @@ public struct LanguagePreferences: Sendable, Hashable {
         return text.utf8.count <= 35 && subtags.allSatisfy(isSubtag)
     }
 
-    private static func range(_ element: Substring) -> Range? {
-        var parts = element.split(separator: ";", omittingEmptySubsequences: false).map(trimmed)
-        let tag = parts.removeFirst().lowercased()
-        let subtags = Self.subtags(tag)
-        guard tag == "*" || !subtags.isEmpty && subtags.allSatisfy(isSubtag) else { return nil }
-        guard let weight = parts.first else { return Range(subtags: subtags, quality: 1_000) }
-        guard parts.count == 1, let quality = quality(weight) else { return nil }
-        return Range(subtags: subtags, quality: quality)
-    }
-
-    /// A weight (RFC 9110, 12.4.2) in thousandths.
-    private static func quality(_ text: Substring) -> Int? {
-        guard text.lowercased().hasPrefix("q=") else { return nil }
-        let value = text.utf8.dropFirst(2)
-        guard let whole = value.first, whole == 0x30 || whole == 0x31 else { return nil }
-        var thousandths = Int(whole - 0x30) * 1_000
-        guard let point = value.dropFirst().first else { return thousandths }
-        guard point == UInt8(ascii: "."), value.count <= 5 else { return nil }
-        var worth = 100
-        for digit in value.dropFirst(2) {
-            guard (0x30...0x39).contains(digit) else { return nil }
-            thousandths += Int(digit - 0x30) * worth
-            worth /= 10
-        }
-        return thousandths <= 1_000 ? thousandths : nil
-    }
-
     private static func subtags(_ tag: String) -> [Substring] {
         tag.lowercased().split(separator: "-", omittingEmptySubsequences: false)
     }
@@ -114,10 +90,4 @@ public struct LanguagePreferences: Sendable, Hashable {
     }
 
     private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) }
-
-    private static func trimmed(_ text: Substring) -> Substring {
-        let isBlank = { (character: Character) in character == " " || character == "\t" }
-        let start = text.drop(while: isBlank)
-        return start.prefix(start.count - start.reversed().prefix(while: isBlank).count)
-    }
 }

@@ -1,16 +1,24 @@
+internal import IntertwinePrimitives
+
 /// How much a client wants answers of a media type, by the `Accept` field of its request (RFC 9110, 12.5.1).
 package struct AcceptedTypes {
-    /// Ranges beyond these are not read.
-    private static let limit = 32
-
     /// In lower case, with weights in thousandths.
     private let ranges: [(name: String, weight: Int)]
 
     /// - Parameter field: nil where there is none: everything is taken then.
     package init(_ field: String?) {
-        ranges =
-            (field ?? "").utf8.isEmpty
-            ? [("*/*", 1_000)] : (field ?? "").lowercased().split(separator: ",").prefix(Self.limit).map(Self.range)
+        guard let field, !field.utf8.isEmpty else {
+            ranges = [("*/*", 1_000)]
+            return
+        }
+        let bytes = Array(field.utf8)
+        var ranges: [(name: String, weight: Int)] = []
+        WeightedMembers.read(bytes.span) { name, weight in
+            // A weight that is none counts as none said.
+            ranges.append((String(decoding: bytes[name], as: UTF8.self).lowercased(), weight ?? 1_000))
+            return true
+        }
+        self.ranges = ranges
     }
 
     /// In thousandths; 0 where it is not wanted at all.
@@ -25,15 +33,4 @@ package struct AcceptedTypes {
     }
 
     private func named(_ name: String) -> Int? { ranges.first { $0.name == name }?.weight }
-
-    /// `text/html;level=1;q=0.5`. A weight that is none counts as none said.
-    private static func range(_ text: Substring) -> (String, Int) {
-        let parts = text.split(separator: ";", omittingEmptySubsequences: false).map { part in
-            String(part.drop(while: isBlank).reversed().drop(while: isBlank).reversed())
-        }
-        let weight = parts.dropFirst().first { $0.hasPrefix("q=") }.flatMap { Double($0.dropFirst(2)) }
-        return (parts.first ?? "", weight.map { $0 >= 0 && $0 <= 1 ? Int($0 * 1_000) : 1_000 } ?? 1_000)
-    }
-
-    private static func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
 }

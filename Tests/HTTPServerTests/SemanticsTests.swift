@@ -22,10 +22,13 @@ struct SemanticsTests {
         [Row(fields: [], status: 200)]
         + [
             "", "identity", "*;q=0, identity", "@@;;q", "gzip;q=0", "gzip;q=0.000", "br", "*;q=0.5, gzip;q=0", "gzip;q=0.5, identity",
-            "identity;q=1, gzip;q=0.1", "gzip;q=2", "gzip;q=0.1234", "gzip;q=",
+            "identity;q=1, gzip;q=0.1", "gzip;q=2", "gzip;q=0.12x4", "gzip;q=",
             Array(repeating: "x", count: 40).joined(separator: ",") + ", gzip",
         ].map { row($0, gzip: false) }
-        + ["gzip", "x-gzip", "GZIP", "gzip;q=1.0", "*", "deflate;q=0.5, gzip;q=0.8", "br, gzip", "gzip ; q=0.3", "identity;q=0, gzip"].map {
+        + [
+            "gzip", "x-gzip", "GZIP", "gzip;q=1.0", "*", "deflate;q=0.5, gzip;q=0.8", "br, gzip", "gzip ; q=0.3", "gzip;q=0.0001",
+            "x;y=\"a,b\", gzip;z;Q=1.000", "identity;q=0, gzip",
+        ].map {
             row($0, gzip: true)
         }
         + ["identity;q=0", "*;q=0", "br, identity;q=0"].map { row($0, 406, gzip: false) }

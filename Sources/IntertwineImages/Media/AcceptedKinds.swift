@@ -1,3 +1,5 @@
+internal import IntertwinePrimitives
+
 /// Which formats a client takes, by the `Accept` field of its request (RFC 9110 section 12.5.1).
 public struct AcceptedKinds: Sendable, Hashable {
     /// A set of formats; a bit for each.
@@ -41,21 +43,18 @@ public struct AcceptedKinds: Sendable, Hashable {
         var anyImage: Int?
         var anything: Int?
         var isEmpty = true
-        var start = 0
-        while start < field.count {
-            var end = start
-            while end < field.count, field[end] != UInt8(ascii: ",") { end += 1 }
-            let (range, weight) = Self.member(field, start, end)
-            start = end + 1
-            guard !range.isEmpty else { continue }
+        WeightedMembers.read(field) { name, said in
             isEmpty = false
-            if Self.equal(field, range, "*/*") {
+            // What is no weight is no refusal.
+            let weight = said ?? 1_000
+            if WeightedMembers.isEqual(field, name, "*/*") {
                 anything = weight
-            } else if Self.equal(field, range, "image/*") {
+            } else if WeightedMembers.isEqual(field, name, "image/*") {
                 anyImage = weight
-            } else if let kind = MediaKind.allCases.first(where: { Self.equal(field, range, Self.names[Int($0.rawValue)]) }) {
+            } else if let kind = MediaKind.allCases.first(where: { WeightedMembers.isEqual(field, name, Self.names[Int($0.rawValue)]) }) {
                 named[Int(kind.rawValue)] = weight
             }
+            return true
         }
         guard !isEmpty else {
             self = .anything
@@ -96,53 +95,4 @@ public struct AcceptedKinds: Sendable, Hashable {
     private static let names: [StaticString] = ["", "image/jpeg", "image/png", "image/gif", "image/webp", "image/avif"]
 
     private static func isOld(_ kind: MediaKind) -> Bool { kind == .jpeg || kind == .png || kind == .gif }
-
-    /// The media range of one member without blanks, and its weight in thousandths: 1,000 where there is none.
-    private static func member(_ field: Span<UInt8>, _ start: Int, _ end: Int) -> (range: Range<Int>, weight: Int) {
-        var semicolon = start
-        while semicolon < end, field[semicolon] != UInt8(ascii: ";") { semicolon += 1 }
-        var (first, last) = (start, semicolon)
-        while first < last, isBlank(field[first]) { first += 1 }
-        while last > first, isBlank(field[last - 1]) { last -= 1 }
-        var weight = 1_000
-        var place = semicolon
-        while place < end {
-            // At a semicolon: a weight, or another parameter.
-            place += 1
-            while place < end, isBlank(field[place]) { place += 1 }
-            if place + 2 < end, field[place] | 0x20 == UInt8(ascii: "q"), field[place + 1] == UInt8(ascii: "=") {
-                weight = Self.weight(field, place + 2, end)
-            }
-            while place < end, field[place] != UInt8(ascii: ";") { place += 1 }
-        }
-        return (first..<last, weight)
-    }
-
-    /// What stands behind `q=` (RFC 9110 section 12.4.2), in thousandths, and of more digits than there may be at least one of them. What is
-    /// no number is no refusal.
-    private static func weight(_ field: Span<UInt8>, _ start: Int, _ end: Int) -> Int {
-        guard field[start] == UInt8(ascii: "0") else { return 1_000 }
-        var (weight, unit) = (0, 100)
-        var place = start + 1
-        while place < end, field[place] != UInt8(ascii: ";") {
-            let digit = Int(field[place]) - 0x30
-            if (1...9).contains(digit) { weight = max(weight + digit * unit, 1) }
-            if (0...9).contains(digit) { unit /= 10 }
-            place += 1
-        }
-        return weight
-    }
-
-    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
-
-    private static func equal(_ field: Span<UInt8>, _ range: Range<Int>, _ name: StaticString) -> Bool {
-        guard range.count == name.utf8CodeUnitCount else { return false }
-        return name.withUTF8Buffer { name in
-            for place in 0..<name.count {
-                let byte = field[range.lowerBound + place]
-                guard ((65...90).contains(byte) ? byte | 0x20 : byte) == name[place] else { return false }
-            }
-            return true
-        }
-    }
 }
