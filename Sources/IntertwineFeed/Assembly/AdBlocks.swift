@@ -99,7 +99,7 @@ struct AdBlocks {
         let count = given.map { $0.count { $0 == nil } } ?? blocks.reduce(0) { $0 + $1.places.count }
         var advertisements = advertisements
         var mark = cursor?.rotation
-        if cursor == nil, count > 0 || rotatesFurtherOn {
+        if cursor == nil, count > 0 || rotates {
             mark = try start()
             // Pages further on have a place for the first one, which comes after the last one.
             if mark == nil, count == 0 { mark = try advertisements.next(1, .backward, of: nil).first?.place.item.position }
@@ -135,8 +135,8 @@ struct AdBlocks {
         }
     }
 
-    /// Whether pages of the walk may have a place for the rotation, where this one has none.
-    private var rotatesFurtherOn: Bool {
+    /// Whether pages of the walk may have a place for the rotation, this one or others.
+    var rotates: Bool {
         (0..<max(0, source.sectionCount)).contains { section in
             switch (source.placement(in: section) ?? feedPlacement).supply {
             case .rotating(let perPage): perPage > 0

@@ -57,8 +57,25 @@ final class AdRotation: Sendable {
         self.forms = forms
     }
 
-    /// Whether to read the lane of advertisements is to read these: one look into the store instead of one for each form. Known where a walk has
-    /// begun since the store changed; otherwise false.
+    /// Finds out which there are, where the store changed since that was last known.
+    ///
+    /// - Parameter book: its advertisements are none of the rotation's.
+    func prepare(
+        at version: StoreVersion, in snapshot: any FeedSnapshot, of store: any FeedStore, without book: CampaignBook? = nil
+    ) throws {
+        guard !forms.isEmpty else { return }
+        _ = try stock(at: version, in: snapshot, of: store, without: book)
+    }
+
+    private func stock(
+        at version: StoreVersion, in snapshot: any FeedSnapshot, of store: any FeedStore, without book: CampaignBook?
+    ) throws -> Stock {
+        try stock.known(at: version)
+            ?? stock.value(at: version, in: snapshot, of: store) { [forms] in try Self.stock(of: forms, without: book, in: $0) }
+    }
+
+    /// Whether to read the lane of advertisements is to read these: one look into the store instead of one for each form. Known where they were
+    /// prepared since the store changed; otherwise false.
     func fillsLane(at version: StoreVersion) -> Bool { stock.known(at: version)?.fillsLane ?? false }
 
     /// Whether there are known to be none, where those of campaigns are not counted.
@@ -94,9 +111,7 @@ final class AdRotation: Sendable {
         _ start: RotationStart, at version: StoreVersion, in snapshot: any FeedSnapshot, of store: any FeedStore,
         without book: CampaignBook? = nil
     ) throws -> Int64? {
-        let stock =
-            try stock.known(at: version)
-            ?? stock.value(at: version, in: snapshot, of: store) { [forms] in try Self.stock(of: forms, without: book, in: $0) }
+        let stock = try stock(at: version, in: snapshot, of: store, without: book)
         guard let positions = stock.positions else {
             return try drawn(start, from: AdvertisementStream(snapshot: snapshot, forms: forms))
         }

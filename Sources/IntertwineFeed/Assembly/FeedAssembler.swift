@@ -180,6 +180,9 @@ package final class FeedAssembler: Sendable {
             }
         }
         var blocks = AdBlocks(of: content, in: source, placement: placement, cursor: cursor)
+        // A page in the middle of a walk may be the first one since the store changed. Where nobody knows that their lane holds nothing else,
+        // advertisements are looked for form by form.
+        if blocks.rotates { try adRotation.prepare(at: version, in: snapshot, of: store, without: book) }
         func start() throws -> Int64? {
             guard isFair, let start = request.rotation else { return nil }
             return try adRotation.mark(start, at: version, in: snapshot, of: store, without: book)

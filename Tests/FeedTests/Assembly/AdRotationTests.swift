@@ -76,6 +76,22 @@ struct AdRotationTests {
         #expect(!left.isEmpty && !left.contains("ad:\(first)") && Set(left).count == left.count)
     }
 
+    @Test("a page takes two looks into the store, wherever in a walk it is, once it is known what there is", arguments: [true, false])
+    func looks(isFair: Bool) async throws {
+        let fixture = try Fixture(users: 30, advertisements: 7, configuration: CellConfiguration())
+        let assembler = fixture.assembler()
+        let rotation = isFair ? RotationStart(viewer: nil, now: Fixture.now) : nil
+        let first = try await assembler.page(FeedRequest(limit: 4, now: Fixture.now, rotation: rotation))
+        let cursor = try #require(first.next.flatMap(Fixture.cursor))
+        // Nobody has begun a walk since.
+        fixture.store.put(Fixture.user("new", at: 100_000))
+        for isFirst in [true, false] {
+            let before = fixture.store.looks
+            let page = try await assembler.page(FeedRequest(cursor: cursor, limit: 4, now: Fixture.now, rotation: rotation))
+            #expect(page.adIDs.count == 1 && (isFirst || fixture.store.looks - before == 2))
+        }
+    }
+
     @Test("what a client holds keeps its advertisements over the hour")
     func changes() async throws {
         let fixture = try Fixture(users: 9, advertisements: 5)

@@ -8,12 +8,15 @@ final class MemoryStore: FeedStore {
         var lanes: [Lane: [FeedItem]] = [.content: [], .advertisements: []]
         /// By lane, from the least position to the greatest.
         var listings: [Lane: [AdListing]] = [:]
+        let looks = Looks()
 
         func items(in lane: Lane, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
-            slice(lanes[lane] ?? [], direction, of: position, limit: limit)
+            looks.add()
+            return slice(lanes[lane] ?? [], direction, of: position, limit: limit)
         }
 
         func items(of form: ItemForm, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
+            looks.add()
             let items = lanes.values.joined().filter { $0.kind == form.kind && $0.variant == form.variant }
             return slice(items.sorted { $0.position < $1.position }, direction, of: position, limit: limit)
         }
@@ -51,6 +54,17 @@ final class MemoryStore: FeedStore {
             }
         }
     }
+
+    /// Counts the ranges that are read.
+    final class Looks: Sendable {
+        private let number = Mutex(0)
+
+        var count: Int { number.withLock { $0 } }
+
+        func add() { number.withLock { $0 += 1 } }
+    }
+
+    var looks: Int { state.withLock { $0.snapshot.looks.count } }
 
     private struct State {
         var snapshot = Snapshot()
