@@ -213,8 +213,8 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]),
 
-        // Floor 0: what is written the same way everywhere. No dependency, no Foundation.
-        .target(name: "IntertwinePrimitives"),
+        // Floor 0: what is written the same way everywhere. No Foundation.
+        .target(name: "IntertwinePrimitives", dependencies: [.product(name: "Crypto", package: "swift-crypto")]),
         .target(name: "IntertwineEventLoop", dependencies: ["CIntertwineLinux"]),
         .target(name: "IntertwinePictureWire"),
         .target(
@@ -260,7 +260,9 @@ let package = Package(
                 "IntertwineFeed", "IntertwineFetch", "IntertwineHTTPServer", "IntertwineImages", "IntertwinePictureWire", "TestSupport",
             ],
             path: "Tests/ParserFuzz"),
-        .testTarget(name: "PrimitivesTests", dependencies: ["IntertwinePrimitives", "TestSupport"]),
+        .testTarget(
+            name: "PrimitivesTests",
+            dependencies: ["IntertwinePrimitives", "TestSupport", .product(name: "Crypto", package: "swift-crypto")]),
         .testTarget(name: "EventLoopTests", dependencies: ["IntertwineEventLoop", "TestSupport"]),
         .testTarget(name: "FeedTests", dependencies: ["IntertwineFeed", "IntertwinePrimitives", "TestSupport"]),
         .testTarget(

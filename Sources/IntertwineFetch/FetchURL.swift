@@ -132,13 +132,18 @@ extension FetchURL {
     private static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         guard text.count <= longest else { return false }
         let start: Int
-        if text.starts(with: "https://".utf8) { start = 8 } else if text.starts(with: "http://".utf8) { start = 7 } else { return false }
+        if begins(text, with: "https://") { start = 8 } else if begins(text, with: "http://") { start = 7 } else { return false }
         guard let slash = text[start...].firstIndex(of: UInt8(ascii: "/")) else { return false }
-        return isPlainName(text[start..<slash]) && isPlainPath(text[slash...])
+        return isPlainName(UnsafeBufferPointer(rebasing: text[start..<slash])) && isPlainPath(UnsafeBufferPointer(rebasing: text[slash...]))
+    }
+
+    private static func begins(_ text: UnsafeBufferPointer<UInt8>, with scheme: StaticString) -> Bool {
+        guard let start = text.baseAddress, text.count >= scheme.utf8CodeUnitCount else { return false }
+        return memcmp(start, scheme.utf8Start, scheme.utf8CodeUnitCount) == 0
     }
 
     /// Each label begins with a letter: no form of an address does in all of them, nor Punycode in any.
-    private static func isPlainName(_ name: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+    private static func isPlainName(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
         guard (1...253).contains(name.count) else { return false }
         var length = 0
         for byte in name {
@@ -156,7 +161,7 @@ extension FetchURL {
     }
 
     /// No segment begins with a dot, so none is `.` or `..`.
-    private static func isPlainPath(_ path: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+    private static func isPlainPath(_ path: UnsafeBufferPointer<UInt8>) -> Bool {
         var last = UInt8(ascii: "a")
         for byte in path {
             switch byte {

@@ -3,11 +3,11 @@
 /// Decoding accepts the one canonical spelling of a value and nothing else, so that two different texts never carry the same bytes: a
 /// signed value whose spelling was changed is refused even where only the unused bits of its last character differ.
 package enum Base64URL {
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+    private static let alphabet: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
     private static let values: [UInt8] = {
         var values = [UInt8](repeating: invalid, count: 256)
-        for (value, character) in alphabet.enumerated() { values[Int(character)] = UInt8(value) }
+        alphabet.withUTF8Buffer { for (value, character) in $0.enumerated() { values[Int(character)] = UInt8(value) } }
         return values
     }()
 
@@ -17,32 +17,48 @@ package enum Base64URL {
         bytes.withContiguousStorageIfAvailable(encode) ?? Array(bytes).withUnsafeBufferPointer(encode)
     }
 
+    /// How many characters so many bytes become.
+    package static func length(of count: Int) -> Int { (count * 4 + 2) / 3 }
+
+    /// Writes the text where it is to stand: ``length(of:)`` characters.
+    package static func encode(_ bytes: UnsafeRawBufferPointer, to output: UnsafeMutableRawBufferPointer) {
+        precondition(output.count == length(of: bytes.count))
+        // Three bytes are four characters.
+        let alphabet = UnsafeRawPointer(alphabet.utf8Start)
+        func character(_ value: UInt32) -> UInt8 { alphabet.load(fromByteOffset: Int(value & 0x3F), as: UInt8.self) }
+        var (read, written) = (0, 0)
+        while read + 3 <= bytes.count {
+            let group = UInt32(bytes[read]) << 16 | UInt32(bytes[read + 1]) << 8 | UInt32(bytes[read + 2])
+            output[written] = character(group >> 18)
+            output[written + 1] = character(group >> 12)
+            output[written + 2] = character(group >> 6)
+            output[written + 3] = character(group)
+            (read, written) = (read + 3, written + 4)
+        }
+        switch bytes.count - read {
+        case 1:
+            let rest = UInt32(bytes[read]) << 16
+            output[written] = character(rest >> 18)
+            output[written + 1] = character(rest >> 12)
+        case 2:
+            let rest = UInt32(bytes[read]) << 16 | UInt32(bytes[read + 1]) << 8
+            output[written] = character(rest >> 18)
+            output[written + 1] = character(rest >> 12)
+            output[written + 2] = character(rest >> 6)
+        default: break
+        }
+    }
+
     /// The bytes, or nil where the text is not the canonical spelling of any.
     package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         text.withContiguousStorageIfAvailable(decode) ?? Array(text).withUnsafeBufferPointer(decode)
     }
 
     private static func encode(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
-        let count = bytes.count / 3 * 4 + [0, 2, 3][bytes.count % 3]
+        let count = length(of: bytes.count)
         return String(unsafeUninitializedCapacity: count) { output in
-            var written = 0
-            var buffer: UInt32 = 0
-            var bits: UInt32 = 0
-            for byte in bytes {
-                buffer = buffer << 8 | UInt32(byte)
-                bits += 8
-                while bits >= 6 {
-                    bits -= 6
-                    output[written] = alphabet[Int(buffer >> bits & 0x3F)]
-                    written += 1
-                }
-                buffer &= 1 << bits - 1
-            }
-            if bits > 0 {
-                output[written] = alphabet[Int(buffer << (6 - bits) & 0x3F)]
-                written += 1
-            }
-            return written
+            encode(UnsafeRawBufferPointer(bytes), to: UnsafeMutableRawBufferPointer(start: output.baseAddress, count: count))
+            return count
         }
     }
 

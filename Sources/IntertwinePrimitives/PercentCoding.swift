@@ -15,18 +15,23 @@ package enum PercentCoding {
         /// All of ASCII, for a reference that has its escapes already.
         package static let ascii = Kept { $0 < 0x80 }
 
-        private let bytes: [Bool]
+        /// A bit for each byte of ASCII: no other one is ever kept.
+        private var bits: (UInt64, UInt64) = (0, 0)
 
         private init(_ isKept: (UInt8) -> Bool) {
-            bytes = (UInt8.min...UInt8.max).map(isKept)
+            for byte in UInt8(0)..<64 where isKept(byte) { bits.0 |= 1 << UInt64(byte) }
+            for byte in UInt8(64)..<128 where isKept(byte) { bits.1 |= 1 << UInt64(byte - 64) }
         }
 
-        func contains(_ byte: UInt8) -> Bool { bytes[Int(byte)] }
+        func contains(_ byte: UInt8) -> Bool {
+            byte < 128 && (byte < 64 ? bits.0 : bits.1) >> UInt64(byte & 63) & 1 == 1
+        }
     }
 
     /// The text with all that is not kept escaped, in capitals.
     package static func encode(_ text: String, keeping kept: Kept = .unreserved) -> String {
-        text.utf8.allSatisfy(kept.contains) ? text : encode(text.utf8, keeping: kept)
+        let isKept = text.utf8.withContiguousStorageIfAvailable { bytes in bytes.allSatisfy { kept.contains($0) } }
+        return isKept ?? text.utf8.allSatisfy(kept.contains) ? text : encode(text.utf8, keeping: kept)
     }
 
     package static func encode(_ bytes: some Sequence<UInt8>, keeping kept: Kept) -> String {

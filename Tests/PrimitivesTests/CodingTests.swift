@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import IntertwinePrimitives
 import TestSupport
@@ -38,6 +39,31 @@ struct CodingTests {
         Hexadecimal.append(.max, digits: 16, to: &digits)
         Hexadecimal.append(0xABC, digits: 2, to: &digits)
         #expect(digits == Array("0abcffffffffffffffffbc".utf8))
+    }
+
+    @Test("Decimal digits are those that Swift writes")
+    func decimal() {
+        for number in [0, 7, 10, 99, 100, 4_096, -1, -90, .max, .min] as [Int64] {
+            var digits = Array("a".utf8)
+            Decimal.append(number, to: &digits)
+            #expect(String(decoding: digits, as: UTF8.self) == "a\(number)")
+        }
+    }
+
+    @Test("a code from a prepared key is the first half of HMAC-SHA256, whatever the lengths", arguments: [0, 1, 16, 32, 63, 64, 65, 200])
+    func preparedCode(length: Int) {
+        var random = SeededRandom(seed: UInt64(length))
+        func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) } }
+        let key = SymmetricKey(data: bytes(length))
+        for (prefix, message) in [(0, 0), (0, 7), (22, 100), (64, 64), (65, 200)] {
+            let (prefix, message) = (bytes(prefix), bytes(message))
+            let prepared = PreparedHMAC(key: key, prefix: prefix)
+            for _ in 0..<2 {
+                let half = message.withUnsafeBytes { prepared.half(of: $0) }
+                let code = HMAC<SHA256>.authenticationCode(for: prefix + message, using: key)
+                #expect(withUnsafeBytes(of: half) { Array($0) } == Array(code.prefix(16)))
+            }
+        }
     }
 
     @Test(

@@ -28,6 +28,8 @@ struct CellReader {
     private let marks: ViewerMarks?
     private let book: CampaignBook?
     private(set) var omissions: [FeedPage.Omission] = []
+    /// Takes the JSON of one new cell after the other.
+    private var writer = JSONWriter(capacity: 0)
     /// Cells that lay ready, and are not counted yet.
     private var found = 0
     /// The forms whose cells have been compared with what the client knows, with those that it does not know.
@@ -147,7 +149,7 @@ struct CellReader {
     private mutating func make(_ row: ItemRow) -> FinishedCell? {
         let item = row.item
         do {
-            let cell = try FinishedCell(of: item, by: factories, in: context)
+            let cell = try FinishedCell(of: item, by: factories, in: context, with: &writer)
             kept.keep(cell)
             return cell
         } catch CellFactoryError.noFactory {

@@ -131,7 +131,12 @@ public struct CellFactories: Sendable {
         if let names = companions[item.kind], Self.first(of: item.id[...], names).utf8.count != item.id.utf8.count {
             throw CellFactoryError.ambiguousID(item.id)
         }
-        return (factory, prefix + ":" + item.id)
+        var cell = ""
+        cell.reserveCapacity(prefix.utf8.count + 1 + item.id.utf8.count)
+        cell += prefix
+        cell += ":"
+        cell += item.id
+        return (factory, cell)
     }
 }
 

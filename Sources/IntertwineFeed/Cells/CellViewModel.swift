@@ -28,8 +28,11 @@ public struct CellViewModel: Sendable {
     ///
     /// A command that acts for a viewer is not offered where there is none; but a link stays that leads to a destination beside it: whoever
     /// follows it gets there, and only what acts for a viewer is not done.
-    public func action(in slot: CommandKey) -> Action? {
-        guard let command = commands[slot], let action = command.action(for: subject) else { return nil }
+    public func action(in slot: CommandKey) -> Action? { commands[slot].flatMap { action(of: $0) } }
+
+    /// What a client is told about a slot that a command stands in.
+    func action(of command: any Command) -> Action? {
+        guard let action = command.action(for: subject) else { return nil }
         if subject.context.hasViewer || !command.needs.contains(.viewer) { return action }
         if case .link = action, command.needs.contains(.destination) { return action }
         return nil

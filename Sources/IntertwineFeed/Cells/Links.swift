@@ -83,7 +83,15 @@ public final class Links: Sendable {
 
     /// Where a slot of a cell is performed: `/cells/{id}/selection`.
     public func cell(_ id: String, _ resource: String) -> String {
-        base + "/cells/" + PercentCoding.encode(id, keeping: .segment) + "/" + resource
+        let id = PercentCoding.encode(id, keeping: .segment)
+        var href = ""
+        href.reserveCapacity(base.utf8.count + 8 + id.utf8.count + resource.utf8.count)
+        href += base
+        href += "/cells/"
+        href += id
+        href += "/"
+        href += resource
+        return href
     }
 
     public func selection(_ id: String) -> String {

@@ -63,7 +63,10 @@ public struct CommandKey: RawRepresentable, Sendable, Hashable {
 
 /// The commands of a cell by their slots, in the order in which the cell tells them: the standard ones first, then its own by name.
 public struct CellCommands: Sendable, ExpressibleByDictionaryLiteral {
-    private(set) var slots: [(key: CommandKey, command: any Command)] = []
+    /// The one that fills the cell, and stands before all others. For itself, as it alone differs from cell to cell: those of a kind share the
+    /// rest.
+    private var configuration: (any Command)?
+    private var slots: [(key: CommandKey, command: any Command)] = []
     /// Besides the impression: slots that are not performed at an address of their own, but reported with the cell's token.
     var reported: [CommandKey] = []
     /// What people are told that slots do.
@@ -76,17 +79,35 @@ public struct CellCommands: Sendable, ExpressibleByDictionaryLiteral {
     }
 
     /// The slots that hold a command.
-    public var keys: [CommandKey] { slots.map(\.key) }
+    public var keys: [CommandKey] {
+        var keys: [CommandKey] = []
+        forEach { key, _ in keys.append(key) }
+        return keys
+    }
+
+    /// Calls with each slot that holds a command, in order.
+    func forEach(_ body: (CommandKey, any Command) -> Void) {
+        if let configuration { body(.configuration, configuration) }
+        // Where they lie: a command that is taken out of an array is copied.
+        slots.withUnsafeBufferPointer { slots in
+            for index in slots.indices { body(slots[index].key, slots[index].command) }
+        }
+    }
 
     public subscript(key: CommandKey) -> (any Command)? {
         get {
+            if key == .configuration { return configuration }
             // A handful: looking through them is faster than hashing. Where they lie, as a command that is passed by would be copied.
-            slots.withUnsafeBufferPointer { slots in
+            return slots.withUnsafeBufferPointer { slots in
                 for index in slots.indices where slots[index].key == key { return slots[index].command }
                 return nil
             }
         }
         set {
+            if key == .configuration {
+                configuration = newValue
+                return
+            }
             let index = slots.firstIndex { $0.key == key }
             switch (index, newValue) {
             case (let index?, let command?): slots[index].command = command

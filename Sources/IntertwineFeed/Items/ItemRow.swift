@@ -49,13 +49,20 @@ struct PackedItem: Sendable {
     /// - Returns: the item, and the memory with the rest behind it, as large as it is: it may be kept for long.
     static func pack(_ item: FeedItem, with rest: [UInt8]) -> (item: PackedItem, memory: [UInt8]) {
         let packed = PackedItem(item)
-        var memory: [UInt8] = []
-        memory.reserveCapacity(packed.end + rest.count)
-        memory += item.kind.utf8
-        memory += item.id.utf8
-        memory += item.variant.utf8
-        memory += item.body
-        memory += rest
+        let memory = item.withRow { row in
+            [UInt8](unsafeUninitializedCapacity: packed.end + rest.count) { memory, count in
+                let memory = UnsafeMutableRawBufferPointer(memory)
+                func append(_ part: UnsafeRawBufferPointer) {
+                    UnsafeMutableRawBufferPointer(rebasing: memory[count...]).copyMemory(from: part)
+                    count += part.count
+                }
+                append(row.kind)
+                append(row.id)
+                append(row.variant)
+                append(row.body)
+                rest.withUnsafeBytes(append)
+            }
+        }
         return (packed, memory)
     }
 

@@ -28,7 +28,10 @@ public struct ItemFields: Sendable {
 
     /// A string of 1 to `limit` bytes without NUL, or nil where the field is missing or null.
     public func optionalText(_ field: String, limit: Int) throws(ItemFault) -> ArraySlice<UInt8>? {
-        guard let token = try token(field) else { return nil }
+        try token(field).map { token throws(ItemFault) in try text(field, token, limit: limit) }
+    }
+
+    private func text(_ field: String, _ token: JSONToken, limit: Int) throws(ItemFault) -> ArraySlice<UInt8> {
         guard token.kind == .string else { throw ItemFault(field: field, reason: "must be a string, is \(token.kind.rawValue)") }
         let characters = object.characters(of: token)
         guard !characters.isEmpty else { throw ItemFault(field: field, reason: "is empty") }
@@ -48,8 +51,9 @@ public struct ItemFields: Sendable {
     /// What is told of a picture to those who do not see it, or nil where the field is missing or null. It may be empty: the picture only
     /// adorns.
     func optionalAlternative(_ field: String) throws(ItemFault) -> ArraySlice<UInt8>? {
-        if let token = try token(field), token.kind == .string, object.characters(of: token).isEmpty { return [] }
-        return try optionalText(field, limit: Self.alternativeLimit)
+        guard let token = try token(field) else { return nil }
+        if token.kind == .string, token.range.isEmpty { return [] }
+        return try text(field, token, limit: Self.alternativeLimit)
     }
 
     func alternative(_ field: String) throws(ItemFault) -> String? {

@@ -68,7 +68,17 @@ public struct JSONObject: Sendable {
     func matches(_ token: JSONToken, _ text: String) -> Bool {
         guard !token.isEscaped else { return characters(of: token).elementsEqual(text.utf8) }
         guard token.range.count == text.utf8.count else { return false }
-        return bytes[token.range].elementsEqual(text.utf8)
+        return bytes.withUnsafeBytes { bytes in
+            let isSame = text.utf8.withContiguousStorageIfAvailable { text in
+                var (place, isSame) = (token.range.lowerBound, true)
+                for byte in text {
+                    isSame = isSame && bytes[place] == byte
+                    place += 1
+                }
+                return isSame
+            }
+            return isSame ?? bytes[token.range].elementsEqual(text.utf8)
+        }
     }
 }
 

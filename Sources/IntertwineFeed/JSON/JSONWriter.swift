@@ -1,8 +1,16 @@
+internal import IntertwinePrimitives
+
 /// Writes JSON straight into bytes.
 ///
 /// The encoder of Foundation goes through a tree of boxed values and costs several times as much as reading the page's items.
 struct JSONWriter {
     private(set) var bytes: [UInt8]
+
+    /// Begins anew, in the same memory.
+    mutating func clear(capacity: Int) {
+        bytes.removeAll(keepingCapacity: true)
+        bytes.reserveCapacity(capacity)
+    }
 
     init(capacity: Int) {
         bytes = []
@@ -27,9 +35,7 @@ struct JSONWriter {
     /// Lends its bytes, for what else stands among them for a while.
     mutating func withBytes<Value>(_ body: (inout [UInt8]) -> Value) -> Value { body(&bytes) }
 
-    mutating func write(_ value: Int64) {
-        bytes.append(contentsOf: String(value).utf8)
-    }
+    mutating func write(_ value: Int64) { Decimal.append(value, to: &bytes) }
 
     /// A number without a fraction where it is whole; null where it is not finite.
     mutating func write(_ value: Double) {
@@ -60,15 +66,37 @@ struct JSONWriter {
     }
 
     private mutating func appendEscaped(_ text: UnsafeBufferPointer<UInt8>) {
-        var start = text.startIndex
-        for index in text.indices {
-            let byte = text[index]
-            guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { continue }
-            bytes.append(contentsOf: text[start..<index])
-            appendEscape(of: byte)
-            start = index + 1
+        var start = 0
+        while true {
+            let end = Self.nextEscaped(in: UnsafeRawBufferPointer(text), from: start)
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start..<end]))
+            guard end < text.count else { return }
+            appendEscape(of: text[end])
+            start = end + 1
         }
-        bytes.append(contentsOf: text[start...])
+    }
+
+    /// Where the next character stands that has to be escaped, or the end. Eight are looked at together: nearly all texts have none.
+    private static func nextEscaped(in text: UnsafeRawBufferPointer, from start: Int) -> Int {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        // The highest bit of a byte stays where one is below the limit, the lowest such byte for certain.
+        func hasByte(in word: UInt64, below limit: UInt64) -> Bool { (word &- ones &* limit) & ~word & 0x8080_8080_8080_8080 != 0 }
+        var index = start
+        while index + 8 <= text.count {
+            let word = text.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            if hasByte(in: word, below: 0x20) || hasByte(in: word ^ ones &* UInt64(UInt8(ascii: "\"")), below: 1)
+                || hasByte(in: word ^ ones &* UInt64(UInt8(ascii: "\\")), below: 1)
+            {
+                break
+            }
+            index += 8
+        }
+        while index < text.count {
+            let byte = text[index]
+            if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { break }
+            index += 1
+        }
+        return index
     }
 
     private mutating func appendEscape(of byte: UInt8) {
@@ -104,8 +132,8 @@ extension JSONWriter {
         write(viewModel.size.height)
         raw(#"},"actions":{"#)
         var isFirst = true
-        for (slot, _) in viewModel.commands.slots {
-            guard let action = viewModel.action(in: slot) else { continue }
+        viewModel.commands.forEach { slot, command in
+            guard let action = viewModel.action(of: command) else { return }
             if !isFirst { raw(",") }
             isFirst = false
             write(slot.rawValue)
@@ -191,8 +219,12 @@ extension JSONWriter {
             write(Int64(box.height))
         }
         if !picture.scales.isEmpty {
-            raw(#","scales":"#)
-            write(.list(picture.scales.map { .integer(Int64($0)) }))
+            raw(#","scales":["#)
+            for index in picture.scales.indices {
+                if index > 0 { raw(",") }
+                write(Int64(picture.scales[index]))
+            }
+            raw("]")
         }
         if let looks = picture.looks {
             raw(#","placeholder":"#)

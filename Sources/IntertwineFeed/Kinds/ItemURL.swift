@@ -18,6 +18,13 @@ package enum ItemURL {
     /// Stored URLs end in `Location` headers, in markup and in requests, so whatever could end one of these early is refused,
     /// and so is a user name before the host, which RFC 9110 §4.2.4 calls out for hiding where a link leads.
     package static func fault(in url: ArraySlice<UInt8>) -> String? {
+        // Where it lies: each picture and each link of a new cell is looked at.
+        url.withUnsafeBufferPointer { fault(in: $0) }
+    }
+
+    private typealias Bytes = Slice<UnsafeBufferPointer<UInt8>>
+
+    private static func fault(in url: UnsafeBufferPointer<UInt8>) -> String? {
         guard url.count <= limit else { return "is longer than \(limit) bytes" }
         guard let rest = afterScheme(url) else { return "must be an absolute http or https URL" }
         for byte in rest {
@@ -32,17 +39,23 @@ package enum ItemURL {
         return fault(inHostAndPort: authority)
     }
 
-    private static func afterScheme(_ url: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-        for scheme in ["https://", "http://"] where url.count >= scheme.utf8.count {
-            // Lower-casing by a bit is safe here: "://" holds no byte that the bit would turn into another of the scheme's.
-            let matches = zip(url, scheme.utf8).allSatisfy { $0 == $1 || ($0 | 0x20 == $1 && $1 >= UInt8(ascii: "a")) }
-            if matches { return url.dropFirst(scheme.utf8.count) }
-        }
-        return nil
+    private static func afterScheme(_ url: UnsafeBufferPointer<UInt8>) -> Bytes? {
+        afterScheme("https://", url) ?? afterScheme("http://", url)
     }
 
-    private static func fault(inHostAndPort authority: ArraySlice<UInt8>) -> String? {
-        let host: ArraySlice<UInt8>
+    private static func afterScheme(_ scheme: StaticString, _ url: UnsafeBufferPointer<UInt8>) -> Bytes? {
+        guard url.count >= scheme.utf8CodeUnitCount else { return nil }
+        return scheme.withUTF8Buffer { scheme in
+            for (byte, wanted) in zip(url, scheme) {
+                // Lower-casing by a bit is safe here: "://" holds no byte that the bit would turn into another of the scheme's.
+                guard byte == wanted || (byte | 0x20 == wanted && wanted >= UInt8(ascii: "a")) else { return nil }
+            }
+            return url[scheme.count...]
+        }
+    }
+
+    private static func fault(inHostAndPort authority: Bytes) -> String? {
+        let host: Bytes
         if authority.first == UInt8(ascii: "[") {
             guard let end = authority.firstIndex(of: UInt8(ascii: "]")) else { return "has no valid host" }
             host = authority[...end]

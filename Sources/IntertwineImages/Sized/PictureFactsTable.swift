@@ -57,6 +57,8 @@ public final class PictureFactsTable: Sendable {
     public var version: UInt64 { changes.load(ordering: .acquiring) }
 
     public func facts(of source: String) -> PictureFacts? {
+        // Nothing was ever learnt where no picture is resized: no digest is then made.
+        guard version > 0 else { return nil }
         let key = Key(source)
         return state.withLock { state in
             if let facts = state.young[key] { return facts }

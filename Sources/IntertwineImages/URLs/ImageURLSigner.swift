@@ -18,27 +18,22 @@ public struct ImageURLSigner: Sendable {
     private struct Key: Sendable {
         /// Names the key in a path, so that two can be valid at once. Derived, so that nothing else needs to be configured.
         let name: [UInt8]
-        /// With the key hashed already, and what every code begins with: each goes on with a copy.
-        private let prepared: HMAC<SHA256>
+        private let prepared: PreparedHMAC
 
         init(_ bytes: [UInt8]) {
             let key = SymmetricKey(data: bytes)
             name = Array(HMAC<SHA256>.authenticationCode(for: Array("intertwine image key name".utf8), using: key).prefix(2))
-            var prepared = HMAC<SHA256>(key: key)
-            prepared.update(data: Array("intertwine image path\0".utf8))
-            self.prepared = prepared
+            prepared = PreparedHMAC(key: key, prefix: Array("intertwine image path\0".utf8))
         }
 
-        func tag(_ head: [UInt8], _ source: some Collection<UInt8>) -> [UInt8] {
-            var code = prepared
-            code.update(data: head + source)
-            return code.finalize().withUnsafeBytes { Array($0.prefix(tagLength)) }
-        }
+        /// Of a head and the text that it stands before.
+        func tag(of signed: UnsafeRawBufferPointer) -> (UInt64, UInt64) { prepared.half(of: signed) }
     }
 
     private static let version: UInt8 = 1
+    private static let headLength = 1 + 2 + 4
     private static let tagLength = 16
-    private static let signatureLength = 1 + 2 + 4 + tagLength
+    private static let signatureLength = headLength + tagLength
 
     /// Shared by all copies.
     private final class Ring: Sendable {
@@ -97,12 +92,48 @@ public struct ImageURLSigner: Sendable {
 
     private func mint(_ source: String, _ variant: PictureVariant?, change: Int64) -> Minted {
         let expiry = UInt32(clamping: change + horizonHours)
-        var text = Base64URL.encode(source.utf8)
-        if let variant { text += "/" + variant.text }
-        let key = keys[0]
-        let head = [Self.version] + key.name + expiry.bigEndianBytes
-        let signature = head + key.tag(head, text.utf8)
-        return Minted(path: Self.prefix + Base64URL.encode(signature) + "/" + text, changes: change * 3_600)
+        let key = ring.keys.withLock { $0[0] }
+        var source = source
+        let path = source.withUTF8 { source in
+            let variant = variant?.bytes ?? []
+            let length = Base64URL.length(of: source.count) + (variant.isEmpty ? 0 : 1 + variant.count)
+            // The signature's head and the text that stands behind it in the path, as they are signed.
+            return withUnsafeTemporaryAllocation(byteCount: Self.headLength + length, alignment: 1) { signed in
+                signed[0] = Self.version
+                signed[1] = key.name[0]
+                signed[2] = key.name[1]
+                signed.storeBytes(of: expiry.bigEndian, toByteOffset: 3, as: UInt32.self)
+                let text = UnsafeMutableRawBufferPointer(rebasing: signed[Self.headLength...])
+                let end = Base64URL.length(of: source.count)
+                Base64URL.encode(UnsafeRawBufferPointer(source), to: UnsafeMutableRawBufferPointer(rebasing: text[..<end]))
+                if !variant.isEmpty {
+                    text[end] = UInt8(ascii: "/")
+                    UnsafeMutableRawBufferPointer(rebasing: text[(end + 1)...]).copyBytes(from: variant)
+                }
+                return Self.path(signed, key.tag(of: UnsafeRawBufferPointer(signed)))
+            }
+        }
+        return Minted(path: path, changes: change * 3_600)
+    }
+
+    /// - Parameter signed: the signature's head, and the text.
+    private static func path(_ signed: UnsafeMutableRawBufferPointer, _ tag: (UInt64, UInt64)) -> String {
+        let text = signed[headLength...]
+        let start = prefix.utf8.count
+        let end = start + Base64URL.length(of: signatureLength)
+        return withUnsafeTemporaryAllocation(byteCount: signatureLength, alignment: 1) { signature in
+            signature.copyBytes(from: signed[..<headLength])
+            signature.storeBytes(of: tag.0, toByteOffset: headLength, as: UInt64.self)
+            signature.storeBytes(of: tag.1, toByteOffset: headLength + 8, as: UInt64.self)
+            return String(unsafeUninitializedCapacity: end + 1 + text.count) { path in
+                let path = UnsafeMutableRawBufferPointer(path)
+                path.copyBytes(from: prefix.utf8)
+                Base64URL.encode(UnsafeRawBufferPointer(signature), to: UnsafeMutableRawBufferPointer(rebasing: path[start..<end]))
+                path[end] = UInt8(ascii: "/")
+                UnsafeMutableRawBufferPointer(rebasing: path[(end + 1)...]).copyMemory(from: UnsafeRawBufferPointer(rebasing: text))
+                return end + 1 + text.count
+            }
+        }
     }
 
     /// The path alone.
@@ -113,7 +144,8 @@ public struct ImageURLSigner: Sendable {
     /// The next hour in which the picture gets another path.
     private func change(of source: String, after hour: Int64) -> Int64 {
         // FNV-1a: spreads the pictures over the rotation, the same in every process.
-        let hash = source.utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        var source = source
+        let hash = source.withUTF8 { $0.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 } }
         let offset = Int64(hash % UInt64(rotationHours))
         let (steps, rest) = (hour - offset).quotientAndRemainder(dividingBy: rotationHours)
         return ((rest < 0 ? steps - 1 : steps) + 1) * rotationHours + offset
@@ -148,9 +180,19 @@ public struct ImageURLSigner: Sendable {
         guard let signature = Base64URL.decode(parts[0]), signature.count == Self.signatureLength, signature[0] == Self.version else {
             throw .forged
         }
-        let head = Array(signature.prefix(7))
+        let head = Array(signature.prefix(Self.headLength))
+        signed.insert(contentsOf: head, at: 0)
+        let given = signature.withUnsafeBytes {
+            (
+                $0.loadUnaligned(fromByteOffset: Self.headLength, as: UInt64.self),
+                $0.loadUnaligned(fromByteOffset: Self.headLength + 8, as: UInt64.self)
+            )
+        }
         let isGenuine = keys.contains { key in
-            key.name == Array(head[1..<3]) && Self.isEqual(key.tag(head, signed), signature.dropFirst(7))
+            guard key.name == Array(head[1..<3]) else { return false }
+            // Takes the same time wherever the first difference is.
+            let tag = signed.withUnsafeBytes(key.tag)
+            return (tag.0 ^ given.0) | (tag.1 ^ given.1) == 0
         }
         guard isGenuine else { throw .forged }
         let expiry = UInt32(bigEndianBytes: head[3...])
@@ -168,20 +210,6 @@ public struct ImageURLSigner: Sendable {
 
     private static func hour(_ seconds: Int64) -> UInt32 {
         UInt32(clamping: seconds / 3_600)
-    }
-
-    /// Takes the same time wherever the first difference is.
-    private static func isEqual(_ left: [UInt8], _ right: ArraySlice<UInt8>) -> Bool {
-        left.count == right.count && zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
-    }
-}
-
-extension UInt32 {
-    fileprivate var bigEndianBytes: [UInt8] {
-        [
-            UInt8(truncatingIfNeeded: self >> 24), UInt8(truncatingIfNeeded: self >> 16), UInt8(truncatingIfNeeded: self >> 8),
-            UInt8(truncatingIfNeeded: self),
-        ]
     }
 }
 

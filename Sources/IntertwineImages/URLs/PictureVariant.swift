@@ -1,3 +1,5 @@
+internal import IntertwinePrimitives
+
 /// A size that a picture is offered at, in points, and how it gets into it. It is served at several scales, of which each is one
 /// ``PictureSizing``.
 ///
@@ -25,21 +27,44 @@ public struct PictureVariant: Sendable, Hashable {
     }
 
     /// The scales that it is offered at.
-    public var scales: [Int] { Self.scales.filter { max(width, height) * $0 <= Self.largestSide } }
+    public var scales: [Int] {
+        let side = max(width, height)
+        return side * Self.scales.upperBound <= Self.largestSide ? Self.all : Self.all.filter { side * $0 <= Self.largestSide }
+    }
+
+    private static let all = Array(scales)
 
     /// Two with the same text are the same, and there is no other way to write it.
-    public var text: String {
-        shape + (fallback.map { "~" + $0.text } ?? "")
+    public var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// The same text: cells' links are made of it, many at a time.
+    var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(48)
+        appendShape(to: &bytes)
+        if let fallback {
+            bytes.append(UInt8(ascii: "~"))
+            bytes += fallback.text.utf8
+        }
+        return bytes
     }
 
     /// The same without what is shown in its place.
     var shape: String {
-        let box = "\(width)x\(height)"
-        return switch fit {
-        case .fit: box + "-fit"
-        case .fill(.centre): box
-        case .fill(.attention): box + "-attention"
-        case .fill(.point(let x, let y)): box + "-\(PictureRecipe.thousandths(x))-\(PictureRecipe.thousandths(y))"
+        var bytes: [UInt8] = []
+        appendShape(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private func appendShape(to bytes: inout [UInt8]) {
+        Decimal.append(Int64(width), to: &bytes)
+        bytes.append(UInt8(ascii: "x"))
+        Decimal.append(Int64(height), to: &bytes)
+        switch fit {
+        case .fit: bytes += "-fit".utf8
+        case .fill(.centre): break
+        case .fill(.attention): bytes += "-attention".utf8
+        case .fill(.point(let x, let y)): bytes += "-\(PictureRecipe.thousandths(x))-\(PictureRecipe.thousandths(y))".utf8
         }
     }
 

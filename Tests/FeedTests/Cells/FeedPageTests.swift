@@ -92,6 +92,31 @@ struct FeedPageTests {
         _ = try await fixture.performer().simulate(.selection, of: "user:" + id, for: ClientTrace(), now: Fixture.now)
     }
 
+    @Test("what has to be escaped is, wherever in a text it stands, and nothing else")
+    func escapes() async throws {
+        let marked = (Array(1...0x1F) + [0x22, 0x5C, 0x7F]).map { UnicodeScalar(UInt8($0)) }
+        let names = (0..<20).flatMap { offset in
+            ["", "é"].map { filler in
+                String(repeating: "a", count: offset) + marked.map { String($0) + filler }.joined() + String(repeating: " !#[]", count: 4)
+            }
+        }
+        let fixture = try Fixture()
+        for (index, name) in names.enumerated() {
+            let body = try JSONSerialization.data(withJSONObject: ["username": name, "avatarUrl": "https://a.b/c", "type": "regular"])
+            fixture.store.put(FeedItem(kind: "user", id: "\(index)", variant: "regular", position: Int64(index + 1), body: Array(body)))
+        }
+        let page = try await fixture.page(limit: names.count)
+        let json = try #require(try JSONSerialization.jsonObject(with: Data(page.json())) as? [String: Any])
+        let cells = try #require(json["items"] as? [[String: Any]])
+        let found = cells.map { cell in
+            let actions = cell["actions"] as? [String: [String: Any]]
+            return (actions?["configuration"]?["bindings"] as? [String: [String: Any]])?["username"]?["text"] as? String
+        }
+        #expect(found == names)
+        let text = String(decoding: page.json(), as: UTF8.self)
+        #expect(text.contains(#"\n"#) && text.contains(#"\u001f"#) && text.contains("\u{7F}") && !text.contains(#"\u007f"#))
+    }
+
     @Test("hrefs are absolute below a public base URL, minted pictures included")
     func base() async throws {
         let links = Links(

@@ -104,17 +104,22 @@ package final class FinishedCell: Sendable {
     /// The pictures on it that nothing was known of yet.
     private let awaited: [String]
 
+    /// Bytes of JSON that hardly any cell exceeds.
+    fileprivate static let usualLength = 2_048
+
+    /// - Parameter writer: where its JSON may be written, to be copied when it is known how long that is.
     /// - Throws: what the factories throw.
-    init(of item: FeedItem, by factories: CellFactories, in context: CellContext) throws {
+    init(of item: FeedItem, by factories: CellFactories, in context: CellContext, with writer: inout JSONWriter) throws {
         let version = context.links.known?.version ?? 0
         let first = try factories.makeViewModel(for: item, in: context)
         let companions = try factories.makeCompanions(for: item, in: context)
+        writer.clear(capacity: Self.usualLength)
+        writer.write(first)
+        (packed, memory) = PackedItem.pack(item, with: writer.bytes)
+        awaited = context.links.known == nil ? [] : companions.reduce(first.awaited) { $0 + $1.awaited }
         guard context.page != 0 else {
-            let bytes = first.json
-            (packed, memory) = PackedItem.pack(item, with: bytes)
             (id, identifier, gaps, page) = (first.id, first.identifier, [], nil)
-            digest = Digest(bytes, gaps: [])
-            awaited = ([first] + companions).flatMap(\.awaited)
+            digest = Digest(writer.bytes, gaps: [])
             isAwaiting = !awaited.isEmpty
             asked = Atomic(version)
             self.companions = companions.map { FinishedCell($0, hour: context) }
@@ -127,14 +132,11 @@ package final class FinishedCell: Sendable {
         other.page = context.page == .max ? 1 : context.page + 1
         let twin = try factories.makeViewModel(for: item, in: other)
         let twins = try factories.makeCompanions(for: item, in: other)
-        let bytes = first.json
-        (packed, memory) = PackedItem.pack(item, with: bytes)
         (id, identifier) = (first.id, first.identifier)
-        let found = Self.gaps(first, twin)
-        self.companions = zip(companions, twins).map { FinishedCell($0, hour: context, gaps: Self.gaps($0, $1)) }
+        let found = Self.gaps(first, writer.bytes, twin)
+        self.companions = zip(companions, twins).map { FinishedCell($0, hour: context, gaps: Self.gaps($0, $0.json, $1)) }
         gaps = found ?? []
-        digest = Digest(bytes, gaps: gaps)
-        awaited = ([first] + companions).flatMap(\.awaited)
+        digest = Digest(writer.bytes, gaps: gaps)
         isAwaiting = !awaited.isEmpty
         asked = Atomic(version)
         page = found == nil || companions.count != twins.count || self.companions.contains { $0.page != nil } ? context.page : nil
@@ -164,8 +166,10 @@ package final class FinishedCell: Sendable {
     }
 
     /// Where the tokens of impression and link stand in the cell's JSON; nil where something else differs from page to page too.
-    private static func gaps(_ one: CellViewModel, _ other: CellViewModel) -> [Gap]? {
-        let (bytes, others) = (one.json, other.json)
+    ///
+    /// - Parameter bytes: the JSON of one.
+    private static func gaps(_ one: CellViewModel, _ bytes: [UInt8], _ other: CellViewModel) -> [Gap]? {
+        let others = other.json
         let tokens = zip(one.tokens, other.tokens).map { (token: $0.text, other: $1.text, isOfClick: $0.isOfClick) }
         guard bytes.count == others.count, tokens.allSatisfy({ $0.token.count == $0.other.count }) else { return nil }
         // All tokens begin with the name of the key.
@@ -272,7 +276,7 @@ extension CellViewModel {
     }
 
     fileprivate var json: [UInt8] {
-        var writer = JSONWriter(capacity: 1_024)
+        var writer = JSONWriter(capacity: FinishedCell.usualLength)
         writer.write(self)
         return writer.bytes
     }

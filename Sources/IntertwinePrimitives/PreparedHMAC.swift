@@ -1,0 +1,38 @@
+package import Crypto
+
+/// HMAC-SHA256 (RFC 2104) from one key, whose two padded blocks are hashed already: each code begins with copies of them.
+///
+/// The library's own HMAC is as good, and takes three times as long with what is generic in it.
+package struct PreparedHMAC: Sendable {
+    private let inner: SHA256
+    private let outer: SHA256
+
+    /// - Parameter prefix: what all messages begin with.
+    package init(key: SymmetricKey, prefix: [UInt8] = []) {
+        let bytes = key.withUnsafeBytes { bytes in
+            bytes.count <= SHA256.blockByteCount ? Array(bytes) : Array(SHA256.hash(data: Array(bytes)))
+        }
+        func prepared(_ pad: UInt8) -> SHA256 {
+            var block = [UInt8](repeating: pad, count: SHA256.blockByteCount)
+            for (index, byte) in zip(block.indices, bytes) { block[index] ^= byte }
+            var hash = SHA256()
+            hash.update(data: block)
+            return hash
+        }
+        var inner = prepared(0x36)
+        inner.update(data: prefix)
+        self.inner = inner
+        outer = prepared(0x5C)
+    }
+
+    /// The first half of a message's code: RFC 2104 section 5 allows to leave the other one out.
+    package func half(of message: UnsafeRawBufferPointer) -> (UInt64, UInt64) {
+        var inner = inner
+        inner.update(bufferPointer: message)
+        var outer = outer
+        inner.finalize().withUnsafeBytes { outer.update(bufferPointer: $0) }
+        return outer.finalize().withUnsafeBytes {
+            ($0.loadUnaligned(as: UInt64.self), $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+        }
+    }
+}
