@@ -17,6 +17,8 @@ static inline void cvips_say_nothing(const char *domain, GLogLevelFlags level, c
 static inline int cvips_start(void) {
     mallopt(M_ARENA_MAX, 2);
     g_log_set_default_handler(cvips_say_nothing, NULL);
+    // What needs more than 100 MB goes into a file otherwise, and a worker has none: memory has a limit of its own.
+    g_setenv("VIPS_DISC_THRESHOLD", "64g", TRUE);
     if (vips_init("intertwine-pictures") != 0) return -1;
     vips_concurrency_set(1);
     vips_cache_set_max(0);

@@ -178,6 +178,20 @@ struct TransformTests {
         await workers.shutDown()
     }
 
+    /// libvips puts more than 100 MB of a picture into a file, which a worker cannot have.
+    @Test("An animation is made whole where its frames are large, too")
+    func largeAnimation() async throws {
+        let tools = VipsTools()
+        try tools.drawn("frames.ppm", 150, 1_800)
+        try tools.vips("resize", "frames.ppm", "strip.v", "10", "--kernel", "linear")
+        try tools.vips("webpsave", "strip.v", "moving.webp", "--page-height", "1500", "--effort", "0")
+        let workers = try BuiltWorkers.make()
+        let recipe = PictureRecipe(width: 300, height: 200, fit: .fit, format: .webp, keepsAnimation: true)
+        let made = try await workers.transform(try tools.bytes("moving.webp"), recipe, priority: .visible)
+        #expect((made.width, made.height, made.original.frames) == (200, 200, 12))
+        await workers.shutDown()
+    }
+
     @Test("What is cut short is refused, as libvips refuses it when it is told to")
     func truncated() async throws {
         let tools = VipsTools()

@@ -113,7 +113,7 @@ struct FeedsReaderTests {
             Fault("  agenda: [events]", "  agenda: [events, events]", 12, "the section 'events' stands in the feed twice"),
             Fault("  agenda: [events]", "  agenda: []", 12, "a feed has 1 to 1000 sections"),
             Fault("  agenda: [events]", "  agenda: events", 12, "a list is expected: a list of sections: events, main"),
-            Fault("feeds:", "feds:", 10, "unknown key 'feds' in the file; allowed: languages, labels, kinds, sections, feeds"),
+            Fault("feeds:", "feds:", 10, "unknown key 'feds' in the file; allowed: languages, labels, alt, kinds, sections, feeds"),
             Fault(
                 "  main:\n    order", "  more: {kinds: [user, event]}\n  main:\n    order", 7,
                 "the section 'events' takes the kind 'event' already"),
