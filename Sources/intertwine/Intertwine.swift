@@ -43,7 +43,7 @@ struct CheckConfig: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print every setting as it is in force, and where it comes from; or all that is wrong, a line each.",
         discussion: """
-            Looks through the configuration, the commands that actions name, and the files under feed.kinds and sources.file, as a start does.
+            Looks through the configuration, the commands that actions name, and the files under feed.kinds, sources.file and images.fallbacks, as a start does.
 
               intertwine check-config --config Config/intertwine.yaml
             """)

@@ -28,6 +28,7 @@ struct CommandLineTests {
                 ("actions.user.selection=fly", "actions.user.selection: unknown command 'fly'"),
                 ("feed.kinds=/nonexistent.yaml", "feed.kinds: /nonexistent.yaml"),
                 ("sources.file=/nonexistent.yaml", "sources.file: /nonexistent.yaml"),
+                ("images.fallbacks=avatar=/nonexistent.png", "images.fallbacks: /nonexistent.png cannot be read"),
             ] {
                 let result = try Command.run(["check-config"] + options + ["--set", setting])
                 #expect(result.code == 1 && result.lines.count == 1 && result.lines[0].contains(words), "\(result.lines)")

@@ -27,7 +27,7 @@ struct Declarations {
 
 extension ServiceConfiguration {
     /// Checks everything that can be checked without opening a store: the values, the commands that actions name, and the files under
-    /// `feed.kinds` and `sources.file`.
+    /// `feed.kinds`, `sources.file` and `images.fallbacks`.
     ///
     /// - Throws: `ConfigurationError` with all that is wrong.
     public func check(_ extensions: ServiceExtensions = ServiceExtensions()) throws(ConfigurationError) {
@@ -57,6 +57,7 @@ extension ServiceConfiguration {
     ) throws(ConfigurationError) -> Declarations {
         var faults = FaultCollector()
         faults.collect { () throws(ConfigurationError) in try validate() }
+        faults.collect { () throws(ConfigurationError) in _ = try images.fallbackPictures() }
         let registry = faults.collect { () throws(ConfigurationError) in
             do { return try extensions.registry() } catch { throw ConfigurationError("\(error)") }
         }
