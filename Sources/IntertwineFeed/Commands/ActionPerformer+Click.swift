@@ -9,25 +9,37 @@ extension ActionPerformer {
         package var verdict: Verdict
     }
 
-    /// A clickthrough link of which it is known where it leads, and who follows it.
-    package struct KnownLink: Sendable {
-        fileprivate let token: CellToken
-        fileprivate let viewModel: CellViewModel
+    /// A clickthrough link of which it is known where it leads, and who follows it. A class, as each click passes it on a few times.
+    package final class KnownLink: Sendable {
+        fileprivate let cell: String
+        fileprivate let destination: ClickDestinations.Destination
         fileprivate let client: ClientTrace
         fileprivate let now: Int64
+
+        fileprivate init(_ cell: String, _ destination: ClickDestinations.Destination, _ client: consuming ClientTrace, _ now: Int64) {
+            self.cell = cell
+            self.destination = destination
+            self.client = client
+            self.now = now
+        }
     }
 
-    /// A click that has been performed, and that only the ledger still has to take.
-    private struct Performed: Sendable {
+    /// A click that has been performed, and that only the ledger still has to take. A class for the same reason.
+    private final class Performed: Sendable {
         let entry: LedgerEntry
-        let location: String
-        let cell: String
-        let verdict: Verdict
+        private let location: String
+        private let link: KnownLink
+
+        init(_ entry: LedgerEntry, of link: KnownLink, leadingTo location: String) {
+            self.entry = entry
+            self.location = location
+            self.link = link
+        }
 
         func judged(_ receipt: LedgerReceipt) -> Click {
             let index = entry.events.firstIndex { $0.kind == .click }
             let verdict = index.flatMap { receipt.verdicts.indices.contains($0) ? receipt.verdicts[$0] : nil }
-            return Click(location: location, cell: cell, verdict: verdict ?? self.verdict)
+            return Click(location: location, cell: link.cell, verdict: verdict ?? link.client.verdict)
         }
     }
 
@@ -55,15 +67,17 @@ extension ActionPerformer {
 
     private func known(_ token: CellToken, for client: ClientTrace, now: Int64) -> KnownLink? {
         let place = ClickDestinations.Place(token, hasViewer: client.viewer != nil)
-        return destinations.viewModel(at: place, in: state(at: now)).map { link(token, $0, for: client, now: now) }
+        return destinations.destination(at: place, in: state(at: now)).map { link(token, $0, for: client, now: now) }
     }
 
-    private func link(_ token: CellToken, _ viewModel: CellViewModel, for client: ClientTrace, now: Int64) -> KnownLink {
+    private func link(
+        _ token: CellToken, _ destination: ClickDestinations.Destination, for client: ClientTrace, now: Int64
+    ) -> KnownLink {
         var client = client
         client.showing = token.showing
         if client.counting.countsSeenClicksAlone || token.showing?.campaign != nil { client.token = tokens.impression(besides: token) }
         if client.verdict == .counted, tokens.isExpired(token, now: now) { client.verdict = .expired }
-        return KnownLink(token: token, viewModel: viewModel, client: client, now: now)
+        return KnownLink(token.cell, destination, client, now)
     }
 
     /// What a link's token says, be it too old to count; nil where it was never ours.
@@ -93,16 +107,16 @@ extension ActionPerformer {
     /// - Throws: ``ActionError/gone(_:)`` where the cell leads nowhere any more. A command beside the clickthrough may have failed: the person
     ///   gets there, and the ledger has the click.
     private func perform(_ link: KnownLink) async throws -> Performed {
-        let (viewModel, client) = (link.viewModel, link.client)
-        guard viewModel.commands[.selection] != nil, let location = viewModel.subject.destination else {
-            throw ActionError.gone(link.token.cell)
-        }
-        var context = CommandContext(cell: viewModel.id, subject: viewModel.subject, occurrence: .click, client: client, now: link.now)
-        if client.verdict == .counted { context = await perform(.selection, of: viewModel, in: context) }
+        guard let command = link.destination.viewModel.commands[.selection], let location = link.destination.viewModel.subject.destination
+        else { throw ActionError.gone(link.cell) }
+        var context = CommandContext(
+            cell: link.destination.viewModel.id, subject: link.destination.viewModel.subject, occurrence: .click, client: link.client,
+            now: link.now)
+        if link.client.verdict == .counted { context = await perform(command, in: context) }
         context.record(.click)
         return Performed(
-            entry: LedgerEntry(events: attributed(context.events), changes: context.changes), location: context.destination ?? location,
-            cell: link.token.cell, verdict: client.verdict)
+            LedgerEntry(events: attributed(context.events), changes: context.changes), of: link,
+            leadingTo: context.destination ?? location)
     }
 
     private func state(at now: Int64) -> ClickDestinations.State {
@@ -110,12 +124,11 @@ extension ActionPerformer {
     }
 
     /// What a link leads to, asked of the store, and remembered until that changes.
-    private func destination(of token: CellToken, for client: ClientTrace, now: Int64) async throws -> CellViewModel {
+    private func destination(of token: CellToken, for client: ClientTrace, now: Int64) async throws -> ClickDestinations.Destination {
         let state = state(at: now)
         do {
             let viewModel = try await viewModel(of: token.cell, slot: token.slot, client: client, now: now)
-            destinations.keep(viewModel, at: ClickDestinations.Place(token, hasViewer: client.viewer != nil), in: state)
-            return viewModel
+            return destinations.keep(viewModel, at: ClickDestinations.Place(token, hasViewer: client.viewer != nil), in: state)
         } catch ActionError.unknownCell, ActionError.brokenCell {
             throw ActionError.gone(token.cell)
         }
@@ -146,7 +159,7 @@ final class ClickDestinations: Sendable {
     }
 
     /// A class: each click holds one for a while.
-    private final class Destination: Sendable {
+    final class Destination: Sendable {
         let viewModel: CellViewModel
 
         init(_ viewModel: CellViewModel) {
@@ -159,14 +172,16 @@ final class ClickDestinations: Sendable {
 
     private let known = Mutex<(state: State?, destinations: [Place: Destination])>((nil, [:]))
 
-    func viewModel(at place: Place, in state: State) -> CellViewModel? {
-        known.withLock { $0.state == state ? $0.destinations[place] : nil }?.viewModel
+    func destination(at place: Place, in state: State) -> Destination? {
+        known.withLock { $0.state == state ? $0.destinations[place] : nil }
     }
 
-    func keep(_ viewModel: CellViewModel, at place: Place, in state: State) {
+    func keep(_ viewModel: CellViewModel, at place: Place, in state: State) -> Destination {
+        let destination = Destination(viewModel)
         known.withLock { known in
             if known.state != state || known.destinations.count >= Self.capacity { known = (state, [:]) }
-            known.destinations[place] = Destination(viewModel)
+            known.destinations[place] = destination
         }
+        return destination
     }
 }

@@ -175,14 +175,20 @@ package final class ActionPerformer: Sendable {
     }
 
     /// Performs what stands in a slot, to its end, or to where its policy gives up. What became of each step is in the context.
-    func perform(_ slot: CommandKey, of viewModel: CellViewModel, in context: CommandContext) async -> CommandContext {
-        var (context, attempt) = (context, context.attempt)
+    func perform(_ slot: CommandKey, of viewModel: CellViewModel, in context: consuming CommandContext) async -> CommandContext {
+        guard let command = viewModel.commands[slot] else { return context }
+        return await perform(command, in: context)
+    }
+
+    /// The same of a command that was found.
+    func perform(_ command: any Command, in context: consuming CommandContext) async -> CommandContext {
+        var attempt = context.attempt
         do {
-            try await viewModel.commands[slot]?.perform(in: &attempt)
-            if let command = viewModel.commands[slot] { context.settle(attempt, of: command) }
+            try await command.perform(in: &attempt)
+            context.settle(attempt, of: command)
         } catch {
             // Noted with its step, which the performance reports.
-            if let command = viewModel.commands[slot] { context.settle(attempt, of: command, error: error) }
+            context.settle(attempt, of: command, error: error)
         }
         return context
     }

@@ -84,8 +84,9 @@ public struct CommandContext: Sendable {
     /// Puts an event into the ledger. A performance records each kind once, whichever of its commands ask for it.
     public mutating func record(_ kind: LedgerEvent.Kind) {
         guard !events.contains(where: { $0.kind == kind }) else { return }
-        var event = client.event(kind, cell: cell, at: now)
-        event.creative = subject?.creative
+        // Where they lie, as neither is small enough to be copied for each event.
+        var event = circumstances.client.event(kind, cell: circumstances.cell, at: circumstances.now)
+        event.creative = circumstances.subject?.creative
         events.append(event)
     }
 
@@ -93,6 +94,9 @@ public struct CommandContext: Sendable {
     public mutating func keepForUndo(_ record: [UInt8]) {
         kept = record
     }
+
+    /// The stored URL that the cell leads to.
+    var storedDestination: String? { circumstances.subject?.destination }
 
     /// Puts the cell on one of the viewer's lists, in a way that ``takeBack(_:from:for:)`` can take back.
     ///
@@ -169,7 +173,7 @@ extension CommandContext {
     }
 
     /// Takes over what a command left behind in a context that was ``attempt``.
-    mutating func settle(_ attempt: CommandContext, of command: any Command, error: (any Error)? = nil) {
+    mutating func settle(_ attempt: consuming CommandContext, of command: any Command, error: (any Error)? = nil) {
         guard command.components == nil else {
             self = attempt
             return
@@ -178,12 +182,12 @@ extension CommandContext {
             steps.append(StepResult(command: command.name, outcome: .failed, error: error))
             return
         }
+        self = attempt
         var result = StepResult(command: command.name, outcome: .performed)
         if let undoing = command.undoing {
-            result.undo = attempt.kept ?? []
+            result.undo = kept ?? []
             result.undoing = undoing
         }
-        self = attempt
         kept = nil
         steps.append(result)
     }

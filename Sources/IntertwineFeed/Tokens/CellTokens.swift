@@ -1,4 +1,5 @@
 internal import IntertwinePrimitives
+internal import Synchronization
 
 /// Mints and checks the tokens of clickthrough links and impressions.
 ///
@@ -12,6 +13,7 @@ public final class CellTokens: Sendable {
     private let clicks: Signer
     private let impressions: Signer
     private let lifetime: Int64
+    private let verified = VerifiedTokens()
 
     /// - Parameter lifetime: how long a token counts after its hour is over, in milliseconds.
     public init(keys: SigningKeys, lifetime: Int64 = 24 * 3_600_000) {
@@ -68,12 +70,17 @@ public final class CellTokens: Sendable {
         return impressions.sign(token.bytes)
     }
 
-    package func verifyClick(_ text: some StringProtocol, now: Int64) -> Outcome {
-        outcome(of: clicks.payload(of: text), now: now)
+    /// Many people follow one link: each that was found to be ours is remembered for a while.
+    package func verifyClick(_ text: String, now: Int64) -> Outcome {
+        if let token = verified.token(text) { return outcome(of: token, now: now) }
+        guard let token = clicks.payload(of: text).flatMap(CellToken.init(bytes:)) else { return .forged }
+        verified.keep(token, of: text)
+        return outcome(of: token, now: now)
     }
 
     package func verifyImpression(_ text: some StringProtocol, now: Int64) -> Outcome {
-        outcome(of: impressions.payload(of: text), now: now)
+        guard let token = impressions.payload(of: text).flatMap(CellToken.init(bytes:)) else { return .forged }
+        return outcome(of: token, now: now)
     }
 
     /// Whether a token is too old to count, or of an hour that has not come: its time would end later than that of one that is minted now.
@@ -83,9 +90,27 @@ public final class CellTokens: Sendable {
         return !overflow && now >= expiry
     }
 
-    private func outcome(of payload: [UInt8]?, now: Int64) -> Outcome {
-        guard let payload, let token = CellToken(bytes: payload) else { return .forged }
-        return isExpired(token, now: now) ? .expired(token) : .valid(token)
+    private func outcome(of token: CellToken, now: Int64) -> Outcome {
+        isExpired(token, now: now) ? .expired(token) : .valid(token)
+    }
+}
+
+/// The texts of late that were found to be ours, with what they say: good for as long as the keys that signed them, as they are kept beside those.
+///
+/// Who looks for a text learns no more of another one than that it is not the same: the order of a dictionary is of random numbers.
+private final class VerifiedTokens: Sendable {
+    /// When there are more, all are forgotten.
+    private static let capacity = 1_024
+
+    private let known = Mutex<[ExactText: CellToken]>([:])
+
+    func token(_ text: String) -> CellToken? { known.withLock { $0[ExactText(text)] } }
+
+    func keep(_ token: CellToken, of text: String) {
+        known.withLock { known in
+            if known.count >= Self.capacity { known = [:] }
+            known[ExactText(text)] = token
+        }
     }
 }
 

@@ -5,8 +5,10 @@ import IntertwineFeed
 ///
 /// A rate's window begins with the first event that counts and ends for all of its events together. Events that do not count use nothing up:
 /// whoever is over a limit is not kept over it by trying. A window that ends later than one that begins now began while the clock was ahead:
-/// it is over. What a group of units uses is gathered, and written once before the group is
-/// committed: many share an address.
+/// it is over. What a group of units uses is gathered, and written once before the group is committed: many share an address.
+///
+/// What an event uses up if it counts is mostly new: another viewer, another token. So it is put there before anybody knows, which tells in one
+/// walk down the tree whether it was there, and is taken away again from events that do not count after all.
 struct AllowanceTable {
     /// What an allowance is for. The table has both, each key behind a letter of its own.
     private struct Key: Hashable {
@@ -22,8 +24,9 @@ struct AllowanceTable {
         static func repetition(_ text: String) -> Key { Key(purpose: .repetition, text: ExactText(text)) }
         static func rate(_ text: String) -> Key { Key(purpose: .rate, text: ExactText(text)) }
 
-        func bind(to statement: SQLStatement) throws {
-            try statement.bind(1, text.text, behind: purpose.letter)
+        /// Runs a statement whose first parameter is the key.
+        func with(_ statement: SQLStatement, _ run: (SQLStatement) throws -> Void) throws {
+            try statement.with(1, text.text, behind: purpose.letter) { try run(statement) }
         }
     }
 
@@ -31,6 +34,8 @@ struct AllowanceTable {
         var until: Int64
         var used: Int64
         var change = Change.none
+        /// When the window ends with which the row was put there, used once, before anybody knew whether the event counts.
+        var claimed: Int64?
     }
 
     private enum Change {
@@ -47,11 +52,15 @@ struct AllowanceTable {
     /// The longest window of the events so far.
     private(set) var longestWindow: Int64 = 0
     private let find: SQLStatement
+    private let claim: SQLStatement
     private let insert: SQLStatement
     private let update: SQLStatement
+    private let remove: SQLStatement
 
     init(_ database: Database) throws {
         find = try SQLStatement(database, "SELECT until, used FROM allowance WHERE key = ?")
+        claim = try SQLStatement(database, "INSERT INTO allowance (key, until, used) VALUES (?1, ?2, 1) ON CONFLICT (key) DO NOTHING")
+        remove = try SQLStatement(database, "DELETE FROM allowance WHERE key = ?1")
         insert = try SQLStatement(
             database,
             "INSERT INTO allowance (key, until, used) VALUES (?1, ?2, ?3) ON CONFLICT (key) DO UPDATE SET until = ?2, used = ?3")
@@ -61,8 +70,10 @@ struct AllowanceTable {
     mutating func verdict(on event: LedgerEvent) throws -> Verdict {
         let moment = event.at
         if let duplicates = event.deduplication {
-            for key in duplicates.repeats where try used(read(.repetition(key)), at: moment, window: duplicates.window) > 0 {
-                return .duplicate
+            for key in duplicates.repeats {
+                let isOwn = duplicates.keys.contains { ExactText($0) == ExactText(key) }
+                let number = try isOwn ? claimed(.repetition(key), at: moment, window: duplicates.window) : read(.repetition(key))
+                if used(number, at: moment, window: duplicates.window) > 0 { return .duplicate }
             }
         }
         if let required = event.requirement,
@@ -70,7 +81,7 @@ struct AllowanceTable {
         {
             return .unseen
         }
-        let rates = try event.rates.map { try read(.rate($0.key)) }
+        let rates = try event.rates.map { try claimed(.rate($0.key), at: moment, window: $0.window) }
         for (rate, number) in zip(event.rates, rates) where used(number, at: moment, window: rate.window) >= rate.limit { return .limited }
         if let duplicates = event.deduplication {
             for key in duplicates.keys { begin(number(of: .repetition(key)).number, at: moment, window: duplicates.window) }
@@ -80,21 +91,32 @@ struct AllowanceTable {
     }
 
     /// The last thing before the group is committed.
-    mutating func write() throws {
+    ///
+    /// - Returns: rows that were put there and taken away again.
+    mutating func write() throws -> Int {
+        var removed = 0
         for (key, allowance) in known {
-            let statement: SQLStatement
             switch allowance.change {
-            case .none: continue
-            case .used: statement = update
+            case .none:
+                guard allowance.claimed != nil else { continue }
+                removed += 1
+                try key.with(remove) { try $0.run() }
+            case .began where allowance.claimed == allowance.until && allowance.used == 1: continue
             case .began:
-                statement = insert
-                try statement.bind(2, allowance.until)
+                try key.with(insert) { insert in
+                    try insert.bind(2, allowance.until)
+                    try insert.bind(3, allowance.used)
+                    try insert.run()
+                }
+            case .used:
+                try key.with(update) { update in
+                    try update.bind(3, allowance.used)
+                    try update.run()
+                }
             }
-            try key.bind(to: statement)
-            try statement.bind(3, allowance.used)
-            try statement.run()
         }
         discard()
+        return removed
     }
 
     /// Another process may write between two groups, so nothing is remembered for longer.
@@ -116,11 +138,30 @@ struct AllowanceTable {
     /// The number of a key, of which it is known what stands in the table.
     private mutating func read(_ key: Key) throws -> Int {
         let (number, isNew) = number(of: key)
-        guard isNew else { return number }
-        defer { find.reset() }
-        try key.bind(to: find)
-        if try find.step() { known[number].allowance = Allowance(until: find.integer(0), used: find.integer(1)) }
+        if isNew { try find(key, number) }
         return number
+    }
+
+    /// The same of a key that is used if the event counts: where there was none in the table, it stands there now.
+    private mutating func claimed(_ key: Key, at moment: Int64, window: Int64) throws -> Int {
+        let (number, isNew) = number(of: key)
+        guard isNew else { return number }
+        let until = Self.end(of: window, from: moment)
+        var isFree = false
+        try key.with(claim) { claim in
+            try claim.bind(2, until)
+            try claim.run()
+            isFree = claim.changes > 0
+        }
+        if isFree { known[number].allowance.claimed = until } else { try find(key, number) }
+        return number
+    }
+
+    private mutating func find(_ key: Key, _ number: Int) throws {
+        try key.with(find) { find in
+            defer { find.reset() }
+            if try find.step() { known[number].allowance = Allowance(until: find.integer(0), used: find.integer(1)) }
+        }
     }
 
     private mutating func used(_ number: Int, at moment: Int64, window: Int64) -> Int64 {
@@ -136,12 +177,18 @@ struct AllowanceTable {
     private mutating func use(_ number: Int, at moment: Int64, window: Int64) {
         let allowance = known[number].allowance
         guard Self.stands(allowance, at: moment, window: window) else { return begin(number, at: moment, window: window) }
-        known[number].allowance = Allowance(
-            until: allowance.until, used: allowance.used &+ 1, change: allowance.change == .began ? .began : .used)
+        known[number].allowance.used = allowance.used &+ 1
+        if allowance.change != .began { known[number].allowance.change = .used }
     }
 
     private mutating func begin(_ number: Int, at moment: Int64, window: Int64) {
+        known[number].allowance.until = Self.end(of: window, from: moment)
+        known[number].allowance.used = 1
+        known[number].allowance.change = .began
+    }
+
+    private static func end(of window: Int64, from moment: Int64) -> Int64 {
         let (until, isEndless) = moment.addingReportingOverflow(window)
-        known[number].allowance = Allowance(until: isEndless ? .max : until, used: 1, change: .began)
+        return isEndless ? .max : until
     }
 }

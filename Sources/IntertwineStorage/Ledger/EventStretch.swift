@@ -9,13 +9,15 @@ struct EventStretch: Sendable {
     /// When the first of them was, in milliseconds since 1970-01-01 UTC.
     let earliest: Int64
 
+    /// - Parameter end: the marker of the last event that is asked for.
     /// - Returns: nil where there is none behind the marker.
-    init?(after marker: Int64, limit: Int, _ database: any SQLConnection) throws {
+    init?(after marker: Int64, through end: Int64 = .max, limit: Int, _ database: any SQLConnection) throws {
         let statement = try SQLStatement(
-            database, "SELECT max(id), min(at) FROM (SELECT id, at FROM event WHERE id > ?1 ORDER BY id LIMIT ?2)")
+            database, "SELECT max(id), min(at) FROM (SELECT id, at FROM event WHERE id > ?1 AND id <= ?3 ORDER BY id LIMIT ?2)")
         defer { statement.reset() }
         try statement.bind(1, marker)
         try statement.bind(2, Int64(limit))
+        try statement.bind(3, end)
         guard try statement.step(), !statement.isNull(0) else { return nil }
         (after, last, earliest) = (marker, statement.integer(0), statement.integer(1))
     }
@@ -23,7 +25,7 @@ struct EventStretch: Sendable {
     /// What those of them that count come to.
     ///
     /// Most differ in nothing that totals tell apart. So rows are compared by the bytes of what does, where SQLite has them, and an event is made
-    /// of the first of its like alone: every click pays for this.
+    /// of the first of its like alone.
     func totals(_ database: any SQLConnection) throws -> ReportTotals {
         let statement = try SQLStatement(
             database,

@@ -189,6 +189,13 @@ final class GroupCommit: @unchecked Sendable {
         }
     }
 
+    /// What was written behind the marker of a tally, to be added to it; nil where that has to be read. It is given once.
+    func takeRecent(_ tally: ReportTables.Tally) async -> RecentEvents? {
+        await withCheckedContinuation { continuation in
+            queue.async { [self] in continuation.resume(returning: transaction.takeRecent(tally)) }
+        }
+    }
+
     private func writeCounts() throws {
         guard transaction.hasWaitingCounts else { return }
         let now = now()

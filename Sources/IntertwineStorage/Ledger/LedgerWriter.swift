@@ -7,6 +7,7 @@ import IntertwineFeed
 private final class LedgerWriter {
     let database: Database
     private let insertEvent: SQLStatement
+    private let eventTexts: KeptTexts
     private let insertExposure: SQLStatement
     private let goOnFromMarker: SQLStatement
     private let insertSelection: SQLStatement
@@ -19,6 +20,10 @@ private final class LedgerWriter {
     private var allowances: AllowanceTable
     private var rollups: Rollups
     private var uncounted = UncountedRows()
+    /// Markers of the events of the group; nil where there are none.
+    private var appended: ClosedRange<Int64>?
+    /// What was written behind the markers of what is made of all events.
+    var recent: [ReportTables.Tally: RecentEvents] = [.totals: RecentEvents(), .trackers: RecentEvents()]
 
     init(_ database: Database) throws {
         self.database = database
@@ -29,6 +34,7 @@ private final class LedgerWriter {
                 at, kind, cell, viewer, address, user_agent, verdict, campaign, feed, section, position, layout, creative, advertiser)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """)
+        eventTexts = KeptTexts(insertEvent, parameters: 14)
         insertExposure = try SQLStatement(
             database,
             """
@@ -76,18 +82,24 @@ private final class LedgerWriter {
     /// - Returns: whether there is anything to commit. A group of repetitions has only counts to tell, and those wait for the next group or
     ///   for the next flush: to write them each time costs the disk more than all clicks do.
     func finishGroup(since changes: Int, flushes: Bool) throws -> Bool {
-        try allowances.write()
-        guard flushes || database.totalChangesCount != changes else { return false }
+        // What was put there and taken away again is no change.
+        let unchanged = try changes + 2 * allowances.write()
+        guard flushes || database.totalChangesCount != unchanged else { return false }
         try rollups.write()
-        return database.totalChangesCount != changes
+        return database.totalChangesCount != unchanged
     }
 
     func groupHasCommitted() {
+        if let appended {
+            for tally in recent.keys { recent[tally]?.add(rollups.counts, appended) }
+        }
+        appended = nil
         rollups.hasCommitted()
     }
 
     /// Nothing was committed, because there was nothing to commit but counts.
     func postponeGroup() {
+        appended = nil
         rollups.postpone()
     }
 
@@ -99,6 +111,7 @@ private final class LedgerWriter {
 
     /// The group was rolled back.
     func discardGroup() {
+        appended = nil
         allowances.discard()
         rollups.discard()
     }
@@ -143,22 +156,27 @@ private final class LedgerWriter {
 
     private func append(_ event: LedgerEvent, as verdict: Verdict) throws {
         try insertEvent.bind(1, event.at)
-        try insertEvent.bind(2, event.kind.rawValue)
-        try insertEvent.bind(3, event.cell)
-        try insertEvent.bind(4, event.viewer)
-        try insertEvent.bind(5, event.address)
-        try insertEvent.bind(6, event.userAgent)
-        try insertEvent.bind(7, verdict.rawValue)
-        try insertEvent.bind(8, event.showing?.campaign)
-        try insertEvent.bind(9, event.showing?.feed)
-        try insertEvent.bind(10, event.showing?.section)
+        try eventTexts.bind(2, event.kind.rawValue)
+        try eventTexts.bind(3, event.cell)
+        try eventTexts.bind(4, event.viewer)
+        try eventTexts.bind(5, event.address)
+        try eventTexts.bind(6, event.userAgent)
+        try eventTexts.bind(7, verdict.rawValue)
+        try eventTexts.bind(8, event.showing?.campaign)
+        try eventTexts.bind(9, event.showing?.feed)
+        try eventTexts.bind(10, event.showing?.section)
         try insertEvent.bind(11, (event.showing?.position).map(Int64.init))
-        try insertEvent.bind(12, event.showing?.layout.rawValue)
-        try insertEvent.bind(13, event.creative?.form)
-        try insertEvent.bind(14, event.creative?.advertiser)
+        try eventTexts.bind(12, event.showing?.layout.rawValue)
+        try eventTexts.bind(13, event.creative?.form)
+        try eventTexts.bind(14, event.creative?.advertiser)
         try insertEvent.run()
-        // No event was left.
-        if database.lastInsertedRowID == 1 { try goOnFromMarker.run() }
+        var marker = database.lastInsertedRowID
+        if marker == 1 {
+            // No event was left.
+            try goOnFromMarker.run()
+            marker = try SQLStatement.integer(database, "SELECT max(id) FROM event") ?? marker
+        }
+        appended = (appended?.lowerBound ?? marker)...marker
     }
 
     /// Notes that a viewer saw a campaign, for as long as its caps ask for that.
@@ -189,6 +207,9 @@ final class LedgerTransaction {
         commit = try SQLStatement(database, "COMMIT")
         rollback = try SQLStatement(database, "ROLLBACK")
     }
+
+    /// What was written behind the marker of a tally and is not added to it yet; nil where that is not known, or nothing was. It is given once.
+    func takeRecent(_ tally: ReportTables.Tally) -> RecentEvents? { writer.recent[tally]?.take() }
 
     /// Whether counts wait to be written, and the longest window of the events so far.
     var hasWaitingCounts: Bool { writer.hasWaitingCounts }

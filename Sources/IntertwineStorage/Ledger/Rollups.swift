@@ -21,12 +21,10 @@ struct Rollups {
     /// In the column for it: all in all.
     private static let everySpan: Int64 = -1
 
-    /// Those of the group that is being written.
-    private var counts: [Key: Int64] = [:]
-    /// Those of earlier groups that had nothing else to write. See ``postpone()``.
-    private var waiting: [Key: Int64] = [:]
-    /// What counts always has a row, so this never waits for another group.
-    private var delivered: [Delivered: Int64] = [:]
+    /// The events of the group that is being written.
+    private(set) var counts: [EventLikeness: Int64] = [:]
+    /// Those of earlier groups that had nothing else to write. See ``postpone()``. What counts always has a row, and is never among them.
+    private var waiting: [EventLikeness: Int64] = [:]
     private let addToDelivery: SQLStatement
     private let addToCell: SQLStatement
     private let addToDay: SQLStatement
@@ -53,11 +51,7 @@ struct Rollups {
     }
 
     mutating func count(_ event: LedgerEvent, as verdict: Verdict) {
-        counts[Key(day: LedgerTime.day(of: event.at), cell: ExactText(event.cell), kind: event.kind, verdict: verdict), default: 0] += 1
-        guard verdict == .counted, let campaign = event.showing?.campaign else { return }
-        for span in [Self.everySpan, LedgerTime.span(of: event.at)] {
-            delivered[Delivered(campaign: ExactText(campaign), kind: event.kind, span: span), default: 0] += 1
-        }
+        counts[EventLikeness(event, as: verdict), default: 0] += 1
     }
 
     /// Whether there is something to write.
@@ -65,11 +59,21 @@ struct Rollups {
 
     /// Writes all there is. It is kept until ``hasCommitted()`` or, for the group's own part, ``discard()``.
     func write() throws {
-        var days: [Key: Int64] = [:]
-        for (key, count) in counts.merging(waiting, uniquingKeysWith: +) {
+        var (cells, days) = ([Key: Int64](), [Key: Int64]())
+        var delivered: [Delivered: Int64] = [:]
+        for (likeness, count) in counts.merging(waiting, uniquingKeysWith: +) {
+            var key = Key(day: likeness.day, cell: likeness.cell, kind: likeness.kind, verdict: likeness.verdict)
+            cells[key, default: 0] += count
+            key.cell = ""
+            days[key, default: 0] += count
+            guard likeness.verdict == .counted, let campaign = likeness.campaign else { continue }
+            for span in [Self.everySpan, likeness.deliverySpan] {
+                delivered[Delivered(campaign: ExactText(campaign), kind: likeness.kind, span: span), default: 0] += count
+            }
+        }
+        for (key, count) in cells {
             try addToCell.bind(5, key.cell.text)
             try Self.add(count, under: key, by: addToCell)
-            days[Key(day: key.day, cell: "", kind: key.kind, verdict: key.verdict), default: 0] += count
         }
         for (key, count) in days { try Self.add(count, under: key, by: addToDay) }
         for (key, count) in delivered {
@@ -83,7 +87,6 @@ struct Rollups {
 
     mutating func hasCommitted() {
         counts.removeAll(keepingCapacity: true)
-        delivered.removeAll(keepingCapacity: true)
         waiting.removeAll(keepingCapacity: true)
     }
 
@@ -96,7 +99,6 @@ struct Rollups {
     /// The group was rolled back.
     mutating func discard() {
         counts.removeAll(keepingCapacity: true)
-        delivered.removeAll(keepingCapacity: true)
     }
 
     private static func add(_ count: Int64, under key: Key, by statement: SQLStatement) throws {

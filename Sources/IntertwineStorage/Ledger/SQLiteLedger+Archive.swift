@@ -74,16 +74,21 @@ extension SQLiteLedger: LedgerArchive {
     }
 
     package func events(after marker: Int64, limit: Int) async throws -> [RecordedEvent] {
+        try await events(after: marker, through: .max, limit: limit)
+    }
+
+    func events(after marker: Int64, through end: Int64, limit: Int) async throws -> [RecordedEvent] {
         try await read(for: .background) { database in
             let statement = try SQLStatement(
                 database,
                 """
                 SELECT id, at, kind, cell, viewer, address, user_agent, verdict, campaign, feed, section, position, layout, creative, advertiser
-                FROM event WHERE id > ? ORDER BY id LIMIT ?
+                FROM event WHERE id > ?1 AND id <= ?3 ORDER BY id LIMIT ?2
                 """)
             defer { statement.reset() }
             try statement.bind(1, marker)
             try statement.bind(2, Int64(max(limit, 0)))
+            try statement.bind(3, end)
             var events: [RecordedEvent] = []
             while try statement.step() {
                 var event = LedgerEvent(

@@ -24,12 +24,19 @@ extension SQLiteLedger {
     ///
     /// - Parameter isUrgent: whether somebody waits. Otherwise it rests as long as it works, where there is much to do.
     func gatherCounts(before moment: Int64 = .max, isUrgent: Bool = true) async throws {
+        let written = try await read(for: .background) { try SQLStatement.integer($0, "SELECT max(id) FROM event") } ?? 0
+        // What this process has written since the last time lies added up. Others may have written behind that.
+        let recent = await commits.takeRecent(.totals)
+        if let recent, try await take(recent), recent.last >= written { return }
+        let end = max(written, recent?.last ?? 0)
         var marker = try await marker(of: .totals)
         while true {
             let began = ContinuousClock.now
             let before = marker
             let found = try await read(for: .background) { database in
-                try EventStretch(after: before, limit: Self.batch, database).map { ($0, try $0.totals(database)) }
+                try EventStretch(after: before, through: end, limit: Self.batch, database).map {
+                    ($0, try $0.totals(database))
+                }
             }
             guard let (stretch, totals) = found else { return }
             let isTaken = try await commits.sweep { database in
@@ -42,6 +49,18 @@ extension SQLiteLedger {
             guard stretch.earliest < moment else { return }
             marker = isTaken ? stretch.last : try await self.marker(of: .totals)
             if !isUrgent { try await Task.sleep(for: began.duration(to: .now)) }
+        }
+    }
+
+    /// False where something stands between the marker and these: then they are read with that.
+    private func take(_ recent: RecentEvents) async throws -> Bool {
+        try await commits.sweep { database in
+            guard try ReportTables.marker(of: .totals, database) == recent.after else { return false }
+            var totals = ReportTotals()
+            for (event, count) in recent.counted { totals.add(event, count: count) }
+            try ReportTables.add(totals, database)
+            try ReportTables.setMarker(of: .totals, to: recent.last, database)
+            return true
         }
     }
 

@@ -10,10 +10,12 @@ extension SQLiteLedger: TrackerLedger {
     package func noteTrackerCalls(
         waiting: Int, now: Int64, _ calls: @escaping @Sendable ([RecordedEvent]) async throws -> [TrackerCall]
     ) async throws -> Int {
+        let recent = await commits.takeRecent(.trackers)
+        if let recent, try await passBy(recent, calls) { return 0 }
         var ousted = 0
         while true {
             let marker = try await read(for: .background) { try ReportTables.marker(of: .trackers, $0) }
-            let events = try await events(after: marker, limit: Self.batch)
+            let events = try await events(after: marker, through: recent?.last ?? .max, limit: Self.batch)
             guard let last = events.last?.marker else { return ousted }
             let made = try await calls(events.filter { TrackerCalls.isTracked($0.event) })
             let (isTaken, room) = try await StoreError.wrapping {
@@ -58,6 +60,22 @@ extension SQLiteLedger: TrackerLedger {
             DELETE FROM tracker_call WHERE id IN (
                 SELECT id FROM tracker_call WHERE given_up >= 0 ORDER BY given_up DESC LIMIT -1 OFFSET ?1)
             """, .integer(keptFailures))
+    }
+
+    /// Whether nobody is to be called for what this process has written since the last time, as is so with most ads: nothing is read then. What is
+    /// called depends on what events are of, so that one of each sort tells it of all.
+    private func passBy(
+        _ recent: RecentEvents, _ calls: @escaping @Sendable ([RecordedEvent]) async throws -> [TrackerCall]
+    ) async throws -> Bool {
+        let events = recent.counted.map { RecordedEvent(marker: recent.last, event: $0.event) }
+        guard try await calls(events.filter { TrackerCalls.isTracked($0.event) }).isEmpty else { return false }
+        return try await StoreError.wrapping {
+            try await commits.sweep { database in
+                guard try ReportTables.marker(of: .trackers, database) == recent.after else { return false }
+                try ReportTables.setMarker(of: .trackers, to: recent.last, database)
+                return true
+            }
+        }
     }
 
     private static func insert(_ calls: [TrackerCall], _ database: Database) throws {

@@ -77,16 +77,22 @@ struct SQLStatement {
         try value.withUTF8 { try bind(index, text: UnsafeRawBufferPointer($0)) }
     }
 
-    /// A text behind a prefix.
-    func bind(_ index: Int32, _ value: String, behind prefix: StaticString) throws {
+    /// Runs `body` with a text behind a prefix. SQLite does not copy it: the run has to be over when `body` is.
+    func with(_ index: Int32, _ value: String, behind prefix: StaticString, _ body: () throws -> Void) throws {
         var value = value
         try value.withUTF8 { text in
             try withUnsafeTemporaryAllocation(byteCount: prefix.utf8CodeUnitCount + text.count, alignment: 1) { joined in
                 prefix.withUTF8Buffer { joined.copyBytes(from: $0) }
                 UnsafeMutableRawBufferPointer(rebasing: joined[prefix.utf8CodeUnitCount...]).copyBytes(from: text)
-                try bind(index, text: UnsafeRawBufferPointer(joined))
+                try bind(index, lasting: UnsafeRawBufferPointer(joined))
+                try body()
             }
         }
+    }
+
+    /// A text that stays where it is until it is bound anew, or until the last run is over: SQLite does not copy it.
+    func bind(_ index: Int32, lasting bytes: UnsafeRawBufferPointer) throws {
+        try bind(index, text: bytes, nil)
     }
 
     /// Bytes that are known to be UTF-8, as text.
@@ -94,14 +100,14 @@ struct SQLStatement {
         try bytes.withUnsafeBytes { try bind(index, text: $0) }
     }
 
-    private func bind(_ index: Int32, text bytes: UnsafeRawBufferPointer) throws {
+    private func bind(_ index: Int32, text bytes: UnsafeRawBufferPointer, _ destructor: sqlite3_destructor_type? = Self.copied) throws {
         guard let base = bytes.baseAddress, !bytes.isEmpty else {
             // Nothing to copy, as the constant stays.
             let empty = UnsafeRawPointer(Self.empty.utf8Start).assumingMemoryBound(to: CChar.self)
             return try check(sqlite3_bind_text(pointer, index, empty, 0, nil))
         }
         let text = base.assumingMemoryBound(to: CChar.self)
-        try check(sqlite3_bind_text64(pointer, index, text, UInt64(bytes.count), Self.copied, UInt8(SQLITE_UTF8)))
+        try check(sqlite3_bind_text64(pointer, index, text, UInt64(bytes.count), destructor, UInt8(SQLITE_UTF8)))
     }
 
     func bind(_ index: Int32, blob bytes: [UInt8]?) throws {

@@ -85,6 +85,22 @@ struct ReportContractTests {
         #expect(try await bench.counts(.hour).isEmpty)
     }
 
+    @Test("what processes write in turn is added once, whoever gathers and when", arguments: LedgerKind.allCases)
+    func inTurn(kind: LedgerKind) async throws {
+        let bench = try LedgerBench(kind, hasClock: false)
+        let (one, two) = (bench.ledger, try bench.another())
+        for (index, ledger) in [one, one, two, two, one, two, one, one, try bench.another(), one, two, one].enumerated() {
+            try await bench.commit(at: 30 * LedgerBench.day, showing: Showing(campaign: "a", feed: "main"), to: ledger)
+            switch index % 4 {
+            case 0: #expect(try await bench.counts(.campaign) == ["a \(index + 1)"])
+            case 1: try await two.gatherTotals(withViewers: false)
+            case 2: try await one.gatherTotals(withViewers: false)
+            default: #expect(try await bench.counts(.hour) == ["1970-01-31T00:00:00Z \(index + 1)"])
+            }
+        }
+        #expect(try await bench.counts(.campaign) == ["a 12"])
+    }
+
     @Test("viewers are estimated within three standard errors, over days, and nobody counts twice", arguments: LedgerKind.allCases)
     func viewers(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind, hasClock: false)
@@ -125,11 +141,11 @@ extension LedgerBench {
 
     fileprivate func commit(
         at: Int64, _ kind: LedgerEvent.Kind = .impression, _ cell: String = "ad:1", viewer: String? = nil, verdict: Verdict = .counted,
-        showing: Showing? = nil, _ creative: Creative? = Creative(form: "image", advertiser: "Acme")
+        showing: Showing? = nil, _ creative: Creative? = Creative(form: "image", advertiser: "Acme"), to ledger: (any KeptLedger)? = nil
     ) async throws {
         var event = LedgerEvent(at: at, kind: kind, cell: cell, viewer: viewer, verdict: verdict, showing: showing)
         event.creative = creative
-        _ = try await ledger.commit(LedgerEntry(events: [event]))
+        _ = try await (ledger ?? self.ledger).commit(LedgerEntry(events: [event]))
     }
 
     fileprivate func counts(_ by: LedgerReport.Grouping, _ and: LedgerReport.Grouping? = nil, days: ClosedRange<Int> = 30...31) async throws

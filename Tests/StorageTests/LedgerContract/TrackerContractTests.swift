@@ -68,6 +68,22 @@ struct TrackerContractTests {
         #expect(try await ledger.trackerCalls(givenUp: false, limit: 9).allSatisfy { $0.failure == nil })
     }
 
+    @Test("events for which nobody is called are passed by, and none that lies between them", arguments: LedgerKind.allCases)
+    func passedBy(kind: LedgerKind) async throws {
+        let bench = try LedgerBench(kind, hasClock: false)
+        let other = try bench.another()
+        try await bench.see(2, "ad:2")
+        try await bench.note()
+        try await bench.see(1, "ad:2")
+        try await bench.see(1, by: other)
+        try await bench.see(1, "ad:2")
+        for _ in 0..<2 { try await bench.note() }
+        #expect(try await bench.ledger.trackerCalls(givenUp: false, limit: 9).map(\.event) == [4])
+        try await bench.see(1)
+        for _ in 0..<2 { try await bench.note() }
+        #expect(try await bench.ledger.trackerCalls(givenUp: false, limit: 9).map(\.event) == [4, 6])
+    }
+
     @Test("what became of a call", arguments: LedgerKind.allCases)
     func outcomes(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind, hasClock: false)
@@ -92,18 +108,21 @@ struct TrackerContractTests {
 }
 
 extension LedgerBench {
-    fileprivate func see(_ count: Int, verdict: Verdict = .counted) async throws {
+    fileprivate func see(
+        _ count: Int, _ cell: String = "ad:1", verdict: Verdict = .counted, by ledger: (any KeptLedger)? = nil
+    ) async throws {
         for _ in 0..<count {
-            var event = LedgerEvent(at: 1_000, kind: .impression, cell: "ad:1", viewer: "v", verdict: verdict)
+            var event = LedgerEvent(at: 1_000, kind: .impression, cell: cell, viewer: "v", verdict: verdict)
             event.creative = Creative(form: "image")
-            _ = try await ledger.commit(LedgerEntry(events: [event]))
+            _ = try await (ledger ?? self.ledger).commit(LedgerEntry(events: [event]))
         }
     }
 
     @discardableResult
     fileprivate func note(_ ledger: (any KeptLedger)? = nil, waiting: Int = 100) async throws -> Int {
         try await (ledger ?? self.ledger).noteTrackerCalls(waiting: waiting, now: 5_000) { events in
-            events.map {
+            // Nobody is to hear of the second ad.
+            events.filter { $0.event.cell != "ad:2" }.map {
                 TrackerCall(
                     event: $0.marker, campaign: "", kind: $0.event.kind, url: "https://a.example/\($0.marker)", at: 1_000, due: 1_000)
             }
