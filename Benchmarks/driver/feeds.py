@@ -31,7 +31,7 @@ def fill(folder, users, advertisements=10):
 
 
 def put(folder, items, flags=()):
-    command = [servers.INTERTWINE, "import", "--database", folder / "intertwine.sqlite", *flags, "-"]
+    command = [servers.INTERTWINE, "import", "--foreground", "--database", folder / "intertwine.sqlite", *flags, "-"]
     importer = subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     for item in items:
         importer.stdin.write(json.dumps(item).encode() + b"\n")

@@ -14,7 +14,7 @@ struct Import: AsyncParsableCommand {
 
               intertwine import --database data/intertwine.sqlite Config/sample/feed.json
               intertwine import --dry-run items.ndjson.gz
-              intertwine import --background items.ndjson.gz
+              intertwine import --foreground items.ndjson.gz
               jq '.users' answer.json | intertwine import --on-error skip -
             """)
 
@@ -31,16 +31,16 @@ struct Import: AsyncParsableCommand {
 
     @Flag(
         help: """
-            Compute only where nobody else wants to, so that whoever reads from the store notices little. It takes the longer, and so long \
-            other writes of items wait.
+            Compute at once, as any program does. Without it an import computes only where nobody else wants to, so that whoever reads from \
+            the store notices little: on a machine that is never at rest it then takes long, and so long other writes of items wait.
             """)
-    var background = false
+    var foreground = false
 
     @Argument(help: ArgumentHelp("Files to read; - for standard input.", valueName: "file"))
     var files: [String]
 
     func run() async throws {
-        if background { try Self.standBack() }
+        if !foreground { Self.standBack() }
         let configuration = try await options.configuration()
         let opened = try files.map { try Opened($0) }
         if !dryRun { configuration.store.makeDataFolder() }
@@ -90,7 +90,7 @@ struct Import: AsyncParsableCommand {
 
     /// Has all threads, and those that they begin, give way at once to whatever else wakes up. The lowest priority is not as good: somebody who
     /// wakes up beside it waits for its turn to end, some milliseconds.
-    private static func standBack() throws {
+    private static func standBack() {
         // SCHED_IDLE of <sched.h>, a macro that Swift does not see. Everybody may ask for it.
         let idle: Int32 = 5
         let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
@@ -98,7 +98,7 @@ struct Import: AsyncParsableCommand {
             var parameters = sched_param()
             // A thread may be over by now.
             guard sched_setscheduler(thread, idle, &parameters) == 0 || errno == ESRCH else {
-                throw Refusal("--background: \(String(cString: strerror(errno))); \(nothing)")
+                return Output.complain("the import cannot give way to others: \(String(cString: strerror(errno)))")
             }
         }
     }

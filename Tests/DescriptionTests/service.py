@@ -57,7 +57,7 @@ class Service:
         file = Path(self._folder.name) / "items.ndjson"
         file.write_text("".join(json.dumps(item) + "\n" for item in items))
         subprocess.run(
-            [os.environ["INTERTWINE_BINARY"], "import", *self.store, str(file)], check=True, env=ENVIRONMENT,
+            [os.environ["INTERTWINE_BINARY"], "import", "--foreground", *self.store, str(file)], check=True, env=ENVIRONMENT,
             stdout=subprocess.DEVNULL)
 
     def ask(self, method, path, headers=None, body=None, port=None, version="HTTP/1.1"):

@@ -117,13 +117,14 @@ struct CommandLineTests {
         }
     }
 
-    @Test("import --background gives way with all of its threads, and brings everything")
-    func background() async throws {
+    @Test("an import gives way with all of its threads, but for --foreground, and brings everything", arguments: [true, false])
+    func priority(givesWay: Bool) async throws {
         try await offPool {
             defer { try? FileManager.default.removeItem(atPath: folder) }
             let pipe = "\(folder)/pipe"
             #expect(mkfifo(pipe, 0o600) == 0)
-            let process = try SpawnedProcess([BuiltProduct.path("intertwine"), "import", "--background"] + options + [pipe])
+            let flags = givesWay ? [] : ["--foreground"]
+            let process = try SpawnedProcess([BuiltProduct.path("intertwine"), "import"] + flags + options + [pipe])
             // It opens the file when it has stood back.
             let writer = try #require(FileHandle(forWritingAtPath: pipe))
             for number in 0..<2_000 { try writer.write(contentsOf: Data(Items.user("u\(number)").utf8)) }
@@ -133,7 +134,7 @@ struct CommandLineTests {
                 guard let facts = try? String(contentsOfFile: "\(threads)/\(thread)/stat", encoding: .utf8) else { continue }
                 // What stands behind the name is the third of proc(5); the 41st is the policy, of which 5 is SCHED_IDLE.
                 let fields = try #require(facts.components(separatedBy: ") ").last).split(separator: " ")
-                #expect(fields[41 - 3] == "5", "\(facts)")
+                #expect(fields[41 - 3] == (givesWay ? "5" : "0"), "\(facts)")
             }
             try writer.close()
             while try process.nextLine(timeout: 60_000) != nil {}

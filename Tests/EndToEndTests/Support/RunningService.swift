@@ -100,8 +100,8 @@ final class RunningService {
         let file = "\(folder)/\(UUID()).ndjson"
         try items.write(toFile: file, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(atPath: file) }
-        let result = try Command.run(
-            ["import", "--config", "\(folder)/empty.yaml", "--database", database, "--set", "store.folder=\(folder)"] + arguments + [file])
+        let options = ["--foreground", "--config", "\(folder)/empty.yaml", "--database", database, "--set", "store.folder=\(folder)"]
+        let result = try Command.run(["import"] + options + arguments + [file])
         guard result.code == 0 else { throw RawClientError.system(result.lines.joined(separator: "\n"), result.code) }
         return result.lines
     }
