@@ -88,12 +88,21 @@ public struct PictureShape: Sendable, Hashable {
         self.name = name
     }
 
-    /// Of the first and the last word of the name, as far as they begin with a letter or a digit of ASCII.
+    /// Of the first and the last word of the name, as far as they begin with a digit or a Latin letter, which goes without its accents.
     public var initials: String {
         let words = (name ?? "").split(whereSeparator: \.isWhitespace)
         let ends = words.count > 1 ? [words.first, words.last] : [words.first]
-        let letters = ends.compactMap { $0?.first }.filter { $0.isASCII && ($0.isLetter || $0.isNumber) }
-        return String(letters).uppercased()
+        return String(ends.compactMap { $0?.first }.compactMap(Self.plain)).uppercased()
+    }
+
+    /// The letter or digit of ASCII that a character is, but for what is above, below or across it; nil where it is none.
+    private static func plain(_ character: Character) -> Character? {
+        if character.isASCII { return character.isLetter || character.isNumber ? character : nil }
+        // Such as LATIN CAPITAL LETTER E WITH ACUTE, and LATIN SMALL LETTER AE.
+        guard let name = character.unicodeScalars.first?.properties.name?.split(separator: " "), name.first == "LATIN",
+            let letter = name.drop(while: { $0 != "LETTER" }).dropFirst().first, letter.count <= 2
+        else { return nil }
+        return letter.first
     }
 }
 
