@@ -112,7 +112,8 @@ public struct ImageFailure: Error, Sendable, Hashable {
         switch reason {
         case .overloaded, .queueTimeout, .hostResting, .buffersFull, .cancelled, .notStored, .notAcceptable, .loop: return nil
         case .typeDenied, .typeMismatch, .tooManyPixels, .undecodable, .encoded: return .seconds(3_600)
-        case .workerFailed: return Self.growing(strikes)
+        // What took the worker with it may have been anything, once.
+        case .workerFailed: return strikes < 2 ? .zero : Self.growing(strikes - 1)
         case .upstream(404), .upstream(410): return .seconds(300)
         case .upstream(401), .upstream(403): return .seconds(60)
         case .upstream(429): return .seconds(min(max(retryAfter ?? 10, 1), 600))

@@ -81,6 +81,29 @@ struct WorkerTests {
         await workers.shutDown()
     }
 
+    @Test("Two that are killed one after the other cost one picture, and not a moment in which pictures stay as they are")
+    func killedTwice() async throws {
+        let tools = VipsTools()
+        let (large, little) = (try Self.picture(tools, 4_000, 3_000), try Self.picture(tools, 64, 64))
+        let before = BuiltWorkers.processes
+        let workers = try BuiltWorkers.make()
+        _ = try await workers.transform(little, Self.small, priority: .visible)
+        let worker = try only(before)
+        let lost = Task { try await workers.transform(large, Self.long, priority: .visible) }
+        try await BuiltWorkers.working(worker)
+        kill(worker, SIGKILL)
+        await #expect(throws: ImageFailure.self) { try await lost.value }
+        let waiting = Task { try await workers.transform(little, Self.small, priority: .visible) }
+        // The one that takes its place, while it makes itself ready.
+        var next: pid_t?
+        while next == nil { next = BuiltWorkers.processes.first { !before.contains($0) && $0 != worker } }
+        if let next { kill(next, SIGKILL) }
+        #expect(workers.isAvailable)
+        #expect(try await waiting.value.width == 32)
+        #expect(workers.isAvailable)
+        await workers.shutDown()
+    }
+
     @Test("Work that nobody waits for any more ends, and its worker goes on with other work")
     func cancelled() async throws {
         let tools = VipsTools()

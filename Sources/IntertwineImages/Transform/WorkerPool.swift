@@ -41,6 +41,8 @@ actor WorkerPool {
     private var lastJob: UInt32 = 0
     private var lastWorker = 0
     private var hasGreeted = false
+    /// It has been said that no worker comes up, and none has since.
+    private var isComplaining = false
     private var isShutDown = false
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -233,6 +235,8 @@ actor WorkerPool {
 
     private func greet(_ report: WorkerReport) {
         isReady.set(true)
+        if isComplaining { configuration.logger.info("pictures are resized again") }
+        isComplaining = false
         guard !hasGreeted else { return }
         hasGreeted = true
         let line: Logger.Metadata = [
@@ -306,13 +310,18 @@ actor WorkerPool {
         start()
     }
 
-    /// No worker has come up: pictures stay as they are until one does.
+    /// No worker has come up. Where none ever did, pictures stay as they are until one does. Later that would be a lie: what was resized before
+    /// would be given out whole, notes of the camera included, and be kept by caches as what it is not. Then work waits, as long as it may.
     private func complain(_ what: String) {
         let isAnyoneThere = workers.values.contains { $0.state != .starting }
         guard !isAnyoneThere else { return }
-        if isReady.set(false) {
-            configuration.logger.error("intertwine-pictures \(what): pictures are served as they are", metadata: ["path": "\(path)"])
+        if !isComplaining {
+            let consequence = hasGreeted ? "sized pictures are 503 until one does" : "pictures are served as they are"
+            configuration.logger.error("intertwine-pictures \(what): \(consequence)", metadata: ["path": "\(path)"])
         }
+        isComplaining = true
+        guard !hasGreeted else { return }
+        isReady.set(false)
         for number in Array(jobs.keys) { finish(number, .failure(ImageFailure(.workerFailed))) }
     }
 }
