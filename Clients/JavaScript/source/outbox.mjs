@@ -13,10 +13,13 @@ export class Outbox extends EventTarget {
   #underWay = null;
   #flushing = null;
   #settle = new Map();
+  /** Keys of what was sent or taken back, and is still stored where storage takes nothing any more. */
+  #ended = new Set();
 
   /**
    * - connection: says when the service is back. Without one, `flush()` is for the app to call.
-   * - storage: where gestures outlive the page, with `getItem` and `setItem`, such as `localStorage`; those of one viewer by `name`.
+   * - storage: where gestures outlive the page, with `getItem` and `setItem`, such as `localStorage`; those of one viewer by `name`. Several
+   *   pages may share it: what one has kept is sent by whichever comes to it first, or by both under one key.
    */
   constructor({ client, connection = client.connection, storage = null, name = `intertwine.outbox.${client.viewer}`, now = Date.now }) {
     super();
@@ -35,8 +38,9 @@ export class Outbox extends EventTarget {
   /** Keeps a request for later; the promise is of its answer, and fails with `Refusal`, or with `Unavailable` where it was never sent. */
   keep({ key, method, href, body, hasKey = method === "POST", owner, slot }) {
     if (this.#waiting.length >= most) return Promise.reject(new Unavailable("too many gestures wait already"));
-    this.#waiting.push({ key, method, href, body, hasKey, owner, slot, made: this.now() });
-    this.#store();
+    const gesture = { key, method, href, body, hasKey, owner, slot, made: this.now() };
+    this.#waiting.push(gesture);
+    this.#store((stored) => [...stored, gesture]);
     return new Promise((succeed, fail) => this.#settle.set(key, { succeed, fail }));
   }
 
@@ -47,7 +51,7 @@ export class Outbox extends EventTarget {
     this.#waiting.splice(index, 1);
     this.#settle.get(key)?.fail(new Unavailable("taken back before it was sent"));
     this.#settle.delete(key);
-    this.#store();
+    this.#forget(key);
     return true;
   }
 
@@ -60,8 +64,10 @@ export class Outbox extends EventTarget {
   }
 
   async #sendAll() {
-    while (this.#waiting.length > 0) {
+    for (;;) {
+      this.#merge();
       const [gesture] = this.#waiting;
+      if (gesture === undefined) return;
       if (this.now() - gesture.made >= longest) {
         this.#end(gesture, "refused", { error: new Unavailable("the service was away for too long") });
         continue;
@@ -81,8 +87,8 @@ export class Outbox extends EventTarget {
   }
 
   #end(gesture, type, outcome) {
-    this.#waiting.shift();
-    this.#store();
+    this.#waiting = this.#waiting.filter(({ key }) => key !== gesture.key);
+    this.#forget(gesture.key);
     const settle = this.#settle.get(gesture.key);
     this.#settle.delete(gesture.key);
     if (type === "sent") settle?.succeed(outcome.answer);
@@ -100,9 +106,28 @@ export class Outbox extends EventTarget {
     }
   }
 
-  #store() {
+  /** Takes over what other pages have kept, and lets go of what was theirs and is sent or taken back by now. */
+  #merge() {
+    if (this.storage === null) return;
+    const found = this.#stored();
+    this.#ended = new Set(found.map(({ key }) => key).filter((key) => this.#ended.has(key)));
+    const stored = found.filter(({ key }) => !this.#ended.has(key));
+    const keys = new Set(stored.map(({ key }) => key));
+    const own = this.#waiting.filter(({ key }) => this.#settle.has(key) || keys.has(key));
+    const known = new Set(own.map(({ key }) => key));
+    this.#waiting = [...own, ...stored.filter(({ key }) => !known.has(key))].sort((one, other) => one.made - other.made);
+  }
+
+  #forget(key) {
+    this.#ended.add(key);
+    this.#store((stored) => stored.filter((gesture) => gesture.key !== key));
+  }
+
+  /** Changes what is stored, in which other pages have theirs. */
+  #store(change) {
     try {
-      this.storage?.setItem(this.name, JSON.stringify(this.#waiting.map(({ owner, ...gesture }) => gesture)));
+      const gestures = change(this.#stored()).slice(-most);
+      this.storage?.setItem(this.name, JSON.stringify(gestures.map(({ owner, ...gesture }) => gesture)));
     } catch {
       // Storage can be full or denied: the gestures then live as long as the page.
     }

@@ -305,6 +305,27 @@ test("hides a cell with its companions, and brings them back together", () => ag
   assert.deepEqual(ids(), ["user:a", "user:a#photos", "user:ab"]);
 }));
 
+test("pages of one viewer keep their gestures beside each other, and send none that another one took back", () => against(ways.drop, async (client, server) => {
+  let text = null;
+  const storage = { getItem: () => text, setItem: (_, value) => (text = value) };
+  const page = () => new Outbox({ client, storage });
+  const keep = (outbox, name) => outbox.keep({ key: name, method: "POST", href: `/${name}` }).catch(() => {});
+  const [one, other] = [page(), page()];
+  keep(one, "a");
+  keep(other, "b");
+  keep(one, "c");
+  const reader = page();
+  assert.ok(one.drop("c"));
+  server.next = [ways.answer({})];
+  server.requests.length = 0;
+  await reader.flush();
+  assert.deepEqual(server.requests.map(({ url }) => url), ["/a", "/b"]);
+  assert.deepEqual([reader.waiting, text], [[], "[]"]);
+  // Who waits for an answer asks for it, under the same key.
+  await one.flush();
+  assert.deepEqual(server.requests.slice(2).map(({ url, headers }) => [url, headers["idempotency-key"]]), [["/a", "a"]]);
+}));
+
 test("sends what an earlier page left, where the service is there", () => against([ways.answer({})], async (client, server) => {
   const left = [{ key: "k", method: "POST", href: "/save", hasKey: true, made: Date.now() }];
   const storage = { getItem: () => JSON.stringify(left), setItem() {} };
