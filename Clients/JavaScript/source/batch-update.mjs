@@ -1,6 +1,12 @@
 // Applies what `GET /feed/changes` answers to a list, and says it as a batch update of a collection view.
 import { isCell, isHeader } from "./page.mjs";
 
+/** Whether an answer has all the parts of one that says what became of pages, each of them a list of objects. */
+export function isReadable(answer) {
+  const isObject = (one) => typeof one === "object" && one !== null;
+  return isObject(answer) && ["removed", "inserted", "moved", "reconfigured", "pages"].every((name) => Array.isArray(answer[name]) && answer[name].every(isObject));
+}
+
 /**
  * The list after the changes, or null where the answer is not about this list, which then has to be taken anew.
  *
@@ -9,11 +15,11 @@ import { isCell, isHeader } from "./page.mjs";
  * Answers `{ list, moved, reconfigured }`: what moved, as a set, and the new cells of what stays, by what stands for them.
  */
 export function applied(list, answer, { start = 0, end = list.length, id, make }) {
-  const { removed, inserted, moved, reconfigured, pages } = answer ?? {};
-  if (answer?.reload || ![removed, inserted, moved, reconfigured, pages].every(Array.isArray)) return null;
+  if (answer?.reload || !isReadable(answer)) return null;
+  const { removed, inserted, moved, reconfigured, pages } = answer;
   const count = end - start;
   const size = count - removed.length + inserted.length;
-  if (pages.reduce((sum, page) => sum + page.count, 0) !== size) return null;
+  if (size < 0 || pages.reduce((sum, page) => sum + page.count, 0) !== size) return null;
 
   const leaving = new Set();
   const leaves = (index, name) => {

@@ -1,5 +1,5 @@
 // The cells in their order, those that were dismissed a moment ago at their places among them.
-import { applied, difference, IndexPaths } from "./batch-update.mjs";
+import { applied, difference, IndexPaths, isReadable } from "./batch-update.mjs";
 import { FeedPages } from "./feed-pages.mjs";
 import { Told } from "./told.mjs";
 
@@ -133,7 +133,7 @@ export class FeedList extends EventTarget {
     const { from, start, end, since, answer } = changes;
     if (since !== undefined && !this.pages.isHeld(from, since)) {
       // It was told, and asked about at the same time: what came first has been applied.
-      const known = Array.isArray(answer.pages) ? answer.pages.map((page) => page.since) : [];
+      const known = isReadable(answer) ? answer.pages.map((page) => page.since) : [];
       const isKnown = known.length > 0 && this.pages.isHeld(from, known);
       if (!isKnown && this.pages.isAskedAbout(from)) await this.reload();
       return;
