@@ -45,6 +45,8 @@ package final class PostgresConnection: @unchecked Sendable {
     private let warnings = Warnings()
     /// How long the server may take for an answer, which it cuts short a little earlier: more is the network's doing. Nil for ever.
     private var patience: Duration?
+    /// How far the server had followed its primary when that was last asked for, should it be a standby.
+    var followed: LogPlace?
     /// By text, what is prepared.
     private var statements: [String: Prepared] = [:]
     private var lastName = 0

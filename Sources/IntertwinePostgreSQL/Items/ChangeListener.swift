@@ -28,7 +28,7 @@ final class ChangeListener: Sendable {
     ///   - local: what else changes items in this process.
     init(_ pool: PostgresPool, _ local: LocalChanges) throws(PostgresError) {
         self.local = local
-        let connection = try Self.connect(pool)
+        let connection = try Self.connect(pool, local)
         state.isListening.store(true, ordering: .releasing)
         queue.async { [state] in Self.run(connection, pool, local, state) }
     }
@@ -44,10 +44,14 @@ final class ChangeListener: Sendable {
         return StoreVersion(high: local.count, low: state.changes.load(ordering: .acquiring))
     }
 
+    /// What items are read of a standby behind; nil where a change may have been missed.
+    var newest: LogPlace? { state.isListening.load(ordering: .acquiring) ? local.seen?.newest : nil }
+
     /// Does `body`, which changes items in a transaction of the pool's, and says so before anybody is told of its end.
     func noting<Value>(_ connection: PostgresConnection, _ body: () throws -> Value) throws -> Value {
         do {
             let value = try body()
+            local.seen?.note(connection)
             state.changes.add(1, ordering: .releasing)
             return value
         } catch {
@@ -57,9 +61,10 @@ final class ChangeListener: Sendable {
         }
     }
 
-    private static func connect(_ pool: PostgresPool) throws(PostgresError) -> PostgresConnection {
+    private static func connect(_ pool: PostgresPool, _ local: LocalChanges) throws(PostgresError) -> PostgresConnection {
         let connection = try PostgresConnection(pool.address, PostgresSettings(applicationName: "intertwine listener"))
         try connection.execute("LISTEN \(ItemMigrations.channel)")
+        local.seen?.note(connection)
         return connection
     }
 
@@ -72,7 +77,7 @@ final class ChangeListener: Sendable {
             usleep(pause * 1_000)
             pause = min(1_000, pause * 2)
             // What is wrong with the server is told to whoever reads the store.
-            guard let connection = try? connect(pool) else { continue }
+            guard let connection = try? connect(pool, local) else { continue }
             // Whatever was changed while nobody listened.
             state.changes.add(1, ordering: .releasing)
             state.isListening.store(true, ordering: .releasing)
@@ -88,7 +93,10 @@ final class ChangeListener: Sendable {
             let backends = try connection.notifications(within: interval)
             if backends.isEmpty {
                 guard try connection.answers(within: patience) else { return }
-            } else if !backends.filter({ !pool.isOwn($0) && !local.isOwn($0) }).isEmpty {
+                continue
+            }
+            local.seen?.note(connection)
+            if !backends.filter({ !pool.isOwn($0) && !local.isOwn($0) }).isEmpty {
                 state.changes.add(1, ordering: .releasing)
             }
         }

@@ -4,8 +4,14 @@ import Synchronization
 /// notification as well.
 final class LocalChanges: Sendable {
     private let changes = Atomic<UInt64>(0)
+    /// What a standby has to have before items are read of it; nil where there is none.
+    let seen: SeenCommits?
     /// Sessions whose notification is yet to come.
     private let backends = Mutex<Set<Int32>>([])
+
+    init(seen: SeenCommits? = nil) {
+        self.seen = seen
+    }
 
     var count: UInt64 { changes.load(ordering: .acquiring) }
 
@@ -21,6 +27,7 @@ final class LocalChanges: Sendable {
             if error.isConnectionLost { changes.add(1, ordering: .releasing) }
             throw error
         }
+        seen?.note(connection)
         changes.add(1, ordering: .releasing)
     }
 

@@ -9,6 +9,7 @@ internal import Synchronization
 /// a notification (``ChangeListener``).
 package final class PostgresFeedStore: ItemStore {
     private let pool: PostgresPool
+    private let standby: PostgresStandby?
     private let changes: ChangeListener
     /// How the sections are shown, as they were last arranged; in the order of positions where nothing is said.
     private let orders = Mutex<[Lane: SectionOrder]>([:])
@@ -20,13 +21,18 @@ package final class PostgresFeedStore: ItemStore {
         try self.init(address, reading: limits, local: LocalChanges())
     }
 
-    init(_ address: PostgresAddress, reading limits: ReadLimits, local: LocalChanges) throws(StoreError) {
+    /// - Parameter standby: of which is read where it has all that `local` has seen.
+    init(
+        _ address: PostgresAddress, standby: PostgresStandby? = nil, reading limits: ReadLimits, local: LocalChanges
+    ) throws(StoreError) {
+        self.standby = standby
         let pool = PostgresPool(address, reading: limits, settings: PostgresSettings(plansOnce: true))
         self.pool = pool
         changes = try PostgresStart.check(pool) { connection in
             try PostgresSchema.bringUpToDate(connection, part: ItemMigrations.part, migrations: ItemMigrations.all)
             return try ChangeListener(pool, local)
         }
+        try standby?.check(local.seen?.newest)
     }
 
     package var version: StoreVersion { changes.version }
@@ -48,13 +54,19 @@ package final class PostgresFeedStore: ItemStore {
         for purpose: ReadPurpose, _ body: @escaping @Sendable (any FeedSnapshot) throws -> Value,
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) -> @Sendable () -> Void {
-        pool.run(for: purpose, { try PostgresSnapshot.read($0) { try body($0) } }, completion: completion)
+        pool.run(for: purpose, { [self] in try snapshot($0) { try body($0) } }, completion: completion)
     }
 
     private func reading<Value: Sendable>(
         for purpose: ReadPurpose, _ body: @escaping @Sendable (PostgresSnapshot) throws -> Value
     ) async throws -> Value {
-        try await pool.run(for: purpose) { try PostgresSnapshot.read($0, body) }
+        try await pool.run(for: purpose) { [self] in try snapshot($0, body) }
+    }
+
+    /// - Parameter connection: with the primary, should it be needed.
+    private func snapshot<Value>(_ connection: PostgresConnection, _ body: (PostgresSnapshot) throws -> Value) throws -> Value {
+        if let standby, let newest = changes.newest, let value = try standby.read(notOlderThan: newest, body) { return value }
+        return try PostgresSnapshot.read(connection, body)
     }
 
     /// A transaction that changes items: no other does at the same time.

@@ -30,6 +30,8 @@ final class PostgresImport: ImportDestination {
         self.connection = connection
         copy = try PostgresStart.explaining(address) {
             try PostgresSchema.bringUpToDate(connection, part: ItemMigrations.part, migrations: ItemMigrations.all)
+            // The server ends a long statement that is nobody's any more, where its platform can.
+            _ = try? connection.execute("SET client_connection_check_interval = '2s'")
             try connection.execute(
                 """
                 SET idle_in_transaction_session_timeout = 0;

@@ -4,11 +4,14 @@ package import IntertwineStorage
 /// A database of PostgreSQL that holds items.
 package struct PostgresItems: ItemLocation {
     private let address: PostgresAddress
-    private let changes = LocalChanges()
+    private let standby: PostgresAddress?
+    private let changes: LocalChanges
     package let companions: String
 
-    package init(_ address: PostgresAddress, companions: String) {
-        self.address = address
+    /// - Parameter standby: of which is read where it is as new as what this process has seen.
+    package init(_ address: PostgresAddress, standby: PostgresAddress? = nil, companions: String) {
+        (self.address, self.standby) = (address, standby)
+        changes = LocalChanges(seen: standby.map { _ in SeenCommits() })
         self.companions = companions
     }
 
@@ -18,7 +21,7 @@ package struct PostgresItems: ItemLocation {
     package var isThere: Bool { true }
 
     package func open(reading limits: ReadLimits) throws(StoreError) -> any ItemStore {
-        try PostgresFeedStore(address, reading: limits, local: changes)
+        try PostgresFeedStore(address, standby: standby.map(PostgresStandby.init), reading: limits, local: changes)
     }
 
     package func importer(

@@ -12,6 +12,8 @@ public struct StoreSettings: Sendable {
     /// The items, in a file or in a PostgreSQL database. A file's folder is the data folder: ledger, signing key and image cache are kept
     /// beside it. A database has ledger and signing key too.
     public var database = StoreSettings.defaultDatabase
+    /// A hot standby of that database, which the items are read of where it has all that the replica has seen; empty for none.
+    public var readDatabase = ""
     /// The data folder of a replica with a PostgreSQL database; each on one machine has its own.
     public var folder = "data"
     /// Threads that read the items, and as many that read the ledger.
@@ -34,6 +36,13 @@ public struct StoreSettings: Sendable {
                 PostgresAddress.isAddress($0) || !$0.isEmpty && $0 != ":memory:" && !Self.isFileURL($0) && !$0.contains("://")
             })
         if let fault = addressFault { reader.check(false, "store.database: \(fault)") }
+        reader.read(
+            "store.read-database", &readDatabase, allowed: "postgresql://…, or nothing", hidden: { $0.contains("://") },
+            where: { $0.isEmpty || PostgresAddress.isAddress($0) })
+        reader.check(
+            readDatabase.isEmpty || PostgresAddress.isAddress(database),
+            "store.read-database: store.database is no PostgreSQL database, which it would be a standby of")
+        if let fault = standbyFault { reader.check(false, "store.read-database: \(fault)") }
         reader.read("store.folder", &folder, allowed: "a folder's path", where: { !$0.isEmpty })
         reader.read("store.readers", &readers, in: 1...64)
         reader.read("store.queue", &queue, in: 1...1_000_000)
@@ -53,6 +62,21 @@ public struct StoreSettings: Sendable {
         } catch {
             return error
         }
+    }
+
+    private var standbyFault: StoreError? {
+        do throws(StoreError) {
+            _ = try standbyAddress()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// One that does not answer must not hold up for long who can ask the primary.
+    private func standbyAddress() throws(StoreError) -> PostgresAddress? {
+        PostgresAddress.isAddress(readDatabase)
+            ? try PostgresAddress(readDatabase, statementTimeout: min(statementTimeout, .seconds(2))) : nil
     }
 
     /// Nil where the items are in a file.
@@ -92,7 +116,7 @@ public struct StoreSettings: Sendable {
     /// - Throws: `StoreError.unusable` where it is an address that cannot be read.
     package func items() throws(StoreError) -> any ItemLocation {
         guard let address = try postgresAddress() else { return ItemFile(database) }
-        return PostgresItems(address, companions: path(of: "items"))
+        return PostgresItems(address, standby: try standbyAddress(), companions: path(of: "items"))
     }
 }
 
