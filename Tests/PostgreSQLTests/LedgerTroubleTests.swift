@@ -141,4 +141,48 @@ struct LedgerTroubleTests {
         #expect(committed >= 8 && committed + (outcomes["overloaded"] ?? 0) == 400, "\(outcomes)")
         #expect(try await ledger.events(after: 0, limit: 999).count == committed)
     }
+
+    @Test("who cannot make the table of the day is not ready, and says what to do where a database is read-only")
+    func dayMissing() async throws {
+        let database = try PostgresServer.shared().makeDatabase()
+        let ledger = try PostgresLedger(PostgresAddress(database.uri))
+        // As a full disk does.
+        try database.psql("ALTER TABLE event RENAME TO hidden")
+        await #expect(throws: StoreError.self) { try await ledger.checkReady() }
+        try database.psql("ALTER TABLE hidden RENAME TO event")
+        try await ledger.checkReady()
+        #expect(try database.psql("SELECT count(*) FROM pg_inherits WHERE inhparent = 'event'::regclass") == "2")
+        try database.psql("ALTER DATABASE \(database.name) SET default_transaction_read_only = on")
+        let error = #expect(throws: StoreError.self) { try PostgresLedger(PostgresAddress(database.uri)) }
+        #expect(error?.description.contains("default_transaction_read_only") == true)
+    }
+
+    @Test("a clock that differs from the server's counts nothing, and nobody starts with one", arguments: ["20 seconds", "-20 seconds"])
+    func clocks(skew: String) async throws {
+        let database = try PostgresServer.shared().makeDatabase()
+        // Found before the server's own.
+        try database.psql(
+            """
+            CREATE TABLE skew (amount interval); INSERT INTO skew VALUES ('0');
+            CREATE FUNCTION public.clock_timestamp() RETURNS timestamptz LANGUAGE sql
+                AS 'SELECT pg_catalog.clock_timestamp() + (SELECT amount FROM skew)';
+            ALTER DATABASE \(database.name) SET search_path = public, pg_catalog
+            """)
+        let ledger = try PostgresLedger(PostgresAddress(database.uri))
+        func click() async throws {
+            let event = LedgerEvent(at: SQLiteLedger.systemTime(), kind: .click, cell: "ad:1")
+            _ = try await ledger.commit(LedgerEntry(events: [event]))
+        }
+        try await click()
+        try database.psql("UPDATE skew SET amount = '\(skew)'")
+        for _ in 0..<2 {
+            let error = await #expect(throws: StoreError.self) { try await click() }
+            #expect(error?.description.contains(skew.hasPrefix("-") ? "s ahead of that of" : "s behind that of") == true)
+        }
+        await #expect(throws: StoreError.self) { try await ledger.checkReady() }
+        #expect(throws: StoreError.self) { try PostgresLedger(PostgresAddress(database.uri)) }
+        try database.psql("UPDATE skew SET amount = '0'")
+        try await click()
+        #expect(try database.psql("SELECT count(*) FROM event") == "2")
+    }
 }

@@ -17,6 +17,8 @@ struct SigningKeyTests {
         let kept = try PostgresSigningKeys(address)
         let first = try await kept.read()
         try await kept.rotate(after: 3_600)
+        // Nor is the one that signs at the moment to be void without having been the one before.
+        await #expect(throws: StoreError.self) { try await kept.rotate(after: 0) }
         let introduced = try await kept.read()
         let next = try #require(introduced.next)
         #expect(introduced == SigningKeys(current: first.current, next: next))

@@ -80,12 +80,17 @@ package final class PostgresSigningKeys: Sendable {
     ///
     /// - Parameter age: seconds. A key that was made by a rotation has to be as old: what was signed by the one before it is valid no more
     ///   from now on.
-    /// - Throws: `StoreError.unusable` where it is younger.
+    /// - Throws: `StoreError.unusable` where it is younger, or does not sign yet.
     package func rotate(after age: Int64) async throws {
         try await pool.run(for: .background) { connection in
             try Self.change(connection) {
                 let found = try connection.query(
                     "SELECT count(*), extract(epoch FROM now() - max(made))::bigint FROM signing_key")
+                guard found.integer(0, 0) < 2 || found.integer(0, 1) >= Int64(Self.introduction) else {
+                    throw StoreError.unusable(
+                        "the signing key was rotated \(found.integer(0, 1)) s ago, and the new one does not sign yet: "
+                            + "wait until it is \(Self.introduction) s")
+                }
                 guard found.integer(0, 0) < 2 || found.integer(0, 1) >= age else {
                     throw StoreError.unusable(
                         "the signing key was rotated \(found.integer(0, 1)) s ago, and links that the one before it signed are about: "

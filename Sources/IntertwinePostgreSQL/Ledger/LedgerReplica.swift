@@ -48,28 +48,32 @@ final class LedgerReplica {
         }
     }
 
-    /// Writes something small that has to go to the server's disk like a click.
-    func touch(_ connection: PostgresConnection) throws {
+    /// Writes something small that has to go to the server's disk like a click, and makes the table that a click would need now.
+    func touch(_ connection: PostgresConnection, now: Int64) throws {
+        let day = LedgerTime.day(of: now)
+        try days.make([day], today: day, connection)
+        let start = SQLiteLedger.systemTime()
         // Not which group was the last: what became of that may still have to be found out.
-        try connection.query(
+        let rows = try connection.query(
             """
             INSERT INTO ledger_writer (process, slot, last) VALUES ($1, $2, 0)
-            ON CONFLICT (process) DO UPDATE SET seen = clock_timestamp()
+            ON CONFLICT (process) DO UPDATE SET seen = clock_timestamp() RETURNING \(ServerClock.expression)
             """, .integer(process), .integer(slot))
+        try ServerClock.check(rows.integer(0, 0), askedAt: start)
     }
 
     private func mark(_ number: Int64) -> PostgresCommand {
         PostgresCommand(
             """
             INSERT INTO ledger_writer AS kept (process, slot, last) VALUES ($1, $2, $3)
-            ON CONFLICT (process) DO UPDATE SET last = excluded.last, seen = clock_timestamp()
+            ON CONFLICT (process) DO UPDATE SET last = excluded.last, seen = clock_timestamp() RETURNING \(ServerClock.expression)
             """, [.integer(process), .integer(slot), .integer(number)])
     }
 
     /// Writes a group: all of what can be written or, throwing, nothing.
     ///
     /// - Parameter flushes: whether counts that wait are to be written in any case.
-    /// - Throws: ``PostgresError``, and nothing was written; ``LostCommit``.
+    /// - Throws: ``PostgresError``, or `StoreError` where this machine's clock is wrong, and nothing was written; ``LostCommit``.
     func commit(
         _ entries: [LedgerEntry], now: Int64, flushes: Bool, _ connection: PostgresConnection
     ) throws -> [Result<LedgerReceipt, any Error>] {
@@ -78,7 +82,15 @@ final class LedgerReplica {
         try days.make(group.days, today: LedgerTime.day(of: now), connection)
         number += 1
         // The row is locked first, and so for as long as the transaction may still be committed: see `hasCommitted`.
-        group.take(try connection.run([PostgresCommand("BEGIN ISOLATION LEVEL READ COMMITTED"), mark(number)] + group.questions))
+        let start = SQLiteLedger.systemTime()
+        let answers = try connection.run([PostgresCommand("BEGIN ISOLATION LEVEL READ COMMITTED"), mark(number)] + group.questions)
+        do throws(StoreError) {
+            try ServerClock.check(answers[1].integer(0, 0), askedAt: start)
+        } catch {
+            try connection.post([PostgresCommand("ROLLBACK")])
+            throw error
+        }
+        group.take(answers)
         var uncounted = self.uncounted
         let receipts = group.decide(&rollups, &uncounted)
         var commands = group.commands

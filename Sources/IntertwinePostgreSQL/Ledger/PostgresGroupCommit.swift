@@ -100,7 +100,7 @@ final class PostgresGroupCommit: @unchecked Sendable {
     func checkWritable() async throws {
         try await onQueue { [self] in
             if let lastCommit, lastCommit.duration(to: .now) < Self.freshness { return }
-            try replica.touch(connected())
+            try replica.touch(connected(), now: now())
             lastCommit = .now
         }
     }

@@ -36,6 +36,8 @@ extension PostgresLedger {
                     return last
                 }
             }
+            // What came meanwhile is for the next time: there is always more under load, and each look stops those who append.
+            if events.count < Self.batch, marker >= last { return }
         }
     }
 
@@ -55,6 +57,8 @@ extension PostgresLedger {
                 for event in events where event.event.verdict == .counted { viewers.add(event.event) }
                 count += events.count
                 marker = last
+                isOver = events.count < Self.batch
+                if isOver { break }
             }
             guard marker > start else { return }
             let (sketches, end) = (Array(viewers.sketches), marker)

@@ -33,7 +33,8 @@ extension PostgresLedger {
                 }
             }
             ousted += room
-            guard isTaken else { return ousted }
+            // What came meanwhile is for the next time: there is always more under load, and each look stops those who append.
+            guard isTaken, events.count == Self.trackedBatch else { return ousted }
         }
     }
 

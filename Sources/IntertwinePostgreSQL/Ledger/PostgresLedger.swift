@@ -33,6 +33,10 @@ package final class PostgresLedger: KeptLedger {
         try PostgresStart.check(pool) { connection in
             try PostgresSchema.bringUpToDate(
                 connection, part: PostgresLedgerSchema.part, migrations: PostgresLedgerSchema.migrations)
+            let start = SQLiteLedger.systemTime()
+            let found = try connection.query("SELECT \(ServerClock.expression), current_setting('transaction_read_only') = 'on'")
+            guard !found.flag(0, 1) else { throw PostgresError(code: "25006", message: "the database is read-only") }
+            try ServerClock.check(found.integer(0, 0), askedAt: start)
         }
     }
 

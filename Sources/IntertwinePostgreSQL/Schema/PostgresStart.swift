@@ -27,7 +27,9 @@ package enum PostgresStart {
         case "28P01", "28000": "\(what); name the right user, with its password in PGPASSFILE or PGPASSWORD, or correct pg_hba.conf"
         case "3D000": "\(what); make it with createdb"
         case "42501": "\(what); GRANT CREATE, USAGE ON SCHEMA public to this user, or make it the owner of the database"
-        case "25006": "\(what); this is a standby: name the primary, or all hosts with target_session_attrs=read-write"
+        case "25006":
+            "\(what); this is a standby, or default_transaction_read_only is on: "
+                + "name the primary, or all hosts with target_session_attrs=read-write"
         case "53300": "\(what); raise max_connections, or lower store.readers"
         case "55P03": "\(what); another session holds a lock on the tables: end it, and start again"
         case "" where what.contains("no password supplied"): "\(what); put the password into PGPASSFILE or PGPASSWORD"
