@@ -21,7 +21,7 @@ public final class Links: Sendable {
         }
     }
 
-    private let base: String
+    let base: String
     private let imageHref: ImageHref
     private let mediaHref: @Sendable (_ source: String) -> String
     /// What is known of pictures; nil where nothing ever is.

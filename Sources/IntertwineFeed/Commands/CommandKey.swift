@@ -66,7 +66,7 @@ public struct CellCommands: Sendable, ExpressibleByDictionaryLiteral {
     /// The one that fills the cell, and stands before all others. For itself, as it alone differs from cell to cell: those of a kind share the
     /// rest.
     private var configuration: (any Command)?
-    private var slots: [(key: CommandKey, command: any Command)] = []
+    private var slots: [(key: CommandKey, command: any Command, request: PreparedRequest?)] = []
     /// Besides the impression: slots that are not performed at an address of their own, but reported with the cell's token.
     var reported: [CommandKey] = []
     /// What people are told that slots do.
@@ -81,16 +81,16 @@ public struct CellCommands: Sendable, ExpressibleByDictionaryLiteral {
     /// The slots that hold a command.
     public var keys: [CommandKey] {
         var keys: [CommandKey] = []
-        forEach { key, _ in keys.append(key) }
+        forEach { key, _, _ in keys.append(key) }
         return keys
     }
 
-    /// Calls with each slot that holds a command, in order.
-    func forEach(_ body: (CommandKey, any Command) -> Void) {
-        if let configuration { body(.configuration, configuration) }
+    /// Calls with each slot that holds a command, in order, and with what its clients are told where that is prepared.
+    func forEach(_ body: (CommandKey, any Command, PreparedRequest?) -> Void) {
+        if let configuration { body(.configuration, configuration, nil) }
         // Where they lie: a command that is taken out of an array is copied.
         slots.withUnsafeBufferPointer { slots in
-            for index in slots.indices { body(slots[index].key, slots[index].command) }
+            for index in slots.indices { body(slots[index].key, slots[index].command, slots[index].request) }
         }
     }
 
@@ -110,13 +110,18 @@ public struct CellCommands: Sendable, ExpressibleByDictionaryLiteral {
             }
             let index = slots.firstIndex { $0.key == key }
             switch (index, newValue) {
-            case (let index?, let command?): slots[index].command = command
+            case (let index?, let command?): (slots[index].command, slots[index].request) = (command, nil)
             case (let index?, nil): slots.remove(at: index)
             case (nil, let command?):
-                slots.insert((key, command), at: slots.firstIndex { Self.precedes(key, $0.key) } ?? slots.count)
+                slots.insert((key, command, nil), at: slots.firstIndex { Self.precedes(key, $0.key) } ?? slots.count)
             case (nil, nil): break
             }
         }
+    }
+
+    /// Has clients told something that was prepared, as long as the slot's command stays the same.
+    mutating func prepare(_ key: CommandKey, _ request: PreparedRequest?) {
+        if let index = slots.firstIndex(where: { $0.key == key }) { slots[index].request = request }
     }
 
     private static func precedes(_ one: CommandKey, _ other: CommandKey) -> Bool {

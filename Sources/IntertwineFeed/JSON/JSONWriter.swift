@@ -27,6 +27,9 @@ struct JSONWriter {
         bytes.append(contentsOf: UnsafeBufferPointer(rebasing: json))
     }
 
+    /// The same in an array.
+    mutating func append(_ json: [UInt8]) { bytes.append(contentsOf: json) }
+
     /// The same as text, which nothing in it has to be escaped in.
     mutating func append(_ json: String) {
         bytes.append(contentsOf: json.utf8)
@@ -57,12 +60,17 @@ struct JSONWriter {
     /// A string in quotes. Quote, backslash and control characters are escaped (RFC 8259 section 7); everything else stays as it is.
     mutating func write(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
+        writeCharacters(of: text)
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// The same without the quotes.
+    mutating func writeCharacters(of text: String) {
         let isContiguous = text.utf8.withContiguousStorageIfAvailable { appendEscaped($0) } != nil
         if !isContiguous {
             var native = text
             native.withUTF8 { appendEscaped($0) }
         }
-        bytes.append(UInt8(ascii: "\""))
     }
 
     private mutating func appendEscaped(_ text: UnsafeBufferPointer<UInt8>) {
@@ -132,7 +140,16 @@ extension JSONWriter {
         write(viewModel.size.height)
         raw(#"},"actions":{"#)
         var isFirst = true
-        viewModel.commands.forEach { slot, command in
+        var segment: String?
+        viewModel.commands.forEach { slot, command, request in
+            if let request {
+                guard viewModel.subject.context.hasViewer || !request.needsViewer else { return }
+                if !isFirst { raw(",") }
+                isFirst = false
+                let cell = segment ?? PercentCoding.encode(viewModel.subject.cell, keeping: .segment)
+                segment = cell
+                return request.write(to: &self, links: viewModel.subject.context.links, cell: cell, label: viewModel.label(of: slot))
+            }
             guard let action = viewModel.action(of: command) else { return }
             if !isFirst { raw(",") }
             isFirst = false
@@ -150,6 +167,11 @@ extension JSONWriter {
             return write(unlabelled: .custom(type: type, members: members + [.init("label", .text(label))]))
         }
         write(unlabelled: action)
+        add(label: label)
+    }
+
+    /// Behind all other members of an object that is complete.
+    mutating func add(label: String) {
         bytes.removeLast()
         raw(#","label":"#)
         write(label)

@@ -17,6 +17,43 @@ struct ActionJSONTests {
         }
     }
 
+    /// Has nothing to tell; but that is not known before it is asked.
+    struct Quiet: Command {
+        let name = "quiet"
+    }
+
+    @Test("what is told of a slot is the same, prepared or asked of its commands", arguments: ["", "https://feed.example/a\"b"])
+    func prepared(base: String) async throws {
+        func pages(_ first: [String]) async throws -> [String] {
+            var registry = CommandRegistry.standard
+            try registry.register(Quiet())
+            var configuration = CellConfiguration()
+            configuration.labels = [.dismissal: LocalizedText("Not \"this\""), .selection: LocalizedText("More")]
+            for (slot, commands) in configuration.userCommands {
+                configuration.userCommands[slot] = SlotCommands(first + commands.commands, policy: commands.policy)
+            }
+            configuration.userCommands[CommandKey("keep")] = SlotCommands(first + ["save"])
+            configuration.userCommands[CommandKey("note")] = SlotCommands(
+                first + ["analytics"], input: [FieldDeclaration("text", .text, maximum: 9)])
+            let fixture = try Fixture(advertisements: 2, configuration: configuration, registry: registry, links: Links(base: base))
+            for (index, id) in ["a", "a b/c", #"q"uo\te"#, "100%", "é:#", ".."].enumerated() {
+                let body = Array(#"{"username":"somebody","avatarUrl":"https://img.example/a.png"}"#.utf8)
+                fixture.store.put(FeedItem(kind: "user", id: id, variant: "regular", position: Int64(index + 1), body: body))
+            }
+            let assembler = fixture.assembler()
+            var pages: [String] = []
+            for hasViewer in [false, true] {
+                let page = try await assembler.page(FeedRequest(now: Fixture.now, hasViewer: hasViewer))
+                #expect(page.contentIDs.count == 6)
+                pages.append(String(decoding: page.json(), as: UTF8.self))
+            }
+            return pages
+        }
+        let prepared = try await pages([])
+        #expect(try await prepared == pages(["quiet"]))
+        #expect(prepared[0] != prepared[1] && prepared[1].contains(#"/cells/user:a%20b%2Fc/selection","label":"More"}"#))
+    }
+
     @Test("keep the order of their members and every type of value")
     func custom() async throws {
         var registry = CommandRegistry.standard
