@@ -24,8 +24,8 @@ package struct CampaignCreative: Sendable, Hashable {
 
 /// All campaigns that there are, made ready to be chosen from: immutable, and made anew where one of them changes.
 ///
-/// A choice looks at each campaign of a place's shelf in the order of their priorities: what is the same for all who ask is sorted out when the
-/// shelf is made, and what is asked of a request are a few bits.
+/// A place's shelf has the campaigns that it can be given to in the order of their priorities: what is the same for all who ask is sorted out when
+/// the shelf is made, what is asked of a request are a few bits, and those that have the same bits have a ``CampaignDraw`` in common.
 package final class CampaignBook: Sendable {
     /// Whether it has no campaign, and withholds nothing.
     var isEmpty: Bool { campaigns.isEmpty && creatives.isEmpty }

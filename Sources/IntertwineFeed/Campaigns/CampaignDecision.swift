@@ -4,6 +4,8 @@
 struct CampaignDecision {
     /// How campaigns stand at a moment, one entry for each of the book's.
     struct Standing: Sendable {
+        /// Another one each time that it is worked out anew. In between, campaigns leave, and none joins but what was just given and taken back.
+        var version: UInt64 = 0
         /// 0 for those that may be shown, or else the number of a ``CampaignObstacle``.
         var obstacles: ContiguousArray<UInt8> = []
         /// Places that may be given until the standing is looked at again.
@@ -35,7 +37,6 @@ struct CampaignDecision {
     private var shown: [Int32]
     private var labels: [Int32] = []
     private var given: [Int32: Int] = [:]
-    private var candidates: [(entry: Int, sum: Float)] = []
 
     init(
         _ book: CampaignBook, holding: ContiguousArray<UInt64>, caps: CapRoom, seed: UInt64, without banned: [Int32] = [],
@@ -46,38 +47,16 @@ struct CampaignDecision {
 
     /// The campaign and creative for a place, which are then taken.
     ///
-    /// - Parameter number: of the place on the page.
-    mutating func choose(_ shelf: CampaignBook.Shelf, number: Int, _ standing: Standing) -> Choice? {
-        candidates.removeAll(keepingCapacity: true)
-        candidates.reserveCapacity(shelf.entries.count)
-        var tier: UInt8 = .max
-        var sum: Float = 0
-        shelf.entries.withUnsafeBufferPointer { entries in
-            standing.obstacles.withUnsafeBufferPointer { obstacles in
-                for index in entries.indices {
-                    if entries[index].tier != tier {
-                        guard candidates.isEmpty else { return }
-                        tier = entries[index].tier
-                    }
-                    let campaign = Int(entries[index].index)
-                    guard obstacles[campaign] == 0, obstacle(entries[index], shelf, standing) == nil else { continue }
-                    sum += entries[index].weight * standing.urgency[campaign]
-                    candidates.append((index, sum))
-                }
-            }
-        }
-        guard !candidates.isEmpty else { return nil }
-        let hash = Self.mix(seed &+ UInt64(truncatingIfNeeded: number) &* 0x9E37_79B9_7F4A_7C15)
-        let point = Float(hash >> 40) / Float(1 << 24) * sum
-        var (low, high) = (0, candidates.count - 1)
-        while low < high {
-            let middle = (low + high) / 2
-            if candidates[middle].sum > point { high = middle } else { low = middle + 1 }
-        }
-        let entry = shelf.entries[candidates[low].entry]
+    /// - Parameters:
+    ///   - draw: of the shelf, for requests such as this.
+    ///   - number: of the place on the page.
+    mutating func choose(_ shelf: CampaignBook.Shelf, _ draw: inout CampaignDraw, number: Int, _ standing: Standing) -> Choice? {
+        let seed = Self.mix(seed &+ UInt64(truncatingIfNeeded: number) &* 0x9E37_79B9_7F4A_7C15)
+        let chosen = draw.choose(shelf, standing, seed: seed) { obstacleOnPage($0, shelf, standing) == nil }
+        guard let entry = chosen.map({ shelf.entries[$0] }) else { return nil }
         let fitting = shelf.creatives[Int(entry.creatives.lowerBound)..<Int(entry.creatives.upperBound)].filter { !shown.contains($0) }
         guard !fitting.isEmpty else { return nil }
-        let creative = fitting[Int(Self.mix(hash) % UInt64(fitting.count))]
+        let creative = fitting[Int(Self.mix(seed) % UInt64(fitting.count))]
         take(Choice(campaign: Int(entry.index), creative: creative), entry)
         return Choice(campaign: Int(entry.index), creative: creative)
     }
@@ -90,7 +69,12 @@ struct CampaignDecision {
 
     /// Why a campaign that stands on the shelf cannot have the place, as far as the request and the page go.
     func obstacle(_ entry: CampaignBook.Shelf.Entry, _ shelf: CampaignBook.Shelf, _ standing: Standing) -> CampaignObstacle? {
-        if entry.hasRules, let obstacle = obstacle(of: entry.rules) { return obstacle }
+        if entry.hasRules, let obstacle = Self.obstacle(of: entry.rules, book, holding) { return obstacle }
+        return obstacleOnPage(entry, shelf, standing)
+    }
+
+    /// The same as far as the request's attributes and languages have no say in it.
+    private func obstacleOnPage(_ entry: CampaignBook.Shelf.Entry, _ shelf: CampaignBook.Shelf, _ standing: Standing) -> CampaignObstacle? {
         if entry.hasCaps {
             guard caps.hasViewer else { return .noViewer }
             let room = caps.rooms.isEmpty ? nil : caps.rooms[entry.index]
@@ -122,7 +106,8 @@ struct CampaignDecision {
         return reserved.nameless + here < max(1, out / 2) && (nameless[campaign] ?? 0) + here < max(1, out / 4)
     }
 
-    private func obstacle(of rules: CampaignBook.Rules) -> CampaignObstacle? {
+    /// Why a campaign is not shown to whom such conditions hold for.
+    static func obstacle(of rules: CampaignBook.Rules, _ book: CampaignBook, _ holding: ContiguousArray<UInt64>) -> CampaignObstacle? {
         func holds(_ index: Int32) -> Bool {
             let number = Int(book.rules[Int(index)])
             return holding[number / 64] & (1 << UInt64(number % 64)) != 0

@@ -26,6 +26,8 @@ package final class CampaignDelivery: Sendable {
 
     private struct State {
         var standing: CampaignStanding?
+        /// Of the standing's book.
+        var draws = CampaignDraws()
         /// When pages may wait for an exchange again: the last one failed.
         var retry: ContinuousClock.Instant?
         var hasLeft = false
@@ -39,6 +41,7 @@ package final class CampaignDelivery: Sendable {
     package let lifetime: Int64
     /// Whether other processes may have the same ledger.
     private let isShared: Bool
+    private let tick: Int64
     private let state = Mutex(State())
     /// Held by the one who exchanges.
     private let turn = Mutex(())
@@ -53,8 +56,10 @@ package final class CampaignDelivery: Sendable {
     ///   - process: names it among those that share the ledger.
     ///   - lifetime: of a reservation, in milliseconds.
     ///   - isShared: false where no other process can have the ledger, and nothing was delivered before.
-    package init(ledger: (any CampaignLedger)?, process: String, lifetime: Int64, isShared: Bool = true) {
+    ///   - tick: milliseconds for which what may be given is worked out at once; ``CampaignStanding/tick`` where nothing is said.
+    package init(ledger: (any CampaignLedger)?, process: String, lifetime: Int64, isShared: Bool = true, tick: Int64? = nil) {
         (self.ledger, self.process, self.lifetime) = (ledger, process, lifetime)
+        self.tick = tick ?? CampaignStanding.tick
         self.isShared = isShared && ledger != nil
     }
 
@@ -121,7 +126,10 @@ package final class CampaignDelivery: Sendable {
                 book, holding: holding, caps: caps, seed: key, without: page.banned,
                 nameless: address == 0 ? nil : standing.held(by: address))
             var given = page.places.enumerated().map { number, place -> Given? in
-                guard let choice = decision.choose(book.shelf(at: place), number: number, standing.current) else { return nil }
+                let sort = CampaignDraw.Sort(place: place, holding: holding, hasViewer: page.facts.viewer != nil)
+                let shelf = book.shelf(at: place)
+                let choice = state.draws.with(sort, shelf, of: book) { decision.choose(shelf, &$0, number: number, standing.current) }
+                guard let choice else { return nil }
                 let campaign = book.campaigns[choice.campaign]
                 return Given(
                     campaign: campaign.id, creative: book.creatives[Int(choice.creative)], disclosure: campaign.disclosure,
@@ -288,7 +296,9 @@ package final class CampaignDelivery: Sendable {
     private func take(_ book: CampaignBook, now: Int64) {
         state.withLock { state in
             guard state.standing?.book !== book else { return }
-            var standing = CampaignStanding(book, lifetime: lifetime, isShared: isShared, process: GoalPlace.number(of: process))
+            var standing = CampaignStanding(
+                book, lifetime: lifetime, isShared: isShared, process: GoalPlace.number(of: process), tick: tick)
+            state.draws = CampaignDraws()
             if let old = state.standing { standing.take(over: old) }
             if !isShared { standing.begin(at: now) }
             state.standing = standing
@@ -345,16 +355,19 @@ package final class CampaignDelivery: Sendable {
         var room = CampaignDecision.CapRoom(hasViewer: true)
         guard book.hasCaps else { return room }
         let pending = pending.places(of: viewer, now: page.now)
-        let ids = exposures.seen.map(\.campaign) + exposures.elsewhere.map(\.campaign) + pending.map(\.campaign)
-        for id in Set(ids) {
-            guard let index = book.index(of: id), !book.campaigns[index].caps.isEmpty else { continue }
-            let waiting = pending.reduce(exposures.waiting(id)) { $1.campaign == id ? $0 + $1.count : $0 }
-            room.rooms[Int32(index)] =
-                book.campaigns[index].caps.map { cap in
-                    let since = page.now - Int64(cap.window) * 1_000
-                    return exposures.seen.reduce(cap.count - waiting) { $1.campaign == id && $1.at > since ? $0 - $1.count : $0 }
-                }.min()
+        // By campaign, what each of its caps leaves. A viewer may have seen many: each sighting is looked at once.
+        var left: [Int32: [Int]] = [:]
+        func take(_ campaign: String, _ count: Int, at moment: Int64? = nil) {
+            guard let index = book.index(of: campaign), !book.campaigns[index].caps.isEmpty else { return }
+            let caps = book.campaigns[index].caps
+            for (number, cap) in caps.enumerated() where moment.map({ $0 > page.now - Int64(cap.window) * 1_000 }) ?? true {
+                left[Int32(index), default: caps.map(\.count)][number] -= count
+            }
         }
+        for seen in exposures.seen { take(seen.campaign, seen.count, at: seen.at) }
+        for campaign in Set(exposures.elsewhere.map(\.campaign)) { take(campaign, exposures.waiting(campaign)) }
+        for given in pending { take(given.campaign, given.count) }
+        room.rooms = left.compactMapValues { $0.min() }
         return room
     }
 }

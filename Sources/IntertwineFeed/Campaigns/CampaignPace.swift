@@ -11,7 +11,6 @@ struct CampaignPace: Sendable {
         var urgency: Float
     }
 
-    private static let day: Int64 = 86_400_000
     private static let hour: Int64 = 3_600_000
 
     // No more of the campaign than is asked of it: all are looked at ten times a second, and nothing of this has to be counted along.
@@ -19,78 +18,81 @@ struct CampaignPace: Sendable {
     let ends: Int64?
     private let goal: Campaign.Goal?
     private let isEven: Bool
-    private let hasTimes: Bool
     private let days: UInt8
     private let hours: UInt32
+    /// Nil where no time of the week is left out.
+    private let clocks: ZoneClocks?
+    /// Milliseconds of the flight in which it is shown; none where it has no start or no end.
+    private var flight: Int64 = 0
 
     init(_ campaign: Campaign) {
         (starts, ends, goal, isEven) = (campaign.starts, campaign.ends, campaign.goal, campaign.pacing == .even)
-        (hasTimes, days, hours) = (campaign.targeting.hasTimes, campaign.targeting.days, campaign.targeting.hours)
-    }
-
-    /// When the day of a moment begins in the campaign's zone.
-    ///
-    /// - Parameter offset: of the zone, at that moment.
-    static func startOfDay(_ now: Int64, offset: Int64) -> Int64 {
-        let local = now + offset
-        return (local >= 0 ? local / day : (local + 1) / day - 1) * day - offset
+        (days, hours) = (campaign.targeting.days, campaign.targeting.hours)
+        clocks = campaign.targeting.hasTimes ? campaign.zone.clocks : nil
+        if let starts, let ends { flight = shown(from: starts, to: ends) }
     }
 
     /// Whether it is shown at this time of the week.
+    ///
+    /// - Parameter offset: of the zone, at that moment.
     func isOpen(at now: Int64, offset: Int64) -> Bool {
-        guard hasTimes else { return true }
-        let (day, rest) = Self.local(now + offset)
+        guard clocks != nil else { return true }
+        let (day, rest) = ZoneClocks.local(now + offset)
         return days >> UInt8(Self.weekday(day)) & 1 != 0 && hours >> UInt32(rest / Self.hour) & 1 != 0
     }
 
     /// - Parameters:
+    ///   - day: that of the moment, in the campaign's zone.
     ///   - delivered: in all, with what is reserved.
-    ///   - today: since the day began in the campaign's zone, with what is reserved.
+    ///   - today: since the day began, with what is reserved.
     ///   - lookahead: milliseconds that the answer is to last.
-    func due(at now: Int64, offset: Int64, delivered: Int64, today: Int64, lookahead: Int64 = 0) -> Due {
+    func due(at now: Int64, in day: Range<Int64>, delivered: Int64, today: Int64, lookahead: Int64 = 0) -> Due {
         guard let goal else { return Due(room: .max, urgency: 1) }
         var due = Due(room: .max, urgency: 1)
-        if let total = goal.total { due.take(Int64(total), share: share(at: now + lookahead, offset: offset), delivered) }
-        if let daily = goal.daily {
-            due.take(Int64(daily), share: shareOfDay(now, at: now + lookahead, offset: offset), today)
-        }
+        if let total = goal.total { due.take(Int64(total), share: share(at: now + lookahead), delivered) }
+        if let daily = goal.daily { due.take(Int64(daily), share: share(of: day, at: now + lookahead), today) }
         return due
     }
 
     /// How much of the goal in all there is to be by a moment; nil without.
-    func due(at now: Int64, offset: Int64) -> Int64? {
-        (goal?.total).map { Int64(Double($0) * share(at: now, offset: offset)) }
+    func due(at now: Int64) -> Int64? {
+        (goal?.total).map { Int64(Double($0) * share(at: now)) }
     }
 
     /// The same of the goal of its day.
-    func dueToday(at now: Int64, offset: Int64) -> Int64? {
-        (goal?.daily).map { Int64(Double($0) * shareOfDay(now, at: now, offset: offset)) }
+    func dueToday(at now: Int64, in day: Range<Int64>) -> Int64? {
+        (goal?.daily).map { Int64(Double($0) * share(of: day, at: now)) }
     }
 
-    private func share(at moment: Int64, offset: Int64) -> Double {
-        guard isEven else { return 1 }
-        return share(from: starts ?? moment, to: ends ?? moment, at: moment, offset: offset)
+    /// Of the flight, what has passed.
+    private func share(at moment: Int64) -> Double {
+        guard isEven, let starts, let ends, flight > 0 else { return 1 }
+        return Double(shown(from: starts, to: min(max(moment, starts), ends))) / Double(flight)
     }
 
-    private func shareOfDay(_ now: Int64, at moment: Int64, offset: Int64) -> Double {
+    private func share(of day: Range<Int64>, at moment: Int64) -> Double {
         guard isEven else { return 1 }
-        let start = Self.startOfDay(now, offset: offset)
-        let (from, to) = (max(start, starts ?? .min), min(start + Self.day, ends ?? .max))
-        return share(from: from, to: to, at: moment, offset: offset)
+        return share(from: max(day.lowerBound, starts ?? .min), to: min(day.upperBound, ends ?? .max), at: moment)
     }
 
     /// The part of a stretch of time that has passed, in hours in which the campaign is shown.
-    func share(from start: Int64, to end: Int64, at now: Int64, offset: Int64) -> Double {
-        let now = min(max(now, start), end)
-        guard hasTimes else { return end > start ? Double(now - start) / Double(end - start) : 1 }
-        let first = shown(until: start + offset)
-        let all = shown(until: end + offset) - first
-        return all > 0 ? Double(shown(until: now + offset) - first) / Double(all) : 1
+    func share(from start: Int64, to end: Int64, at now: Int64) -> Double {
+        let all = shown(from: start, to: end)
+        return all > 0 ? Double(shown(from: start, to: min(max(now, start), end))) / Double(all) : 1
     }
 
-    /// Milliseconds of hours in which it is shown, since a Monday long ago.
+    /// Milliseconds of a stretch of time in which it is shown.
+    func shown(from start: Int64, to end: Int64) -> Int64 {
+        guard start < end else { return 0 }
+        guard let clocks else { return end - start }
+        var sum: Int64 = 0
+        clocks.forEachStretch(from: start, to: end) { sum += shown(until: $1 + $2) - shown(until: $0 + $2) }
+        return sum
+    }
+
+    /// Milliseconds of hours in which it is shown, since a Monday long ago, by clocks that nobody changes.
     private func shown(until local: Int64) -> Int64 {
-        let (day, rest) = Self.local(local)
+        let (day, rest) = ZoneClocks.local(local)
         let length = Int64((hours & 0xFF_FFFF).nonzeroBitCount) * Self.hour
         let weekday = Self.weekday(day)
         let weeks = (day + 3 - weekday) / 7
@@ -101,11 +103,6 @@ struct CampaignPace: Sendable {
         let hour = UInt32(rest / Self.hour)
         let before = Int64((hours & ((1 << hour) - 1)).nonzeroBitCount) * Self.hour
         return passed * length + before + (hours >> hour & 1 != 0 ? rest % Self.hour : 0)
-    }
-
-    private static func local(_ moment: Int64) -> (day: Int64, rest: Int64) {
-        let day = moment >= 0 ? moment / Self.day : (moment + 1) / Self.day - 1
-        return (day, moment - day * Self.day)
     }
 
     /// From Monday, 0, as the day 0 was a Thursday.

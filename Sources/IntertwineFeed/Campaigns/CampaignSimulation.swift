@@ -39,6 +39,10 @@ package struct CampaignSimulation: Sendable {
 
     private static let delay: Int64 = 3_000
     private static let exchange: Int64 = 500
+    /// What a service works out ten times a second, and hears from the others twice, is done as often as there are so many pages here, but for
+    /// that it is done every five seconds at the least: few of its pages come at one time.
+    private static let pages: Int64 = 16
+    private static let longest: Int64 = 5_000
 
     private struct Sighting {
         var at: Int64
@@ -49,8 +53,12 @@ package struct CampaignSimulation: Sendable {
     package func run(_ campaigns: [Campaign]) async throws -> [Forecast] {
         let book = CampaignBook(campaigns) { (CampaignCreative(kind: "advertisement", id: $0), CellLayout.allCases) }
         let ledger = SimulatedLedger()
+        let span = Int64(max(1, days)) * 86_400_000
+        let count = max(1, requests)
+        let stretch = min(Self.longest, span / Int64(count) * Self.pages)
+        let (tick, pause) = (max(CampaignStanding.tick, stretch), max(Self.exchange, stretch))
         let deliveries = (0..<max(1, processes)).map {
-            CampaignDelivery(ledger: ledger, process: String($0), lifetime: reservation, isShared: processes > 1)
+            CampaignDelivery(ledger: ledger, process: String($0), lifetime: reservation, isShared: processes > 1, tick: tick)
         }
         var forecasts = Dictionary(
             uniqueKeysWithValues: campaigns.map { ($0.id, Forecast(campaign: $0.id, days: Array(repeating: 0, count: max(1, days)))) })
@@ -64,8 +72,6 @@ package struct CampaignSimulation: Sendable {
         }
         func chance(_ share: Double) -> Bool { Double(next() >> 11) / Double(1 << 53) < share }
         let kinds = Dictionary(campaigns.map { ($0.id, $0.goal?.kind ?? .impression) }, uniquingKeysWith: { first, _ in first })
-        let span = Int64(max(1, days)) * 86_400_000
-        let count = max(1, requests)
         for delivery in deliveries { try delivery.begin(book, now: start) }
         for number in 0..<count {
             let now = start + Int64(Double(span) * Double(number) / Double(count))
@@ -77,7 +83,7 @@ package struct CampaignSimulation: Sendable {
                 waiting.removeFirst(firstWaiting)
                 firstWaiting = 0
             }
-            if deliveries.count > 1, told == .min || now - told >= Self.exchange {
+            if deliveries.count > 1, told == .min || now - told >= pause {
                 for delivery in deliveries { try delivery.exchange(now: now) }
                 told = now
             }
@@ -120,9 +126,8 @@ package struct CampaignSimulation: Sendable {
         var due: [Int] = []
         if let total = goal.total {
             let pace = CampaignPace(campaign)
-            let offset = campaign.zone.offset(at: start)
             func share(_ moment: Int64) -> Double {
-                pace.share(from: campaign.starts ?? start, to: campaign.ends ?? end, at: moment, offset: offset)
+                pace.share(from: campaign.starts ?? start, to: campaign.ends ?? end, at: moment)
             }
             // One that has no hour to be shown in is behind with all of it.
             let isWithin = (campaign.starts ?? start) >= start && (campaign.ends.map { $0 > start && $0 <= end } ?? false)

@@ -29,6 +29,15 @@ struct CampaignStanding {
         let goal: Campaign.Goal?
     }
 
+    /// What a zone's clocks show in a quarter of an hour.
+    private struct LocalTime {
+        /// Since 1970-01-01 UTC.
+        var quarter = Int64.min
+        /// How far they are ahead of UTC.
+        var offset: Int64 = 0
+        var day: Range<Int64> = 0..<0
+    }
+
     /// What an exchange has to do.
     enum Exchange {
         case nothing
@@ -44,7 +53,7 @@ struct CampaignStanding {
     /// A process that is alone holds all that is left, and half of it where that is more: another one that starts finds something.
     private static let whole: Int64 = 1_000
     /// Milliseconds for which what may be given is worked out at once.
-    private static let tick: Int64 = 100
+    static let tick: Int64 = 100
     /// Campaigns and places that are noted until the others are told of them.
     private static let elsewhereCapacity = 65_536
     /// Milliseconds after which another process gives what cannot be divided.
@@ -61,9 +70,10 @@ struct CampaignStanding {
     private var seenByOthers: [SeenPlaces] = []
     private let process: UInt16
     private let isShared: Bool
+    private let tick: Int64
     private var last: Int64 = .min
-    /// The zones that there are, and how far they are ahead of UTC in a quarter of an hour.
-    private var zones: [(zone: CampaignZone, quarter: Int64, offset: Int64)] = []
+    /// The zones that there are, and what their clocks show in a quarter of an hour.
+    private var zones: [(clocks: ZoneClocks, now: LocalTime)] = []
     /// Those that share the ledger, with this one; nil until they have been heard.
     private(set) var processes: Int64?
     /// How many of them are before this one.
@@ -85,13 +95,15 @@ struct CampaignStanding {
     ///   - lifetime: of a reservation, in milliseconds.
     ///   - isShared: whether there may be other processes.
     ///   - process: stands for this one.
-    init(_ book: CampaignBook, lifetime: Int64, isShared: Bool, process: UInt16) {
+    ///   - tick: milliseconds for which what may be given is worked out at once.
+    init(_ book: CampaignBook, lifetime: Int64, isShared: Bool, process: UInt16, tick: Int64 = tick) {
         (self.book, self.isShared, self.process, processes) = (book, isShared, process, isShared ? nil : 1)
+        self.tick = tick
         reservations = GoalReservations(campaigns: book.campaigns.count, lifetime: max(1, lifetime))
         var numbers: [CampaignZone: Int] = [:]
         for zone in book.campaigns.map(\.zone) where numbers[zone] == nil {
             numbers[zone] = zones.count
-            zones.append((zone, .min, 0))
+            zones.append((zone.clocks, LocalTime()))
         }
         rows = book.campaigns.map { Row(pace: CampaignPace($0), zone: numbers[$0.zone] ?? 0, goal: $0.goal) }
         hasUnknown = rows.contains { $0.goal != nil }
@@ -106,8 +118,8 @@ struct CampaignStanding {
     mutating func questions(at now: Int64) -> [DeliveryQuestion] {
         rows.indices.compactMap { index in
             guard let goal = rows[index].goal else { return nil }
-            let day = CampaignPace.startOfDay(now, offset: offset(of: rows[index].zone, at: now))
-            return DeliveryQuestion(campaign: book.campaigns[index].id, kind: goal.kind, day: day)
+            let day = time(in: rows[index].zone, at: now).day
+            return DeliveryQuestion(campaign: book.campaigns[index].id, kind: goal.kind, day: day.lowerBound)
         }
     }
 
@@ -238,10 +250,9 @@ struct CampaignStanding {
 
     func progress(_ index: Int, at now: Int64) -> CampaignProgress {
         let (row, account) = (rows[index], rows[index].account)
-        let offset = zones[row.zone].zone.offset(at: now)
         return CampaignProgress(
             campaign: book.campaigns[index], delivered: account.delivered, reserved: reservations[index].all + account.others,
-            due: row.pace.due(at: now, offset: offset), dueToday: row.pace.dueToday(at: now, offset: offset),
+            due: row.pace.due(at: now), dueToday: row.pace.dueToday(at: now, in: zones[row.zone].clocks.day(of: now)),
             obstacle: CampaignObstacle(rawValue: current.obstacles[index]))
     }
 
@@ -249,34 +260,37 @@ struct CampaignStanding {
 
     /// Works out anew what may be given, where the time for that has come, or at once.
     mutating func advance(to now: Int64, isAtOnce: Bool = false) {
-        guard isAtOnce || now < last || now >= last + Self.tick || last == .min else { return }
+        guard isAtOnce || now < last || now >= last + tick || last == .min else { return }
         last = now
         expire(now)
         for index in rows.indices { look(at: index, now) }
         hasNews = false
+        current.version &+= 1
     }
 
     private mutating func look(at index: Int, _ now: Int64) {
-        let pace = rows[index].pace
-        let offset = offset(of: rows[index].zone, at: now)
+        let time = time(in: rows[index].zone, at: now)
         var obstacle: CampaignObstacle?
-        if let starts = pace.starts, now < starts { obstacle = .notStarted }
-        if let ends = pace.ends, now >= ends { obstacle = .ended }
-        if obstacle == nil, !pace.isOpen(at: now, offset: offset) { obstacle = .outsideHours }
+        if let starts = rows[index].pace.starts, now < starts { obstacle = .notStarted }
+        if let ends = rows[index].pace.ends, now >= ends { obstacle = .ended }
+        if obstacle == nil, !rows[index].pace.isOpen(at: now, offset: time.offset) { obstacle = .outsideHours }
         if rows[index].goal == nil {
             current.room[index] = .max
         } else {
-            let day = CampaignPace.startOfDay(now, offset: offset)
+            let day = time.day.lowerBound
             if rows[index].account.day == .min {
                 if obstacle == nil { obstacle = .unknownDelivery }
             } else if rows[index].account.day != day {
                 (rows[index].account.day, rows[index].account.delivered.today) = (day, 0)
                 wantsMore = true
             }
-            let due = due(index, now, offset)
-            // Among several, a part is given out once: what the others have given meanwhile is not known.
-            if hasNews || processes == 1 { rows[index].part = part(of: due.room, index) }
-            current.urgency[index] = due.urgency
+            // What is not shown now is not paced either, but for the part that it has until there is news.
+            if obstacle == nil || hasNews {
+                let due = due(index, now, time.day)
+                // Among several, a part is given out once: what the others have given meanwhile is not known.
+                if hasNews || processes == 1 { rows[index].part = part(of: due.room, index) }
+                current.urgency[index] = due.urgency
+            }
             current.reserved[index] = reservations[index]
             current.room[index] = room(index, now)
             if obstacle == nil, current.room[index] <= 0 { obstacle = exhaustion(index) }
@@ -284,12 +298,11 @@ struct CampaignStanding {
         current.obstacles[index] = obstacle?.rawValue ?? 0
     }
 
-    private func due(_ index: Int, _ now: Int64, _ offset: Int64) -> CampaignPace.Due {
-        let (row, account) = (rows[index], rows[index].account)
-        let reserved = row.goal?.unit == .impressions ? reservations[index].all + account.others : 0
-        return row.pace.due(
-            at: now, offset: offset, delivered: account.delivered.total + reserved, today: account.delivered.today + reserved,
-            lookahead: Self.tick)
+    private func due(_ index: Int, _ now: Int64, _ day: Range<Int64>) -> CampaignPace.Due {
+        let account = rows[index].account
+        let reserved = rows[index].goal?.unit == .impressions ? reservations[index].all + account.others : 0
+        return rows[index].pace.due(
+            at: now, in: day, delivered: account.delivered.total + reserved, today: account.delivered.today + reserved, lookahead: tick)
     }
 
     private func part(of room: Int64, _ index: Int) -> Int64 {
@@ -322,10 +335,13 @@ struct CampaignStanding {
         if reservations.expire(now) { wantsMore = true }
     }
 
-    private mutating func offset(of zone: Int, at now: Int64) -> Int64 {
+    private mutating func time(in zone: Int, at now: Int64) -> LocalTime {
         let quarter = now / 900_000
-        if zones[zone].quarter != quarter { (zones[zone].quarter, zones[zone].offset) = (quarter, zones[zone].zone.offset(at: now)) }
-        return zones[zone].offset
+        if zones[zone].now.quarter != quarter {
+            let clocks = zones[zone].clocks
+            zones[zone].now = LocalTime(quarter: quarter, offset: clocks.offset(at: now), day: clocks.day(of: now))
+        }
+        return zones[zone].now
     }
 
     // MARK: Giving

@@ -4,12 +4,7 @@ internal import Foundation
 ///
 /// The rules come from Foundation, which has its own copy of the database and reads none of the machine's.
 package struct CampaignZone: Sendable, Hashable {
-    private enum Rule: Sendable, Hashable {
-        case fixed(seconds: Int64)
-        case named(TimeZone)
-    }
-
-    package static let utc = CampaignZone(name: "UTC", rule: .fixed(seconds: 0))
+    package static let utc = CampaignZone(name: "UTC", clocks: ZoneClocks(seconds: 0))
     static let allowed = "UTC, an offset such as +02:00, or a zone of the IANA database such as Europe/Berlin"
 
     /// Zones of the IANA database whose names have no slash.
@@ -21,10 +16,10 @@ package struct CampaignZone: Sendable, Hashable {
 
     /// As it was written.
     package let name: String
-    private let rule: Rule
+    let clocks: ZoneClocks
 
-    private init(name: String, rule: Rule) {
-        (self.name, self.rule) = (name, rule)
+    private init(name: String, clocks: ZoneClocks) {
+        (self.name, self.clocks) = (name, clocks)
     }
 
     /// Nil where there is no such zone.
@@ -32,21 +27,17 @@ package struct CampaignZone: Sendable, Hashable {
         if name == "UTC" || name == "Z" {
             self = .utc
         } else if let seconds = Self.offset(name) {
-            self.init(name: name, rule: .fixed(seconds: seconds))
-        } else if name.utf8.count <= 64, name.contains("/") || Self.plainNames.contains(name), let zone = TimeZone(identifier: name) {
-            self.init(name: name, rule: .named(zone))
+            self.init(name: name, clocks: ZoneClocks(seconds: seconds))
+        } else if name.utf8.count <= 64, name.contains("/") || Self.plainNames.contains(name), let clocks = ZoneClocks.named(name) {
+            self.init(name: name, clocks: clocks)
         } else {
             return nil
         }
     }
 
-    /// How far its clocks are ahead of UTC at a moment, in milliseconds.
-    func offset(at moment: Int64) -> Int64 {
-        switch rule {
-        case .fixed(let seconds): seconds * 1_000
-        case .named(let zone): Int64(zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(moment) / 1_000))) * 1_000
-        }
-    }
+    package static func == (one: CampaignZone, other: CampaignZone) -> Bool { one.name == other.name }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(name) }
 
     /// Seconds of `+02:00`.
     private static func offset(_ text: String) -> Int64? {

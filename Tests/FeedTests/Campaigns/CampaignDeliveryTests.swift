@@ -230,6 +230,39 @@ struct CampaignDeliveryTests {
         #expect(try one.give(Self.page("s2"), of: sponsored)[0]?.campaign == "light")
     }
 
+    @Test(
+        "each of many campaigns that can have a place has it by its weight, whatever the others are kept from by caps, labels or attributes"
+    )
+    func draws() throws {
+        let many = (0..<200).map { number in
+            Self.campaign("c\(number)") {
+                switch number % 4 {
+                case 0: $0.weight = 3
+                case 1: $0.targeting.any = ["plan=pro"]
+                case 2: $0.caps = [.init(count: 1, window: 60)]
+                default: ($0.priority, $0.targeting.all) = (.sponsorship, ["plan=pro", "country=DE"])
+                }
+            }
+        }
+        let (delivery, book) = (delivery(), Self.book(many))
+        var counts = [0, 0, 0, 0]
+        for number in 0..<20_000 {
+            let page = Self.page(number % 2 == 0 ? nil : "v\(number)", page: UInt32(number + 1), attributes: "plan=pro")
+            let given = try #require(try delivery.give(page, of: book)[0])
+            counts[(Int(given.campaign.dropFirst()) ?? 0) % 4] += 1
+        }
+        // Who has no name sees none with caps: 50 x 3 to 50 x 1. Who has one sees all but the sponsors: 150 to 50 to 50.
+        #expect((13_300...13_700).contains(counts[0]) && (4_300...4_700).contains(counts[1]) && (1_850...2_150).contains(counts[2]))
+        #expect(counts[3] == 0)
+        // Where a viewer has seen all that come first, what is left is found.
+        let few = Self.book(
+            (0..<100).map { number in
+                Self.campaign("c\(number)") { if number != 77 { $0.caps = [.init(count: 1, window: 3_600)] } }
+            })
+        let shown = try (0..<120).compactMap { try delivery.give(Self.page("all", page: UInt32($0 + 1)), of: few)[0]?.campaign }
+        #expect(shown.count == 120 && Set(shown).count == 100)
+    }
+
     @Test("no two of one label stand on a page, and no advertisement twice")
     func labels() throws {
         let book = Self.book([

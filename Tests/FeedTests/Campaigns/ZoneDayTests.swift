@@ -1,0 +1,76 @@
+import Testing
+
+@testable import IntertwineFeed
+
+@Suite("Days on which clocks are changed")
+struct ZoneDayTests {
+    private static let hour: Int64 = 3_600_000
+    /// 2027-01-01, midnight in UTC.
+    private static let year: Int64 = 1_798_761_600_000
+
+    /// The days of a year, as clocks of a zone count them.
+    private static func days(in zone: CampaignZone) -> [Range<Int64>] {
+        var days = [zone.clocks.day(of: year)]
+        while let last = days.last, last.upperBound < year + 365 * 24 * hour { days.append(zone.clocks.day(of: last.upperBound)) }
+        return days
+    }
+
+    @Test(
+        "days follow each other without a gap, each moment is in its own, and few are not of 24 hours",
+        arguments: [
+            ("Europe/Berlin", [23, 25]), ("America/New_York", [23, 25]), ("Pacific/Auckland", [25, 23]), ("America/Santiago", [25, 23]),
+            ("America/Havana", [23, 25]), ("Africa/Cairo", [23, 25]), ("Asia/Kathmandu", []), ("+05:30", []), ("UTC", []),
+        ] as [(String, [Int64])])
+    func lengths(name: String, expected: [Int64]) throws {
+        let zone = try #require(CampaignZone(name))
+        let days = Self.days(in: zone)
+        #expect(days.map { ($0.upperBound - $0.lowerBound) / Self.hour }.filter { $0 != 24 } == expected)
+        for (day, next) in zip(days, days.dropFirst()) {
+            #expect(day.upperBound == next.lowerBound)
+            for moment in stride(from: day.lowerBound, to: day.upperBound, by: Int(Self.hour / 2)) {
+                #expect(zone.clocks.day(of: moment) == day)
+            }
+            #expect(ZoneClocks.local(day.lowerBound + zone.clocks.offset(at: day.lowerBound)).rest <= Self.hour)
+        }
+    }
+
+    @Test(
+        "what is delivered of a day's goal keeps to the part of the day that has passed, in hours in which the campaign is shown",
+        arguments: [
+            "Europe/Berlin", "America/New_York", "Pacific/Auckland", "America/Santiago", "America/Havana", "Australia/Lord_Howe",
+            "Africa/Casablanca", "Asia/Kathmandu", "+05:30",
+        ], [0xFF_FFFF, 0b11_1111, 0x3F_FF00] as [UInt32])
+    func paces(name: String, hours: UInt32) throws {
+        let zone = try #require(CampaignZone(name))
+        let days = Self.days(in: zone)
+        let changed = days.filter { $0.upperBound - $0.lowerBound != 24 * Self.hour }
+        for day in changed + days.prefix(1) {
+            var campaign = Campaign(id: "a", advertiser: "ACME", creatives: ["1"])
+            (campaign.goal, campaign.pacing, campaign.zone) = (.init(unit: .impressions, daily: 1_000), .even, zone)
+            campaign.targeting.hours = hours
+            let book = CampaignDeliveryTests.book([campaign])
+            let delivery = CampaignDelivery(ledger: nil, process: "p", lifetime: 300_000)
+            // What there is to be, minute by minute, by what the clocks show.
+            let minutes = stride(from: day.lowerBound, to: day.upperBound, by: 60_000).map { moment in
+                let shown = ZoneClocks.local(moment + zone.clocks.offset(at: moment)).rest / Self.hour
+                return hours >> UInt32(shown) & 1 != 0
+            }
+            let all = minutes.count { $0 }
+            var (delivered, passed) = (0, 0)
+            for (minute, isShown) in minutes.enumerated() {
+                for number in 0..<6 {
+                    let now = day.lowerBound + Int64(minute) * 60_000 + Int64(number) * 10_000
+                    let page = CampaignDeliveryTests.page("v\(minute)-\(number)", now: now)
+                    guard let given = try delivery.give(page, of: book)[0] else { continue }
+                    #expect(isShown)
+                    delivered += 1
+                    delivery.settle([CampaignDeliveryTests.seen(given, by: page.facts.viewer, at: now)], [.counted])
+                }
+                if isShown { passed += 1 }
+                let due = Double(passed) / Double(all) * 1_000
+                #expect(abs(Double(delivered) - due) <= 20, "\(name) \(day) minute \(minute)")
+            }
+            #expect((980...1_000).contains(delivered), "\(name) \(day)")
+        }
+    }
+}
