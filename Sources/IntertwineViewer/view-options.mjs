@@ -14,7 +14,7 @@ export class ViewOptions {
     this.section = given.get("section") || null;
     this.layout = given.get("layout") === "table" ? "table" : "collection";
     this.width = Number.isInteger(width) && width >= 1 && width <= widest ? width : null;
-    this.viewer = given.get("viewer") || null;
+    this.viewer = given.get("viewer")?.replace(/[\0-\x1f\x7f]/g, "") || null;
     this.language = told(given.get("language"));
     this.cells = told(given.get("cells"));
     this.operators = /^https?:\/\//.test(given.get("operators") ?? "") ? given.get("operators") : null;

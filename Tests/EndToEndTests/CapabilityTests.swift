@@ -206,9 +206,14 @@ struct CapabilityTests {
     func erased() async throws {
         try await offPool {
             let service = try RunningService(
-                items: Items.users(3), settings: [RunningService.tokenSetting, "actions.user.selection=analytics,save,present"])
+                items: Items.users(3) + Items.advertisements(1),
+                settings: [RunningService.tokenSetting, "actions.user.selection=analytics,save,present"])
             let (ann, bob) = (["X-Viewer-ID: ann/1"], ["X-Viewer-ID: bob"])
+            let browser = ["User-Agent: Mozilla/5.0 Firefox"]
             for fields in [ann, bob] {
+                let ad = try #require(
+                    try JSON(service.get("/feed", fields: fields).text)["items"]?.list.first { $0["id"]?.text?.hasPrefix("ad:") == true })
+                #expect(try service.get(try #require(ad["actions"]?["selection"]?["href"]?.text), fields: fields + browser).status == 302)
                 #expect(try service.ask("POST", "/cells/user:u1/selection", fields: fields + ["Idempotency-Key: k"]).status == 200)
                 #expect(try service.ask("POST", "/cells/user:u2/dismissal", fields: fields).status == 200)
             }
@@ -220,6 +225,15 @@ struct CapabilityTests {
             #expect(try !service.get("/feed", fields: bob).text.contains("user:u2"))
             #expect(try service.events().allSatisfy { $0["viewer"]?.text != "ann/1" })
             #expect(try service.events().contains { $0["viewer"]?.text == "bob" })
+            // What is kept of duplicates and rates is by nobody's name.
+            let keys = try SpawnedProcess([
+                "/usr/bin/sqlite3", "-cmd", ".timeout 5000", "\(service.folder)/intertwine.ledger.sqlite",
+                "SELECT hex(CAST(key AS BLOB)) FROM allowance",
+            ])
+            while try keys.nextLine(timeout: 30_000) != nil {}
+            #expect(keys.wait() == 0 && keys.lines.count { !$0.isEmpty } >= 4)
+            let names = ["ann/1", "bob"].map { Data("\0v\0\($0)".utf8).map { String(format: "%02X", $0) }.joined() }
+            #expect(keys.lines.allSatisfy { key in !names.contains { key.hasSuffix($0) } }, "\(keys.lines)")
             #expect(try JSON(try service.admin("DELETE", "/admin/viewers/ann%2F1").text)["events"]?.number == 0)
         }
     }

@@ -31,6 +31,8 @@ export class FeedClient {
     base, viewer = null, viewerHeader = "X-Viewer-ID", headers = {}, fetch = globalThis.fetch.bind(globalThis), attempts = 4, timeout = 30_000,
     remembered = 32, backoff = () => new Backoff(), connection = null, journal = noJournal,
   }) {
+    // No field could carry it: every request would fail as if the service were away.
+    if (/[\0\r\n]/.test(viewer ?? "")) throw new TypeError("a viewer's name has no line breaks and no NUL");
     Object.assign(this, { base: new URL(base), viewer, viewerHeader, headers, fetch, attempts, timeout, remembered, backoff, connection, journal });
   }
 

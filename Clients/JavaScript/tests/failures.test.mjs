@@ -53,6 +53,10 @@ test("does not ask again what was refused", () => against(ways.status(400, { tit
   assert.equal(server.requests.length, 1);
 }));
 
+test("refuses a viewer that no field can carry", () => {
+  for (const viewer of ["a\nb", "a\r", "\0"]) assert.throws(() => new FeedClient({ base: "http://127.0.0.1/", viewer }), TypeError);
+});
+
 test("takes no other JSON for a page", () => against(ways.answer({ items: 5 }), (client) => assert.rejects(client.page("feed"), Refusal)));
 
 for (const status of [301, 302, 307, 304, 404, 410, 500]) {
