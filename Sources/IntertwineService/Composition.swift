@@ -112,8 +112,7 @@ extension FeedService {
             }
             let performer = ActionPerformer(
                 store: store, ledger: ledger, factories: factories, registry: registry, links: links, tokens: tokens,
-                undoWindow: configuration.actions.undo.milliseconds, settle: delivery.settle,
-                advertiser: { campaigns.campaign($0)?.advertiser })
+                undoWindow: configuration.actions.undo.milliseconds, settle: delivery.settle, campaigns: campaigns)
             let languages = LanguageReader(declaredLanguages, viewerField: configuration.feed.languageHeader)
             let clients = ClientReader(settings: configuration.events, keys: keys, languages: languages)
             let idempotency = IdempotencyKeys(clients: clients, keys: keys)
@@ -165,9 +164,12 @@ extension FeedService {
                 trackerCalls: TrackerCalls(keys: keys))
         } check: { composition in
             if let file = composition.campaignsFile {
-                let faults = try await composition.campaigns.faults(in: store)
-                if let error = ConfigurationError(faults.flatMap { file.fault($0.campaign, creative: $0.creative, $0.reason).reasons }) {
-                    throw error
+                let findings = try await composition.campaigns.findings(in: store, ledger as? any CampaignLedger)
+                let reasons = findings.faults.flatMap { file.fault($0.campaign, creative: $0.creative, $0.reason).reasons }
+                if let error = ConfigurationError(reasons) { throw error }
+                for (campaign, creative) in findings.gone {
+                    logger.warning(
+                        "an advertisement of a campaign is gone", metadata: ["campaign": "\(campaign)", "creative": "\(creative)"])
                 }
             }
             let now = clock()

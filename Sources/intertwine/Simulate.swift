@@ -11,11 +11,15 @@ struct Simulate: AsyncParsableCommand {
             Gives the places of pages to the campaigns of a file as the service would, in a time that is made up. It reads the file alone, and
             writes nothing.
 
-              intertwine simulate --campaigns campaigns.yaml --viewers 10000 --days 7 --requests 700000
+              intertwine simulate --campaigns campaigns.yaml --viewers 10000 --days 7 --attributes plan=free --languages de
             """)
 
     enum Format: String, ExpressibleByArgument, CaseIterable {
         case table, json
+    }
+
+    enum Layout: String, ExpressibleByArgument, CaseIterable {
+        case collection, table
     }
 
     @OptionGroup var options: SettingOptions
@@ -50,6 +54,18 @@ struct Simulate: AsyncParsableCommand {
     @Option(help: "Attributes that all viewers have, such as plan=free.")
     var attributes: String?
 
+    @Option(help: "Languages that all viewers want, as Accept-Language has them.")
+    var languages: String?
+
+    @Option(help: "The feed that they ask for.")
+    var feed = "main"
+
+    @Option(help: "Its section in which the places are.")
+    var section: String?
+
+    @Option(help: "The layout that they ask for.")
+    var layout = Layout.collection
+
     @Option(help: "table or json.")
     var format = Format.table
 
@@ -63,6 +79,8 @@ struct Simulate: AsyncParsableCommand {
             var clicks: Int
             var viewers: Int
             var days: [Int]
+            /// Why none of the pages can have it.
+            var reason: String?
         }
 
         var start: String
@@ -112,6 +130,8 @@ struct Simulate: AsyncParsableCommand {
         simulation.placesOnPage = places
         simulation.reservation = configuration.feed.reservation.milliseconds
         simulation.attributes = attributes.map(ViewerAttributes.init)
+        simulation.languages = languages.map { LanguagePreferences($0) }
+        simulation.place = CampaignPlace(feed: feed, section: section, layout: layout == .table ? .table : .collection)
         return simulation
     }
 
@@ -127,7 +147,8 @@ struct Simulate: AsyncParsableCommand {
                 return Answer.Row(
                     campaign: forecast.campaign, goal: forecast.goal, delivered: delivered,
                     share: forecast.goal.map { $0 > 0 ? (Double(delivered) / Double($0) * 10_000).rounded() / 10_000 : 1 },
-                    impressions: forecast.impressions, clicks: forecast.clicks, viewers: forecast.viewers, days: forecast.days)
+                    impressions: forecast.impressions, clicks: forecast.clicks, viewers: forecast.viewers, days: forecast.days,
+                    reason: forecast.obstacle?.reason)
             })
     }
 
@@ -157,6 +178,8 @@ struct Simulate: AsyncParsableCommand {
                 return column == 0 ? text + blanks : blanks + text
             }.joined(separator: "  ")
         }
-        return lines.joined(separator: "\n") + "\n\n\(answer.pages) pages from \(answer.start), \(answer.pagesPerSecond) a second\n"
+        let told = answer.campaigns.compactMap { row in row.reason.map { "\n\(row.campaign): \($0)" } }.joined()
+        return lines.joined(separator: "\n")
+            + "\n\(told)\n\(told.isEmpty ? "" : "\n")\(answer.pages) pages from \(answer.start), \(answer.pagesPerSecond) a second\n"
     }
 }

@@ -27,6 +27,12 @@ struct CampaignTests {
         return (answer["processes"]?.number.map { Int($0) }, row?["state"]?.text)
     }
 
+    private static func reserved(service: RunningService, _ campaign: String) throws -> Int? {
+        let answer = try JSON(try service.admin("GET", "/admin/campaigns").text)
+        let row = answer["campaigns"]?.list.first { $0["campaign"]?.text == campaign }
+        return row?["reserved"]?.number.map { Int($0) }
+    }
+
     /// Asks again and again until it is so.
     private static func until(_ what: String, _ isSo: () throws -> Bool) throws {
         let end = ContinuousClock.now + .seconds(60)
@@ -108,7 +114,18 @@ struct CampaignTests {
             #expect(["ad:2", "ad:3"].contains(try Self.see("a", service) ?? ""))
             #expect(try service.admin("PUT", "/admin/takedowns/advertisement:2").status == 201)
             for viewer in ["a", "b", "c", "d"] { #expect(try Self.see(viewer, service) == "ad:3") }
+            let held = try JSON(try service.get("/feed?limit=5", fields: ["X-Viewer-ID: late"]).text)
+            let ad = try #require(held["items"]?.list.first { $0["id"]?.text == "ad:3" })
+            let link = try #require(ad["actions"]?["selection"]?["href"]?.text)
+            let token = try #require(ad["actions"]?["impression"]?["body"]?[0]?["token"]?.text)
+            #expect(try service.get(link, fields: ["User-Agent: tests"]).status == 302)
             #expect(try service.admin("PUT", "/admin/takedowns/campaign:autumn").status == 201)
+            // What it has given out is gone with it, wherever it is asked for.
+            #expect(try service.get(link, fields: ["User-Agent: tests"]).status == 410)
+            #expect(try service.get("/cells/ad:3").status == 404)
+            let body = #"[{"type":"impression","cell":"ad:3","token":"\#(token)"}]"#
+            _ = try service.ask("POST", "/events", fields: ["User-Agent: tests", "X-Viewer-ID: late"], body: body)
+            #expect(try service.events().allSatisfy { $0["viewer"]?.text != "late" || $0["kind"]?.text != "impression" })
             for viewer in ["a", "b", "c", "d"] { #expect(try Self.see(viewer, service) == "ad:1") }
             #expect(try service.importItems(Self.campaign("autumn", 3)).first?.contains("withheld 1") == true)
         }
@@ -157,6 +174,11 @@ struct CampaignTests {
             #expect(try shown() == ["ad:3"])
             #expect(try service.admin("DELETE", "/admin/takedowns/campaign:spring").status == 204)
             #expect(try shown() == ["ad:1"])
+            // What was there once and is gone keeps nobody from starting; what never was there does.
+            #expect(try service.admin("DELETE", "/admin/takedowns/advertisement:2").status == 204)
+            #expect(try service.admin("DELETE", "/admin/items/advertisement/1").status == 204)
+            try service.killAndRestart()
+            #expect(try shown() == ["ad:3"])
         }
     }
 
@@ -177,6 +199,69 @@ struct CampaignTests {
                     next = answer["page"]?["next"]?.text
                 }
                 #expect(shown == 1, "\(number)")
+            }
+        }
+    }
+
+    @Test("a page that a viewer has of one process is the same page of another one, and holds what it holds once")
+    func samePageOfProcesses() async throws {
+        try await offPool {
+            let members = #","caps":[{"count":1,"window":"1h"}],"goal":{"total":200},"priority":"sponsorship""#
+            let items = Items.users(20) + Items.advertisements(3) + Self.campaign("one", 2, members) + Self.campaign("g", 3)
+            let first = try RunningService(items: items, settings: [RunningService.tokenSetting])
+            let second = try RunningService(in: first.folder, settings: [RunningService.tokenSetting])
+            for service in [first, second] { try Self.until("all are known") { try Self.told(service, "one").processes == 2 } }
+            var probes = 0
+            try Self.until("both give it") {
+                probes += 1
+                var shown: [String?] = []
+                for service in [first, second] { shown.append(try Self.see("probe\(probes)-\(shown.count)", service)) }
+                return shown.allSatisfy { $0 == "ad:2" }
+            }
+            try Self.until("what was seen is no longer reserved") { try Self.reserved(service: first, "one") == 0 }
+            for number in 0..<10 {
+                let pages = try [first, second, first, second].map { service -> [String] in
+                    let answer = try JSON(try service.get("/feed?limit=6", fields: ["X-Viewer-ID: v\(number)"]).text)
+                    return (answer["items"]?.list ?? []).compactMap { $0["id"]?.text }
+                }
+                #expect(pages[0].contains("ad:2"), "\(number)")
+                #expect(Set(pages).count == 1, "\(number)")
+            }
+            try Self.until("each place is reserved once") { try Self.reserved(service: first, "one") == 10 }
+        }
+    }
+
+    @Test("what a process gave of a cap counts for the one that comes after it, however it ended")
+    func capsAfterKill() async throws {
+        try await offPool {
+            let items = Items.users(20) + Items.advertisements(3) + Self.campaign("spring", 2, #","caps":[{"count":2,"window":"1d"}]"#)
+            let service = try RunningService(items: items, settings: [RunningService.tokenSetting])
+            func shows(_ path: String, _ viewer: Int) throws -> (isShown: Bool, next: String) {
+                let answer = try JSON(try service.get(path, fields: ["X-Viewer-ID: v\(viewer)"]).text)
+                let isShown = answer["items"]?.list.contains { $0["id"]?.text == "ad:2" } ?? false
+                return (isShown, try #require(answer["page"]?["next"]?.text))
+            }
+            // One sees it at once; what the others were given is on its way when the process is killed.
+            #expect(try Self.see("v0", service) == "ad:2")
+            var next = [try shows("/feed?limit=5", 0).next]
+            for number in 1..<10 {
+                let (isShown, path) = try shows("/feed?limit=2", number)
+                #expect(isShown)
+                next.append(path)
+            }
+            try service.killAndRestart()
+            var third: [String] = []
+            for number in 0..<10 {
+                let (second, path) = try shows(next[number], number)
+                let isThird = try shows(path, number).isShown
+                #expect(second && !isThird, "\(number)")
+                third.append(path)
+            }
+            try service.killAndRestart()
+            // The first page is the same page once more, and what comes after the second has nothing of it.
+            for number in 0..<10 {
+                #expect(try shows("/feed?limit=2", number).isShown, "\(number)")
+                #expect(try !shows(third[number], number).isShown, "\(number)")
             }
         }
     }

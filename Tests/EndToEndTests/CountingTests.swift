@@ -76,6 +76,33 @@ struct CountingTests {
         }
     }
 
+    @Test("where seen clicks alone count, a click on a campaign's ad counts after its own viewer's impression, not after another one's")
+    func seenClicksOfCampaigns() async throws {
+        try await offPool {
+            let campaign = #"{"klass":"campaign","id":"spring","advertiser":"ACME","creatives":["1"]}"# + "\n"
+            let service = try RunningService(
+                items: Items.users(3) + Items.advertisements(1) + campaign,
+                settings: ["events.tell-verdict=true", "events.trust-forwarded=true", "ads.count-clicks=seen", "events.window=0s"])
+            for (own, other) in [
+                (["X-Viewer-ID: ann"], ["X-Viewer-ID: bob"]), (["X-Forwarded-For: 192.0.2.7"], ["X-Forwarded-For: 192.0.2.8"]),
+            ] {
+                func ask(_ fields: [String]) -> [String] { ["User-Agent: tests"] + fields }
+                func click(_ link: String, _ fields: [String]) throws -> String? { try service.get(link, fields: ask(fields))["X-Verdict"] }
+                let page = try JSON(try service.get("/feed", fields: ask(own)).text)
+                let actions = try #require(page["items"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"])
+                let link = try #require(actions["selection"]?["href"]?.text)
+                let token = try #require(actions["impression"]?["body"]?[0]?["token"]?.text)
+                let body = #"[{"type":"impression","cell":"ad:1","token":"\#(token)"}]"#
+                #expect(try click(link, own) == "unseen")
+                #expect(try Self.verdicts(try service.ask("POST", "/events", fields: ask(own), body: body)) == ["counted"])
+                #expect(try Self.verdicts(try service.ask("POST", "/events", fields: ask(other), body: body)) == ["duplicate"])
+                #expect(try click(link, other) == "unseen")
+                #expect(try click(link, own) == "counted")
+                #expect(try click(link, own) == "duplicate")
+            }
+        }
+    }
+
     @Test("who reads the same kept page at another address is another person, and so is each viewer")
     func readersOfOnePage() async throws {
         try await offPool {

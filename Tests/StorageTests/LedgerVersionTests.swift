@@ -33,6 +33,7 @@ struct LedgerVersionTests {
             DROP TABLE report_marker; DROP TABLE report_ad; DROP TABLE report_place; DROP TABLE report_total; DROP TABLE report_viewers;
             DROP TABLE tracker_call; ALTER TABLE event DROP COLUMN creative; ALTER TABLE event DROP COLUMN advertiser;
             DROP TABLE delivery; DROP TABLE exposure; DROP TABLE reservation; DROP TABLE seen_place; DROP TABLE claim;
+            DROP TABLE known_creative; DROP TABLE given_page;
             ALTER TABLE event DROP COLUMN campaign; ALTER TABLE event DROP COLUMN feed; ALTER TABLE event DROP COLUMN section;
             ALTER TABLE event DROP COLUMN position; ALTER TABLE event DROP COLUMN layout;
             DROP TABLE client; DROP INDEX idempotency_owner; ALTER TABLE idempotency DROP COLUMN owner; DROP INDEX selection_viewer;
@@ -40,7 +41,7 @@ struct LedgerVersionTests {
             """)
         let ledger = try scratch.ledger(clock)
         #expect(try await ledger.cells(on: .saved, of: "v", after: nil, limit: 9).map(\.cell) == before)
-        #expect(try scratch.sqlite("ledger.sqlite", "SELECT DISTINCT until FROM listing; PRAGMA user_version") == "\(until)\n12")
+        #expect(try scratch.sqlite("ledger.sqlite", "SELECT DISTINCT until FROM listing; PRAGMA user_version") == "\(until)\n13")
         #expect(
             try scratch.sqlite("ledger.sqlite", "SELECT count(*), coalesce(sum(leads), 0) FROM listing WHERE cell = 'a'") == "2|1")
     }
@@ -55,12 +56,13 @@ struct LedgerVersionTests {
             DROP TABLE report_marker; DROP TABLE report_ad; DROP TABLE report_place; DROP TABLE report_total; DROP TABLE report_viewers;
             DROP TABLE tracker_call; ALTER TABLE event DROP COLUMN creative; ALTER TABLE event DROP COLUMN advertiser;
             DROP TABLE delivery; DROP TABLE exposure; DROP TABLE reservation; DROP TABLE seen_place; DROP TABLE claim;
+            DROP TABLE known_creative; DROP TABLE given_page;
             ALTER TABLE event DROP COLUMN campaign; ALTER TABLE event DROP COLUMN feed; ALTER TABLE event DROP COLUMN section;
             ALTER TABLE event DROP COLUMN position; ALTER TABLE event DROP COLUMN layout;
             DELETE FROM grdb_migrations WHERE identifier GLOB '[2679]:*' OR identifier GLOB '1[0-9]:*'; PRAGMA user_version = 1
             """)
         let ledger = try scratch.ledger()
         #expect(try await ledger.removeEvents(before: .max) == 19)
-        #expect(try scratch.sqlite("ledger.sqlite", "SELECT last FROM event_marker; PRAGMA user_version") == "19\n12")
+        #expect(try scratch.sqlite("ledger.sqlite", "SELECT last FROM event_marker; PRAGMA user_version") == "19\n13")
     }
 }

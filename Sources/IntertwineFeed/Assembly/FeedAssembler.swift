@@ -304,7 +304,9 @@ extension FeedAssembler {
             guard let item = try snapshot.item(kind: name.kind, id: name.id) else { return .missing }
             var context = context(of: request)
             let book = try campaigns?.book(at: version, in: snapshot, of: store)
-            context.disclosure = book?.disclosure(of: CampaignCreative(kind: name.kind, id: name.id), at: request.now)
+            let creative = CampaignCreative(kind: name.kind, id: name.id)
+            if let book, book.withholds(creative) { return .missing }
+            context.disclosure = book?.disclosure(of: creative, at: request.now)
             var reader = CellReader(factories: factories, kept: cells, context: context, marks: nil)
             guard let cell = try reader.cell(of: item) else { return reader.omissions.last.map { .omitted($0.reason) } ?? .missing }
             guard let found = ([cell.finished] + cell.companions).first(where: { $0.id.utf8.elementsEqual(id.utf8) }) else {

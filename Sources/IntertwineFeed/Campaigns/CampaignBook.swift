@@ -28,7 +28,7 @@ package struct CampaignCreative: Sendable, Hashable {
 /// the shelf is made, what is asked of a request are a few bits, and those that have the same bits have a ``CampaignDraw`` in common.
 package final class CampaignBook: Sendable {
     /// Whether it has no campaign, and withholds nothing.
-    var isEmpty: Bool { campaigns.isEmpty && creatives.isEmpty }
+    var isEmpty: Bool { campaigns.isEmpty && creatives.isEmpty && stopped.isEmpty }
 
     /// More than so many are not looked at.
     package static let limit = 10_000
@@ -87,6 +87,10 @@ package final class CampaignBook: Sendable {
     private let fitting: [[CellLayout: [Int32]]]
     package let creatives: [CampaignCreative]
     private let numbers: [CampaignCreative: Int32]
+    /// From this number on, creatives of campaigns that are stopped, and of no other.
+    private let firstWithheld: Int32
+    /// Campaigns that are stopped.
+    private let stopped: Set<String>
     private let indices: [String: Int]
     /// What is asked of requests: attributes, and languages in lower case behind a colon.
     private let conditions: [String: Int32]
@@ -103,9 +107,11 @@ package final class CampaignBook: Sendable {
 
     /// - Parameters:
     ///   - withheld: creatives of campaigns that are stopped: they are not the house's either.
+    ///   - stopped: the ids of those.
     ///   - creative: the advertisement that a campaign names, and the layouts that show it; nil where there is none.
     package init(
-        _ campaigns: [Campaign], withheld: [String] = [], creative: (String) -> (creative: CampaignCreative, layouts: [CellLayout])?
+        _ campaigns: [Campaign], withheld: [String] = [], stopped: Set<String> = [],
+        creative: (String) -> (creative: CampaignCreative, layouts: [CellLayout])?
     ) {
         let order = Campaign.Priority.allCases
         func tier(_ campaign: Campaign) -> Int { order.firstIndex(of: campaign.priority) ?? 0 }
@@ -140,6 +146,7 @@ package final class CampaignBook: Sendable {
             }
             fitting.append(found)
         }
+        (firstWithheld, self.stopped) = (Int32(clamping: known.count), stopped)
         for name in withheld {
             guard let (creative, _) = creative(name), numbers[creative] == nil else { continue }
             numbers[creative] = Int32(clamping: known.count)
@@ -158,6 +165,12 @@ package final class CampaignBook: Sendable {
     func index(of id: String) -> Int? { indices[id] }
 
     func number(of creative: CampaignCreative) -> Int32? { numbers[creative] }
+
+    /// Whether a campaign is stopped: what it has given out is gone with it.
+    func isStopped(_ campaign: String?) -> Bool { campaign.map(stopped.contains) ?? false }
+
+    /// Whether an advertisement is gone with the campaigns that it is in.
+    func withholds(_ creative: CampaignCreative) -> Bool { numbers[creative].map { $0 >= firstWithheld } ?? false }
 
     /// Why a campaign is never shown at a place, whoever asks and whenever.
     func obstacle(of index: Int, at place: CampaignPlace) -> CampaignObstacle? {
@@ -281,6 +294,8 @@ package enum CampaignObstacle: UInt8, Sendable, Hashable, CaseIterable {
     case aheadOfPace, unknownDelivery
     case feed, section, layout, noCreative
     case locale, attributes, capped, noViewer, label, creativesShown
+    /// The viewer has dismissed its creatives, or the client knows no cell of theirs.
+    case notShown
     /// Another one was chosen.
     case lost
 }

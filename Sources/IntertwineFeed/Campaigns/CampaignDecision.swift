@@ -33,6 +33,8 @@ struct CampaignDecision {
     /// What whoever has no name has and has not seen, by the address; nil for who has a name.
     private let nameless: [Int32: Int64]?
     private let seed: UInt64
+    /// Creatives that cannot be shown to whoever asks.
+    private let banned: [Int32]
     /// Creatives that cannot be shown to whoever asks, and those that stand on the page already.
     private var shown: [Int32]
     private var labels: [Int32] = []
@@ -42,7 +44,8 @@ struct CampaignDecision {
         _ book: CampaignBook, holding: ContiguousArray<UInt64>, caps: CapRoom, seed: UInt64, without banned: [Int32] = [],
         nameless: [Int32: Int64]? = nil
     ) {
-        (self.book, self.holding, self.caps, self.seed, shown, self.nameless) = (book, holding, caps, seed, banned, nameless)
+        (self.book, self.holding, self.caps, self.seed, self.nameless) = (book, holding, caps, seed, nameless)
+        (self.banned, shown) = (banned, banned)
     }
 
     /// The campaign and creative for a place, which are then taken.
@@ -90,7 +93,8 @@ struct CampaignDecision {
         }
         if !shown.isEmpty {
             for index in entry.creatives where !shown.contains(shelf.creatives[Int(index)]) { return nil }
-            return .creativesShown
+            let canBeShown = entry.creatives.contains { !banned.contains(shelf.creatives[Int($0)]) }
+            return canBeShown ? .creativesShown : .notShown
         }
         return nil
     }

@@ -68,15 +68,44 @@ package final class CampaignDelivery: Sendable {
     /// - Throws: what the ledger throws.
     func give(_ page: Page, of book: CampaignBook) throws -> [Given?] {
         adopt(book, now: page.now)
-        for _ in 0..<Self.attempts {
-            let exposures = try self.exposures(book, page)
+        for attempt in 0..<Self.attempts {
+            // Where something was given by another process, there is one.
+            let exposures = try self.exposures(book, page, asksOthers: attempt > 0)
+            if let given = try adopted(page, of: book, exposures) { return given }
             let (given, isNew) = give(page, of: book, exposures)
-            guard isNew, let claim = claim(given, page, exposures), let ledger, try !ledger.claim(claim) else { return given }
+            guard isNew, let claim = claim(given, page, book.holding(page.facts), exposures), let ledger, try !ledger.claim(claim) else {
+                return given
+            }
             // Another process gave the viewer something in between.
             takeBack(given.compactMap(\.self), page)
             state.withLock { $0.memory.forget(Self.place(of: page, book.holding(page.facts))) }
         }
         return page.places.map { _ in nil }
+    }
+
+    /// The same page as another process gave the viewer: it has reserved its places, and noted them for the caps.
+    private func adopted(_ page: Page, of book: CampaignBook, _ exposures: Exposures) throws -> [Given?]? {
+        guard !exposures.elsewhere.isEmpty, page.banned.isEmpty, let viewer = page.facts.viewer, let ledger else { return nil }
+        let key = Self.place(of: page, book.holding(page.facts))
+        guard state.withLock({ $0.memory[key] == nil }),
+            let bytes = try ledger.page(Int64(bitPattern: key), of: viewer, now: page.now),
+            let given = GivenPlaces.places(in: bytes, of: book), given.count == page.places.count
+        else { return nil }
+        return state.withLock { state in
+            guard let standing = state.standing, standing.book === book,
+                zip(given, page.places).allSatisfy({ given, place in
+                    given.map { Self.stands($0, at: place, standing, page.now) } ?? true
+                })
+            else { return nil }
+            if page.facts.gives { state.memory.keep(given, as: key, now: page.now, lifetime: lifetime) }
+            return given
+        }
+    }
+
+    /// Creatives that could not be shown on a page that was given before.
+    func banned(on page: Page, of book: CampaignBook) -> [Int32] {
+        let key = Self.place(of: page, book.holding(page.facts))
+        return state.withLock { $0.memory.banned[key] } ?? []
     }
 
     private static func key(of page: Page) -> UInt64 {
@@ -90,14 +119,18 @@ package final class CampaignDelivery: Sendable {
         holding.reduce(key(of: page)) { CampaignDecision.mix($0 ^ $1) }
     }
 
-    /// What is to be noted for the others.
-    private func claim(_ given: [Given?], _ page: Page, _ exposures: Exposures) -> CampaignClaim? {
-        guard let viewer = page.facts.viewer, isShared, state.withLock({ $0.standing?.processes }) != 1 else { return nil }
+    /// What is to be noted for the others, and for whoever comes after this process.
+    private func claim(
+        _ given: [Given?], _ page: Page, _ holding: ContiguousArray<UInt64>, _ exposures: Exposures
+    ) -> CampaignClaim? {
+        guard let viewer = page.facts.viewer, isShared else { return nil }
         var places: [String: Int] = [:]
         for given in given.compactMap(\.self) where given.remembered > 0 { places[given.campaign, default: 0] += 1 }
         guard !places.isEmpty else { return nil }
         return CampaignClaim(
-            viewer: viewer, process: process, places: places, known: exposures.elsewhere.reduce(0) { $0 + $1.count }, now: page.now,
+            viewer: viewer, process: process, places: places,
+            page: (Int64(bitPattern: Self.place(of: page, holding)), GivenPlaces.bytes(of: given)),
+            known: exposures.elsewhere.reduce(0) { $0 + $1.count }, now: page.now,
             until: page.now &+ lifetime)
     }
 
@@ -144,7 +177,9 @@ package final class CampaignDelivery: Sendable {
                 }
             }
             // Where nobody had a place, whoever comes meanwhile may have it.
-            if given.contains(where: { $0 != nil }) { state.memory.keep(given, as: place, now: page.now, lifetime: lifetime) }
+            if given.contains(where: { $0 != nil }) {
+                state.memory.keep(given, as: place, besides: page.banned, now: page.now, lifetime: lifetime)
+            }
             return (given, true)
         }
     }
@@ -255,7 +290,7 @@ package final class CampaignDelivery: Sendable {
     func explain(_ page: Page, of book: CampaignBook, given: [Given?]) throws -> [[CampaignObstacle?]] {
         adopt(book, now: page.now)
         let holding = book.holding(page.facts)
-        let exposures = try self.exposures(book, page)
+        let exposures = try self.exposures(book, page, asksOthers: false)
         return state.withLock { state in
             state.standing?.advance(to: page.now)
             guard let standing = state.standing, standing.book === book else { return [] }
@@ -318,7 +353,7 @@ package final class CampaignDelivery: Sendable {
     /// What a viewer has of campaigns with caps.
     private struct Exposures {
         var seen: [CampaignExposure] = []
-        /// Given by other processes.
+        /// Given by other processes, such as are gone.
         var elsewhere: [CampaignExposure] = []
 
         /// Of what others gave, what has not been seen since.
@@ -330,13 +365,15 @@ package final class CampaignDelivery: Sendable {
         }
     }
 
-    private func exposures(_ book: CampaignBook, _ page: Page) throws -> Exposures {
+    /// - Parameter asksOthers: whether to look for what other processes gave also where there are none.
+    private func exposures(_ book: CampaignBook, _ page: Page, asksOthers: Bool) throws -> Exposures {
         guard book.hasCaps, let viewer = page.facts.viewer, let ledger else { return Exposures() }
         // In this order: what is seen in between counts twice and not never.
-        let isAlone = !isShared || state.withLock { $0.standing?.processes } == 1
-        let elsewhere = isAlone ? [] : try ledger.given(to: viewer, besides: process, now: page.now)
-        return Exposures(
-            seen: try ledger.exposures(of: viewer, since: page.now - Int64(book.memory) * 1_000), elsewhere: elsewhere)
+        let mayHaveOthers = isShared && state.withLock { $0.standing?.mayHaveOthers(at: page.now) ?? true }
+        let elsewhere = asksOthers || mayHaveOthers ? try ledger.given(to: viewer, besides: process, now: page.now) : []
+        let seen = try ledger.exposures(of: viewer, since: page.now - Int64(book.memory) * 1_000)
+        // What is to come was written by a clock that was ahead.
+        return Exposures(seen: seen.filter { $0.at <= page.now + CellTokens.skew }, elsewhere: elsewhere)
     }
 
     /// Whether a place may still show what it was given to.

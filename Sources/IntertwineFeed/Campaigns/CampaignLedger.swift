@@ -10,11 +10,20 @@ package protocol CampaignLedger: Sendable {
     /// What other processes have given to a viewer of campaigns that have caps, as far as its time is not over; some of it may have been seen.
     func given(to viewer: String, besides process: String, now: Int64) throws -> [CampaignExposure]
 
+    /// The page that a process gave a viewer and noted with a claim, as ``CampaignClaim/page`` has it; nil where there is none.
+    func page(_ key: Int64, of viewer: String, now: Int64) throws -> [UInt8]?
+
     /// Notes for the other processes what is given to a viewer of campaigns that have caps.
     ///
     /// - Returns: false, and nothing is noted, where another process has given the viewer something, or something of that is over, since it was
     ///   read.
     func claim(_ claim: CampaignClaim) throws -> Bool
+
+    /// Advertisements that campaigns of a file named, and that were there then.
+    func knownCreatives() throws -> Set<CampaignCreative>
+
+    /// Remembers such advertisements, for good.
+    func remember(_ creatives: [CampaignCreative]) throws
 
     /// Whether other processes of the ledger give places to campaigns.
     func hasOthers(besides process: String, now: Int64) throws -> Bool
@@ -67,14 +76,19 @@ package struct CampaignClaim: Sendable {
     package var process: String
     /// By campaign.
     package var places: [String: Int]
+    /// What stands for the page, and what all of its places were given to: whoever is asked for it gives the same.
+    package var page: (key: Int64, given: [UInt8])
     /// Places that the others had given by then.
     package var known: Int
     /// Milliseconds since 1970-01-01 UTC.
     package var now: Int64
     package var until: Int64
 
-    package init(viewer: String, process: String, places: [String: Int], known: Int, now: Int64, until: Int64) {
-        (self.viewer, self.process, self.places) = (viewer, process, places)
+    package init(
+        viewer: String, process: String, places: [String: Int], page: (key: Int64, given: [UInt8]) = (0, []), known: Int, now: Int64,
+        until: Int64
+    ) {
+        (self.viewer, self.process, self.places, self.page) = (viewer, process, places, page)
         (self.known, self.now, self.until) = (known, now, until)
     }
 }

@@ -8,19 +8,24 @@ extension CampaignDelivery {
         private var recent: [UInt64: [Given?]] = [:]
         private var older: [UInt64: [Given?]] = [:]
         private var turned: Int64 = .min
+        /// Of those pages that have any, creatives that could not be shown.
+        private(set) var banned: [UInt64: [Int32]] = [:]
 
         subscript(key: UInt64) -> [Given?]? { recent[key] ?? older[key] }
 
-        mutating func keep(_ given: [Given?], as key: UInt64, now: Int64, lifetime: Int64) {
+        mutating func keep(_ given: [Given?], as key: UInt64, besides banned: [Int32] = [], now: Int64, lifetime: Int64) {
             if recent.count >= Self.capacity || now < turned || now >= turned &+ lifetime || turned == .min {
                 (older, recent, turned) = (recent, [:], now)
+                self.banned = self.banned.filter { older[$0.key] != nil }
             }
             recent[key] = given
+            if !banned.isEmpty || self.banned[key] != nil { self.banned[key] = banned }
         }
 
         mutating func forget(_ key: UInt64) {
             recent[key] = nil
             older[key] = nil
+            banned[key] = nil
         }
     }
 

@@ -1,3 +1,4 @@
+package import IntertwinePrimitives
 import Synchronization
 
 /// What campaigns would deliver to so many viewers in so many days: the decisions that pages get, in a time that is made up, without a store.
@@ -18,6 +19,7 @@ package struct CampaignSimulation: Sendable {
     package var processes = 1
     package var place = CampaignPlace(feed: "main")
     package var attributes: ViewerAttributes?
+    package var languages: LanguagePreferences?
     /// Milliseconds.
     package var reservation: Int64 = 300_000
 
@@ -35,6 +37,8 @@ package struct CampaignSimulation: Sendable {
         package var days: [Int]
         /// What its goal asks for in the time that is simulated; nil without a goal.
         package var goal: Int?
+        /// Why none of the pages that are simulated can have it; nil where some can.
+        package var obstacle: CampaignObstacle?
     }
 
     private static let delay: Int64 = 3_000
@@ -90,7 +94,8 @@ package struct CampaignSimulation: Sendable {
             let viewer = Int(next() % UInt64(max(1, viewers)))
             let page = CampaignDelivery.Page(
                 places: Array(repeating: place, count: placesOnPage), identity: UInt32(truncatingIfNeeded: next()),
-                facts: CampaignFacts(viewer: "v\(viewer)", attributes: attributes, moment: now / reservation), now: now)
+                facts: CampaignFacts(viewer: "v\(viewer)", attributes: attributes, languages: languages, moment: now / reservation),
+                now: now)
             for given in try deliveries[number % deliveries.count].give(page, of: book).compactMap(\.self) where chance(seen) {
                 var events = [event(.impression, of: given, viewer, at: now + Self.delay)]
                 if chance(clicked) { events.append(event(.click, of: given, viewer, at: now + Self.delay)) }
@@ -115,8 +120,17 @@ package struct CampaignSimulation: Sendable {
             var forecast = forecasts[campaign.id] ?? Forecast(campaign: campaign.id, days: [])
             forecast.viewers = seenBy[campaign.id]?.count ?? 0
             forecast.goal = goal(of: campaign, span: span)
+            forecast.obstacle = obstacle(of: campaign, in: book)
             return forecast
         }
+    }
+
+    /// As far as place, attributes and languages go, which all pages have in common.
+    private func obstacle(of campaign: Campaign, in book: CampaignBook) -> CampaignObstacle? {
+        guard let index = book.index(of: campaign.id) else { return nil }
+        if let obstacle = book.obstacle(of: index, at: place) { return obstacle }
+        let holding = book.holding(CampaignFacts(viewer: "", attributes: attributes, languages: languages, moment: 0))
+        return book.shelf(at: place).entries.first { $0.index == index }.flatMap { CampaignDecision.obstacle(of: $0.rules, book, holding) }
     }
 
     /// What is due at the end of the time.
@@ -197,6 +211,12 @@ private final class SimulatedLedger: CampaignLedger {
         state.withLock { $0.claims[claim.viewer, default: []].append(claim) }
         return true
     }
+
+    func page(_ key: Int64, of viewer: String, now: Int64) -> [UInt8]? { nil }
+
+    func knownCreatives() -> Set<CampaignCreative> { [] }
+
+    func remember(_ creatives: [CampaignCreative]) {}
 
     func hasOthers(besides process: String, now: Int64) -> Bool { state.withLock { $0.holdings.contains { $0.key != process } } }
 

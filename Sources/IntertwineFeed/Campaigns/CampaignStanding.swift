@@ -64,6 +64,7 @@ struct CampaignStanding {
     private var rows: [Row]
     /// Given out by this process, and neither seen nor over.
     private var reservations: GoalReservations
+    private let lifetime: Int64
     /// Seen through this process, given by others that have not been told yet.
     private var seenElsewhere: [SeenPlaces: Int] = [:]
     /// Given by this process, seen through others, as the exchange that goes on says.
@@ -76,6 +77,8 @@ struct CampaignStanding {
     private var zones: [(clocks: ZoneClocks, now: LocalTime)] = []
     /// Those that share the ledger, with this one; nil until they have been heard.
     private(set) var processes: Int64?
+    /// Since when there has been no other one. Milliseconds since 1970-01-01 UTC.
+    private var aloneSince: Int64?
     /// How many of them are before this one.
     private var rank: Int64 = 0
     private var hasNews = true
@@ -98,7 +101,7 @@ struct CampaignStanding {
     ///   - tick: milliseconds for which what may be given is worked out at once.
     init(_ book: CampaignBook, lifetime: Int64, isShared: Bool, process: UInt16, tick: Int64 = tick) {
         (self.book, self.isShared, self.process, processes) = (book, isShared, process, isShared ? nil : 1)
-        self.tick = tick
+        (self.tick, self.lifetime) = (tick, lifetime)
         reservations = GoalReservations(campaigns: book.campaigns.count, lifetime: max(1, lifetime))
         var numbers: [CampaignZone: Int] = [:]
         for zone in book.campaigns.map(\.zone) where numbers[zone] == nil {
@@ -137,7 +140,7 @@ struct CampaignStanding {
         func new(_ index: Int32) -> Int32? { book.index(of: old.book.campaigns[Int(index)].id).map { Int32($0) } }
         reservations.take(over: old.reservations, number: new)
         seenElsewhere = old.seenElsewhere
-        (processes, rank, exchanged, ends) = (old.processes, old.rank, old.exchanged, old.ends)
+        (processes, rank, exchanged, ends, aloneSince) = (old.processes, old.rank, old.exchanged, old.ends, old.aloneSince)
         hasOtherGoals = old.hasOtherGoals
         for (index, row) in old.rows.enumerated() {
             guard let index = new(Int32(index)), let goal = rows[Int(index)].goal else { continue }
@@ -165,12 +168,16 @@ struct CampaignStanding {
     }
 
     /// While it has nothing to tell, it hears nothing either.
-    mutating func forgetOthers() { if isShared { (processes, ends) = (nil, .min) } }
+    mutating func forgetOthers() { if isShared { (processes, ends, aloneSince) = (nil, .min, nil) } }
+
+    /// Whether anything that others have given may still be waiting to be seen: they are there, or were not long ago.
+    func mayHaveOthers(at now: Int64) -> Bool { aloneSince.map { now < $0 + lifetime } ?? isShared }
 
     /// Takes what the ledger says, and says what this process holds from now on. Until that is on disk it gives no more than it held before.
     mutating func offer(_ situation: GoalSituation, to questions: [DeliveryQuestion], at now: Int64) -> GoalHoldings {
         expire(now)
         (processes, rank) = (Int64(situation.processes) + 1, Int64(situation.before))
+        aloneSince = situation.processes == 0 ? min(aloneSince ?? now, now) : nil
         // What others saw counts as given out here until this exchange is on disk: they may tell it once more otherwise.
         seenByOthers = situation.seen
         var reservations = reservations

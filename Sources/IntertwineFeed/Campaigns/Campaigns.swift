@@ -66,6 +66,9 @@ package final class Campaigns: Sendable {
         return book.index(of: id).map { book.campaigns[$0] }
     }
 
+    /// Whether a campaign is stopped, as of when anybody last looked.
+    func isStopped(_ campaign: String?) -> Bool { campaign != nil && known.withLock { $0.book }.isStopped(campaign) }
+
     /// The same for whoever has no snapshot.
     package func book(of store: any FeedStore) async throws -> CampaignBook? {
         let version = store.version
@@ -101,7 +104,10 @@ package final class Campaigns: Sendable {
         }
         let book =
             isSame && creatives == old.creatives
-            ? old.book : CampaignBook(campaigns, withheld: kept) { name in (creatives[name] ?? nil).map { ($0.creative, $0.layouts) } }
+            ? old.book
+            : CampaignBook(campaigns, withheld: kept, stopped: stopped) { name in
+                (creatives[name] ?? nil).map { ($0.creative, $0.layouts) }
+            }
         known.withLock { $0 = Known(items: items, creatives: creatives, withheld: withheld, book: book, version: version) }
         span.start.store(book.span?.lowerBound ?? .max, ordering: .relaxed)
         span.end.store(book.span?.upperBound ?? .min, ordering: .relaxed)
@@ -120,26 +126,46 @@ package final class Campaigns: Sendable {
 }
 
 extension Campaigns {
-    /// What a store and a file cannot have together, one line each: campaigns of one id, and creatives of declared ones that there are not. What
-    /// is taken down may come back.
-    package func faults(in store: any FeedStore) async throws -> [(campaign: String, creative: Int?, reason: String)] {
+    /// What was found where the campaigns of a file were held against a store.
+    package struct Findings: Sendable {
+        /// What the two cannot have together, one line each: campaigns of one id, and creatives that there are not and never were.
+        package var faults: [(campaign: String, creative: Int?, reason: String)] = []
+        /// Creatives that were there once: whoever removed them, a source or an operator, does not keep the service from starting.
+        package var gone: [(campaign: String, creative: String)] = []
+    }
+
+    /// - Parameter ledger: remembers which creatives there were; without, those that are not there are faults.
+    package func findings(in store: any FeedStore, _ ledger: (any CampaignLedger)?) async throws -> Findings {
         try await store.read(for: .background) { [self] snapshot in
-            var faults: [(campaign: String, creative: Int?, reason: String)] = []
+            var findings = Findings()
             var withheld: [String: Set<String>] = [:]
+            let known = declared.isEmpty ? [] : try ledger?.knownCreatives() ?? []
+            var new: Set<CampaignCreative> = []
             for campaign in declared {
                 if try snapshot.item(kind: Campaign.kind, id: campaign.id) != nil {
-                    faults.append((campaign.id, nil, "the store has a campaign of the id '\(campaign.id)' too: take one of the two away"))
+                    findings.faults.append(
+                        (campaign.id, nil, "the store has a campaign of the id '\(campaign.id)' too: take one of the two away"))
                 }
                 for (number, name) in campaign.creatives.enumerated() {
-                    guard try creative(name, in: snapshot) == nil else { continue }
                     let (kind, id) = factories.item(ofCell: name) ?? ("advertisement", name)
+                    let creative = CampaignCreative(kind: kind, id: id)
+                    if try self.creative(name, in: snapshot) != nil {
+                        if !known.contains(creative) { new.insert(creative) }
+                        continue
+                    }
                     let gone = try withheld[kind] ?? Set(snapshot.takenDown(kind: kind, limit: Self.takedownLimit).map(\.id))
                     withheld[kind] = gone
                     if gone.contains(id) { continue }
-                    faults.append((campaign.id, number, "creatives: there is no advertisement '\(ItemFault.shown(name))' in the store"))
+                    if known.contains(creative) {
+                        findings.gone.append((campaign.id, name))
+                    } else {
+                        findings.faults.append(
+                            (campaign.id, number, "creatives: there is no advertisement '\(ItemFault.shown(name))' in the store"))
+                    }
                 }
             }
-            return faults
+            if findings.faults.isEmpty, !new.isEmpty { try ledger?.remember(Array(new)) }
+            return findings
         }
     }
 }

@@ -48,6 +48,8 @@ struct PageCampaigns {
             let cells = try given.map { try $0.flatMap(cell) }
             let missing = zip(given, cells).compactMap { given, cell in cell == nil ? given : nil }
             guard !missing.isEmpty else {
+                // Of a page that was given before, what could not be shown is known from then.
+                if !facts.gives, page.banned.isEmpty { page.banned = campaigns.delivery.banned(on: page, of: book) }
                 decision = Decision(page: page, given: given)
                 return cells
             }

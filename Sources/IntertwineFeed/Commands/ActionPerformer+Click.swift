@@ -50,6 +50,9 @@ extension ActionPerformer {
     /// - Throws: ``ActionError/forgedToken``, ``ActionError/gone(_:)``, ``StoreError``.
     package func click(token text: String, for client: ClientTrace, now: Int64) async throws -> Click {
         guard let token = token(text, now: now) else { throw ActionError.forgedToken }
+        if let campaign = token.showing?.campaign, try await campaigns?.book(of: store)?.isStopped(campaign) ?? false {
+            throw ActionError.gone(token.cell)
+        }
         let link: KnownLink
         if let known = known(token, for: client, now: now) {
             link = known
@@ -67,6 +70,8 @@ extension ActionPerformer {
 
     private func known(_ token: CellToken, for client: ClientTrace, now: Int64) -> KnownLink? {
         let place = ClickDestinations.Place(token, hasViewer: client.viewer != nil)
+        // As of the last look, which is no older than what is kept.
+        if let campaigns, campaigns.isStopped(token.showing?.campaign) { return nil }
         return destinations.destination(at: place, in: state(at: now)).map { link(token, $0, for: client, now: now) }
     }
 

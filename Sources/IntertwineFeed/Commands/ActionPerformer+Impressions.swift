@@ -65,12 +65,14 @@ extension ActionPerformer {
     private func unit(
         of sightings: [Sighting], for client: ClientTrace, now: Int64
     ) async throws -> (entry: LedgerEntry, places: [Int?]) {
-        let viewModels = try await viewModels(of: Set(sightings.map { ExactText($0.cell) }), client: client, now: now)
+        let book = try await campaigns?.book(of: store)
+        let viewModels = try await viewModels(of: Set(sightings.map { ExactText($0.cell) }), besides: book, client: client, now: now)
         var entry = LedgerEntry()
         var places: [Int?] = []
         for sighting in sightings {
             var client = client
-            guard let (outcome, token) = judged(sighting, now: now), let viewModel = viewModels[ExactText(sighting.cell)],
+            guard let (outcome, token) = judged(sighting, now: now), !(book?.isStopped(token.showing?.campaign) ?? false),
+                let viewModel = viewModels[ExactText(sighting.cell)],
                 viewModel.commands[sighting.slot] != nil,
                 sighting.slot == .impression || viewModel.commands.reported.contains(sighting.slot)
             else {
@@ -107,11 +109,17 @@ extension ActionPerformer {
         return ExactText(token.cell) == ExactText(sighting.cell) ? (verdict, token) : nil
     }
 
-    /// The cells that exist, read from one snapshot.
-    private func viewModels(of cells: Set<ExactText>, client: ClientTrace, now: Int64) async throws -> [ExactText: CellViewModel] {
+    /// The cells that exist and are in no campaign that is stopped, read from one snapshot.
+    private func viewModels(
+        of cells: Set<ExactText>, besides book: CampaignBook?, client: ClientTrace, now: Int64
+    ) async throws -> [ExactText: CellViewModel] {
         let context = CellContext(links: links, tokens: tokens, now: now, hasViewer: client.viewer != nil)
         return try await store.read { [factories] snapshot in
-            try factories.actingViewModels(of: cells, in: snapshot, context: context)
+            let cells = cells.filter { cell in
+                let name = factories.item(ofCell: cell.text)
+                return !(name.flatMap { book?.withholds(CampaignCreative(kind: $0.kind, id: $0.id)) } ?? false)
+            }
+            return try factories.actingViewModels(of: cells, in: snapshot, context: context)
         }
     }
 }

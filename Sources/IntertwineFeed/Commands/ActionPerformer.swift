@@ -17,17 +17,17 @@ package final class ActionPerformer: Sendable {
     let destinations = ClickDestinations()
     /// Told of the events of clicks and impressions that are on disk, with what the ledger made of them.
     let settle: @Sendable ([LedgerEvent], [Verdict]) -> Void
-    private let advertiser: @Sendable (_ campaign: String) -> String?
+    /// Nil where there are none.
+    let campaigns: Campaigns?
 
     /// - Parameters:
     ///   - undoWindow: how long a selection can be undone, in milliseconds; ten minutes by default.
     ///   - settle: told of the events of clicks and impressions that are on disk, with what the ledger made of them.
-    ///   - advertiser: who pays for a campaign; asked of each click and impression of one.
+    ///   - campaigns: tell who pays for them, and which are stopped.
     package init(
         store: any FeedStore, ledger: any Ledger, factories: CellFactories, registry: CommandRegistry = .standard, links: Links = Links(),
         tokens: CellTokens, undoWindow: Int64 = 600_000,
-        settle: @escaping @Sendable ([LedgerEvent], [Verdict]) -> Void = { _, _ in },
-        advertiser: @escaping @Sendable (_ campaign: String) -> String? = { _ in nil }
+        settle: @escaping @Sendable ([LedgerEvent], [Verdict]) -> Void = { _, _ in }, campaigns: Campaigns? = nil
     ) {
         self.store = store
         self.ledger = ledger
@@ -37,12 +37,12 @@ package final class ActionPerformer: Sendable {
         self.tokens = tokens
         self.undoWindow = undoWindow
         self.settle = settle
-        self.advertiser = advertiser
+        self.campaigns = campaigns
     }
 
     /// The same events, those of campaigns with the campaign's advertiser in place of the ad's.
     func attributed(_ events: [LedgerEvent]) -> [LedgerEvent] {
-        guard let campaign = events.first?.showing?.campaign, let name = advertiser(campaign) else { return events }
+        guard let campaign = events.first?.showing?.campaign, let name = campaigns?.campaign(campaign)?.advertiser else { return events }
         return events.map { event in
             var event = event
             event.creative?.advertiser = name
@@ -150,6 +150,10 @@ package final class ActionPerformer: Sendable {
         guard let name = factories.item(ofCell: cell) else { throw ActionError.unknownCell(cell) }
         let found = try await store.read { try $0.item(kind: name.kind, id: name.id) }
         guard let item = found else { throw ActionError.unknownCell(cell) }
+        // What is in a campaign that is stopped is gone as if it were taken down itself.
+        if try await campaigns?.book(of: store)?.withholds(CampaignCreative(kind: name.kind, id: name.id)) ?? false {
+            throw ActionError.unknownCell(cell)
+        }
         var context = CellContext(links: links, tokens: tokens, now: now, hasViewer: client.viewer != nil, slot: slot)
         context.language = client.language
         do {

@@ -79,7 +79,8 @@ public struct CountingRules: Sendable, Hashable {
         guard limit > 0 else { return }
         let sinceMidnight = event.at % 86_400_000
         if event.kind == .click, countsSeenClicksAlone {
-            event.requirement = once(LedgerEvent.Kind.impression, token ?? "", event, identities)
+            // Of a page that was made for one alone, too: that one has to have seen it.
+            event.requirement = bySame(LedgerEvent.Kind.impression, token ?? "", event, identities)
         }
         let isPaid = event.kind == .click && event.showing?.campaign != nil
         event.deduplication =
@@ -94,9 +95,20 @@ public struct CountingRules: Sendable, Hashable {
         _ kind: LedgerEvent.Kind, _ token: String, _ event: LedgerEvent, _ identities: Identities
     ) -> LedgerEvent.Deduplication {
         let key = Self.key(kind.rawValue, token)
-        // The page was made for one alone: nobody else has it.
-        if event.showing?.campaign != nil { return LedgerEvent.Deduplication(key: Self.key(key, "t"), window: impressionWindow) }
-        return identities.once(key, window: impressionWindow, sinceYesterday: impressionWindow > event.at % 86_400_000)
+        let own = bySame(kind, token, event, identities)
+        guard event.showing?.campaign != nil else { return own }
+        // The page was made for one alone: nobody else has it. Who saw it is noted where clicks are asked for that.
+        let anybody = Self.key(key, "t")
+        let notes = countsSeenClicksAlone && kind == .impression ? own.keys.filter { $0 != anybody } : []
+        return LedgerEvent.Deduplication(keys: [anybody] + notes, repeats: [anybody], window: impressionWindow)
+    }
+
+    /// The same for the same person alone.
+    private func bySame(
+        _ kind: LedgerEvent.Kind, _ token: String, _ event: LedgerEvent, _ identities: Identities
+    ) -> LedgerEvent.Deduplication {
+        identities.once(
+            Self.key(kind.rawValue, token), window: impressionWindow, sinceYesterday: impressionWindow > event.at % 86_400_000)
     }
 
     /// Parts with a separator between them that no header value holds. Made in one piece, where it stays: every click has half a dozen keys.

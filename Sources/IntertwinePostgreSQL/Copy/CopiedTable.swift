@@ -96,6 +96,7 @@ struct CopiedTable: Sendable {
         CopiedTable(
             name: "exposure", content: .ledger,
             columns: [.text("viewer"), .text("campaign"), .integer("at"), .integer("count"), .integer("until")], keyLength: 3),
+        CopiedTable(name: "known_creative", content: .ledger, columns: [.text("kind"), .text("id")], keyLength: 2),
     ]
 
     private static let reports = [

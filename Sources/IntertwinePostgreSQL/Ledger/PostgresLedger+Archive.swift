@@ -181,6 +181,7 @@ extension PostgresLedger {
                     PostgresCommand("DELETE FROM exposure WHERE viewer = $1", [.text(viewer)]),
                     PostgresCommand("DELETE FROM idempotency WHERE owner = ANY ($1)", [.texts(owners)]),
                     PostgresCommand("DELETE FROM claim WHERE viewer = $1", [.text(viewer)]),
+                    PostgresCommand("DELETE FROM given_page WHERE viewer = $1", [.text(viewer)]),
                 ])
             }
             var erased = ErasedViewer()

@@ -30,6 +30,14 @@ extension PostgresLedger {
         }
     }
 
+    package func page(_ key: Int64, of viewer: String, now: Int64) throws -> [UInt8]? {
+        try reading { connection in
+            let rows = try connection.query(
+                "SELECT given FROM given_page WHERE viewer = $1 AND page = $2 AND until > $3", .text(viewer), .integer(key), .integer(now))
+            return rows.isEmpty ? nil : rows.bytes(0, 0)
+        }
+    }
+
     /// What is given to one viewer is noted by one replica at a time.
     package func claim(_ claim: CampaignClaim) throws -> Bool {
         let places = claim.places.sorted { $0.key < $1.key }
@@ -52,6 +60,17 @@ extension PostgresLedger {
                         """, [.integer(claim.now)]),
                     PostgresCommand(
                         """
+                        DELETE FROM given_page WHERE (viewer, page) IN (
+                            SELECT viewer, page FROM given_page WHERE until <= $1 ORDER BY until LIMIT 100 FOR UPDATE SKIP LOCKED)
+                        """, [.integer(claim.now)]),
+                    PostgresCommand(
+                        """
+                        INSERT INTO given_page (viewer, page, given, until) VALUES ($1, $2, $3, $4)
+                        ON CONFLICT (viewer, page) DO UPDATE SET given = excluded.given, until = excluded.until
+                        """,
+                        [.text(claim.viewer), .integer(claim.page.key), .bytes(claim.page.given), .integer(claim.until)]),
+                    PostgresCommand(
+                        """
                         INSERT INTO claim AS old (viewer, process, campaign, at, count, until)
                             SELECT $1, $2, campaign, $5, count, $6 FROM unnest($3, $4) AS new (campaign, count)
                         ON CONFLICT (viewer, process, campaign, at) DO UPDATE
@@ -63,6 +82,26 @@ extension PostgresLedger {
                         ]),
                 ])
                 return true
+            }
+        }
+    }
+
+    package func knownCreatives() throws -> Set<CampaignCreative> {
+        try reading { connection in
+            let rows = try connection.query("SELECT kind, id FROM known_creative")
+            return Set((0..<rows.count).map { CampaignCreative(kind: rows.text($0, 0), id: rows.text($0, 1)) })
+        }
+    }
+
+    package func remember(_ creatives: [CampaignCreative]) throws {
+        let creatives = creatives.sorted { ($0.kind, $0.id) < ($1.kind, $1.id) }
+        try reading { connection in
+            try connection.transaction {
+                _ = try connection.run([
+                    PostgresCommand(
+                        "INSERT INTO known_creative (kind, id) SELECT * FROM unnest($1, $2) ON CONFLICT DO NOTHING",
+                        [.texts(creatives.map(\.kind)), .texts(creatives.map(\.id))])
+                ])
             }
         }
     }

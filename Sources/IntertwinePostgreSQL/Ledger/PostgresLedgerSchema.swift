@@ -14,6 +14,18 @@ enum PostgresLedgerSchema {
         PostgresMigration("2: parts of goals", "ALTER TABLE reservation ADD COLUMN allowed bigint NOT NULL DEFAULT 0"),
         PostgresMigration("3: places that others saw", seenPlaces),
         PostgresMigration("4: what viewers were given", claims),
+        // Advertisements that campaigns of a file named, and that were there then.
+        PostgresMigration(
+            "5: advertisements of declared campaigns, pages of viewers",
+            """
+            CREATE TABLE known_creative (kind text COLLATE "C" NOT NULL, id text COLLATE "C" NOT NULL, PRIMARY KEY (kind, id));
+            -- What the places of pages were given to that have claims, for replicas that are asked for the same page.
+            CREATE TABLE given_page (
+                viewer text COLLATE "C" NOT NULL, page bigint NOT NULL, given bytea NOT NULL, until bigint NOT NULL,
+                PRIMARY KEY (viewer, page)
+            );
+            CREATE INDEX given_page_until ON given_page (until);
+            """),
     ]
 
     /// The first of the two numbers of the ledger's advisory locks: "INTL".

@@ -140,7 +140,7 @@ extension CampaignObstacle {
     }
 
     /// In words, for operators.
-    var reason: String {
+    package var reason: String {
         switch self {
         case .notStarted: "it has not started"
         case .ended: "it has ended"
@@ -159,7 +159,8 @@ extension CampaignObstacle {
         case .capped: "capped: the viewer has seen it as often as its caps permit"
         case .noViewer: "capped: nobody is named whom its caps could be kept for"
         case .label: "a campaign of the same label stands on the page"
-        case .creativesShown: "its creatives stand on the page already, or cannot be shown to the viewer"
+        case .creativesShown: "its creatives stand on the page already"
+        case .notShown: "its creatives cannot be shown: the viewer has dismissed them, or the client does not know their cells"
         case .lost: "another campaign was chosen"
         }
     }

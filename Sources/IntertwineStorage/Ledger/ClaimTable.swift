@@ -3,7 +3,7 @@ internal import IntertwineFeed
 
 /// What processes have given to viewers of campaigns that have caps, in the table `claim`, for the other ones.
 enum ClaimTable {
-    /// Rows that are over and go with each new one.
+    /// Rows of each table that are over and go with each new one.
     private static let swept = 100
 
     static func given(to viewer: String, besides process: String, now: Int64, _ database: any SQLConnection) throws -> [CampaignExposure] {
@@ -21,6 +21,15 @@ enum ClaimTable {
         return given
     }
 
+    static func page(_ key: Int64, of viewer: String, now: Int64, _ database: any SQLConnection) throws -> [UInt8]? {
+        let find = try SQLStatement(database, "SELECT given FROM given_page WHERE viewer = ?1 AND page = ?2 AND until > ?3")
+        defer { find.reset() }
+        try find.bind(1, viewer)
+        try find.bind(2, key)
+        try find.bind(3, now)
+        return try find.step() ? find.bytes(0) : nil
+    }
+
     /// To be called within a transaction that writes.
     static func add(_ claim: CampaignClaim, _ database: Database) throws -> Bool {
         let known = try given(to: claim.viewer, besides: claim.process, now: claim.now, database).reduce(0) { $0 + $1.count }
@@ -31,12 +40,29 @@ enum ClaimTable {
             DELETE FROM claim WHERE (viewer, process, campaign, at) IN (
                 SELECT viewer, process, campaign, at FROM claim WHERE until <= ?1 ORDER BY until LIMIT \(swept))
             """, .integer(claim.now))
+        try SQLStatement.run(
+            database,
+            """
+            DELETE FROM given_page WHERE (viewer, page) IN (
+                SELECT viewer, page FROM given_page WHERE until <= ?1 ORDER BY until LIMIT \(swept))
+            """, .integer(claim.now))
         let insert = try SQLStatement(
             database,
             """
             INSERT INTO claim (viewer, process, campaign, at, count, until) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
             ON CONFLICT (viewer, process, campaign, at) DO UPDATE SET count = count + excluded.count, until = excluded.until
             """)
+        let page = try SQLStatement(
+            database,
+            """
+            INSERT INTO given_page (viewer, page, given, until) VALUES (?1, ?2, ?3, ?4)
+            ON CONFLICT (viewer, page) DO UPDATE SET given = excluded.given, until = excluded.until
+            """)
+        try page.bind(1, claim.viewer)
+        try page.bind(2, claim.page.key)
+        try page.bind(3, blob: claim.page.given)
+        try page.bind(4, claim.until)
+        try page.run()
         for (campaign, count) in claim.places {
             try insert.bind(1, claim.viewer)
             try insert.bind(2, claim.process)

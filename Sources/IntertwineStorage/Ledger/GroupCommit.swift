@@ -31,8 +31,19 @@ final class GroupCommit: @unchecked Sendable {
         }
     }
 
+    /// What a process gives to a viewer, and whether it was noted.
+    private final class ClaimUnit: Sendable {
+        let claim: CampaignClaim
+        let outcome = Mutex<Result<Bool, any Error>?>(nil)
+
+        init(_ claim: CampaignClaim) {
+            self.claim = claim
+        }
+    }
+
     private struct State {
         var waiting: [Unit] = []
+        var claims: [ClaimUnit] = []
         var isRunning = false
         var statistics = LedgerStatistics()
     }
@@ -164,6 +175,33 @@ final class GroupCommit: @unchecked Sendable {
             try checkFile()
             try prepare(isSynced: false, patience: limits.patience)
             return try pool.write(body)
+        }
+    }
+
+    /// Notes what is given to a viewer, as ``ClaimTable`` does. Those who wait for that at the same time share a transaction.
+    func claim(_ claim: CampaignClaim) throws -> Bool {
+        let unit = ClaimUnit(claim)
+        state.withLock { $0.claims.append(unit) }
+        let outcome = queue.sync {
+            if let outcome = unit.outcome.withLock({ $0 }) { return outcome }
+            let units = state.withLock { state in
+                defer { state.claims = [] }
+                return state.claims
+            }
+            note(units)
+            return unit.outcome.withLock { $0 } ?? .success(false)
+        }
+        return try outcome.get()
+    }
+
+    private func note(_ units: [ClaimUnit]) {
+        do {
+            try checkFile()
+            try prepare(isSynced: false, patience: limits.patience)
+            let areNoted = try pool.write { database in try units.map { try ClaimTable.add($0.claim, database) } }
+            for (unit, isNoted) in zip(units, areNoted) { unit.outcome.withLock { $0 = .success(isNoted) } }
+        } catch {
+            for unit in units { unit.outcome.withLock { $0 = .failure(error) } }
         }
     }
 

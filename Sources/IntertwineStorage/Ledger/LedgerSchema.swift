@@ -7,7 +7,7 @@ import GRDB
 enum LedgerSchema {
     /// "INTL".
     static let applicationID: Int32 = 0x494E_544C
-    static let version: Int32 = 12
+    static let version: Int32 = 13
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -26,6 +26,7 @@ enum LedgerSchema {
         migrator.registerMigration("10: parts of goals") { try $0.execute(sql: parts) }
         migrator.registerMigration("11: places that others saw") { try $0.execute(sql: seenPlaces) }
         migrator.registerMigration("12: what viewers were given") { try $0.execute(sql: claims) }
+        migrator.registerMigration("13: advertisements of declared campaigns, pages of viewers") { try $0.execute(sql: creatives) }
         return migrator
     }
 
@@ -219,6 +220,17 @@ enum LedgerSchema {
             PRIMARY KEY (viewer, process, campaign, at)
         ) WITHOUT ROWID;
         CREATE INDEX claim_until ON claim (until);
+        """
+
+    private static let creatives = """
+        -- Advertisements that campaigns of a file named, and that were there then.
+        CREATE TABLE known_creative (kind TEXT NOT NULL, id TEXT NOT NULL, PRIMARY KEY (kind, id)) WITHOUT ROWID;
+        -- What the places of pages were given to that have claims, for processes that are asked for the same page.
+        CREATE TABLE given_page (
+            viewer TEXT NOT NULL, page INTEGER NOT NULL, given BLOB NOT NULL, until INTEGER NOT NULL,
+            PRIMARY KEY (viewer, page)
+        ) WITHOUT ROWID;
+        CREATE INDEX given_page_until ON given_page (until);
         """
 
     /// To be run before events are removed, in the same transaction.

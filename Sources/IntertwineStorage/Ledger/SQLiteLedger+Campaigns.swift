@@ -21,9 +21,37 @@ extension SQLiteLedger: CampaignLedger {
         try reading { try ClaimTable.given(to: viewer, besides: process, now: now, $0) }
     }
 
+    package func page(_ key: Int64, of viewer: String, now: Int64) throws -> [UInt8]? {
+        try reading { try ClaimTable.page(key, of: viewer, now: now, $0) }
+    }
+
     package func claim(_ claim: CampaignClaim) throws -> Bool {
         do {
-            return try commits.sweepBlocking { try ClaimTable.add(claim, $0) }
+            return try commits.claim(claim)
+        } catch let error as DatabaseError {
+            throw StoreError(error)
+        }
+    }
+
+    package func knownCreatives() throws -> Set<CampaignCreative> {
+        try reading { database in
+            let statement = try SQLStatement(database, "SELECT kind, id FROM known_creative")
+            defer { statement.reset() }
+            var creatives: Set<CampaignCreative> = []
+            while try statement.step() { creatives.insert(CampaignCreative(kind: statement.text(0), id: statement.text(1))) }
+            return creatives
+        }
+    }
+
+    package func remember(_ creatives: [CampaignCreative]) throws {
+        do {
+            try commits.sweepBlocking { database in
+                for creative in creatives {
+                    try SQLStatement.run(
+                        database, "INSERT OR IGNORE INTO known_creative (kind, id) VALUES (?1, ?2)", .text(creative.kind),
+                        .text(creative.id))
+                }
+            }
         } catch let error as DatabaseError {
             throw StoreError(error)
         }

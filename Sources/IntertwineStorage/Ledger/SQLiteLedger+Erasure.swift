@@ -18,6 +18,7 @@ extension SQLiteLedger {
                 erased.selections = try remove("DELETE FROM selection WHERE viewer = ?1", viewer)
                 erased.exposures = try remove("DELETE FROM exposure WHERE viewer = ?1", viewer)
                 _ = try remove("DELETE FROM claim WHERE viewer = ?1", viewer)
+                _ = try remove("DELETE FROM given_page WHERE viewer = ?1", viewer)
                 for owner in owners { erased.idempotencyKeys += try remove("DELETE FROM idempotency WHERE owner = ?1", owner) }
                 return erased
             }

@@ -106,6 +106,12 @@ private final class ModelLedger: CampaignLedger {
 
     func claim(_ claim: CampaignClaim) -> Bool { true }
 
+    func page(_ key: Int64, of viewer: String, now: Int64) -> [UInt8]? { nil }
+
+    func knownCreatives() -> Set<CampaignCreative> { [] }
+
+    func remember(_ creatives: [CampaignCreative]) {}
+
     func hasOthers(besides process: String, now: Int64) -> Bool {
         state.withLock { $0.rows.contains { $0.key != process && $0.value.present > now } }
     }

@@ -82,7 +82,9 @@ struct GoalContractTests {
         let now = bench.clock.now
         func claim(_ ledger: any CampaignLedger, _ process: String, known: Int, at now: Int64) throws -> Bool {
             try ledger.claim(
-                CampaignClaim(viewer: "v", process: process, places: ["a": 2, "b": 1], known: known, now: now, until: now + 1_000))
+                CampaignClaim(
+                    viewer: "v", process: process, places: ["a": 2, "b": 1], page: (7, [1, 0, 2]), known: known, now: now,
+                    until: now + 1_000))
         }
         #expect(try claim(one, "1", known: 0, at: now))
         #expect(try one.given(to: "v", besides: "1", now: now).isEmpty && two.given(to: "w", besides: "2", now: now).isEmpty)
@@ -90,6 +92,10 @@ struct GoalContractTests {
         #expect(try two.given(to: "v", besides: "2", now: now) == given)
         #expect(try !claim(two, "2", known: 0, at: now + 1) && claim(two, "2", known: 3, at: now + 1))
         #expect(try !claim(one, "1", known: 0, at: now + 2))
+        // The page is told as it was noted, to whoever asks for it, and not once it is over.
+        #expect(try one.page(7, of: "v", now: now) == [1, 0, 2] && two.page(7, of: "v", now: now) == [1, 0, 2])
+        #expect(try one.page(8, of: "v", now: now) == nil && one.page(7, of: "w", now: now) == nil)
+        #expect(try one.page(7, of: "v", now: now + 9_999) == nil)
         // What is over is nobody's.
         #expect(try two.given(to: "v", besides: "2", now: now + 1_000).isEmpty && claim(two, "2", known: 0, at: now + 1_000))
     }
