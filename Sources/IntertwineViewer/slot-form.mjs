@@ -1,6 +1,13 @@
 // Asks people what a slot takes, as its action's `input` says: a JSON Schema of one object, whose members kinds declare as fields.
 import { element } from "./elements.mjs";
 
+/** A member's schema without the null that stands for one that is left out. */
+function present(schema) {
+  const some = (schema.anyOf ?? schema.oneOf ?? []).find(({ type }) => type !== "null");
+  const { type } = some ?? schema;
+  return { ...schema, ...some, type: Array.isArray(type) ? type.find((one) => one !== "null") : type };
+}
+
 /** The element that a value is given in, by the member's schema. */
 function control(id, name, { type, enum: choices, format, maxLength, minimum, maximum }, isRequired) {
   const shared = { id, name, required: isRequired };
@@ -15,18 +22,20 @@ function control(id, name, { type, enum: choices, format, maxLength, minimum, ma
   return element("input", { ...shared, type: format === "uri" ? "url" : "text", maxlength: maxLength, autocomplete: "off" });
 }
 
-function value(input, { type }) {
-  if (type === "boolean") return input.checked;
+function value(input, { type }, isRequired) {
+  if (type === "boolean") return input.checked || isRequired ? input.checked : undefined;
   if (input.value === "") return undefined;
   return type === "number" || type === "integer" ? Number(input.value) : input.value;
 }
 
 /** A promise of the values that are given, or of null where somebody thinks better of it. */
 export function askForInput({ properties = {}, required = [] }, title) {
-  const members = Object.entries(properties).map(([name, schema], index) => {
+  const members = Object.entries(properties).map(([name, declared], index) => {
     const id = `input-${index}`;
-    const input = control(id, name, schema, required.includes(name));
-    return { name, schema, input, row: element("div.view-field", {}, element("label", { for: id }, schema.title ?? name), input) };
+    const schema = present(declared);
+    const isRequired = required.includes(name);
+    const input = control(id, name, schema, isRequired);
+    return { name, schema, isRequired, input, row: element("div.view-field", {}, element("label", { for: id }, schema.title ?? name), input) };
   });
   const cancel = element("button.button.is-quiet", { type: "button" }, "Cancel");
   const send = element("button.button", { type: "submit" }, "Send");
@@ -39,7 +48,7 @@ export function askForInput({ properties = {}, required = [] }, title) {
     cancel.addEventListener("click", () => dialog.close());
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      given = Object.fromEntries(members.map(({ name, schema, input }) => [name, value(input, schema)]).filter(([, one]) => one !== undefined));
+      given = Object.fromEntries(members.map(({ name, schema, isRequired, input }) => [name, value(input, schema, isRequired)]).filter(([, one]) => one !== undefined));
       dialog.close();
     });
     dialog.addEventListener("close", () => {

@@ -140,7 +140,9 @@ struct ReplicaTests {
     @Test("what files hold is served from a database after a copy, with its links and lists, and from files again")
     func copied() async throws {
         try await offPool {
-            let service = try RunningService(items: Replicas.items, settings: Replicas.settings)
+            // Of two pages one may be of the hour before.
+            let settings = Replicas.settings + ["ads.rotation=listed"]
+            let service = try RunningService(items: Replicas.items, settings: settings)
             let viewer = ["User-Agent: tests", "X-Viewer-ID: ann"]
             #expect(try service.ask("POST", "/cells/user:u3/dismissal", fields: viewer).status == 200)
             let click = try Replicas.click(service)
@@ -150,7 +152,7 @@ struct ReplicaTests {
             let database = try PostgresServer.shared().makeDatabase()
             let copy = try Command.run(["copy", "--from", service.database, "--to", database.uri])
             #expect(copy.code == 0 && copy.lines.contains("item: 14"), "\(copy.lines)")
-            let replica = try RunningService(settings: Replicas.settings, database: database.uri)
+            let replica = try RunningService(settings: settings, database: database.uri)
             #expect(try replica.get("/feed", fields: viewer).text == page && replica.get(click).status == 302)
             replica.process.signal(SIGTERM)
             #expect(replica.process.wait() == 0)
@@ -158,7 +160,7 @@ struct ReplicaTests {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             let back = try Command.run(["copy", "--from", database.uri, "--to", "\(folder)/intertwine.sqlite"])
             #expect(back.code == 0 && back.lines.contains("event: 2"), "\(back.lines)")
-            let last = try RunningService(in: folder, settings: Replicas.settings)
+            let last = try RunningService(in: folder, settings: settings)
             #expect(try last.get("/feed", fields: viewer).text == page && last.get(click).status == 302)
         }
     }

@@ -1,6 +1,7 @@
 // Keeps a list in step with the service: told by it as things happen where it does that, asked for now and then where it does not.
 import { Refusal, Unavailable } from "./answers.mjs";
 import { Backoff, pause } from "./backoff.mjs";
+import { isReadable } from "./batch-update.mjs";
 import { events, EventStreamParser } from "./event-stream.mjs";
 import { Limit } from "./limit.mjs";
 
@@ -116,24 +117,28 @@ export class FeedUpdates {
     if (response === null) return null;
     const parser = new EventStreamParser();
     let count = 0;
+    const begun = Date.now();
     this.isListening = true;
     this.#range = range;
     try {
       for await (const { data } of events(response, parser, this.silence)) {
         const answer = read(data);
-        // What cannot be understood is no stream: the service is asked.
-        if (answer === null) count = null;
-        if (answer === null || pages !== this.list.pages) break;
+        const isUnderstood = answer !== null && (answer.reload || !Array.isArray(answer.pages) || isReadable(answer));
+        if (!isUnderstood) count = null;
+        if (!isUnderstood || pages !== this.list.pages) break;
         count += 1;
         if (!(await this.#heard(answer))) break;
       }
-    } catch {
+    } catch (error) {
       // It broke off, or is not wanted any more.
+      if (error instanceof RangeError) count = null;
     }
     this.isListening = false;
     this.#range = null;
     this.#retry = Math.min(parser.retry ?? 0, 60_000);
-    return count;
+    // One that ends soon, and has said nothing, is none: the service is asked.
+    const isNone = count === 0 && !signal.aborted && Date.now() - begun < this.silence / 2;
+    return isNone ? null : count;
   }
 
   /** The answer whose body are events; null where the service is away or does not tell of changes by itself. */
@@ -145,7 +150,8 @@ export class FeedUpdates {
     const timer = setTimeout(() => opening.end(), this.patience);
     try {
       const { fetch } = this.client;
-      const response = await fetch(url, { headers, signal: opening.signal, cache: "no-store" });
+      // Who is sent elsewhere would tell the viewer's name there.
+      const response = await fetch(url, { headers, signal: opening.signal, cache: "no-store", redirect: "manual" });
       const isStream = /^text\/event-stream\b/i.test(response.headers.get("content-type") ?? "");
       if (response.ok && isStream && response.body !== null) return response;
       response.body?.cancel().catch(() => {});

@@ -402,6 +402,26 @@ test("opens a stream anew that is silent, and asks where it cannot be understood
   assert.deepEqual(server.requests.slice(1, 4).map(({ headers }) => headers.accept.startsWith("text/event-stream")), [true, true, false]);
 }));
 
+test("asks where a stream ends at once or leads elsewhere, and follows it nowhere", () => against([
+  ways.answer(page("user:a")),
+  (_, response) => response.writeHead(200, { "Content-Type": "text/event-stream" }).end("retry: 1\n\n"),
+  ways.answer({ reload: false }),
+  (_, response) => response.writeHead(200, { "Content-Type": "text/event-stream" }).end(`data: ${JSON.stringify({ removed: [], inserted: [], moved: [], reconfigured: [], pages: [null] })}\n\n`),
+  ways.answer({ reload: false }),
+  (_, response) => response.writeHead(302, { Location: "/elsewhere" }).end(),
+  ways.answer({ reload: false }),
+], async (client, server) => {
+  const list = new FeedList(client, "feed");
+  await list.loadNext();
+  const updates = new FeedUpdates({ list, shown: () => ({ first: 0, last: 0 }), interval: 10, isLive: true });
+  list.apply = async () => {};
+  for (const until = Date.now() + 30_000; server.requests.length < 8 && Date.now() < until;) await new Promise((done) => setTimeout(done, 5));
+  updates.close();
+  const asked = server.requests.slice(1, 7).map(({ headers }) => headers.accept.startsWith("text/event-stream"));
+  assert.deepEqual(asked, [true, false, true, false, true, false]);
+  assert.ok(server.requests.every(({ url }) => url !== "/elsewhere"));
+}));
+
 test("names a viewer in UTF-8, as the service reads it", () => against(ways.answer(page()), async (client, server) => {
   client.viewer = "Жanna ü 日本";
   await client.page("feed");
