@@ -11,6 +11,7 @@ extension Schema {
     private static let mediaType = Schema.string(
         maxLength: 127, pattern: "^(image|video|audio)/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*$"
     ).examples(#""video/mp4""#)
+    private static let advertiser = Schema.string(minLength: 1, maxLength: 200, pattern: #"^[^\u0000-\u001F\u007F]*$"#)
     static let user = Schema.object([
         .required("klass", .word("user")),
         .required("id", .itemID),
@@ -36,7 +37,7 @@ extension Schema {
         .optional("posterUrl", .url.orNull, "Of the picture that stands for what is played."),
         .optional("mediaType", .mediaType.orNull),
         .optional("duration", .number(minimum: 0.1, maximum: 86_400).orNull, "Of what is played, in seconds."),
-        .optional("advertiser", Schema.string(minLength: 1, maxLength: 200).orNull, "Who pays, as reports call them."),
+        .optional("advertiser", .advertiser.orNull, "Who pays, as reports call them."),
         .optional("impressionTrackers", .trackers, "Called by the service when an impression counts."),
         .optional("clickTrackers", .trackers, "Called by the service when a click counts."),
     ]).described("The id is a text, whichever it was imported as; an import takes it as the same.").named("Advertisement")
@@ -49,7 +50,7 @@ extension Schema {
         .optional("posterUrl", .url.orNull, "Of the picture that stands for what is played."),
         .optional("mediaType", .mediaType.orNull),
         .optional("duration", .number(minimum: 0.1, maximum: 86_400).orNull, "Of what is played, in seconds."),
-        .optional("advertiser", Schema.string(minLength: 1, maxLength: 200).orNull, "Who pays, as reports call them."),
+        .optional("advertiser", .advertiser.orNull, "Who pays, as reports call them."),
         .optional("impressionTrackers", .trackers, "Called by the service when an impression counts."),
         .optional("clickTrackers", .trackers, "Called by the service when a click counts."),
     ]).named("AdvertisementBody")

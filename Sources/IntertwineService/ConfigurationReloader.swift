@@ -31,7 +31,7 @@ struct ConfigurationReloader: ServiceLifecycle.Service {
 
     private func watch(_ changed: () -> Void) async {
         guard let file = source.file else { return }
-        var last = FileStamp(path: file)
+        var last = source.stamp
         while !Task.isCancelled {
             do { try await Task.sleep(for: Self.interval) } catch { return }
             let now = FileStamp(path: file)
@@ -56,15 +56,19 @@ public struct ConfigurationSource: Sendable {
     public var file: String?
     /// Reads everything again: flags, environment, file.
     public var read: @Sendable () async throws -> ServiceConfiguration
+    /// Which file it was when this was made.
+    let stamp: FileStamp?
 
+    /// To be made before the configuration is read for the first time: what becomes of the file from then on is read again.
     public init(file: String?, read: @escaping @Sendable () async throws -> ServiceConfiguration) {
         self.file = file
         self.read = read
+        stamp = file.flatMap(FileStamp.init)
     }
 }
 
 /// What tells that a file is another one than before.
-struct FileStamp: Equatable {
+struct FileStamp: Equatable, Sendable {
     private let number: UInt64?
     private let size: UInt64?
     private let changed: Date?

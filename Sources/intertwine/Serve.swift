@@ -29,16 +29,16 @@ struct Serve: AsyncParsableCommand {
     func run() async throws {
         // Whoever has the configuration read again before the service is there gets what it begins with.
         signal(SIGHUP, SIG_IGN)
+        let isReadOnce = options.isReadOnce
+        let source = ConfigurationSource(file: isReadOnce ? nil : options.file) { [self] in
+            if isReadOnce { throw ConfigurationError("\(options.file): the configuration came from a pipe, which is read once") }
+            return try await read()
+        }
         let configuration = try await read()
         let telemetry = Telemetry(configuration.log)
         LoggingSystem.bootstrap { _ in telemetry.logHandler }
         MetricsSystem.bootstrap(telemetry.registry)
         let service = try FeedService.build(configuration: configuration, telemetry: telemetry, logger: telemetry.logger)
-        let isReadOnce = options.isReadOnce
-        let source = ConfigurationSource(file: options.file) { [self] in
-            if isReadOnce { throw ConfigurationError("\(options.file): the configuration came from a pipe, which is read once") }
-            return try await read()
-        }
         try await service.run(reloading: source) { addresses in
             // Whoever reads this may be gone, too.
             for (name, address) in addresses.sorted(by: { $0.key > $1.key }) { try? Output.say("\(name): listening on http://\(address)") }
