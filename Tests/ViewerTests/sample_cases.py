@@ -28,7 +28,7 @@ def it_shows_every_picture_of_the_sample_without_a_network(browser, relay, servi
         browser.wait(lambda: loaded(browser), "the pictures in sight")
         hrefs = {href for page in plain.pages() for href in picture_hrefs(page)}
         # Each in one or more sizes, behind its signature and its source.
-        assert len({href.split("/")[3] for href in hrefs}) == 24, sorted(hrefs)
+        assert len({href.split("/")[3] for href in hrefs}) == 25, sorted(hrefs)
         for href in hrefs:
             with urllib.request.urlopen(plain.base_url + href) as answer:
                 assert answer.status == 200 and answer.read(4) == b"\x89PNG", href
