@@ -68,25 +68,24 @@ package final class CampaignDelivery: Sendable {
     /// - Throws: what the ledger throws.
     func give(_ page: Page, of book: CampaignBook) throws -> [Given?] {
         adopt(book, now: page.now)
+        let holding = book.holding(page.facts)
+        let key = Self.key(of: page, holding)
         for attempt in 0..<Self.attempts {
             // Where something was given by another process, there is one.
             let exposures = try self.exposures(book, page, asksOthers: attempt > 0)
-            if let given = try adopted(page, of: book, exposures) { return given }
-            let (given, isNew) = give(page, of: book, exposures)
-            guard isNew, let claim = claim(given, page, book.holding(page.facts), exposures), let ledger, try !ledger.claim(claim) else {
-                return given
-            }
+            if let given = try adopted(page, key, of: book, exposures) { return given }
+            let (given, isNew) = give(page, holding, key, of: book, exposures)
+            guard isNew, let claim = claim(given, page, key, exposures), let ledger, try !ledger.claim(claim) else { return given }
             // Another process gave the viewer something in between.
             takeBack(given.compactMap(\.self), page)
-            state.withLock { $0.memory.forget(Self.place(of: page, book.holding(page.facts))) }
+            state.withLock { $0.memory.forget(key) }
         }
         return page.places.map { _ in nil }
     }
 
     /// The same page as another process gave the viewer: it has reserved its places, and noted them for the caps.
-    private func adopted(_ page: Page, of book: CampaignBook, _ exposures: Exposures) throws -> [Given?]? {
+    private func adopted(_ page: Page, _ key: UInt64, of book: CampaignBook, _ exposures: ViewerExposures) throws -> [Given?]? {
         guard !exposures.elsewhere.isEmpty, page.banned.isEmpty, let viewer = page.facts.viewer, let ledger else { return nil }
-        let key = Self.place(of: page, book.holding(page.facts))
         guard state.withLock({ $0.memory[key] == nil }),
             let bytes = try ledger.page(Int64(bitPattern: key), of: viewer, now: page.now),
             let given = GivenPlaces.places(in: bytes, of: book), given.count == page.places.count
@@ -104,59 +103,57 @@ package final class CampaignDelivery: Sendable {
 
     /// Creatives that could not be shown on a page that was given before.
     func banned(on page: Page, of book: CampaignBook) -> [Int32] {
-        let key = Self.place(of: page, book.holding(page.facts))
+        let key = Self.key(of: page, book.holding(page.facts))
         return state.withLock { $0.memory.banned[key] } ?? []
     }
 
-    private static func key(of page: Page) -> UInt64 {
+    /// What decides where chance does: the same for the same page, in every process.
+    private static func seed(of page: Page) -> UInt64 {
         CampaignDecision.seed(
             page.facts.viewer, UInt64(page.identity), UInt64(bitPattern: page.facts.moment), UInt64(page.places.count),
             page.places.first?.layout == .table ? 1 : 0)
     }
 
     /// Where a page is remembered: who is another one by what campaigns ask gets another page.
-    private static func place(of page: Page, _ holding: ContiguousArray<UInt64>) -> UInt64 {
-        holding.reduce(key(of: page)) { CampaignDecision.mix($0 ^ $1) }
+    private static func key(of page: Page, _ holding: ContiguousArray<UInt64>) -> UInt64 {
+        holding.reduce(seed(of: page)) { CampaignDecision.mix($0 ^ $1) }
     }
 
     /// What is to be noted for the others, and for whoever comes after this process.
-    private func claim(
-        _ given: [Given?], _ page: Page, _ holding: ContiguousArray<UInt64>, _ exposures: Exposures
-    ) -> CampaignClaim? {
+    private func claim(_ given: [Given?], _ page: Page, _ key: UInt64, _ exposures: ViewerExposures) -> CampaignClaim? {
         guard let viewer = page.facts.viewer, isShared else { return nil }
         var places: [String: Int] = [:]
         for given in given.compactMap(\.self) where given.remembered > 0 { places[given.campaign, default: 0] += 1 }
         guard !places.isEmpty else { return nil }
         return CampaignClaim(
             viewer: viewer, process: process, places: places,
-            page: (Int64(bitPattern: Self.place(of: page, holding)), GivenPlaces.bytes(of: given)),
-            known: exposures.elsewhere.reduce(0) { $0 + $1.count }, now: page.now,
-            until: page.now &+ lifetime)
+            page: (Int64(bitPattern: key), GivenPlaces.bytes(of: given)), known: exposures.elsewhere.reduce(0) { $0 + $1.count },
+            now: page.now, until: page.now &+ lifetime)
     }
 
     /// - Returns: whether anything was given, or it is a page of before.
-    private func give(_ page: Page, of book: CampaignBook, _ exposures: Exposures) -> (given: [Given?], isNew: Bool) {
-        let (holding, key) = (book.holding(page.facts), Self.key(of: page))
-        let place = Self.place(of: page, holding)
-        return state.withLock { state in
+    private func give(
+        _ page: Page, _ holding: ContiguousArray<UInt64>, _ key: UInt64, of book: CampaignBook, _ exposures: ViewerExposures
+    ) -> (given: [Given?], isNew: Bool) {
+        state.withLock { state in
             guard var standing = state.standing, standing.book === book else { return (page.places.map { _ in nil }, false) }
             // It is written back below: nothing else refers to it meanwhile.
             state.standing = nil
             defer { state.standing = standing }
             standing.advance(to: page.now)
             // Where something of it has gone or ended meanwhile, all places are given anew.
-            if page.banned.isEmpty, let kept = state.memory[place], kept.count == page.places.count,
+            if page.banned.isEmpty, let kept = state.memory[key], kept.count == page.places.count,
                 zip(kept, page.places).allSatisfy({ given, place in
                     given.map { Self.stands($0, at: place, standing, page.now) } ?? true
                 })
             {
                 return (kept, false)
             }
-            let caps = Self.room(of: book, page, exposures, state.pending)
+            let caps = exposures.room(of: book, for: page.facts.viewer, besides: state.pending, now: page.now)
             // Who has no name has some address, known or not.
             let address = page.facts.viewer == nil ? max(1, page.facts.address) : 0
             var decision = CampaignDecision(
-                book, holding: holding, caps: caps, seed: key, without: page.banned,
+                book, holding: holding, caps: caps, seed: Self.seed(of: page), without: page.banned,
                 nameless: address == 0 ? nil : standing.held(by: address))
             var given = page.places.enumerated().map { number, place -> Given? in
                 let sort = CampaignDraw.Sort(place: place, holding: holding, hasViewer: page.facts.viewer != nil)
@@ -178,7 +175,7 @@ package final class CampaignDelivery: Sendable {
             }
             // Where nobody had a place, whoever comes meanwhile may have it.
             if given.contains(where: { $0 != nil }) {
-                state.memory.keep(given, as: place, besides: page.banned, now: page.now, lifetime: lifetime)
+                state.memory.keep(given, as: key, besides: page.banned, now: page.now, lifetime: lifetime)
             }
             return (given, true)
         }
@@ -294,7 +291,7 @@ package final class CampaignDelivery: Sendable {
         return state.withLock { state in
             state.standing?.advance(to: page.now)
             guard let standing = state.standing, standing.book === book else { return [] }
-            let caps = Self.room(of: book, page, exposures, state.pending)
+            let caps = exposures.room(of: book, for: page.facts.viewer, besides: state.pending, now: page.now)
             var decision = CampaignDecision(
                 book, holding: holding, caps: caps, seed: 0, without: page.banned,
                 nameless: page.facts.viewer == nil ? standing.held(by: max(1, page.facts.address)) : nil)
@@ -350,30 +347,15 @@ package final class CampaignDelivery: Sendable {
         try exchangeAll(ledger, now: now, if: isBlind)
     }
 
-    /// What a viewer has of campaigns with caps.
-    private struct Exposures {
-        var seen: [CampaignExposure] = []
-        /// Given by other processes, such as are gone.
-        var elsewhere: [CampaignExposure] = []
-
-        /// Of what others gave, what has not been seen since.
-        func waiting(_ campaign: String) -> Int {
-            let given = elsewhere.filter { $0.campaign == campaign }
-            guard let first = given.map(\.at).min() else { return 0 }
-            let seen = seen.reduce(0) { $1.campaign == campaign && $1.at >= first ? $0 + $1.count : $0 }
-            return max(0, given.reduce(0) { $0 + $1.count } - seen)
-        }
-    }
-
     /// - Parameter asksOthers: whether to look for what other processes gave also where there are none.
-    private func exposures(_ book: CampaignBook, _ page: Page, asksOthers: Bool) throws -> Exposures {
-        guard book.hasCaps, let viewer = page.facts.viewer, let ledger else { return Exposures() }
+    private func exposures(_ book: CampaignBook, _ page: Page, asksOthers: Bool) throws -> ViewerExposures {
+        guard book.hasCaps, let viewer = page.facts.viewer, let ledger else { return ViewerExposures() }
         // In this order: what is seen in between counts twice and not never.
         let mayHaveOthers = isShared && state.withLock { $0.standing?.mayHaveOthers(at: page.now) ?? true }
         let elsewhere = asksOthers || mayHaveOthers ? try ledger.given(to: viewer, besides: process, now: page.now) : []
         let seen = try ledger.exposures(of: viewer, since: page.now - Int64(book.memory) * 1_000)
         // What is to come was written by a clock that was ahead.
-        return Exposures(seen: seen.filter { $0.at <= page.now + CellTokens.skew }, elsewhere: elsewhere)
+        return ViewerExposures(seen: seen.filter { $0.at <= page.now + CellTokens.skew }, elsewhere: elsewhere)
     }
 
     /// Whether a place may still show what it was given to.
@@ -382,29 +364,5 @@ package final class CampaignDelivery: Sendable {
         let obstacle = CampaignObstacle(rawValue: standing.current.obstacles[index])
         guard obstacle != .goalReached, obstacle != .dailyGoalReached else { return false }
         return standing.book.obstacle(of: index, at: place) == nil && standing.book.campaigns[index].isRunning(at: now)
-    }
-
-    /// What the viewer's caps leave of those campaigns that the viewer has seen or been given.
-    private static func room(
-        of book: CampaignBook, _ page: Page, _ exposures: Exposures, _ pending: Pending
-    ) -> CampaignDecision.CapRoom {
-        guard let viewer = page.facts.viewer else { return CampaignDecision.CapRoom(hasViewer: false) }
-        var room = CampaignDecision.CapRoom(hasViewer: true)
-        guard book.hasCaps else { return room }
-        let pending = pending.places(of: viewer, now: page.now)
-        // By campaign, what each of its caps leaves. A viewer may have seen many: each sighting is looked at once.
-        var left: [Int32: [Int]] = [:]
-        func take(_ campaign: String, _ count: Int, at moment: Int64? = nil) {
-            guard let index = book.index(of: campaign), !book.campaigns[index].caps.isEmpty else { return }
-            let caps = book.campaigns[index].caps
-            for (number, cap) in caps.enumerated() where moment.map({ $0 > page.now - Int64(cap.window) * 1_000 }) ?? true {
-                left[Int32(index), default: caps.map(\.count)][number] -= count
-            }
-        }
-        for seen in exposures.seen { take(seen.campaign, seen.count, at: seen.at) }
-        for campaign in Set(exposures.elsewhere.map(\.campaign)) { take(campaign, exposures.waiting(campaign)) }
-        for given in pending { take(given.campaign, given.count) }
-        room.rooms = left.compactMapValues { $0.min() }
-        return room
     }
 }

@@ -1,0 +1,39 @@
+/// What a viewer has had of campaigns with caps, as a ledger knows it.
+struct ViewerExposures {
+    var seen: [CampaignExposure] = []
+    /// Given by other processes, such as are gone.
+    var elsewhere: [CampaignExposure] = []
+
+    /// Of what others gave, what has not been seen since.
+    private func waiting(_ campaign: String) -> Int {
+        let given = elsewhere.filter { $0.campaign == campaign }
+        guard let first = given.map(\.at).min() else { return 0 }
+        let seen = seen.reduce(0) { $1.campaign == campaign && $1.at >= first ? $0 + $1.count : $0 }
+        return max(0, given.reduce(0) { $0 + $1.count } - seen)
+    }
+
+    /// What the viewer's caps leave of those campaigns that the viewer has seen or been given.
+    ///
+    /// - Parameter pending: what this process has given.
+    func room(
+        of book: CampaignBook, for viewer: String?, besides pending: CampaignDelivery.Pending, now: Int64
+    ) -> CampaignDecision.CapRoom {
+        guard let viewer else { return CampaignDecision.CapRoom(hasViewer: false) }
+        var room = CampaignDecision.CapRoom(hasViewer: true)
+        guard book.hasCaps else { return room }
+        // By campaign, what each of its caps leaves. A viewer may have seen many: each sighting is looked at once.
+        var left: [Int32: [Int]] = [:]
+        func take(_ campaign: String, _ count: Int, at moment: Int64? = nil) {
+            guard let index = book.index(of: campaign), !book.campaigns[index].caps.isEmpty else { return }
+            let caps = book.campaigns[index].caps
+            for (number, cap) in caps.enumerated() where moment.map({ $0 > now - Int64(cap.window) * 1_000 }) ?? true {
+                left[Int32(index), default: caps.map(\.count)][number] -= count
+            }
+        }
+        for seen in seen { take(seen.campaign, seen.count, at: seen.at) }
+        for campaign in Set(elsewhere.map(\.campaign)) { take(campaign, waiting(campaign)) }
+        for given in pending.places(of: viewer, now: now) { take(given.campaign, given.count) }
+        room.rooms = left.compactMapValues { $0.min() }
+        return room
+    }
+}
