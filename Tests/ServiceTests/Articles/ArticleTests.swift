@@ -4,20 +4,20 @@ import IntertwineTesting
 import TestSupport
 import Testing
 
-/// What the articles of `IntertwineService.docc` show is what stands in this folder, compiled and run.
+/// What the articles of `IntertwineService.docc` and the README show is what stands in this folder, compiled and run.
 @Suite("Articles for programs that embed the service", .timeLimit(.minutes(1)))
 struct ArticleTests {
     @Test(
         "show code that compiles",
         arguments: [
             ("Embedding", "EmbeddingArticle"), ("CellOfYourOwn", "CellArticle"), ("CommandOfYourOwn", "CommandArticle"),
-            ("DataSourceOfYourOwn", "DataSourceArticle"),
+            ("DataSourceOfYourOwn", "DataSourceArticle"), ("README", "ReadmeArticle"),
         ])
     func shown(article: String, file: String) throws {
         let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let text = try String(
-            contentsOf: root.appendingPathComponent("Sources/IntertwineService/IntertwineService.docc/\(article).md"), encoding: .utf8)
+        let page = article == "README" ? "README.md" : "Sources/IntertwineService/IntertwineService.docc/\(article).md"
+        let text = try String(contentsOf: root.appendingPathComponent(page), encoding: .utf8)
         let code = try String(contentsOf: here.appendingPathComponent("\(file).swift"), encoding: .utf8)
         let marked = try #require(code.components(separatedBy: "// article: end\n").first)
         let lines = try #require(marked.components(separatedBy: "// article: \(article)\n").last)
@@ -41,6 +41,34 @@ struct ArticleTests {
             let client = try RawClient(port: port)
             try client.send("GET /feed HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
             #expect(try client.response().text.contains("user:1"))
+        }
+        serving.cancel()
+        _ = await serving.result
+    }
+
+    @Test("README: serves what a file holds")
+    func readme() async throws {
+        let folder = NSTemporaryDirectory() + "intertwine-\(UUID())"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let database = "\(folder)/items.sqlite"
+        let importer = try ItemImport(into: database, kinds: try ServiceConfiguration().itemKinds())
+        try importer.append(Array(sampleItems(users: 2).utf8))
+        try importer.endOfFile()
+        _ = try importer.commit()
+
+        let port = try freePort()
+        let serving = Task { try await serve(database, port: Int(port)) }
+        try await offPool {
+            // The program says nothing of when it listens.
+            var client = try? RawClient(port: port)
+            for _ in 0..<3_000 where client == nil {
+                usleep(10_000)
+                client = try? RawClient(port: port)
+            }
+            let connected = try #require(client)
+            try connected.send("GET /feed HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            #expect(try connected.response().text.contains("user:1"))
         }
         serving.cancel()
         _ = await serving.result
