@@ -103,6 +103,44 @@ struct CountingTests {
         }
     }
 
+    @Test(
+        "what counted before the signing key was changed counts no more after it, with what the key before signed and with what its successor did"
+    )
+    func rotation() async throws {
+        try await offPool {
+            let service = try Self.service(["ads.count-clicks=seen", "ads.rotation=listed"])
+            func hour() -> Int { Int(Date().timeIntervalSince1970) / 3_600 }
+            let begun = hour()
+            let (first, second) = (String(repeating: "ab", count: 32), String(repeating: "cd", count: 32))
+            func restart(_ keys: String) throws {
+                try "signing:\n  \(keys)\n".write(toFile: service.configurationFile, atomically: true, encoding: .utf8)
+                try service.killAndRestart()
+            }
+            try restart("key: \(first)")
+            let people = ["X-Viewer-ID: ann", "X-Viewer-ID: bob", "X-Forwarded-For: 192.0.2.7", "X-Forwarded-For: 192.0.2.8"]
+                .map { ["User-Agent: tests", $0] }
+            func see(_ event: String) throws -> [String] {
+                try people.flatMap { try Self.verdicts(try service.ask("POST", "/events", fields: $0, body: "[\(event)]")) }
+            }
+            func link() throws -> String {
+                let page = try JSON(try service.get("/feed", fields: people[0]).text)
+                let ad = page["items"]?.list.first { $0["id"]?.text == "ad:1" }
+                return try #require(ad?["actions"]?["selection"]?["href"]?.text)
+            }
+            let (event, old) = (try Self.event(service, fields: people[0]), try link())
+            #expect(try see(event) == Array(repeating: "counted", count: 4))
+            // One of each sort has clicked already.
+            for person in [people[0], people[2]] { #expect(try service.get(old, fields: person)["X-Verdict"] == "counted") }
+            try restart("key: \(second)\n  previous-key: \(first)")
+            let new = try Self.event(service, fields: people[0])
+            #expect(new != event)
+            // The page is the one that they have seen, unless another hour has begun.
+            for event in hour() == begun ? [event, new] : [event] { #expect(try see(event) == Array(repeating: "duplicate", count: 4)) }
+            #expect(try people.map { try service.get(old, fields: $0)["X-Verdict"] } == ["duplicate", "counted", "duplicate", "counted"])
+            #expect(try service.get(try link(), fields: people[0])["X-Verdict"] == "duplicate")
+        }
+    }
+
     @Test("who reads the same kept page at another address is another person, and so is each viewer")
     func readersOfOnePage() async throws {
         try await offPool {

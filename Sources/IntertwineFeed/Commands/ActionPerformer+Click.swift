@@ -80,7 +80,7 @@ extension ActionPerformer {
     ) -> KnownLink {
         var client = client
         client.showing = token.showing
-        if client.counting.countsSeenClicksAlone || token.showing?.campaign != nil { client.token = tokens.impression(besides: token) }
+        if client.counting.countsSeenClicksAlone || token.showing?.campaign != nil { client.token = token.impression }
         if client.verdict == .counted, tokens.isExpired(token, now: now) { client.verdict = .expired }
         return KnownLink(token.cell, destination, client, now)
     }

@@ -81,7 +81,7 @@ extension ActionPerformer {
             }
             let kind = sighting.slot.occurrence
             if client.verdict == .counted { client.verdict = outcome }
-            client.token = token.showing?.campaign == nil ? sighting.token : tokens.impression(besides: token)
+            client.token = token.impression
             client.showing = token.showing
             var context = CommandContext(
                 cell: viewModel.id, subject: viewModel.subject, occurrence: kind, client: client, now: now)

@@ -10,16 +10,18 @@ public struct ClientTrace: Sendable, Hashable {
     /// By what counting knows the address again: a keyed hash of the whole of it, another one every day. It is in no row of an event, only
     /// in what the ledger keeps of duplicates and rates until their time is over.
     public var addressHash: String?
-    /// What ``addressHash`` was the day before, in UTC.
-    public var formerAddressHash: String?
+    /// What ``addressHash`` is under the signing keys before and after; empty where there are none.
+    public var otherAddressHashes: [String]
+    /// What ``addressHash`` was the day before, in UTC, under each of the keys.
+    public var yesterdaysAddressHashes: [String]
     public var userAgent: String?
     /// False where `DNT` or `Sec-GPC` asked for it: events are then recorded without viewer and address.
     public var leavesTrace: Bool
     /// What the request itself says about counting; duplicates and limits are decided by the ledger.
     public var verdict: Verdict
     public var counting: CountingRules
-    /// The impression token that the request is about: impressions are duplicates per person and token, clicks per person and cell. Of a click,
-    /// that of the same place.
+    /// The impression that the request is about (``CellToken/impression``): impressions are duplicates per person and token, clicks per person
+    /// and cell. Of a click, that of the same place.
     var token: String?
     /// What whoever made the request is told in; nil where no language is declared.
     package var language: FeedLanguage?
@@ -27,13 +29,15 @@ public struct ClientTrace: Sendable, Hashable {
     var showing: Showing?
 
     public init(
-        viewer: String? = nil, address: String? = nil, addressHash: String? = nil, formerAddressHash: String? = nil,
-        userAgent: String? = nil, leavesTrace: Bool = true, verdict: Verdict = .counted, counting: CountingRules = CountingRules()
+        viewer: String? = nil, address: String? = nil, addressHash: String? = nil, otherAddressHashes: [String] = [],
+        yesterdaysAddressHashes: [String] = [], userAgent: String? = nil, leavesTrace: Bool = true, verdict: Verdict = .counted,
+        counting: CountingRules = CountingRules()
     ) {
         self.viewer = viewer
         self.address = address
         self.addressHash = addressHash
-        self.formerAddressHash = formerAddressHash
+        self.otherAddressHashes = otherAddressHashes
+        self.yesterdaysAddressHashes = yesterdaysAddressHashes
         self.userAgent = userAgent
         self.leavesTrace = leavesTrace
         self.verdict = verdict
@@ -56,6 +60,8 @@ public struct ClientTrace: Sendable, Hashable {
     private var identities: CountingRules.Identities {
         // A digest: what is kept of duplicates and rates is not found by the viewer's name, and outlives an erasure.
         let viewer = tracedViewer.map { Base64URL.encode(Array(SHA256.hash(data: Array($0.utf8)).prefix(16))) }
-        return CountingRules.Identities(viewer: viewer, address: addressHash, formerAddress: formerAddressHash, userAgent: userAgent)
+        return CountingRules.Identities(
+            viewer: viewer, address: addressHash, otherAddresses: otherAddressHashes, yesterdaysAddresses: yesterdaysAddressHashes,
+            userAgent: userAgent)
     }
 }

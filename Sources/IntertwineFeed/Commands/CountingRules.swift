@@ -21,8 +21,9 @@ public struct CountingRules: Sendable, Hashable {
     struct Identities {
         var viewer: String?
         var address: String?
-        /// What the address was known by the day before.
-        var formerAddress: String?
+        /// What the address is known by under other signing keys, and was known by the day before.
+        var otherAddresses: [String] = []
+        var yesterdaysAddresses: [String] = []
         var userAgent: String?
 
         /// What happens once: for its viewer or, where none is named, for its address. The two have nothing to do with one another, so that
@@ -33,8 +34,7 @@ public struct CountingRules: Sendable, Hashable {
             if let viewer { return LedgerEvent.Deduplication(key: CountingRules.key(what, "v", viewer), window: window) }
             guard let address else { return LedgerEvent.Deduplication(key: CountingRules.key(what, "t"), window: window) }
             let today = CountingRules.key(what, "d", address)
-            var repeats = [today]
-            if sinceYesterday, let formerAddress { repeats.append(CountingRules.key(what, "d", formerAddress)) }
+            let repeats = [today] + former(sinceYesterday).map { CountingRules.key(what, "d", $0) }
             return LedgerEvent.Deduplication(keys: [today], repeats: repeats, window: window)
         }
 
@@ -45,16 +45,18 @@ public struct CountingRules: Sendable, Hashable {
             guard let address else { return named.map { LedgerEvent.Deduplication(key: $0, window: window) } }
             func anonymous(_ address: String) -> String { CountingRules.key(what, "d", address, userAgent ?? "") }
             func anyone(_ address: String) -> String { CountingRules.key(what, "n", address, userAgent ?? "") }
-            let former = sinceYesterday ? formerAddress : nil
+            let former = former(sinceYesterday)
             guard let named else {
                 let today = anonymous(address)
-                var repeats = [today, anyone(address)]
-                if let former { repeats += [anonymous(former), anyone(former)] }
+                let repeats = [today, anyone(address)] + former.flatMap { [anonymous($0), anyone($0)] }
                 return LedgerEvent.Deduplication(keys: [today], repeats: repeats, window: window)
             }
-            var repeats = [named, anonymous(address)]
-            if let former { repeats.append(anonymous(former)) }
+            let repeats = [named, anonymous(address)] + former.map(anonymous)
             return LedgerEvent.Deduplication(keys: [named, anyone(address)], repeats: repeats, window: window)
+        }
+
+        private func former(_ sinceYesterday: Bool) -> [String] {
+            sinceYesterday ? otherAddresses + yesterdaysAddresses : otherAddresses
         }
 
         /// By the address alone, besides the viewer: user agents are made up too easily.

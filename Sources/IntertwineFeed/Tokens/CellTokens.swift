@@ -59,17 +59,6 @@ public final class CellTokens: Sendable {
         return (asImpression ? impressions.sign(bytes) : "", asClick ? clicks.sign(bytes) : "")
     }
 
-    /// The token of the impression that a click or an impression with a token is about. Of a place that was given to a campaign it is the same
-    /// whichever process gave it, and however many items the page has and in whichever layout: it was given once.
-    func impression(besides token: CellToken) -> String {
-        var token = token
-        if var showing = token.showing, showing.campaign != nil {
-            (showing.place, showing.position, showing.layout) = (nil, 0, .collection)
-            token.showing = showing
-        }
-        return impressions.sign(token.bytes)
-    }
-
     /// Many people follow one link: each that was found to be ours is remembered for a while.
     package func verifyClick(_ text: String, now: Int64) -> Outcome {
         if let token = verified.token(text) { return outcome(of: token, now: now) }
@@ -137,6 +126,18 @@ package struct CellToken: Sendable, Hashable {
         self.hour = hour
         self.page = page
         self.showing = showing
+    }
+
+    /// By what the impression is counted that the token is about, and known to a click: the same whichever key signed it. Of a place that was
+    /// given to a campaign it is the same whichever process gave it, and however many items the page has and in whichever layout: it was given
+    /// once.
+    var impression: String {
+        var token = self
+        if var showing, showing.campaign != nil {
+            (showing.place, showing.position, showing.layout) = (nil, 0, .collection)
+            token.showing = showing
+        }
+        return Base64URL.encode(token.bytes)
     }
 
     var bytes: [UInt8] {

@@ -10,11 +10,12 @@ struct AddressPrivacy: Sendable {
     static let day: Int64 = 86_400_000
 
     let mode: EventSettings.Address
-    private let key: SymmetricKey
+    /// The one in force first; then the one before it, and the one to come.
+    private let keys: [SymmetricKey]
 
     init(mode: EventSettings.Address, keys: SigningKeys) {
         self.mode = mode
-        key = keys.current.derived(for: SigningPurpose(rawValue: "address"))
+        self.keys = keys.accepted.map { $0.derived(for: SigningPurpose(rawValue: "address")) }
     }
 
     /// The address as the ledger may have it, or nil where nothing is kept or the text is no address.
@@ -24,19 +25,22 @@ struct AddressPrivacy: Sendable {
         switch mode {
         case .none: nil
         case .truncated: Self.bytes(of: address).map(Self.truncated)
-        case .hashed: hash(of: address, now: now)
+        case .hashed: hashes(of: address, now: now).first
         }
     }
 
-    /// A keyed hash of the address, whatever is kept of it; nil where the text is none. Of an IPv6 address its network (/64) counts: all of that
-    /// is one client's, to change as often as it likes.
+    /// Keyed hashes of the address, whatever is kept of it: by the key in force, and by those before and after it, by which whoever came before
+    /// a rotation is known, or to a replica that heard of it earlier. Empty where the text is no address. Of an IPv6 address its network (/64) counts: all of that is one client's, to change
+    /// as often as it likes.
     ///
-    /// - Parameter now: milliseconds since 1970-01-01 UTC; the hash is another one every day.
-    func hash(of address: String, now: Int64) -> String? {
-        guard let bytes = Self.bytes(of: address) else { return nil }
+    /// - Parameter now: milliseconds since 1970-01-01 UTC; the hashes are others every day.
+    func hashes(of address: String, now: Int64) -> [String] {
+        guard let bytes = Self.bytes(of: address) else { return [] }
         let day = withUnsafeBytes(of: Self.day(of: now).bigEndian) { Array($0) }
-        let code = HMAC<SHA256>.authenticationCode(for: day + (bytes.count == 4 ? bytes : Array(bytes.prefix(8))), using: key)
-        return Hexadecimal.text(code.prefix(12))
+        return keys.map { key in
+            let code = HMAC<SHA256>.authenticationCode(for: day + (bytes.count == 4 ? bytes : Array(bytes.prefix(8))), using: key)
+            return Hexadecimal.text(code.prefix(12))
+        }
     }
 
     /// Days since 1970-01-01 UTC.
@@ -76,8 +80,10 @@ final class KnownAddresses: Sendable {
         var kept: String?
         /// By what the address is known again, for a day.
         var hash: String
+        /// By what it is known under the other keys.
+        var otherHashes: [String]
         /// By what it was known the day before.
-        var formerHash: String?
+        var yesterdaysHashes: [String]
     }
 
     /// When there are more, all are forgotten.
@@ -96,9 +102,11 @@ final class KnownAddresses: Sendable {
     func trace(of address: String, now: Int64) -> Trace? {
         let day = AddressPrivacy.day(of: now)
         if let trace = known.withLock({ $0.day == day ? $0.traces[address] : nil }) { return trace }
-        guard let hash = privacy.hash(of: address, now: now) else { return nil }
+        let hashes = privacy.hashes(of: address, now: now)
+        guard let hash = hashes.first else { return nil }
         let trace = Trace(
-            kept: privacy.kept(of: address, now: now), hash: hash, formerHash: privacy.hash(of: address, now: now - AddressPrivacy.day))
+            kept: privacy.kept(of: address, now: now), hash: hash, otherHashes: Array(hashes.dropFirst()),
+            yesterdaysHashes: privacy.hashes(of: address, now: now - AddressPrivacy.day))
         known.withLock { known in
             if known.day != day || known.traces.count >= Self.capacity { known = (day, [:]) }
             known.traces[address] = trace

@@ -101,8 +101,8 @@ struct ClientReader: Sendable {
         let address = addresses.trace(of: address(forwardedFor: fields.forwardedFor, from: peer), now: now)
         let wantsNoTrace = fields.wishes.contains { $0.split(separator: ",").contains { $0.trimmed == "1" } }
         return ClientTrace(
-            viewer: viewer, address: address?.kept, addressHash: address?.hash, formerAddressHash: address?.formerHash,
-            userAgent: userAgent, leavesTrace: !wantsNoTrace,
+            viewer: viewer, address: address?.kept, addressHash: address?.hash, otherAddressHashes: address?.otherHashes ?? [],
+            yesterdaysAddressHashes: address?.yesterdaysHashes ?? [], userAgent: userAgent, leavesTrace: !wantsNoTrace,
             // What the request itself says; duplicates and limits are for the ledger.
             verdict: rules.verdict(userAgent: userAgent, purposes: fields.purposes, isHead: fields.isHead), counting: counting)
     }

@@ -117,7 +117,7 @@ struct ClickAndImpressionTests {
         var event = LedgerEvent(at: 20_000 * day + 1_000, kind: .click, cell: "ad:1")
         let rules = CountingRules()
         func repeats(viewer: String? = nil) -> [String] {
-            let identities = CountingRules.Identities(viewer: viewer, address: "today", formerAddress: "yesterday", userAgent: "a")
+            let identities = CountingRules.Identities(viewer: viewer, address: "today", yesterdaysAddresses: ["yesterday"], userAgent: "a")
             rules.apply(to: &event, identities: identities, token: nil)
             return event.deduplication?.repeats ?? []
         }

@@ -79,8 +79,8 @@ struct ClientReaderTests {
         let reader = try await reader()
         func trace(_ now: Int64) throws -> ClientTrace { try reader.trace(of: request(), from: "203.0.113.1", now: now) }
         let (before, after) = (try trace(5 * Self.day - 1), try trace(5 * Self.day))
-        #expect(before.addressHash != nil && after.formerAddressHash == before.addressHash)
-        #expect(after.addressHash != before.addressHash && after.formerAddressHash != before.formerAddressHash)
+        #expect(before.addressHash != nil && after.yesterdaysAddressHashes == [before.addressHash])
+        #expect(after.addressHash != before.addressHash && after.yesterdaysAddressHashes != before.yesterdaysAddressHashes)
     }
 
     @Test(
