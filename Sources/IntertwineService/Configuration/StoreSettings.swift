@@ -36,6 +36,8 @@ public struct StoreSettings: Sendable {
                 PostgresAddress.isAddress($0) || !$0.isEmpty && $0 != ":memory:" && !Self.isFileURL($0) && !$0.contains("://")
             })
         if let fault = addressFault { reader.check(false, "store.database: \(fault)") }
+        // Some of these have no name that the ledger's could be made of, and commands that only read would find nothing there.
+        reader.check(!isFolder, "store.database: \(database) is a folder, not a database")
         reader.read(
             "store.read-database", &readDatabase, allowed: "postgresql://…, or nothing", hidden: { $0.contains("://") },
             where: { $0.isEmpty || PostgresAddress.isAddress($0) })
@@ -51,6 +53,14 @@ public struct StoreSettings: Sendable {
     }
 
     private static func isFileURL(_ text: String) -> Bool { text.lowercased().hasPrefix("file:") }
+
+    private var isFolder: Bool {
+        guard !PostgresAddress.isAddress(database) else { return false }
+        var isFolder: ObjCBool = false
+        let isThere = FileManager.default.fileExists(atPath: database, isDirectory: &isFolder)
+        let name = database.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+        return ["", ".", ".."].contains(name) || isThere && isFolder.boolValue
+    }
 
     var reading: ReadLimits { ReadLimits(threads: readers, waiting: queue, patience: patience) }
 

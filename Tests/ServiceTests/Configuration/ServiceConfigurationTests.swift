@@ -109,6 +109,11 @@ struct ServiceConfigurationTests {
         #expect(await refusal(flags: ["store.database": path])?.hasPrefix("store.database: '\(path)' (flag) is not allowed") == true)
     }
 
+    @Test("a folder is no database, nor is what can only be a folder", arguments: [".", "..", "/", "data/..", "missing/folder/", "/tmp"])
+    func folder(path: String) async {
+        #expect(await refusal(flags: ["store.database": path]) == "store.database: \(path) is a folder, not a database")
+    }
+
     @Test(
         "a database of another sort is refused, without the password in its URL",
         arguments: ["mysql://me:open@sesame@db/x", "POSTGRES//db://x?password=open@sesame"])
