@@ -40,7 +40,7 @@ final class AuditJournal {
     /// Adds deeds, on disk when it is back.
     func append(_ entries: [AuditEntry]) throws {
         var bytes: [UInt8] = []
-        for entry in entries { bytes += try entry.line }
+        for entry in entries { bytes += entry.line }
         guard write(descriptor, bytes, bytes.count) == bytes.count, fdatasync(descriptor) == 0 else {
             let fault = AuditFault.system()
             // Half a line would hide the next one.

@@ -54,7 +54,7 @@ final class AuditWriter: @unchecked Sendable {
     func append(_ entries: [AuditEntry], waitsForDisk: Bool) throws(StoreError) {
         do {
             for entry in entries where entry.id != nil || unwritten.count < Self.waitingLimit {
-                unwritten += try entry.line
+                unwritten += entry.line
                 if let id = entry.id { open.remove(id) }
             }
             guard !unwritten.isEmpty else { return }

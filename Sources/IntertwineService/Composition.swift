@@ -118,7 +118,8 @@ extension FeedService {
             let idempotency = IdempotencyKeys(clients: clients, keys: keys)
             let verdicts = VerdictField(isTold: configuration.events.tellVerdict)
             let pages = FinishedPages(
-                capacity: configuration.feed.cache.bytes, stale: configuration.feed.stale.milliseconds, metrics: pageMetrics)
+                capacity: configuration.feed.cache.bytes, stale: configuration.feed.stale.milliseconds, metrics: pageMetrics,
+                isUntouched: { store.isUntouched($0, from: $1, to: $2) })
             let format = PageFormat(
                 viewerField: configuration.events.viewerHeader, languages: languages,
                 maxAge: configuration.feed.maxAge.milliseconds / 1_000,

@@ -101,7 +101,11 @@ package final class FeedAssembler: Sendable {
     private func page(
         _ request: FeedRequest, _ cursor: PageCursor?, _ version: StoreVersion, _ snapshot: any FeedSnapshot
     ) throws -> FeedPage {
-        let page = try read(request, snapshot) { try assemble(request, cursor: cursor, version: version, snapshot: $0, marks: $1) }
+        let recorder = request.isShared ? ExtentRecorder(snapshot) : nil
+        var page = try read(request, (recorder as (any FeedSnapshot)?) ?? snapshot) {
+            try assemble(request, cursor: cursor, version: version, snapshot: $0, marks: $1)
+        }
+        page.extent = recorder?.extent
         tell(page.omissions)
         return page
     }

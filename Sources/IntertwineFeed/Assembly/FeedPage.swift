@@ -114,4 +114,6 @@ package struct FeedPage: Sendable {
     var decision: PageCampaigns.Decision?
     /// That of its texts; nil where none is declared.
     public var language: FeedLanguage?
+    /// What it was read from; nil where it is not the same for everyone.
+    public var extent: PageExtent?
 }

@@ -6,6 +6,12 @@ public protocol FeedStore: Sendable {
     /// A value read before ``read(_:)`` is never newer than what that read sees, so pages cached under it are never stale.
     var version: StoreVersion { get }
 
+    /// Whether a page that was read from there in one state is what would be read in another: nothing happened in between but that items
+    /// elsewhere were replaced in their places.
+    ///
+    /// On the event loop: as ``version``. False where the store does not know.
+    func isUntouched(_ extent: PageExtent, from old: StoreVersion, to new: StoreVersion) -> Bool
+
     /// Runs `body` on one consistent snapshot of the items. It may block for as long as a disk takes, so that is done on threads of the store's
     /// own.
     ///
@@ -41,6 +47,8 @@ public enum ReadPurpose: Sendable {
 }
 
 extension FeedStore {
+    public func isUntouched(_ extent: PageExtent, from old: StoreVersion, to new: StoreVersion) -> Bool { old == new }
+
     /// Reads for somebody's request.
     public func read<Value: Sendable>(_ body: @escaping @Sendable (any FeedSnapshot) throws -> Value) async throws -> Value {
         try await read(for: .request, body)

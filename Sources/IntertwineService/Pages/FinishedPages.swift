@@ -7,8 +7,8 @@ internal import Synchronization
 /// Pages as finished bytes, for one state of the store.
 ///
 /// Looked up on the event loops, by the bytes of the request's target: a hit allocates nothing, asks neither database nor encoder. When
-/// the store changes, all pages are stale at once, and served for as long as configuration permits; when there is no room, those go first that
-/// nobody asked for since the last round.
+/// the store changes, all pages are stale at once, but for those of which the store knows that nothing on them has changed, and served for as long
+/// as configuration permits; when there is no room, those go first that nobody asked for since the last round.
 final class FinishedPages: Sendable {
     struct Key: Hashable, Sendable {
         /// The path of its feed.
@@ -51,8 +51,9 @@ final class FinishedPages: Sendable {
     struct Page: Sendable {
         fileprivate(set) var target: [UInt8]
         /// The store's, and when the page was made, in milliseconds since 1970-01-01 UTC: of the older coding.
-        fileprivate let version: StoreVersion
+        fileprivate var version: StoreVersion
         fileprivate let made: Int64
+        private let extent: PageExtent?
         fileprivate(set) var following: Following?
         /// The page as it is; nil where ``negotiable`` has it too.
         private var identity: Coding?
@@ -70,8 +71,16 @@ final class FinishedPages: Sendable {
             func isGood(at now: Int64) -> Bool { now < validUntil && validUntil <= CellTokens.endOfBucket(of: now) }
         }
 
-        fileprivate init(target: [UInt8], version: StoreVersion, made: Int64, following: Following?) {
-            (self.target, self.version, self.made, self.following) = (target, version, made, following)
+        fileprivate init(target: [UInt8], version: StoreVersion, made: Int64, following: Following?, extent: PageExtent?) {
+            (self.target, self.version, self.made, self.following, self.extent) = (target, version, made, following, extent)
+        }
+
+        /// Whether it is the page of that state of the store. It was made of another one, if nothing on it has changed since.
+        fileprivate mutating func isPage(of current: StoreVersion, _ isUntouched: IsUntouched) -> Bool {
+            if version == current { return true }
+            guard let extent, isUntouched(extent, version, current) else { return false }
+            version = current
+            return true
         }
 
         /// Whether it can be served although something was written since.
@@ -113,23 +122,26 @@ final class FinishedPages: Sendable {
     private let capacity: Int
     /// Milliseconds.
     private let stale: Int64
+    private let isUntouched: IsUntouched
     private let metrics: PageMetrics
     private let state = Mutex(State())
+
+    /// ``FeedStore/isUntouched(_:from:to:)``
+    typealias IsUntouched = @Sendable (PageExtent, StoreVersion, StoreVersion) -> Bool
 
     /// - Parameters:
     ///   - capacity: bytes; 0 keeps nothing.
     ///   - stale: milliseconds after it was made for which a page is served although something was written since.
-    init(capacity: Int, stale: Int64 = 0, metrics: PageMetrics) {
-        self.capacity = capacity
-        self.stale = stale
-        self.metrics = metrics
+    ///   - isUntouched: what the store knows of changes.
+    init(capacity: Int, stale: Int64 = 0, metrics: PageMetrics, isUntouched: @escaping IsUntouched = { $1 == $2 }) {
+        (self.capacity, self.stale, self.metrics, self.isUntouched) = (capacity, stale, metrics, isUntouched)
     }
 
     var keepsAny: Bool { capacity > 0 }
 
     /// Whether there is a page of this state of the store.
     func has(_ key: Key, version: StoreVersion) -> Bool {
-        state.withLock { $0.pages[key]?.version == version }
+        state.withLock { $0.pages[key]?.isPage(of: version, isUntouched) ?? false }
     }
 
     /// Has no page served any more that was made before something was written, however recent it is.
@@ -158,7 +170,7 @@ extension FinishedPages {
         let end = Self.ending(language)
         let hash = RequestHead.hash(ofTarget: end, after: head.targetHash)
         let wantsGzip = head.hasField("accept-encoding")
-        guard let page = state.withLock({ $0.page(hash: hash, version: version, now: now, stale: stale) }),
+        guard let page = state.withLock({ $0.page(hash: hash, version: version, isUntouched, now: now, stale: stale) }),
             head.hasTarget(page.target, before: end), let finished = page.finished(gzip: wantsGzip, now: now)
         else { return nil }
         count(page, version)
@@ -173,9 +185,7 @@ extension FinishedPages {
     /// was asked for once must not keep the usual one off the short way.
     func page(_ key: Key, target: String, version: StoreVersion, now: Int64) -> Page? {
         state.withLock { state in
-            guard let found = state.pages[key], found.version == version || found.isRecent(now, stale, since: state.horizon) else {
-                return nil
-            }
+            guard state.served(key, version, isUntouched, now, stale) != nil else { return nil }
             state.spell(key, target)
             let page = state.pages[key]
             state.pages[key]?.following = nil
@@ -195,17 +205,18 @@ extension FinishedPages {
     ///   - made: when, in milliseconds since 1970-01-01 UTC.
     ///   - validUntil: milliseconds since 1970-01-01 UTC; of this coding alone.
     ///   - following: the page after it, where that is to be made once somebody takes this one.
+    ///   - extent: what it was read from; nil where any change may be one of it.
     func keep(
         _ finished: FinishedResponse, hasGzip: Bool, as key: Key, target: String, version: StoreVersion, current: StoreVersion, made: Int64,
-        validUntil: Int64, following: Following? = nil
+        validUntil: Int64, following: Following? = nil, extent: PageExtent? = nil
     ) {
-        guard capacity > 0, version == current || stale > 0 else { return }
+        var new = Page(target: Array(target.utf8), version: version, made: made, following: following, extent: extent)
+        guard capacity > 0, new.isPage(of: current, isUntouched) || stale > 0 else { return }
         state.withLock { state in
-            if state.version != current { state.turn(to: current, now: made, stale: stale) }
+            if state.version != current { state.turn(to: current, isUntouched, now: made, stale: stale) }
             let old = state.pages[key]
-            var page =
-                old.flatMap { $0.version == version ? $0 : nil }
-                ?? Page(target: old?.target ?? Array(target.utf8), version: version, made: made, following: following)
+            if let old { new.target = old.target }
+            var page = old.flatMap { $0.version == new.version ? $0 : nil } ?? new
             if let old { state.size -= old.size } else { state.order.append(key) }
             page.keep(finished, hasGzip: hasGzip, until: validUntil)
             state.pages[key] = page
@@ -218,10 +229,23 @@ extension FinishedPages {
 }
 
 extension FinishedPages.State {
-    fileprivate mutating func page(hash: UInt64, version: StoreVersion, now: Int64, stale: Int64) -> FinishedPages.Page? {
-        guard let key = keys[hash], let page = pages[key], page.version == version || page.isRecent(now, stale, since: horizon) else {
-            return nil
+    /// The page, where it may be served.
+    fileprivate mutating func served(
+        _ key: FinishedPages.Key, _ version: StoreVersion, _ isUntouched: FinishedPages.IsUntouched, _ now: Int64, _ stale: Int64
+    ) -> FinishedPages.Page? {
+        guard var page = pages[key] else { return nil }
+        if page.version == version { return page }
+        if page.isPage(of: version, isUntouched) {
+            pages[key] = page
+            return page
         }
+        return page.isRecent(now, stale, since: horizon) ? page : nil
+    }
+
+    fileprivate mutating func page(
+        hash: UInt64, version: StoreVersion, _ isUntouched: FinishedPages.IsUntouched, now: Int64, stale: Int64
+    ) -> FinishedPages.Page? {
+        guard let key = keys[hash], let page = served(key, version, isUntouched, now, stale) else { return nil }
         if !page.isWanted || page.following != nil {
             pages[key]?.isWanted = true
             pages[key]?.following = nil
@@ -229,8 +253,12 @@ extension FinishedPages.State {
         return page
     }
 
-    /// Lets go of what is not served any more now that the store has changed.
-    fileprivate mutating func turn(to version: StoreVersion, now: Int64, stale: Int64) {
+    /// Lets go of what is not served any more now that the store has changed. Where only items were replaced in their places, most pages are, and
+    /// the others make room when it is needed.
+    fileprivate mutating func turn(
+        to version: StoreVersion, _ isUntouched: FinishedPages.IsUntouched, now: Int64, stale: Int64
+    ) {
+        if let known = self.version, isUntouched(PageExtent(), known, version) { return self.version = version }
         let old = self
         self = FinishedPages.State(version: version, horizon: old.horizon)
         guard stale > 0 else { return }

@@ -167,7 +167,7 @@ struct SharedPages: Sendable {
             finished, hasGzip: hasGzip, as: wish.key, target: wish.spelling, version: version, current: store.version,
             made: wish.request.now,
             validUntil: page.isAwaiting ? min(page.validUntil, wish.request.now + Self.awaiting) : page.validUntil,
-            following: purpose == .idle ? following.map(FinishedPages.Following.init) : nil)
+            following: purpose == .idle ? following.map(FinishedPages.Following.init) : nil, extent: page.extent)
         return Made(finished: finished, following: following)
     }
 

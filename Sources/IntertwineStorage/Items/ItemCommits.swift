@@ -10,7 +10,7 @@ import Synchronization
 final class ItemCommits: @unchecked Sendable {
     private struct Unit: Sendable {
         /// Inside a savepoint of its own. What it returns is called once that is on disk.
-        var run: @Sendable (Database) throws -> @Sendable () -> Void
+        var run: @Sendable (Database, inout WriteNote) throws -> @Sendable () -> Void
         var fail: @Sendable (any Error) -> Void
     }
 
@@ -21,20 +21,26 @@ final class ItemCommits: @unchecked Sendable {
     private let waiting = Mutex<(units: [Unit], isRunning: Bool)>(([], false))
     private let pool: @Sendable () throws -> DatabasePool
     private let check: @Sendable () throws -> Void
+    private let version: @Sendable () -> StoreVersion?
+    private let history: ReplacementHistory
 
     /// - Parameters:
     ///   - pool: the connections to write through; throws where nothing can be written.
     ///   - check: called when a group is on disk; throws where that is no use, as the file is not at its place any more.
-    init(pool: @escaping @Sendable () throws -> DatabasePool, check: @escaping @Sendable () throws -> Void) {
-        self.pool = pool
-        self.check = check
+    ///   - version: the store's.
+    ///   - history: told of what was done.
+    init(
+        pool: @escaping @Sendable () throws -> DatabasePool, check: @escaping @Sendable () throws -> Void,
+        version: @escaping @Sendable () -> StoreVersion?, history: ReplacementHistory
+    ) {
+        (self.pool, self.check, self.version, self.history) = (pool, check, version, history)
     }
 
     /// - Throws: what `body` throws, and nothing of it is kept; or SQLite's error.
-    func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+    func write<Value: Sendable>(_ body: @escaping @Sendable (Database, inout WriteNote) throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
-            let unit = Unit { database in
-                let value = try body(database)
+            let unit = Unit { database, note in
+                let value = try body(database, &note)
                 return { continuation.resume(returning: value) }
             } fail: { error in
                 continuation.resume(throwing: error)
@@ -68,10 +74,15 @@ final class ItemCommits: @unchecked Sendable {
         var done: [Result<@Sendable () -> Void, any Error>] = []
         do {
             try pool().writeWithoutTransaction { database in
+                var note = WriteNote()
+                var before: StoreVersion?
                 try database.inTransaction(.immediate) {
-                    for unit in group { done.append(try Self.run(unit, database)) }
+                    // Nobody else commits from here on.
+                    before = version()
+                    for unit in group { done.append(try Self.run(unit, database, &note)) }
                     return done.contains { if case .success = $0 { true } else { false } } ? .commit : .rollback
                 }
+                if let before, let after = version() { history.note(note, from: before, to: after) }
             }
             try check()
         } catch {
@@ -86,11 +97,13 @@ final class ItemCommits: @unchecked Sendable {
     }
 
     /// - Throws: where the transaction is over with the unit, as SQLite ends it after the graver errors.
-    private static func run(_ unit: Unit, _ database: Database) throws -> Result<@Sendable () -> Void, any Error> {
+    private static func run(
+        _ unit: Unit, _ database: Database, _ note: inout WriteNote
+    ) throws -> Result<@Sendable () -> Void, any Error> {
         do {
             var succeed: (@Sendable () -> Void)?
             try database.inSavepoint {
-                succeed = try unit.run(database)
+                succeed = try unit.run(database, &note)
                 return .commit
             }
             return succeed.map { .success($0) } ?? .failure(StoreError.unavailable("the write was not done"))

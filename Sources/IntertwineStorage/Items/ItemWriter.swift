@@ -29,7 +29,7 @@ struct ItemWriter {
     /// As ``put(_:)``, but for an item that was taken down: that stays away.
     mutating func bring(_ item: ValidItem) throws -> ItemChange {
         if try takedowns.withholds(kind: item.kind, id: item.id) { return .withheld }
-        let change = try place(item)
+        let change = try place(item).change
         if isListing { try listings.note(item) } else { try listings.append(item) }
         return change
     }
@@ -37,26 +37,42 @@ struct ItemWriter {
     /// Appends an item to its section or, where its kind and id are known, replaces the old one in its place. An operator's word: it ends the
     /// item's takedown.
     mutating func put(_ item: ValidItem) throws -> ItemChange {
-        _ = try takedowns.remove(ItemKey(item))
-        let change = try place(item)
+        var note = WriteNote()
+        return try put(item, over: nil, &note)
+    }
+
+    /// The same.
+    ///
+    /// - Parameters:
+    ///   - old: the item of that kind and id that is there.
+    ///   - note: told whether more was done than to replace it in its place.
+    mutating func put(_ item: ValidItem, over old: FeedItem?, _ note: inout WriteNote) throws -> ItemChange {
+        let wasTakenDown = try takedowns.remove(ItemKey(item))
+        let (change, lane) = try place(item)
         try listings.append(item)
+        if let lane, let old, old.variant == item.variant, lane != .advertisements, !wasTakenDown {
+            note.replace(ReplacedItem(kind: item.kind, lane: lane, position: old.position))
+        } else {
+            note.doOther()
+        }
         return change
     }
 
-    private mutating func place(_ item: ValidItem) throws -> ItemChange {
+    /// - Returns: what that did, and the lane where it replaced the old one in its place.
+    private mutating func place(_ item: ValidItem) throws -> (change: ItemChange, lane: Lane?) {
         let lane = sections.lane(of: item)
-        if try append(item, to: lane) { return .added }
+        if try append(item, to: lane) { return (.added, nil) }
         try update.bind(1, lane.rawValue)
         try update.bind(2, item.kind)
         try update.bind(3, item.id)
         try update.bind(4, item.variant)
         try update.bind(5, text: item.body)
         try update.run()
-        if database.changesCount > 0 { return .replaced }
+        if database.changesCount > 0 { return (.replaced, lane) }
         // Its kind belongs to another lane now, in which it has no place yet.
         _ = try remove(kind: item.kind, id: item.id)
         _ = try append(item, to: lane)
-        return .replaced
+        return (.replaced, nil)
     }
 
     /// Whether there was such an item.
@@ -131,10 +147,11 @@ extension SQLiteStore {
     /// - Parameter refuse: given the item of that kind and id, or nil; throws where it must not be replaced.
     /// - Throws: what `refuse` throws, or `StoreError.unavailable`.
     public func put(_ item: ValidItem, unless refuse: @escaping @Sendable (FeedItem?) throws -> Void) async throws -> ItemChange {
-        try await write { database in
-            try refuse(SQLiteSnapshot(database: database).item(kind: item.kind, id: item.id))
+        try await write { database, note in
+            let old = try SQLiteSnapshot(database: database).item(kind: item.kind, id: item.id)
+            try refuse(old)
             var writer = try ItemWriter(database)
-            return try writer.put(item)
+            return try writer.put(item, over: old, &note)
         }
     }
 }

@@ -50,6 +50,7 @@ public final class SQLiteStore: FeedStore {
     /// How the sections are shown, as they were last arranged; in the order of positions where nothing is said.
     let orders = Mutex<[Lane: SectionOrder]>([:])
     private let writes = Mutex<ItemCommits?>(nil)
+    private let history = ReplacementHistory()
 
     /// Opens the store, and makes it where there is none.
     ///
@@ -69,16 +70,23 @@ public final class SQLiteStore: FeedStore {
     ///
     /// - Throws: what `body` throws, and nothing of it is kept; `StoreError.unavailable`.
     func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        try await write { database, note in
+            note.doOther()
+            return try body(database)
+        }
+    }
+
+    /// The same for one that tells which items it replaces in their places, or that it does more.
+    func write<Value: Sendable>(_ body: @escaping @Sendable (Database, inout WriteNote) throws -> Value) async throws -> Value {
         let commits = writes.withLock { writes in
             let commits =
                 writes
-                ?? ItemCommits { [weak self] in
-                    guard let self else { throw StoreError.unavailable("the store is closed") }
-                    try checkFile()
-                    return pool
-                } check: { [weak self] in
-                    try self?.checkFile()
-                }
+                ?? ItemCommits(
+                    pool: { [weak self] in
+                        guard let self else { throw StoreError.unavailable("the store is closed") }
+                        try checkFile()
+                        return pool
+                    }, check: { [weak self] in try self?.checkFile() }, version: { [weak self] in self?.version }, history: history)
             writes = commits
             return commits
         }
@@ -129,6 +137,10 @@ public final class SQLiteStore: FeedStore {
         let version = commits.version
         // Another file may have come as far as the one before it.
         return StoreVersion(high: version.high ^ successions << 32, low: version.low)
+    }
+
+    public func isUntouched(_ extent: PageExtent, from old: StoreVersion, to new: StoreVersion) -> Bool {
+        history.isUntouched(extent, from: old, to: new)
     }
 
     /// Makes the file alone hold everything; without it, part of that may stand in the `-wal` file beside it.

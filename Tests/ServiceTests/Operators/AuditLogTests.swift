@@ -30,6 +30,20 @@ struct AuditLogTests {
         try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasPrefix("audit.pending-") }
     }
 
+    @Test("a line is JSON that says what the entry says, its members in the order of their names")
+    func line() throws {
+        var entry = Self.entry("/admin/users/a\"b\\c\u{1}/ü?x=\u{2028}\n")
+        for round in 0..<2 {
+            let text = try #require(String(validating: entry.line, as: UTF8.self))
+            #expect(try JSONDecoder().decode(AuditEntry.self, from: Data(text.utf8)) == entry)
+            #expect(text.hasSuffix("}\n") && text.dropLast().allSatisfy { $0 != "\n" })
+            let names = ["changes", "id", "items", "method", "outcome", "path", "status", "time", "who"]
+            let starts = names.compactMap { text.firstRange(of: "\"\($0)\":")?.lowerBound }
+            #expect(starts == starts.sorted() && starts.count == (round == 0 ? 5 : 9))
+            (entry.changes, entry.items, entry.id, entry.status) = (["b": 1, "a": 2], ["user:a", "user:\"b"], "7", 200)
+        }
+    }
+
     @Test("has one whole line for each deed, from many at once and over a restart, for its owner's eyes alone")
     func appends() async throws {
         try await Self.withLog { folder, path in

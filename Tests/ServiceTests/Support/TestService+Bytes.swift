@@ -21,10 +21,10 @@ extension TestService {
         try begin(path, by: method, fields: fields + ["Content-Length: 0"]).response(to: method)
     }
 
-    func admin(_ method: String, _ path: String, body: String = "") throws -> RawResponse {
+    func admin(_ method: String, _ path: String, fields: [String] = [], body: String = "") throws -> RawResponse {
         let client = try RawClient(port: operatorPort)
-        try client.send(
-            "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n" + body)
+        let head = fields + ["Host: localhost", "Content-Length: \(body.utf8.count)", "Connection: close"]
+        try client.send("\(method) \(path) HTTP/1.1\r\n" + head.map { $0 + "\r\n" }.joined() + "\r\n" + body)
         return try client.response(to: method)
     }
 
