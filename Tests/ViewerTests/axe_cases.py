@@ -37,8 +37,8 @@ def it_gives_axe_nothing_to_find_in_tables_and_cells_of_every_kind(browser, rela
         picture = f"http://127.0.0.1:{fresh.origin.port}/background-1.png"
         fresh.put({"klass": "event", "id": 1, "title": "Event 1", "starts": "2026-05-01T19:00:00Z", "picture": picture, "signup": "https://example.com/x",
                    "city": "Berlin"})
-        for name, features in SCHEMES.items():
-            with Browser(1280, 860) as window:
+        with Browser(1280, 860) as window:
+            for name, features in SCHEMES.items():
                 motion = {**features, "prefers-reduced-motion": "reduce"}
                 window.tool("Emulation.setEmulatedMedia", features=[{"name": k, "value": v} for k, v in motion.items()])
                 for where, search, kind in (("collection", "", "EventCollectionViewCell"), ("table", "?layout=table", "EventTableViewCell")):
@@ -59,9 +59,9 @@ def it_gives_axe_nothing_to_find_in_tables_and_cells_of_every_kind(browser, rela
 def it_gives_axe_nothing_to_find(browser, relay, service):
     source = axe()
     found = []
-    for name, features in SCHEMES.items():
-        for width, height in ((1280, 860), (390, 844)):
-            with Browser(width, height) as window:
+    for width, height in ((1280, 860), (390, 844)):
+        with Browser(width, height) as window:
+            for name, features in SCHEMES.items():
                 motion = {**features, "prefers-reduced-motion": "reduce"}
                 window.tool("Emulation.setEmulatedMedia", features=[{"name": k, "value": v} for k, v in motion.items()])
                 window.open(relay.url, cells=8)
