@@ -12,25 +12,17 @@ extension Schema {
         maxLength: 127, pattern: "^(image|video|audio)/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*$"
     ).examples(#""video/mp4""#)
     private static let advertiser = Schema.string(minLength: 1, maxLength: 200, pattern: #"^[^\u0000-\u001F\u007F]*$"#)
-    static let user = Schema.object([
-        .required("klass", .word("user")),
-        .required("id", .itemID),
+    private static let ofUser: [Property] = [
         .required("type", .words(["regular", "featured"])),
         .required("username", .string(minLength: 1, maxLength: 512, pattern: #"^[^\u0000]*$"#)),
         .required("avatarUrl", .url, "Of the picture's source, http or https."),
         .optional("backgroundUrl", .url.orNull),
-    ]).named("User")
-    static let userBody = Schema.object([
-        .optional("klass", .word("user")),
-        .optional("id", .itemIDOrNumber, "The path's."),
-        .required("type", .words(["regular", "featured"])),
-        .required("username", .string(minLength: 1, maxLength: 512, pattern: #"^[^\u0000]*$"#)),
-        .required("avatarUrl", .url, "Of the picture's source, http or https."),
-        .optional("backgroundUrl", .url.orNull),
-    ]).named("UserBody")
-    static let advertisement = Schema.object([
-        .required("klass", .word("advertisement")),
-        .required("id", .itemID),
+    ]
+    static let user = Schema.object([.required("klass", .word("user")), .required("id", .itemID)] + ofUser).named("User")
+    static let userBody = Schema.object(
+        [.optional("klass", .word("user")), .optional("id", .itemIDOrNumber, "The path's.")] + ofUser
+    ).named("UserBody")
+    private static let ofAdvertisement: [Property] = [
         .required("type", .words(["image", "video", "audio"])),
         .required("contentUrl", .url, "Of the picture's source, or of what is played; http or https."),
         .required("clickthroughUrl", .url, "Where a click leads."),
@@ -40,20 +32,13 @@ extension Schema {
         .optional("advertiser", .advertiser.orNull, "Who pays, as reports call them."),
         .optional("impressionTrackers", .trackers, "Called by the service when an impression counts."),
         .optional("clickTrackers", .trackers, "Called by the service when a click counts."),
-    ]).described("The id is a text, whichever it was imported as; an import takes it as the same.").named("Advertisement")
-    static let advertisementBody = Schema.object([
-        .optional("klass", .word("advertisement")),
-        .optional("id", .itemIDOrNumber, "The path's."),
-        .required("type", .words(["image", "video", "audio"])),
-        .required("contentUrl", .url, "Of the picture's source, or of what is played; http or https."),
-        .required("clickthroughUrl", .url, "Where a click leads."),
-        .optional("posterUrl", .url.orNull, "Of the picture that stands for what is played."),
-        .optional("mediaType", .mediaType.orNull),
-        .optional("duration", .number(minimum: 0.1, maximum: 86_400).orNull, "Of what is played, in seconds."),
-        .optional("advertiser", .advertiser.orNull, "Who pays, as reports call them."),
-        .optional("impressionTrackers", .trackers, "Called by the service when an impression counts."),
-        .optional("clickTrackers", .trackers, "Called by the service when a click counts."),
-    ]).named("AdvertisementBody")
+    ]
+    static let advertisement = Schema.object(
+        [.required("klass", .word("advertisement")), .required("id", .itemID)] + ofAdvertisement
+    ).described("The id is a text, whichever it was imported as; an import takes it as the same.").named("Advertisement")
+    static let advertisementBody = Schema.object(
+        [.optional("klass", .word("advertisement")), .optional("id", .itemIDOrNumber, "The path's.")] + ofAdvertisement
+    ).named("AdvertisementBody")
     static let item = Schema.object([
         .required("klass", .string),
         .required("id", .string),

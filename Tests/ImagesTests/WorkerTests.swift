@@ -16,7 +16,29 @@ struct WorkerTests {
         return try tools.bytes("\(width).jpg")
     }
 
-    private func only(_ before: [pid_t]) throws -> pid_t {
+    /// A worker that has made a picture, and is in the middle of one that takes long.
+    private struct Busy {
+        let workers: PictureWorkers
+        let worker: pid_t
+        let large, little: [UInt8]
+        let work: Task<TransformedPicture, any Error>
+        /// Others that there were before.
+        let others: [pid_t]
+
+        init(timeLimit: Duration = .seconds(60)) async throws {
+            let tools = VipsTools()
+            let (large, little) = (try picture(tools, 4_000, 3_000), try picture(tools, 64, 64))
+            others = BuiltWorkers.processes
+            let workers = try BuiltWorkers.make(timeLimit: timeLimit)
+            _ = try await workers.transform(little, small, priority: .visible)
+            worker = try only(others)
+            work = Task { try await workers.transform(large, long, priority: .visible) }
+            (self.workers, self.large, self.little) = (workers, large, little)
+            try await BuiltWorkers.working(worker)
+        }
+    }
+
+    private static func only(_ before: [pid_t]) throws -> pid_t {
         try #require(BuiltWorkers.processes.first { !before.contains($0) })
     }
 
@@ -26,7 +48,7 @@ struct WorkerTests {
         let before = BuiltWorkers.processes
         let workers = try BuiltWorkers.make()
         _ = try await workers.transform(try Self.picture(tools, 64, 64), Self.small, priority: .visible)
-        let worker = try only(before)
+        let worker = try Self.only(before)
         let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(worker)/fd")
         #expect(descriptors == ["0"])
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(worker)/fd/0").hasPrefix("socket:"))
@@ -48,21 +70,14 @@ struct WorkerTests {
 
     @Test("One that is killed in the middle of a picture costs that one, and is replaced")
     func killed() async throws {
-        let tools = VipsTools()
-        let (large, little) = (try Self.picture(tools, 4_000, 3_000), try Self.picture(tools, 64, 64))
-        let before = BuiltWorkers.processes
-        let workers = try BuiltWorkers.make()
-        _ = try await workers.transform(little, Self.small, priority: .visible)
-        let worker = try only(before)
-        let lost = Task { try await workers.transform(large, Self.long, priority: .visible) }
-        try await BuiltWorkers.working(worker)
-        let waiting = Task { try await workers.transform(little, Self.small, priority: .visible) }
-        kill(worker, SIGKILL)
-        let failure = await #expect(throws: ImageFailure.self) { try await lost.value }
+        let busy = try await Busy()
+        let waiting = Task { try await busy.workers.transform(busy.little, Self.small, priority: .visible) }
+        kill(busy.worker, SIGKILL)
+        let failure = await #expect(throws: ImageFailure.self) { try await busy.work.value }
         #expect(failure?.status == 502 && failure?.code == "worker-failed")
         #expect(try await waiting.value.width == 32)
-        #expect(workers.isAvailable)
-        await workers.shutDown()
+        #expect(busy.workers.isAvailable)
+        await busy.workers.shutDown()
     }
 
     @Test("One that stops costs one picture, and is replaced when its time is over")
@@ -72,7 +87,7 @@ struct WorkerTests {
         let before = BuiltWorkers.processes
         let workers = try BuiltWorkers.make(timeLimit: .milliseconds(1_500))
         _ = try await workers.transform(little, Self.small, priority: .visible)
-        let worker = try only(before)
+        let worker = try Self.only(before)
         kill(worker, SIGSTOP)
         let failure = await #expect(throws: ImageFailure.self) { try await workers.transform(little, Self.small, priority: .visible) }
         #expect(failure?.code == "worker-failed")
@@ -83,65 +98,44 @@ struct WorkerTests {
 
     @Test("Two that are killed one after the other cost one picture, and not a moment in which pictures stay as they are")
     func killedTwice() async throws {
-        let tools = VipsTools()
-        let (large, little) = (try Self.picture(tools, 4_000, 3_000), try Self.picture(tools, 64, 64))
-        let before = BuiltWorkers.processes
-        let workers = try BuiltWorkers.make()
-        _ = try await workers.transform(little, Self.small, priority: .visible)
-        let worker = try only(before)
-        let lost = Task { try await workers.transform(large, Self.long, priority: .visible) }
-        try await BuiltWorkers.working(worker)
-        kill(worker, SIGKILL)
-        await #expect(throws: ImageFailure.self) { try await lost.value }
-        let waiting = Task { try await workers.transform(little, Self.small, priority: .visible) }
+        let busy = try await Busy()
+        kill(busy.worker, SIGKILL)
+        await #expect(throws: ImageFailure.self) { try await busy.work.value }
+        let waiting = Task { try await busy.workers.transform(busy.little, Self.small, priority: .visible) }
         // The one that takes its place, while it makes itself ready.
         var next: pid_t?
-        while next == nil { next = BuiltWorkers.processes.first { !before.contains($0) && $0 != worker } }
+        while next == nil { next = BuiltWorkers.processes.first { !busy.others.contains($0) && $0 != busy.worker } }
         if let next { kill(next, SIGKILL) }
-        #expect(workers.isAvailable)
+        #expect(busy.workers.isAvailable)
         #expect(try await waiting.value.width == 32)
-        #expect(workers.isAvailable)
-        await workers.shutDown()
+        #expect(busy.workers.isAvailable)
+        await busy.workers.shutDown()
     }
 
     @Test("Work that nobody waits for any more ends, and its worker goes on with other work")
     func cancelled() async throws {
-        let tools = VipsTools()
-        let (large, little) = (try Self.picture(tools, 4_000, 3_000), try Self.picture(tools, 64, 64))
-        let before = BuiltWorkers.processes
-        let workers = try BuiltWorkers.make()
-        _ = try await workers.transform(little, Self.small, priority: .visible)
-        let worker = try only(before)
-        let unwanted = Task { try await workers.transform(large, Self.long, priority: .visible) }
-        try await BuiltWorkers.working(worker)
-        let waiting = Task { try await workers.transform(large, Self.long, priority: .near) }
-        unwanted.cancel()
-        let failure = await #expect(throws: ImageFailure.self) { try await unwanted.value }
+        let busy = try await Busy()
+        let waiting = Task { try await busy.workers.transform(busy.large, Self.long, priority: .near) }
+        busy.work.cancel()
+        let failure = await #expect(throws: ImageFailure.self) { try await busy.work.value }
         #expect(failure?.code == "cancelled")
         // Its slot is given to the one that waits, which is taken back as well.
         waiting.cancel()
         await #expect(throws: ImageFailure.self) { try await waiting.value }
-        #expect(try await workers.transform(little, Self.small, priority: .visible).width == 32)
-        await workers.shutDown()
+        #expect(try await busy.workers.transform(busy.little, Self.small, priority: .visible).width == 32)
+        await busy.workers.shutDown()
     }
 
     @Test("One that does not stop when nobody waits any more is gone long before its time is over, and replaced")
     func abandoned() async throws {
-        let tools = VipsTools()
-        let (large, little) = (try Self.picture(tools, 4_000, 3_000), try Self.picture(tools, 64, 64))
-        let before = BuiltWorkers.processes
-        let workers = try BuiltWorkers.make(timeLimit: .seconds(600))
-        _ = try await workers.transform(little, Self.small, priority: .visible)
-        let worker = try only(before)
-        let unwanted = Task { try await workers.transform(large, Self.long, priority: .visible) }
-        try await BuiltWorkers.working(worker)
+        let busy = try await Busy(timeLimit: .seconds(600))
         // It hears nothing from here on.
-        kill(worker, SIGSTOP)
-        unwanted.cancel()
-        await #expect(throws: ImageFailure.self) { try await unwanted.value }
-        try await BuiltWorkers.gone(worker)
-        #expect(try await workers.transform(little, Self.small, priority: .visible).width == 32)
-        await workers.shutDown()
+        kill(busy.worker, SIGSTOP)
+        busy.work.cancel()
+        await #expect(throws: ImageFailure.self) { try await busy.work.value }
+        try await BuiltWorkers.gone(busy.worker)
+        #expect(try await busy.workers.transform(busy.little, Self.small, priority: .visible).width == 32)
+        await busy.workers.shutDown()
     }
 
     @Test("Without the program there is nothing available, and no harm done", arguments: ["/nowhere/intertwine-pictures", "/bin/false"])

@@ -128,9 +128,6 @@ struct ConnectionState {
     /// Whether bytes that are here may be read on in.
     var canConsume: Bool { phase == .head || phase == .body }
 
-    /// Whether what is read now is dropped.
-    var isLingering: Bool { phase == .lingering }
-
     /// There may be bytes to read, or their end.
     ///
     /// - Parameter isSending: something waits for the client to take it.

@@ -1,3 +1,5 @@
+internal import IntertwinePrimitives
+
 /// Names a request in its answer and in the log: what the client sent as `X-Request-ID`, where that is 1 to 128 token characters
 /// (RFC 9110 section 5.6.2), else a UUID (RFC 9562) that the server makes.
 public struct RequestID: Sendable, Hashable {
@@ -40,8 +42,7 @@ public struct RequestID: Sendable, Hashable {
         for index in 0..<32 {
             if index == 8 || index == 12 || index == 16 || index == 20 { body(UInt8(ascii: "-")) }
             let half = index < 16 ? high : low
-            let digit = UInt8(truncatingIfNeeded: half >> UInt64(60 - 4 * (index & 15))) & 15
-            body(digit < 10 ? UInt8(ascii: "0") &+ digit : UInt8(ascii: "a") - 10 &+ digit)
+            body(Hexadecimal.digit(UInt8(truncatingIfNeeded: half >> UInt64(60 - 4 * (index & 15)))))
         }
     }
 }

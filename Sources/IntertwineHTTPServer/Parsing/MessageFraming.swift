@@ -23,7 +23,7 @@ package struct MessageFraming {
         let seen = parser.seen
         if seen & KnownField.host.bit == 0 {
             if parser.minor > 0 { throw .bad("The Host field is missing.") }
-        } else if parser.repeated & KnownField.host.bit != 0 || !HostSyntax.isValid(parser.value(of: .host, in: bytes)) {
+        } else if parser.repeated & KnownField.host.bit != 0 || !parser.value(of: .host, in: bytes).isHost {
             throw .bad("The Host field is malformed.")
         }
         let framing = KnownField.contentLength.bit | KnownField.transferEncoding.bit

@@ -12,7 +12,7 @@ package enum RequestTarget {
 
     package init(_ target: ByteView, method: ByteView) throws(HTTPParseError) {
         if method.isEqual("CONNECT") {
-            guard HostSyntax.isValid(target), target.bytes.contains(.colon) else { throw .bad("CONNECT needs a host and a port.") }
+            guard target.isHost, target.bytes.contains(.colon) else { throw .bad("CONNECT needs a host and a port.") }
             self = .authority
         } else if target[0] == .slash {
             try Self.check(target)
@@ -27,7 +27,7 @@ package enum RequestTarget {
             let rest = target.part(7..<target.count)
             let end = rest.bytes.firstIndex { $0 == .slash || $0 == 0x3F } ?? rest.count
             let authority = rest.part(0..<end)
-            guard HostSyntax.isValid(authority) else { throw .bad("The authority of the request target is malformed.") }
+            guard authority.isHost else { throw .bad("The authority of the request target is malformed.") }
             let path = rest.part(end..<rest.count)
             try Self.check(path)
             self = .origin(path: path, authority: authority)
@@ -70,36 +70,34 @@ package enum RequestTarget {
     }
 }
 
-/// The grammar of `host [":" port]` (RFC 9110, 7.2), narrowed to what names a host in practice.
-enum HostSyntax {
-    /// Whether these bytes are a host, with or without a port. User information and an empty host are not accepted.
-    static func isValid(_ authority: ByteView) -> Bool {
-        guard let first = authority[0] else { return false }
+extension ByteView {
+    /// Whether these bytes are `host [":" port]` (RFC 9110, 7.2), narrowed to what names a host in practice: user information and an empty
+    /// host are not accepted.
+    var isHost: Bool {
+        guard let first = self[0] else { return false }
         var end = 0
         if first == 0x5B {
-            while let byte = authority[end], byte != 0x5D { end += 1 }
-            guard authority[end] != nil, isAddress(authority.part(1..<end)) else { return false }
+            while let byte = self[end], byte != 0x5D { end += 1 }
+            guard self[end] != nil, part(1..<end).isAddress else { return false }
             end += 1
         } else {
-            while let byte = authority[end], ByteClass.of(byte).contains(.host) || isEscape(authority, at: end) {
-                end += byte == 0x25 ? 3 : 1
-            }
+            while let byte = self[end], ByteClass.of(byte).contains(.host) || isEscape(at: end) { end += byte == 0x25 ? 3 : 1 }
         }
         if end == 0 { return false }
-        guard let separator = authority[end] else { return true }
+        guard let separator = self[end] else { return true }
         guard separator == .colon else { return false }
-        let port = authority.part(end + 1..<max(end + 1, authority.count))
+        let port = part(end + 1..<max(end + 1, count))
         return port.isEmpty || (port.decimal.map { $0 <= 65_535 } ?? false)
     }
 
-    private static func isAddress(_ bytes: ByteView) -> Bool {
+    private var isAddress: Bool {
         var address = in6_addr()
-        return bytes.count <= 45 && !bytes.bytes.contains(0) && inet_pton(AF_INET6, bytes.string, &address) == 1
+        return count <= 45 && !bytes.contains(0) && inet_pton(AF_INET6, string, &address) == 1
     }
 
     /// Of a byte that may stand in a name: no control, blank or delimiter in disguise.
-    private static func isEscape(_ bytes: ByteView, at index: Int) -> Bool {
-        guard bytes[index] == 0x25, let high = bytes[index + 1]?.hexadecimalValue, let low = bytes[index + 2]?.hexadecimalValue else {
+    private func isEscape(at index: Int) -> Bool {
+        guard self[index] == 0x25, let high = self[index + 1]?.hexadecimalValue, let low = self[index + 2]?.hexadecimalValue else {
             return false
         }
         let byte = high << 4 | low

@@ -336,7 +336,10 @@ struct FlightsState {
         guard let download = downloads[number] else { return }
         switch download.intake.end(failure) {
         case .refuted: launch(download, isAnotherAttempt: false)
-        case .confirmed(let image, let isKept): confirm(download, image, isKept: isKept)
+        case .confirmed(let image, let isKept):
+            record(download, "not-modified", .good)
+            replies.confirm(download, image, isKept: isKept)
+            drop(download)
         case .whole(let head): complete(download, head)
         case .failed(let failure) where download.isWorthRetrying(failure, now: configuration.clock()):
             metrics.retries += 1
@@ -370,12 +373,6 @@ struct FlightsState {
         if image == nil { announce(download) }
         replies.complete(download, head, image)
         download.spool.finish(.whole)
-        drop(download)
-    }
-
-    private mutating func confirm(_ download: Download, _ image: CachedImage, isKept: Bool) {
-        record(download, "not-modified", .good)
-        replies.confirm(download, image, isKept: isKept)
         drop(download)
     }
 

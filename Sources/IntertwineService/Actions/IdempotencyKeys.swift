@@ -10,6 +10,9 @@ struct IdempotencyKeys: Sendable {
     /// How long a key is remembered, in milliseconds.
     static let lifetime: Int64 = 24 * 3_600_000
 
+    /// Made once: with it comes what describes it.
+    private static let field = Parameter.idempotencyKey
+
     private let clients: ClientReader
     private let secret: SymmetricKey
     /// That of the signing key before, under which answers may still be kept, or of the one to come, under which another replica may keep
@@ -26,7 +29,7 @@ struct IdempotencyKeys: Sendable {
     ///
     /// - Throws: ``Problem`` (400) where it is empty, too long, or not of visible ASCII.
     func key(of request: RouteRequest, viewer: String?) throws(Problem) -> IdempotencyKey? {
-        guard let key = try request[Parameter.idempotencyKey] else { return nil }
+        guard let key = try request[Self.field] else { return nil }
         var digest = SHA256()
         for part in [request.head.method.rawValue, request.head.path ?? ""] { digest.update(data: Array(part.utf8) + [0]) }
         digest.update(data: request.request.body.bytes ?? [])

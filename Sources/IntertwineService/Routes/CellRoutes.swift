@@ -10,6 +10,9 @@ extension Answer {
     static let keyReused = problem(
         .unprocessableContent, "The idempotency key was used for another request.",
         [.init(.idempotencyKeyReused, "This Idempotency-Key was used for another request.")])
+    static let notPerformed = problem(
+        .internalServerError, "No command could be performed, or a fault of the service.",
+        [.init(.commandFailed, "None of the commands could be performed."), .init(nil, "Something went wrong here.")], [.problemCaching])
 }
 
 /// `/cells/{id}/…` and `/selections/{id}`: performing what people do with cells, and taking it back.
@@ -124,11 +127,7 @@ struct CellRoutes: Sendable {
                         .init(.unknownCell, "There is no such cell."),
                         .init(.emptySlot, "This cell has nothing to do for selection."),
                     ]),
-                .keyReused,
-                .problem(
-                    .internalServerError, "No command could be performed, or a fault of the service.",
-                    [.init(.commandFailed, "None of the commands could be performed."), .init(nil, "Something went wrong here.")],
-                    [.problemCaching]),
+                .keyReused, .notPerformed,
             ])
     }
 
@@ -146,10 +145,7 @@ struct CellRoutes: Sendable {
                         .init(.viewerRequired, ViewerListRoutes.viewerRequired(list).detail),
                     ]),
                 .problem(.notFound, "The cell is not on the list.", [.init(.unknownCell, "There is no such cell.")]), .keyReused,
-                .problem(
-                    .internalServerError, "No command could be performed, or a fault of the service.",
-                    [.init(.commandFailed, "None of the commands could be performed."), .init(nil, "Something went wrong here.")],
-                    [.problemCaching]),
+                .notPerformed,
             ])
     }
 
