@@ -45,6 +45,28 @@ struct CampaignTests {
         }
     }
 
+    @Test("a campaign that is written anew shows what it says now, also to those who were given its place before")
+    func disclosure() async throws {
+        try await offPool {
+            func spring(_ label: String) -> String {
+                Self.campaign("spring", 1, label.isEmpty ? "" : #","disclosure":{"label":"\#(label)"}"#)
+            }
+            let service = try RunningService(
+                items: Items.users(3) + Items.advertisements(1) + spring("Anzeige"), settings: [RunningService.tokenSetting])
+            func label() throws -> String? {
+                let page = try JSON(try service.get("/feed?limit=3", fields: ["User-Agent: tests", "X-Viewer-ID: ann"]).text)
+                let ad = try #require(page["items"]?.list.first { $0["id"]?.text == "ad:1" })
+                return ad["actions"]?["configuration"]?["bindings"]?["disclosure"]?["disclosure"]?["label"]?.text
+            }
+            #expect(try label() == "Anzeige")
+            for written in ["Sponsored", ""] {
+                let answer = try service.admin("PUT", "/admin/items/campaign/spring", with: ["If-Match: *"], body: spring(written))
+                #expect(answer.status == 200)
+                #expect(try label() == (written.isEmpty ? nil : written))
+            }
+        }
+    }
+
     @Test("three processes on one ledger deliver a goal, all of it and no more, and it stays delivered after a restart")
     func processes() async throws {
         try await offPool {

@@ -26,6 +26,7 @@ struct LedgerVersionTests {
         try scratch.sqlite(
             "ledger.sqlite",
             """
+            DROP TRIGGER listing_withdrawn; DROP TRIGGER listing_outlived; DROP TABLE withdrawal;
             DROP INDEX listing_cell; DROP INDEX listing_place; DROP INDEX listing_twin; DROP INDEX listing_removal;
             DROP INDEX listing_removed; DROP INDEX listing_leader; ALTER TABLE listing DROP COLUMN removes;
             ALTER TABLE listing DROP COLUMN until; ALTER TABLE listing DROP COLUMN leads;
@@ -41,7 +42,7 @@ struct LedgerVersionTests {
             """)
         let ledger = try scratch.ledger(clock)
         #expect(try await ledger.cells(on: .saved, of: "v", after: nil, limit: 9).map(\.cell) == before)
-        #expect(try scratch.sqlite("ledger.sqlite", "SELECT DISTINCT until FROM listing; PRAGMA user_version") == "\(until)\n13")
+        #expect(try scratch.sqlite("ledger.sqlite", "SELECT DISTINCT until FROM listing; PRAGMA user_version") == "\(until)\n14")
         #expect(
             try scratch.sqlite("ledger.sqlite", "SELECT count(*), coalesce(sum(leads), 0) FROM listing WHERE cell = 'a'") == "2|1")
     }
@@ -52,6 +53,7 @@ struct LedgerVersionTests {
         try scratch.sqlite(
             "ledger.sqlite",
             """
+            DROP TRIGGER listing_withdrawn; DROP TRIGGER listing_outlived; DROP TABLE withdrawal;
             DROP TABLE event_marker; DROP TABLE passed_time;
             DROP TABLE report_marker; DROP TABLE report_ad; DROP TABLE report_place; DROP TABLE report_total; DROP TABLE report_viewers;
             DROP TABLE tracker_call; ALTER TABLE event DROP COLUMN creative; ALTER TABLE event DROP COLUMN advertiser;
@@ -63,6 +65,6 @@ struct LedgerVersionTests {
             """)
         let ledger = try scratch.ledger()
         #expect(try await ledger.removeEvents(before: .max) == 19)
-        #expect(try scratch.sqlite("ledger.sqlite", "SELECT last FROM event_marker; PRAGMA user_version") == "19\n13")
+        #expect(try scratch.sqlite("ledger.sqlite", "SELECT last FROM event_marker; PRAGMA user_version") == "19\n14")
     }
 }

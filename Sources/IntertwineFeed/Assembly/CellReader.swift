@@ -36,6 +36,8 @@ struct CellReader {
     private var compared: [ItemForm: [CellIdentifier]?] = [:]
     private let unknownLimit: Int
     private var unknown = 0
+    /// How many items were passed over because the viewer does not want to see them.
+    private var hidden = 0
     /// Where reading ended before its time; nil where it did not.
     private(set) var stop: FeedPlace?
 
@@ -64,7 +66,10 @@ struct CellReader {
         if context.lacking != nil, isUnknown(row) { return nil }
         let known = kept(row, circumstances)
         if known != nil { found += 1 }
-        if let marks, let id = known?.id ?? shownID(of: row), try marks.hides(id) { return nil }
+        if let marks, let id = known?.id ?? shownID(of: row), try marks.hides(id) {
+            hidden += 1
+            return nil
+        }
         guard let finished = known ?? make(row) else { return nil }
         var companions = finished.companions
         if let marks, !companions.isEmpty { companions = try companions.filter { try !marks.hides($0.id) } }
@@ -96,7 +101,7 @@ struct CellReader {
         guard slot != cell.finished.circumstances.slot else { return cell }
         var reader = self
         reader.context.slot = slot
-        reader.context.disclosure = cell.given?.disclosure
+        reader.context.disclosure = cell.finished.circumstances.disclosure
         reader.circumstances = FinishedCell.Circumstances(reader.context)
         let moved = cell.finished.withRow { row in
             let known = kept(row, reader.circumstances)
@@ -175,25 +180,40 @@ struct CellReader {
 
     /// Reads on until so many cells are found, or the items end.
     ///
-    /// - Parameter visit: the items next to a place, as many as asked for, fewer only at the end.
+    /// - Parameters:
+    ///   - runs: what the viewer is known to want to see nothing of, and is told of; nil where the items are not those of a section.
+    ///   - visit: the items next to a place, as many as asked for, fewer only at the end.
     mutating func cells(
-        _ count: Int, in section: Int = 0, from start: ItemPlace?,
+        _ count: Int, in section: Int = 0, _ direction: PageDirection = .forward, from start: ItemPlace?, over runs: PageRuns? = nil,
         visit: (_ place: ItemPlace?, _ limit: Int, _ body: (ItemRow) throws -> Void) throws -> Void
     ) throws -> [Cell] {
         var cells: [Cell] = []
         defer { countFound() }
         var place = start
         var batch = min(count, Self.maximumBatch)
+        var run = PassedRun()
         while cells.count < count {
+            run.begin(at: place)
+            // Beside the cursor's own place every item is looked at.
+            if let runs, place == nil || place != start, let end = try runs.end(in: section, direction, from: place) {
+                run.step(to: end)
+                place = end
+            }
             var met = 0
             try visit(place, batch) { row in
                 met += 1
                 place = row.place
-                guard cells.count < count, let cell = try cell(of: row, in: section) else { return }
+                guard cells.count < count else { return }
+                let before = hidden
+                let found = try cell(of: row, in: section)
+                if hidden > before { run.pass(row.place) } else { run.close() }
+                guard let cell = found else { return }
                 // Often there is none, as there is no advertisement.
                 if cells.isEmpty { cells.reserveCapacity(min(count, FeedRequest.limits.upperBound + 1)) }
                 cells.append(cell)
             }
+            if met < batch { run.close() }
+            try run.keep(in: runs, section, direction)
             guard met == batch else { break }
             if unknown >= unknownLimit, cells.count < count, let place {
                 stop = FeedPlace(section: section, item: place)

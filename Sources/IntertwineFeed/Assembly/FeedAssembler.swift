@@ -24,6 +24,7 @@ package final class FeedAssembler: Sendable {
     private let midpoints: [CellLayout: (midpoint: StoreMemory<FeedPlace?>, hidden: Set<ItemForm>)]
     private let rotations: [CellLayout: AdRotation]
     private let isFair: Bool
+    private let runs = HiddenRuns()
     private let logger: Logger
     /// What looking for the middle of the feed may take for requests to wait for it.
     private static let patience = Duration.milliseconds(20)
@@ -160,7 +161,13 @@ package final class FeedAssembler: Sendable {
     ) throws -> FeedPage {
         var context = context(of: request)
         let reader = CellReader(factories: factories, kept: cells, context: context, marks: marks)
-        let content = try PageContent(source: source, snapshot: snapshot, cursor: cursor, limit: request.limit, reader: reader)
+        // What a client cannot show is told, also among what is hidden.
+        let hiding = marks.flatMap { $0.hidesCells && context.lacking == nil ? $0 : nil }
+        let known = hiding.flatMap { marks in
+            marks.viewer.map { PageRuns(runs: runs, store: store, marks: marks, viewer: $0, layout: request.layout, version: version) }
+        }
+        let content = try PageContent(
+            source: source, snapshot: snapshot, cursor: cursor, limit: request.limit, reader: reader, over: known)
         let identity = PageCursor.identity(of: content.cells.first?.place, inFeed: digest)
         context.page = identity
         let book = try campaigns?.book(at: version, in: snapshot, of: store)

@@ -16,9 +16,13 @@ struct PageContent {
     private(set) var continuesSection: Bool
 
     /// Reads one cell more than the page holds: it tells whether the page is the last one, and clients never have to guess that.
-    init(source: any DataSource, snapshot: any FeedSnapshot, cursor: PageCursor?, limit: Int, reader: CellReader) throws {
+    ///
+    /// - Parameter runs: what the viewer is known to want to see nothing of.
+    init(
+        source: any DataSource, snapshot: any FeedSnapshot, cursor: PageCursor?, limit: Int, reader: CellReader, over runs: PageRuns? = nil
+    ) throws {
         let direction = cursor?.direction ?? .forward
-        var walk = SectionWalk(source: source, snapshot: snapshot)
+        var walk = SectionWalk(source: source, snapshot: snapshot, runs: runs)
         var reading = reader
         // The cell that a walk forward comes from is met again: mostly it is there, and tells that there is a page before.
         if direction == .forward { walk.edge = cursor?.place }
@@ -85,14 +89,14 @@ struct PageContent {
 private struct SectionWalk {
     let source: any DataSource
     let snapshot: any FeedSnapshot
+    let runs: PageRuns?
     /// Where a walk forward may begin, to look at the item that stands there on the way.
     var edge: FeedPlace?
     /// Whether that has a cell that is shown.
     private(set) var isEdgeShown = false
 
-    init(source: any DataSource, snapshot: any FeedSnapshot) {
-        self.source = source
-        self.snapshot = snapshot
+    init(source: any DataSource, snapshot: any FeedSnapshot, runs: PageRuns?) {
+        (self.source, self.snapshot, self.runs) = (source, snapshot, runs)
     }
 
     /// As many cells as asked for, fewer only where the feed ends.
@@ -107,7 +111,8 @@ private struct SectionWalk {
         var cells: [CellReader.Cell] = []
         while cells.count < count, section >= 0, section < end, reader.stop == nil {
             let peek = edge == nil ? nil : reader
-            let found = try reader.cells(count - cells.count, in: section, from: start) { place, limit, body in
+            let runs = source.dependsOnPositionsAlone(section) ? runs : nil
+            let found = try reader.cells(count - cells.count, in: section, direction, from: start, over: runs) { place, limit, body in
                 guard let edge, cells.isEmpty, section == edge.section, place == edge.item else {
                     return try source.visit(section, direction, of: place, limit: limit, from: snapshot, body)
                 }

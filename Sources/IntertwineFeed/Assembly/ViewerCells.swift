@@ -4,10 +4,15 @@ public protocol CellSet {
     var isEmpty: Bool { get }
 
     func contains(_ cell: String) throws -> Bool
+
+    /// Another number whenever a cell was taken off such a set, whoever's: what was in one and is asked for under the same number is in it still.
+    /// Nil where nobody knows.
+    func withdrawals() throws -> Int64?
 }
 
 extension CellSet {
     public var isEmpty: Bool { false }
+    public func withdrawals() throws -> Int64? { nil }
 }
 
 /// How a cell stands with a viewer, as pages tell it.
@@ -46,9 +51,12 @@ package struct ViewerMarks {
     private let dismissed: (any CellSet)?
     private let saved: (any CellSet)?
     private let selected: (any CellSet)?
+    /// Nil where nobody is named.
+    let viewer: String?
 
-    package init(dismissed: any CellSet, saved: (any CellSet)? = nil, selected: (any CellSet)? = nil) {
+    package init(of viewer: String? = nil, dismissed: any CellSet, saved: (any CellSet)? = nil, selected: (any CellSet)? = nil) {
         func filled(_ set: (any CellSet)?) -> (any CellSet)? { set.flatMap { $0.isEmpty ? nil : $0 } }
+        self.viewer = viewer
         (self.dismissed, self.saved, self.selected) = (filled(dismissed), filled(saved), filled(selected))
     }
 
@@ -57,6 +65,9 @@ package struct ViewerMarks {
 
     /// Whether the viewer does not want to see the cell.
     func hides(_ cell: String) throws -> Bool { try dismissed?.contains(cell) ?? false }
+
+    /// As ``CellSet/withdrawals()``, of what the viewer does not want to see.
+    func withdrawals() throws -> Int64? { try dismissed?.withdrawals() }
 
     /// Whether there is any cell that ``state(of:)`` has to be asked of.
     var hasStates: Bool { saved != nil || selected != nil }
@@ -82,7 +93,7 @@ package struct ListedCells: ViewerCells {
 
     package func read<Value>(_ body: (ViewerMarks) throws -> Value) throws -> Value {
         try ledger.withCells(on: Self.lists, of: viewer) { sets in
-            try body(ViewerMarks(dismissed: sets[0], saved: sets[1], selected: sets[2]))
+            try body(ViewerMarks(of: viewer, dismissed: sets[0], saved: sets[1], selected: sets[2]))
         }
     }
 }

@@ -2,11 +2,10 @@ import Synchronization
 
 /// Gives the places of pages to campaigns, and keeps to their goals and caps. One for each process.
 package final class CampaignDelivery: Sendable {
-    /// What a place was given to.
+    /// What a place was given to. How it is shown its campaign says whenever it is.
     package struct Given: Sendable, Hashable {
         package var campaign: String
         package var creative: CampaignCreative
-        package var disclosure: Campaign.Disclosure?
         /// For how long the viewer's having seen it is remembered. Seconds.
         package var remembered: Int
         /// Nil where it is of no goal that counts places.
@@ -161,9 +160,7 @@ package final class CampaignDelivery: Sendable {
                 let choice = state.draws.with(sort, shelf, of: book) { decision.choose(shelf, &$0, number: number, standing.current) }
                 guard let choice else { return nil }
                 let campaign = book.campaigns[choice.campaign]
-                return Given(
-                    campaign: campaign.id, creative: book.creatives[Int(choice.creative)], disclosure: campaign.disclosure,
-                    remembered: campaign.memory)
+                return Given(campaign: campaign.id, creative: book.creatives[Int(choice.creative)], remembered: campaign.memory)
             }
             guard page.facts.gives else { return (given, false) }
             for number in given.indices {

@@ -43,10 +43,8 @@ struct GivenPlaces {
                 continue
             }
             guard let id = text(), let kind = text(), let creative = text(), let index = book.index(of: id) else { return nil }
-            let campaign = book.campaigns[index]
             var given = CampaignDelivery.Given(
-                campaign: id, creative: CampaignCreative(kind: kind, id: creative), disclosure: campaign.disclosure,
-                remembered: campaign.memory)
+                campaign: id, creative: CampaignCreative(kind: kind, id: creative), remembered: book.campaigns[index].memory)
             if flags & Flags.place != 0 {
                 guard let process = reader.readUInt16(), let slot = reader.readUInt16(), let address = reader.readUInt16() else {
                     return nil

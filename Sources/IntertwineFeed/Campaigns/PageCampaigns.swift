@@ -61,10 +61,14 @@ struct PageCampaigns {
     }
 
     private func cell(_ given: CampaignDelivery.Given) throws -> CellReader.Cell? {
-        guard let item = try snapshot.item(kind: given.creative.kind, id: given.creative.id) else { return nil }
-        var reader = self.reader(given.disclosure)
+        guard let index = book.index(of: given.campaign),
+            let item = try snapshot.item(kind: given.creative.kind, id: given.creative.id)
+        else { return nil }
+        let campaign = book.campaigns[index]
+        var reader = self.reader(campaign.disclosure)
         var cell = try reader.cell(of: item)
         cell?.given = given
+        cell?.given?.remembered = campaign.memory
         return cell
     }
 }

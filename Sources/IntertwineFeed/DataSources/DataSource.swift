@@ -56,6 +56,10 @@ public protocol DataSource: Sendable {
         in section: Int, between positions: Range<Int64>, limit: Int, from snapshot: any FeedSnapshot
     ) throws -> [AdListing]
 
+    /// Whether a section's items and their order depend on nothing but the items' kinds, variants and positions: what else an item says may change,
+    /// and each stands where it stood.
+    func dependsOnPositionsAlone(_ section: Int) -> Bool
+
     /// What the meaning of a place depends on, such as the order of the sections. A cursor is refused where this has changed.
     var scope: String { get }
 }
@@ -66,6 +70,7 @@ extension DataSource {
     public func name(of section: Int) -> String? { nil }
     public func isDescending(_ section: Int) -> Bool { false }
     public func placement(in section: Int) -> (any AdPlacement)? { nil }
+    public func dependsOnPositionsAlone(_ section: Int) -> Bool { false }
     public var scope: String { "" }
 
     public func listings(

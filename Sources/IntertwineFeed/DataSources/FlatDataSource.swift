@@ -27,6 +27,8 @@ public struct FlatDataSource: DataSource {
 
     public func isDescending(_ section: Int) -> Bool { reading.order.isDescending }
 
+    public func dependsOnPositionsAlone(_ section: Int) -> Bool { reading.order.field == nil }
+
     public func place(at index: Int, in section: Int, of snapshot: any FeedSnapshot) throws -> ItemPlace? {
         try reading.place(at: index, of: snapshot)
     }

@@ -34,6 +34,8 @@ public struct SectionedDataSource: DataSource {
 
     public func isDescending(_ section: Int) -> Bool { self[section]?.order.isDescending ?? false }
 
+    public func dependsOnPositionsAlone(_ section: Int) -> Bool { self[section]?.order.field == nil }
+
     public func placement(in section: Int) -> (any AdPlacement)? { self[section]?.placement }
 
     public func place(at index: Int, in section: Int, of snapshot: any FeedSnapshot) throws -> ItemPlace? {

@@ -7,7 +7,7 @@ import GRDB
 enum LedgerSchema {
     /// "INTL".
     static let applicationID: Int32 = 0x494E_544C
-    static let version: Int32 = 13
+    static let version: Int32 = 14
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -27,6 +27,7 @@ enum LedgerSchema {
         migrator.registerMigration("11: places that others saw") { try $0.execute(sql: seenPlaces) }
         migrator.registerMigration("12: what viewers were given") { try $0.execute(sql: claims) }
         migrator.registerMigration("13: advertisements of declared campaigns, pages of viewers") { try $0.execute(sql: creatives) }
+        migrator.registerMigration("14: what was taken off lists is counted") { try $0.execute(sql: withdrawals) }
         return migrator
     }
 
@@ -231,6 +232,18 @@ enum LedgerSchema {
             PRIMARY KEY (viewer, page)
         ) WITHOUT ROWID;
         CREATE INDEX given_page_until ON given_page (until);
+        """
+
+    /// A cell is on a list while one of its rows leads: who remembers that it was can tell whether it may have been taken off since.
+    private static let withdrawals = """
+        CREATE TABLE withdrawal (list TEXT NOT NULL PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
+        INSERT INTO withdrawal (list, count) VALUES ('dismissed', 0);
+        CREATE TRIGGER listing_withdrawn AFTER DELETE ON listing WHEN old.leads = 1 AND old.list = 'dismissed' BEGIN
+            UPDATE withdrawal SET count = count + 1 WHERE list = 'dismissed';
+        END;
+        CREATE TRIGGER listing_outlived AFTER UPDATE OF leads ON listing WHEN old.leads = 1 AND new.leads = 0 AND old.list = 'dismissed' BEGIN
+            UPDATE withdrawal SET count = count + 1 WHERE list = 'dismissed';
+        END;
         """
 
     /// To be run before events are removed, in the same transaction.

@@ -88,6 +88,7 @@ private final class Listing: CellSet {
     private let next: SQLStatement
     /// Few pages need it.
     private let previous: () throws -> SQLStatement
+    private let counted: () throws -> Int64?
     /// From here up to `end` no cell is on the list.
     private var start: Start?
     /// A cell that is on the list; nil for the list's end.
@@ -96,8 +97,10 @@ private final class Listing: CellSet {
     /// For the three lists that a page asks of; most viewers have nothing on any.
     private static let nothing: [any CellSet & Sendable] = [NothingListed(), NothingListed(), NothingListed()]
 
-    private init(_ list: ViewerList, next: SQLStatement, previous: @escaping () throws -> SQLStatement) {
-        (self.list, self.next, self.previous) = (list, next, previous)
+    private init(
+        _ list: ViewerList, next: SQLStatement, previous: @escaping () throws -> SQLStatement, counted: @escaping () throws -> Int64?
+    ) {
+        (self.list, self.next, self.previous, self.counted) = (list, next, previous, counted)
     }
 
     /// The lists in their order. Which of them hold anything is found by steps from one to the next: for most viewers, one step.
@@ -135,9 +138,15 @@ private final class Listing: CellSet {
         let next = try statement(">= ?3 ORDER BY cell")
         return lists.map { list in
             guard filled.contains(list.rawValue) else { return NothingListed() }
-            return Listing(list, next: next) { try statement("< ?3 ORDER BY cell DESC") }
+            return Listing(list, next: next) {
+                try statement("< ?3 ORDER BY cell DESC")
+            } counted: {
+                try SQLStatement.integer(database, "SELECT count FROM withdrawal WHERE list = ?1", .text(list.rawValue))
+            }
         }
     }
+
+    func withdrawals() throws -> Int64? { try counted() }
 
     private func look(_ statement: SQLStatement, from cell: UnsafeRawBufferPointer) throws -> [UInt8]? {
         try statement.bind(2, list.rawValue)
