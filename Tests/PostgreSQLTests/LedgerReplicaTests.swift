@@ -62,6 +62,29 @@ struct LedgerReplicaTests {
         #expect(undone.count { $0.outcome == .committed } == 1 && undone.count { $0.outcome == .alreadyUndone } == 8)
     }
 
+    @Test("a replica that takes a viewer for new whom another one knows finds that out, and says of an event what it is")
+    func taken() async throws {
+        let now = SQLiteLedger.systemTime()
+        func click(_ viewer: String, address: String = "a", limit: Int = 1) -> LedgerEntry {
+            var click = LedgerEvent(at: now, kind: .click, cell: "ad:1")
+            click.deduplication = .init(key: viewer, window: 60_000)
+            click.rates = [.init(key: address, limit: limit, window: 60_000)]
+            return LedgerEntry(events: [click])
+        }
+        #expect(try await replicas[0].commit(click("v1")).verdicts == [.counted])
+        // Too much for the address besides, but a repetition first: the row that tells is not written.
+        #expect(try await replicas[1].commit(click("v1")).verdicts == [.duplicate])
+        #expect(try await replicas[2].commit(click("v1", address: "b")).verdicts == [.duplicate])
+        // What was looked up for a while is taken for new again.
+        for number in 0..<40 {
+            let entry = click("w\(number)", address: "c", limit: 100)
+            #expect(try await replicas[1].commit(entry).verdicts == [.counted])
+            #expect(try await replicas[2].commit(entry).verdicts == [.duplicate])
+        }
+        #expect(try database.psql("SELECT max(used), count(*) FROM allowance") == "40|43")
+        #expect(try database.psql("SELECT count(*) FROM event WHERE verdict = 'counted'") == "41")
+    }
+
     @Test("what replicas write at the same keys in any order is in nobody's way for long, and adds up", .timeLimit(.minutes(2)))
     func anyOrder() async throws {
         let now = SQLiteLedger.systemTime()

@@ -30,6 +30,11 @@ struct AllowanceKey: Hashable, Comparable {
 
     var bytes: [UInt8] { PostgresValue.bigEndian(high) + PostgresValue.bigEndian(low) }
 
+    /// Four numbers below 2³², as good as random.
+    var marks: InlineArray<4, Int> {
+        [Int(high >> 32), Int(UInt32(truncatingIfNeeded: high)), Int(low >> 32), Int(UInt32(truncatingIfNeeded: low))]
+    }
+
     /// As PostgreSQL orders them.
     static func < (one: AllowanceKey, other: AllowanceKey) -> Bool { (one.high, one.low) < (other.high, other.low) }
 }
@@ -51,7 +56,13 @@ struct AllowanceKeys {
         rates = event.rates.map { AllowanceKey.rate($0.key) }
     }
 
-    var all: [AllowanceKey] { repeats + leaves + required + rates }
+    /// Has `body` see each key, and whether the event leaves it behind if it counts; the others are only looked at.
+    func forEach(_ body: (AllowanceKey, _ isLeft: Bool) -> Void) {
+        for key in repeats where !leaves.contains(key) { body(key, false) }
+        for key in required { body(key, false) }
+        for key in leaves { body(key, true) }
+        for key in rates { body(key, true) }
+    }
 }
 
 /// Decides whether an event still counts, as `AllowanceTable` does for SQLite: the first of its duplicates, and within its rates.
@@ -67,6 +78,22 @@ struct AllowanceBook {
     }
 
     private var allowances: [AllowanceKey: Allowance] = [:]
+    /// What the database was asked for. All others are taken for new.
+    let asked: Set<AllowanceKey>
+
+    init(asked: Set<AllowanceKey>) {
+        self.asked = asked
+    }
+
+    /// Whether something was decided by a key that was taken for new, and that is not written either, which would show whether it is.
+    func isGuess(_ keys: AllowanceKeys) -> Bool {
+        var isGuess = false
+        keys.forEach { key, _ in isGuess = isGuess || !asked.contains(key) && allowances[key] == nil }
+        return isGuess
+    }
+
+    /// Those that have a row now.
+    var kept: some Sequence<AllowanceKey> { allowances.keys }
 
     mutating func keep(_ key: AllowanceKey, until: Int64, used: Int64) {
         allowances[key] = Allowance(until: until, used: used, isKept: true)

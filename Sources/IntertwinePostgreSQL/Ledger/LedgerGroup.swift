@@ -7,8 +7,8 @@ internal import IntertwineStorage
 /// 2. ``take(_:)`` keeps the answers; ``decide(_:_:)`` decides unit by unit, each as if it were alone and those before it were written.
 /// 3. ``commands`` write what was decided, in a second round trip with the commit.
 ///
-/// What a group found missing and another replica writes meanwhile is a key that is there twice: the group is then rolled back and done
-/// anew.
+/// What a group found missing or took for new, and another replica has written, is a key that is there twice: the group is then rolled back
+/// and done anew.
 struct LedgerGroup {
     private struct KeptKey: Hashable {
         var scope: ExactText
@@ -45,9 +45,9 @@ struct LedgerGroup {
     private let now: Int64
     /// For each unit, those of its events.
     private let keys: [[AllowanceKeys]]
-    /// What is asked for: all keys of allowances in their order, idempotency keys, selections.
-    private let wanted: (allowances: [AllowanceKey], answers: [(scope: String, key: String)], selections: [String])
-    private var allowances = AllowanceBook()
+    /// What is asked for: idempotency keys, selections, and what ``AllowanceBook`` asks.
+    private let wanted: (answers: [(scope: String, key: String)], selections: [String])
+    private var allowances: AllowanceBook
     private var answers: [KeptKey: KeptAnswer] = [:]
     private var selections: [ExactText: KeptSelection] = [:]
     private var inserted: [SelectionRecord] = []
@@ -58,13 +58,25 @@ struct LedgerGroup {
     let longestWindow: Int64
     /// Days of the events, which need a partition.
     let days: Set<Int64>
+    /// Keys were taken for new.
+    let guesses: Bool
+    /// Something was decided by that which cannot be written without knowing.
+    private(set) var isUnsure = false
 
-    init(_ entries: [LedgerEntry], now: Int64) {
+    /// - Parameter recent: where given, keys that it does not know are not looked up.
+    init(_ entries: [LedgerEntry], now: Int64, recent: RecentKeys?) {
         self.entries = entries
         self.now = now
         keys = entries.map { $0.events.map { $0.verdict == .counted ? AllowanceKeys($0) : .none } }
+        var (asked, guesses): (Set<AllowanceKey>, Bool) = ([], false)
+        for keys in keys.lazy.joined() {
+            keys.forEach { key, isLeft in
+                if isLeft, let recent, recent.isNew(key) { guesses = true } else { asked.insert(key) }
+            }
+        }
+        self.guesses = guesses
+        allowances = AllowanceBook(asked: asked)
         wanted = (
-            Set(keys.lazy.joined().flatMap(\.all)).sorted(),
             entries.compactMap { $0.idempotency?.key }.flatMap { key in
                 [key.scope, key.formerScope].compactMap(\.self).map { (scope: $0, key: key.key) }
             }, entries.flatMap { [$0.selection?.id, $0.undoes].compactMap(\.self) }
@@ -95,11 +107,11 @@ struct LedgerGroup {
                     "SELECT pg_advisory_xact_lock($1::int, number::int) FROM unnest($2) AS number",
                     [.integer(PostgresLedgerSchema.lockClass), .integers(viewers)]))
         }
-        if !wanted.allowances.isEmpty {
+        if !allowances.asked.isEmpty {
             questions.append(
                 PostgresCommand(
                     "SELECT key, until, used FROM allowance WHERE key = ANY ($1) ORDER BY key FOR UPDATE",
-                    [.blobs(wanted.allowances.map(\.bytes))]))
+                    [.blobs(allowances.asked.sorted().map(\.bytes))]))
         }
         if !wanted.answers.isEmpty {
             questions.append(
@@ -123,7 +135,7 @@ struct LedgerGroup {
         var rest = rows
         if !wanted.selections.isEmpty, let selected = rest.popLast() { takeSelections(selected) }
         if !wanted.answers.isEmpty, let answered = rest.popLast() { takeAnswers(answered) }
-        if !wanted.allowances.isEmpty, let kept = rest.popLast() { takeAllowances(kept) }
+        if !allowances.asked.isEmpty, let kept = rest.popLast() { takeAllowances(kept) }
     }
 
     private mutating func takeAllowances(_ kept: PostgresRows) {
@@ -178,6 +190,7 @@ struct LedgerGroup {
         var verdicts: [Verdict] = []
         for (event, keys) in zip(entry.events, keys) {
             let verdict = event.verdict == .counted ? allowances.verdict(on: event, keys) : event.verdict
+            if verdict != .counted, event.verdict == .counted, allowances.isGuess(keys) { isUnsure = true }
             rollups.count(event, as: verdict)
             verdicts.append(verdict)
             guard verdict == .counted || uncounted.takes(event, as: verdict) else { continue }
@@ -217,6 +230,9 @@ struct LedgerGroup {
     }
 
     // MARK: What it writes
+
+    /// Keys of allowances that have a row once the group is committed.
+    var keptKeys: some Sequence<AllowanceKey> { allowances.kept }
 
     /// All but the rollups; nothing where the group has nothing else to tell.
     var commands: [PostgresCommand] {
@@ -302,6 +318,9 @@ struct LedgerGroup {
         ]
     }
 
+    /// One by one: `unnest` of all together gathers the rows first, and that costs a fifth more.
+    private static let columns = (1...14).map { "unnest($\($0))" }.joined(separator: ", ")
+
     private var eventCommands: [PostgresCommand] {
         guard !events.isEmpty else { return [] }
         func texts(_ value: (LedgerEvent) -> String?) -> PostgresValue { .texts(events.map { value($0.event) }) }
@@ -310,7 +329,7 @@ struct LedgerGroup {
                 """
                 INSERT INTO event (
                     at, kind, cell, viewer, address, user_agent, verdict, campaign, feed, section, position, layout, creative, advertiser)
-                SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+                SELECT \(Self.columns)
                 """,
                 [
                     .integers(events.map(\.event.at)), texts(\.kind.rawValue), texts(\.cell), texts(\.viewer), texts(\.address),

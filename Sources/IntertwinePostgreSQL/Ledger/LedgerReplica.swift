@@ -17,6 +17,7 @@ final class LedgerReplica {
     private var rollups = PartialRollups()
     private var uncounted = UncountedRows()
     private var days = EventDays()
+    private var recent = RecentKeys()
     /// The longest window of the events so far, in milliseconds.
     private(set) var longestWindow: Int64 = 0
 
@@ -77,22 +78,18 @@ final class LedgerReplica {
     func commit(
         _ entries: [LedgerEntry], now: Int64, flushes: Bool, _ connection: PostgresConnection
     ) throws -> [Result<LedgerReceipt, any Error>] {
-        var group = LedgerGroup(entries, now: now)
+        var group = LedgerGroup(entries, now: now, recent: recent.isGuessing ? recent : nil)
         longestWindow = max(longestWindow, group.longestWindow)
         try days.make(group.days, today: LedgerTime.day(of: now), connection)
         number += 1
-        // The row is locked first, and so for as long as the transaction may still be committed: see `hasCommitted`.
-        let start = SQLiteLedger.systemTime()
-        let answers = try connection.run([PostgresCommand("BEGIN ISOLATION LEVEL READ COMMITTED"), mark(number)] + group.questions)
-        do throws(StoreError) {
-            try ServerClock.check(answers[1].integer(0, 0), askedAt: start)
-        } catch {
+        var (receipts, uncounted) = try decide(&group, connection)
+        if group.isUnsure {
+            recent.hasEnded(.wrong)
             try connection.post([PostgresCommand("ROLLBACK")])
-            throw error
+            rollups.discard()
+            group = LedgerGroup(entries, now: now, recent: nil)
+            (receipts, uncounted) = try decide(&group, connection)
         }
-        group.take(answers)
-        var uncounted = self.uncounted
-        let receipts = group.decide(&rollups, &uncounted)
         var commands = group.commands
         guard flushes && !rollups.isEmpty || !commands.isEmpty else {
             // Nothing but counts, which wait for the next group or the next flush. Nobody waits for the end of that.
@@ -105,12 +102,33 @@ final class LedgerReplica {
         do throws(PostgresError) {
             _ = try connection.run(commands)
         } catch {
+            if group.guesses, error.code == "23505" { recent.hasEnded(.wrong) }
             guard error.isEndOfSession else { throw error }
             throw LostCommit(number: number, receipts: receipts, cause: error)
         }
         finish()
+        recent.hasEnded(group.guesses ? .right : .none)
+        for key in group.keptKeys { recent.note(key) }
         self.uncounted = uncounted
         return receipts
+    }
+
+    /// The first round trip of a group, and what becomes of its units.
+    private func decide(
+        _ group: inout LedgerGroup, _ connection: PostgresConnection
+    ) throws -> ([Result<LedgerReceipt, any Error>], UncountedRows) {
+        // The row is locked first, and so for as long as the transaction may still be committed: see `hasCommitted`.
+        let start = SQLiteLedger.systemTime()
+        let answers = try connection.run([PostgresCommand("BEGIN ISOLATION LEVEL READ COMMITTED"), mark(number)] + group.questions)
+        do throws(StoreError) {
+            try ServerClock.check(answers[1].integer(0, 0), askedAt: start)
+        } catch {
+            try connection.post([PostgresCommand("ROLLBACK")])
+            throw error
+        }
+        group.take(answers)
+        var uncounted = uncounted
+        return (group.decide(&rollups, &uncounted), uncounted)
     }
 
     /// Whether a group whose connection was lost has been committed.

@@ -73,13 +73,20 @@ extension PostgresLedger {
     }
 
     package func events(after marker: Int64, limit: Int) async throws -> [RecordedEvent] {
-        try await pool.run(for: .background) { connection in
-            let last = try Self.settledEnd(connection)
+        try await events(after: marker, through: settledEnd(), limit: limit)
+    }
+
+    /// - Parameters:
+    ///   - end: a ``settledEnd()``.
+    ///   - isTrackedAlone: whether only those are wanted that `TrackerCalls` takes.
+    func events(after marker: Int64, through end: Int64, limit: Int, isTrackedAlone: Bool = false) async throws -> [RecordedEvent] {
+        let condition = isTrackedAlone ? " AND verdict = 'counted' AND creative IS NOT NULL AND kind IN ('impression', 'click')" : ""
+        return try await pool.run(for: .background) { connection in
             let rows = try connection.query(
                 """
                 SELECT id, at, kind, cell, viewer, address, user_agent, verdict, campaign, feed, section, position, layout, creative, advertiser
-                FROM event WHERE id > $1 AND id <= $2 ORDER BY id LIMIT $3
-                """, .integer(marker), .integer(last), .integer(Int64(max(limit, 0))))
+                FROM event WHERE id > $1 AND id <= $2\(condition) ORDER BY id LIMIT $3
+                """, .integer(marker), .integer(end), .integer(Int64(max(limit, 0))))
             return (0..<rows.count).map { row in
                 let showing = rows.optionalText(row, 12).flatMap(CellLayout.init).map { layout in
                     Showing(
@@ -94,6 +101,11 @@ extension PostgresLedger {
                 return RecordedEvent(marker: rows.integer(row, 0), event: event)
             }
         }
+    }
+
+    /// See ``settledEnd(_:)``. It stops those who append for a moment, so it is asked for once for all that is read.
+    func settledEnd() async throws -> Int64 {
+        try await pool.run(for: .background) { try Self.settledEnd($0) }
     }
 
     /// The last marker behind which alone events may still come: numbers are given before the commit, and the commits of replicas come in
@@ -190,7 +202,7 @@ extension PostgresLedger {
             return erased
         }
         var marker: Int64 = 0
-        let last = try await pool.run(for: .background) { try Self.settledEnd($0) }
+        let last = try await settledEnd()
         while marker < last {
             let (start, end) = (marker, min(last, marker + 10_000))
             erased.events += try await pool.run(for: .background) { connection in

@@ -22,7 +22,8 @@ extension PostgresLedger {
     /// Adds all events so far to the totals.
     func gatherCounts() async throws {
         var marker = try await marker(of: .totals)
-        while case let events = try await events(after: marker, limit: Self.batch), let last = events.last?.marker {
+        let end = try await settledEnd()
+        while case let events = try await events(after: marker, through: end, limit: Self.batch), let last = events.last?.marker {
             var totals = ReportTotals()
             for event in events where event.event.verdict == .counted { totals.add(event.event) }
             let (before, gathered) = (marker, totals)
@@ -36,7 +37,7 @@ extension PostgresLedger {
                     return last
                 }
             }
-            // What came meanwhile is for the next time: there is always more under load, and each look stops those who append.
+            // What came meanwhile is for the next time: there is always more under load.
             if events.count < Self.batch, marker >= last { return }
         }
     }
@@ -44,12 +45,13 @@ extension PostgresLedger {
     /// Adds all events so far to the sketches. What is added twice changes nothing.
     func gatherViewers() async throws {
         var marker = try await marker(of: .viewers)
+        let settled = try await settledEnd()
         var isOver = false
         while !isOver {
             var (viewers, count) = (ReportViewers(), 0)
             let start = marker
             while count < Self.sketched.events, viewers.sketches.count < Self.sketched.subjects {
-                let events = try await events(after: marker, limit: Self.batch)
+                let events = try await events(after: marker, through: settled, limit: Self.batch)
                 guard let last = events.last?.marker else {
                     isOver = true
                     break

@@ -11,10 +11,12 @@ extension PostgresLedger {
         waiting: Int, now: Int64, _ calls: @escaping @Sendable ([RecordedEvent]) async throws -> [TrackerCall]
     ) async throws -> Int {
         var ousted = 0
+        let end = try await settledEnd()
         while true {
             let marker = try await pool.run(for: .background) { try PostgresReportTables.marker(of: .trackers, $0) }
-            let events = try await events(after: marker, limit: Self.trackedBatch)
-            guard let last = events.last?.marker else { return ousted }
+            guard marker < end else { return ousted }
+            let events = try await events(after: marker, through: end, limit: Self.trackedBatch, isTrackedAlone: true)
+            let last = events.count < Self.trackedBatch ? end : events.last?.marker ?? end
             let made = try await calls(events.filter { TrackerCalls.isTracked($0.event) })
             let (isTaken, room) = try await pool.run(for: .background) { connection in
                 try connection.transaction { () -> (Bool, Int) in
@@ -33,8 +35,8 @@ extension PostgresLedger {
                 }
             }
             ousted += room
-            // What came meanwhile is for the next time: there is always more under load, and each look stops those who append.
-            guard isTaken, events.count == Self.trackedBatch else { return ousted }
+            // What came meanwhile is for the next time: there is always more under load.
+            guard isTaken else { return ousted }
         }
     }
 
