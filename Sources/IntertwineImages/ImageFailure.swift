@@ -12,6 +12,8 @@ public struct ImageFailure: Error, Sendable, Hashable {
         case typeMismatch
         /// Drawn, it would take more memory than a client should have to give.
         case tooManyPixels
+        /// It is an animation, of which more would have to be made than there is time for.
+        case tooManyFrames
         /// Its first bytes are a picture's, and it cannot be decoded to its end.
         case undecodable
         /// What decodes pictures died of this one, or took too long.
@@ -53,6 +55,7 @@ public struct ImageFailure: Error, Sendable, Hashable {
         case .typeDenied: "type-denied"
         case .typeMismatch: "type-mismatch"
         case .tooManyPixels: "too-many-pixels"
+        case .tooManyFrames: "too-many-frames"
         case .undecodable: "undecodable"
         case .workerFailed: "worker-failed"
         case .encoded: "encoded-body"
@@ -75,7 +78,7 @@ public struct ImageFailure: Error, Sendable, Hashable {
     /// The status of the answer to our client. 499 where it no longer waits for one.
     public var status: Int {
         switch reason {
-        case .typeDenied, .typeMismatch, .tooManyPixels, .undecodable, .encoded: 415
+        case .typeDenied, .typeMismatch, .tooManyPixels, .tooManyFrames, .undecodable, .encoded: 415
         case .workerFailed: 502
         case .overloaded, .queueTimeout, .hostResting, .buffersFull: 503
         case .cancelled: 499
@@ -111,7 +114,7 @@ public struct ImageFailure: Error, Sendable, Hashable {
     func remembered(strikes: Int) -> Duration? {
         switch reason {
         case .overloaded, .queueTimeout, .hostResting, .buffersFull, .cancelled, .notStored, .notAcceptable, .loop: return nil
-        case .typeDenied, .typeMismatch, .tooManyPixels, .undecodable, .encoded: return .seconds(3_600)
+        case .typeDenied, .typeMismatch, .tooManyPixels, .tooManyFrames, .undecodable, .encoded: return .seconds(3_600)
         // What took the worker with it may have been anything, once.
         case .workerFailed: return strikes < 2 ? .zero : Self.growing(strikes - 1)
         case .upstream(404), .upstream(410): return .seconds(300)
@@ -145,7 +148,7 @@ public struct ImageFailure: Error, Sendable, Hashable {
     var outcome: CircuitBreaker.Outcome? {
         switch reason {
         case .upstream(let status): status >= 500 ? .badAnswer : .good
-        case .typeDenied, .typeMismatch, .tooManyPixels, .undecodable, .encoded: .good
+        case .typeDenied, .typeMismatch, .tooManyPixels, .tooManyFrames, .undecodable, .encoded: .good
         case .fetch(let failure):
             switch failure {
             case .resolveFailed, .resolveTimeout, .connectFailed, .connectTimeout, .tlsFailed: .unreachable

@@ -22,12 +22,16 @@ struct PurgeRoutes: Sendable {
         Parameter.described("all", .boolean, "Every picture."),
     ]
 
+    private static let leftOnDisk =
+        "Forgotten in memory, but some cannot be removed from the folder of pictures: the next start would find them again."
+
     var routes: [Route] {
         let operation = APIOperation(
             "purgeImages", tag: "Images", "Forget pictures",
             """
             In memory and on disk, in every format: one, all whose URLs begin alike, all of a host, or all. Exactly one parameter says which. \
-            The answer comes when the last of them is gone.
+            The answer comes when the last of them is gone; 503 where the folder of pictures lets nothing be removed: they are \
+            not served any more, until the service is started anew.
             """,
             parameters: Self.parameters,
             answers: [
@@ -36,11 +40,19 @@ struct PurgeRoutes: Sendable {
                     """
                     None of the parameters is there, or more than one, or one that cannot be read, or the request cannot be understood at all.
                     """, [.init(.invalidParameter, "Exactly one of url, prefix, host and all=true is needed.")]),
-                .forbidden, .storeUnavailable,
+                .forbidden,
+                .problem(
+                    .serviceUnavailable, "Some are left on disk, or the audit log cannot be written.",
+                    [.init(nil, Self.leftOnDisk), .init(.storeUnavailable, "The audit log cannot be written, so nothing was done.")],
+                    [.problemCaching, .retryAfter]),
             ])
         return [
             Route(.delete, "/admin/images", operation) { request in
-                for selection in try Self.selections(request.query) { await manager.purge(selection) }
+                for selection in try Self.selections(request.query) {
+                    guard await manager.purge(selection) else {
+                        throw Problem(.serviceUnavailable, nil, Self.leftOnDisk, fields: [.retryAfter: "10"])
+                    }
+                }
                 return ServerResponse(status: .noContent)
             }
         ]

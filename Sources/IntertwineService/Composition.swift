@@ -119,7 +119,7 @@ extension FeedService {
             let verdicts = VerdictField(isTold: configuration.events.tellVerdict)
             let pages = FinishedPages(
                 capacity: configuration.feed.cache.bytes, stale: configuration.feed.stale.milliseconds, metrics: pageMetrics,
-                isUntouched: { store.isUntouched($0, from: $1, to: $2) })
+                isUntouched: { store.isUntouched($0, from: $1, to: $2) }, pictures: pictures.known)
             let format = PageFormat(
                 viewerField: configuration.events.viewerHeader, languages: languages,
                 maxAge: configuration.feed.maxAge.milliseconds / 1_000,

@@ -3,7 +3,7 @@ internal import IntertwinePictureWire
 
 /// A picture in at most 64 × 64 pixels: what its colour and its blurred likeness are made of.
 struct Likeness {
-    private static let longestSide = 64
+    static let longestSide = 64
 
     private let width: Int
     private let height: Int

@@ -32,7 +32,7 @@ struct Transformation {
         }
         let pixels = try decode(plan, hasProfile: header.hasProfile, isAnimated: isAnimated)
         let first = isAnimated ? try part(of: pixels, 0, 0, pixels.width, pixels.frameHeight) : pixels
-        let likeness = Likeness(first)
+        let likeness = try likeness(first, header, original)
         var result = PictureResult(
             width: 0, height: 0, originalWidth: original.width, originalHeight: original.height, frames: header.frames,
             hasAlpha: header.hasAlpha, color: likeness.color, thumbHash: likeness.thumbHash)
@@ -41,6 +41,16 @@ struct Transformation {
         result.width = made.width
         result.height = isAnimated ? made.height / pixels.frames : made.height
         return (result, try encode(made, format, frameHeight: isAnimated ? result.height : nil))
+    }
+
+    /// Of more than a few pixels, whatever size is made: what a picture looks like is not to depend on that.
+    private func likeness(
+        _ first: VipsPicture, _ header: VipsPicture, _ original: (width: Int, height: Int)
+    ) throws(PictureRefusal) -> Likeness {
+        let enough = min(Likeness.longestSide, max(original.width, original.height))
+        if max(first.width, first.height) >= enough { return Likeness(first) }
+        let facts = Plan(PictureJob(id: 0), original)
+        return Likeness(try decode(facts, hasProfile: header.hasProfile, isAnimated: false))
     }
 
     /// As it is seen, which a camera's orientation may turn.

@@ -107,7 +107,7 @@ struct FreshnessTests {
         #expect(freshness.map { $0.freshUntil - now } == lifetime)
     }
 
-    @Test("Only pictures are stored", arguments: [206, 301, 404, 500])
+    @Test("Only pictures are stored", arguments: [201, 202, 203, 204, 206, 299, 301, 302, 403, 404, 410, 500, 502, 503, 504, 599])
     func statuses(_ status: Int) {
         #expect(evaluate([:], status: status) == nil)
     }

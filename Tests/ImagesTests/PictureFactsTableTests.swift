@@ -21,7 +21,7 @@ struct PictureFactsTableTests {
         let folder = TemporaryFolder()
         let first = PictureFactsTable(folder: folder.path, capacity: 100)
         let version = first.version
-        for number in 0..<40 { first.learn("http://example.com/\(number)", Self.facts(number)) }
+        for number in 0..<40 { first.learn("http://example.com/\(number)", Self.facts(number), of: "1") }
         #expect(first.version > version)
         await Self.flush(first)
         #expect(FileBytes.facts(of: folder.path + "/facts")?.bytes == 40 * 72)
@@ -43,12 +43,33 @@ struct PictureFactsTableTests {
         #expect(third.facts(of: "http://example.com/6") == nil && FileBytes.facts(of: folder.path + "/facts")?.bytes == 0)
     }
 
+    @Test("is what was found first of a content, and corrected where there is another one, in this process and the next")
+    func corrections() async throws {
+        let folder = TemporaryFolder()
+        let source = "http://example.com/1"
+        let first = PictureFactsTable(folder: folder.path, capacity: 100)
+        first.learn(source, Self.facts(1), of: "\"a\"")
+        first.learn(source, Self.facts(2), of: "\"a\"")
+        #expect(first.facts(of: source) == Self.facts(1) && first.revision == 0)
+        await Self.flush(first)
+        let second = PictureFactsTable(folder: folder.path, capacity: 100)
+        await Self.flush(second)
+        second.learn(source, Self.facts(2), of: "\"a\"")
+        #expect(second.facts(of: source) == Self.facts(1) && second.revision == 0)
+        second.learn(source, Self.facts(1), of: "\"b\"")
+        #expect(second.revision == 0)
+        second.learn(source, Self.facts(3), of: "\"c\"")
+        #expect(second.facts(of: source) == Self.facts(3) && second.revision == 1)
+        second.forget(.source(source))
+        #expect(second.facts(of: source) == nil && second.revision == 2)
+    }
+
     @Test("is bounded in memory and on disk, and what is asked for stays")
     func bounds() async throws {
         let folder = TemporaryFolder()
         let table = PictureFactsTable(folder: folder.path, capacity: 100)
         for number in 0..<5_000 {
-            table.learn("http://example.com/\(number)", Self.facts(number % 100))
+            table.learn("http://example.com/\(number)", Self.facts(number % 100), of: "\(number)")
             #expect(table.facts(of: "http://example.com/0") != nil)
         }
         await Self.flush(table)

@@ -254,6 +254,27 @@ struct SizedTests {
         await house.stop()
     }
 
+    @Test("Of an animation that is too much the first frame is shown, which says so, from memory and from disk too")
+    func still() async throws {
+        let origin = try Origin { _, connection in
+            let fields = ["Content-Type: image/gif", "Cache-Control: max-age=3600"]
+            connection.answer(200, fields, body: Frames.gif(8, 8, frames: 3))
+        }
+        defer { origin.stop() }
+        let folder = TemporaryFolder()
+        let source = origin.url("/a.gif")
+        for outcome in [CacheStatus.Outcome.miss, .hit] {
+            let house = try House([origin], folder: folder.path) { $0.transformer = FakeTransformer(makesAnimations: false) }
+            let got = try await Self.get(house, source, accept: "image/webp,image/png")
+            #expect(got.status == 200 && got.outcome.outcome == outcome && got.headers["Image-Error"] == "too-many-frames")
+            #expect(!String(decoding: got.body, as: UTF8.self).contains("animated"))
+            let again = try await Self.get(house, source, accept: "image/webp,image/png")
+            #expect(again.outcome.outcome == .hit && again.headers["Image-Error"] == "too-many-frames")
+            await house.manager.flush()
+            await house.stop()
+        }
+    }
+
     @Test("Initials are a whole PNG of any size", arguments: ["TT", "S", "", "Q9", "??"])
     func initials(_ letters: String) {
         for (width, height) in [(1, 1), (150, 150), (300, 10), (1_000, 900)] {
@@ -323,9 +344,11 @@ final class FakeTransformer: PictureTransformer {
     /// What it was told of while it had the work.
     let raises = EventLog<ImagePriority>()
     private let state: Mutex<(isHeld: Bool, failure: ImageFailure?)>
+    private let makesAnimations: Bool
 
-    init(isAvailable: Bool = true, isHeld: Bool = false) {
+    init(isAvailable: Bool = true, isHeld: Bool = false, makesAnimations: Bool = true) {
         self.isAvailable = isAvailable
+        self.makesAnimations = makesAnimations
         state = Mutex((isHeld, nil))
     }
 
@@ -346,6 +369,7 @@ final class FakeTransformer: PictureTransformer {
         _ picture: [UInt8], _ recipe: PictureRecipe, urgency: PictureUrgency
     ) async throws(ImageFailure) -> TransformedPicture {
         if let failure { throw failure }
+        if recipe.keepsAnimation, !makesAnimations { throw ImageFailure(.tooManyFrames) }
         made.withLock { $0.append(picture) }
         urgency.listen { [raises] in raises.append(urgency.priority) }
         events.append(recipe.text)

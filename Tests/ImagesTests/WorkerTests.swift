@@ -138,6 +138,19 @@ struct WorkerTests {
         await busy.workers.shutDown()
     }
 
+    @Test("An animation that would not be made in time is refused beforehand; a shorter one is not", arguments: [3_000, 100])
+    func animations(_ frames: Int) async throws {
+        let workers = try BuiltWorkers.make(timeLimit: .seconds(1))
+        let recipe = PictureRecipe(width: 32, format: .webp, keepsAnimation: true)
+        do {
+            _ = try await workers.transform(Frames.gif(100, 100, frames: frames), recipe, priority: .visible)
+            #expect(frames == 100)
+        } catch {
+            #expect((error.reason == .tooManyFrames) == (frames == 3_000))
+        }
+        await workers.shutDown()
+    }
+
     @Test("Without the program there is nothing available, and no harm done", arguments: ["/nowhere/intertwine-pictures", "/bin/false"])
     func missing(_ path: String) async throws {
         let workers = try BuiltWorkers.make(path: path)

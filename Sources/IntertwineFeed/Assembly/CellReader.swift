@@ -24,6 +24,8 @@ struct CellReader {
     private var context: CellContext
     private var circumstances: FinishedCell.Circumstances
     private let hour: UInt32
+    /// What is known of pictures, as ``PictureMemory/revision`` counts.
+    private let revision: UInt64
     /// Nil where they hide nothing: no cell's id is then looked at.
     private let marks: ViewerMarks?
     private let book: CampaignBook?
@@ -56,6 +58,7 @@ struct CellReader {
         self.unknownLimit = unknownLimit
         circumstances = FinishedCell.Circumstances(context)
         hour = CellTokens.bucket(of: context.now)
+        revision = context.links.known?.revision ?? 0
     }
 
     /// The item's cell, or nil where it has to be left out.
@@ -115,10 +118,10 @@ struct CellReader {
         return result
     }
 
-    /// The cell that lies ready, unless more is known of its pictures by now.
+    /// The cell that lies ready, unless something else is known of its pictures by now.
     private func kept(_ row: ItemRow, _ circumstances: FinishedCell.Circumstances) -> FinishedCell? {
         guard let cell = kept.cell(of: row, in: circumstances, hour: hour, page: context.page) else { return nil }
-        return cell.isOvertaken(by: context.links.known) ? nil : cell
+        return cell.isOvertaken(by: context.links.known, revision) ? nil : cell
     }
 
     /// The cell's id, where one is made of the row at all.

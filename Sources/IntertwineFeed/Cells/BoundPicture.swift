@@ -9,8 +9,8 @@ public struct BoundPicture: Sendable, Hashable {
     public var looks: PictureLooks?
     /// What is said in its place to those who do not see it.
     public var alternative: String?
-    /// The source that nothing is known of yet, where something may be later: a cell with such a picture is made anew then.
-    package var awaited: String?
+    /// Its source, where something is known of pictures, or may be later: a cell is made anew when that is no longer what it tells.
+    package var source: String?
 
     public struct Box: Sendable, Hashable {
         public var width: Int
@@ -54,6 +54,8 @@ public protocol PictureMemory: Sendable {
     func looks(of source: String) -> PictureLooks?
     /// Another number whenever something new is known.
     var version: UInt64 { get }
+    /// Another number whenever what was known of a picture is known differently, or not any more.
+    var revision: UInt64 { get }
 }
 
 /// The box that a part of a cell shows a picture in, in points, and how the picture gets into it.

@@ -61,7 +61,7 @@ public final class Links: Sendable {
         var href = below(link.href)
         if let best = link.scales.last(where: { $0 <= scale }), best > 1 { href += "@\(best)x" }
         var picture = BoundPicture(href, box: shape?.box, scales: link.scales, looks: known?.looks(of: source))
-        if known != nil, picture.looks == nil { picture.awaited = source }
+        if known != nil { picture.source = source }
         return picture
     }
 

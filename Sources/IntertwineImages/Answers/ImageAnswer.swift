@@ -81,6 +81,7 @@ enum HeaderSet {
         headers.append(field("Age", String(image.freshness.age(at: now))))
         headers.append(field("ETag", image.etag))
         if let modified = image.lastModified { headers.append(field("Last-Modified", HTTPDate.text(modified))) }
+        if image.isStill { headers.append(field("Image-Error", ImageFailure(.tooManyFrames).code)) }
         headers.append(field("Cache-Status", status.field))
         return headers
     }

@@ -13,6 +13,8 @@ public final class CachedImage: Sendable {
     /// Nil for the origin's own.
     let sizing: PictureSizing?
     public let kind: MediaKind
+    /// Whether it is the first frame of an animation that would have taken too long to make.
+    let isStill: Bool
     public let body: PictureBody
     /// What it is kept under.
     let key: String
@@ -25,13 +27,15 @@ public final class CachedImage: Sendable {
     public let companion = Mutex<(any AnyObject & Sendable)?>(nil)
 
     init(
-        source: String, variant: AcceptedKinds.Set? = nil, sizing: PictureSizing? = nil, kind: MediaKind, body: PictureBody, etag: String,
-        freshness: Freshness, validators: Validators, terms: Terms = Terms()
+        source: String, variant: AcceptedKinds.Set? = nil, sizing: PictureSizing? = nil, kind: MediaKind, isStill: Bool = false,
+        body: PictureBody,
+        etag: String, freshness: Freshness, validators: Validators, terms: Terms = Terms()
     ) {
         self.source = source
         self.variant = variant
         self.sizing = sizing
         self.kind = kind
+        self.isStill = isStill
         self.body = body
         key = Self.key(source, variant, sizing)
         self.etag = etag
@@ -42,12 +46,13 @@ public final class CachedImage: Sendable {
 
     /// - Parameter digest: of the body; made here, which takes its time, where nil.
     convenience init(
-        source: String, variant: AcceptedKinds.Set? = nil, sizing: PictureSizing? = nil, kind: MediaKind, body: [UInt8],
+        source: String, variant: AcceptedKinds.Set? = nil, sizing: PictureSizing? = nil, kind: MediaKind, isStill: Bool = false,
+        body: [UInt8],
         digest: SHA256Digest? = nil, freshness: Freshness, validators: Validators, terms: Terms = Terms()
     ) {
         let etag = "\"" + Base64URL.encode(Array((digest ?? SHA256.hash(data: body)).prefix(16))) + "\""
         self.init(
-            source: source, variant: variant, sizing: sizing, kind: kind, body: PictureBody(body), etag: etag,
+            source: source, variant: variant, sizing: sizing, kind: kind, isStill: isStill, body: PictureBody(body), etag: etag,
             freshness: freshness, validators: validators, terms: terms)
     }
 
@@ -56,8 +61,8 @@ public final class CachedImage: Sendable {
         let merged = Validators(
             etag: fresh.etag ?? validators.etag, lastModified: fresh.lastModified ?? validators.lastModified, location: validators.location)
         return CachedImage(
-            source: source, variant: variant, sizing: sizing, kind: kind, body: body, etag: etag, freshness: freshness, validators: merged,
-            terms: terms)
+            source: source, variant: variant, sizing: sizing, kind: kind, isStill: isStill, body: body, etag: etag, freshness: freshness,
+            validators: merged, terms: terms)
     }
 
     /// Whether it was made here, of what its origin has.

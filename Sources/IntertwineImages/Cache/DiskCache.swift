@@ -185,9 +185,13 @@ final class DiskCache: Sendable {
     }
 
     /// Whatever is kept of a source, and was made of it.
-    func remove(_ source: String) { remove(keys: CachedImage.keys(source), madeOf: source) }
+    ///
+    /// - Parameter done: called, where there was any, on a queue of the cache's own when it is gone, with whether all of it is.
+    func remove(_ source: String, done: (@Sendable (Bool) -> Void)? = nil) {
+        remove(keys: CachedImage.keys(source), madeOf: source, done: done)
+    }
 
-    private func remove(keys: [String], madeOf source: String? = nil) {
+    private func remove(keys: [String], madeOf source: String? = nil, done: (@Sendable (Bool) -> Void)? = nil) {
         // From here on nobody finds them; the files follow, in order with what is being written.
         let family = source.map { Self.name($0) }
         let gone = state.withLock { state in
@@ -200,13 +204,16 @@ final class DiskCache: Sendable {
                 return true
             }
         }
-        guard !gone.isEmpty else { return }
-        writer.async { for name in gone { self.drop(name, isDamaged: false) } }
+        guard !gone.isEmpty || done != nil else { return }
+        writer.async {
+            let left = gone.filter { !self.drop($0, isDamaged: false) }
+            done?(left.isEmpty)
+        }
     }
 
     /// Goes through all files. What is asked for is not found from here on.
-    /// - Parameter done: called on a queue of the cache's own when they are gone.
-    func remove(where isGone: @escaping @Sendable (String) -> Bool, done: @escaping @Sendable () -> Void) {
+    /// - Parameter done: called on a queue of the cache's own when they are gone, with whether all of them are.
+    func remove(where isGone: @escaping @Sendable (String) -> Bool, done: @escaping @Sendable (Bool) -> Void) {
         let (sweep, pending) = state.withLock { state in
             let pending = state.pending.filter { isGone($0.value.source) }.map(\.key)
             for name in pending { state.pending[name] = nil }
@@ -215,15 +222,16 @@ final class DiskCache: Sendable {
             return (state.lastSweep, pending)
         }
         writer.async {
+            var isAllGone = true
             // One of them may have been in the middle of being written.
-            for name in pending { self.drop(name, isDamaged: false) }
+            for name in pending where !self.drop(name, isDamaged: false) { isAllGone = false }
             for name in self.state.withLock({ Array($0.index.entries.keys) }) {
                 let source = FileBytes.read(self.path(name), upTo: ImageFile.besideBody).flatMap(ImageFile.source)
                 // One that cannot be read is no use to anybody.
-                if source.map(isGone) ?? true { self.drop(name, isDamaged: false) }
+                if source.map(isGone) ?? true, !self.drop(name, isDamaged: false) { isAllGone = false }
             }
             self.state.withLock { $0.sweeps[sweep] = nil }
-            done()
+            done(isAllGone)
         }
     }
 
@@ -280,12 +288,17 @@ final class DiskCache: Sendable {
         state.withLock { $0.index.remove(name) }
     }
 
-    private func drop(_ name: String, isDamaged: Bool) {
+    /// From here on it is not found in this process. Whether it is gone for the next one, too: a folder may have become one that nothing is
+    /// removed from.
+    @discardableResult
+    private func drop(_ name: String, isDamaged: Bool) -> Bool {
         state.withLock { state in
             state.index.remove(name)
             if isDamaged { state.counts.damaged += 1 }
         }
-        unlink(path(name))
+        if unlink(path(name)) == 0 || errno == ENOENT { return true }
+        failed(errno)
+        return false
     }
 
     /// What a former process left: half-written files go, the others come back in the order in which they were written.

@@ -54,16 +54,17 @@ struct PictureStore {
 
     mutating func forgetFailure(for key: String) { failures.forget(key) }
 
-    /// - Parameter done: called where nothing of it is stored any more.
-    mutating func purge(_ selection: ImageSelection, _ done: @escaping @Sendable () -> Void) {
+    /// - Parameter done: called where nothing of it is found any more, with whether nothing of it is left on disk either.
+    mutating func purge(_ selection: ImageSelection, _ done: @escaping @Sendable (Bool) -> Void) {
         if case .source(let source) = selection {
-            remove(source)
+            memory.remove(source)
             CachedImage.keys(source).forEach { failures.forget($0) }
-            return done()
+            if let disk { disk.remove(source, done: done) } else { done(true) }
+            return
         }
         memory.remove(where: selection.contains)
         failures.forget { key in selection.contains(String(key.prefix { $0 != "\n" })) }
-        if let disk { disk.remove(where: { selection.contains($0) }, done: done) } else { done() }
+        if let disk { disk.remove(where: { selection.contains($0) }, done: done) } else { done(true) }
     }
 
     /// - Parameter done: called where what was kept so far is on disk.

@@ -220,5 +220,5 @@ struct FlightReplies {
     mutating func spoil(_ source: String, _ failure: ImageFailure) { store.remember(failure, for: source, source) }
 
     /// - Parameter done: called where nothing of it is stored any more.
-    mutating func purge(_ selection: ImageSelection, _ done: @escaping @Sendable () -> Void) { store.purge(selection, done) }
+    mutating func purge(_ selection: ImageSelection, _ done: @escaping @Sendable (Bool) -> Void) { store.purge(selection, done) }
 }

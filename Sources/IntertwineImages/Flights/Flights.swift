@@ -83,8 +83,8 @@ actor Flights {
     /// Whoever decoded it found that it is no picture to its end: it is neither kept nor served any longer, at its own URL either.
     func spoil(_ source: String, _ failure: ImageFailure) { state.spoil(source, failure) }
 
-    /// - Parameter done: called where nothing of it is stored any more.
-    func purge(_ selection: ImageSelection, _ done: @escaping @Sendable () -> Void) {
+    /// - Parameter done: called where nothing of it is found any more, with whether nothing of it is left on disk either.
+    func purge(_ selection: ImageSelection, _ done: @escaping @Sendable (Bool) -> Void) {
         state.purge(selection, done)
     }
 

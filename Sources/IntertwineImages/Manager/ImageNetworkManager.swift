@@ -126,16 +126,20 @@ public final class ImageNetworkManager: Sendable {
     }
 
     /// Forgets pictures everywhere. What is being downloaded of them reaches those who wait, and is not kept. Returns when the last is gone.
-    public func purge(_ selection: ImageSelection) async {
+    ///
+    /// - Returns: false where some could not be removed from the disk: the next process would find them again.
+    @discardableResult
+    public func purge(_ selection: ImageSelection) async -> Bool {
         _ = await asked(sized) { $0.purge(selection) }
         configuration.facts?.forget(selection)
-        await withCheckedContinuation { continuation in
-            onLoop { $0.purge(selection) { continuation.resume() } }
+        return await withCheckedContinuation { continuation in
+            onLoop { $0.purge(selection) { continuation.resume(returning: $0) } }
         }
     }
 
     /// The same for one.
-    public func purge(_ source: String) async { await purge(.source(source)) }
+    @discardableResult
+    public func purge(_ source: String) async -> Bool { await purge(.source(source)) }
 
     public func metrics() async -> ImageMetrics {
         var metrics = await asked { $0.snapshot() }

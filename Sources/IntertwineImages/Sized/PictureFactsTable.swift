@@ -25,9 +25,15 @@ public final class PictureFactsTable: Sendable {
         func hash(into hasher: inout Hasher) { hasher.combine(halves.0) }
     }
 
+    private struct Known: Sendable {
+        let facts: PictureFacts
+        /// Tells the content that they were found in from others; nothing where it is 0.
+        let content: UInt32
+    }
+
     private struct State: Sendable {
-        var young: [Key: PictureFacts] = [:]
-        var old: [Key: PictureFacts] = [:]
+        var young: [Key: Known] = [:]
+        var old: [Key: Known] = [:]
         /// Records on their way to the file.
         var unwritten: [UInt8] = []
         var isWriting = false
@@ -36,12 +42,14 @@ public final class PictureFactsTable: Sendable {
     /// Bytes of a likeness that are kept.
     private static let longestHash = 40
     private static let recordLength = 72
+    private static let contentPlace = recordLength - 6
 
     private let half: Int
     private let path: String?
     private let writer = DispatchQueue(label: "intertwine.images.facts", qos: .utility)
     private let state = Mutex(State())
     private let changes = Atomic<UInt64>(0)
+    private let corrections = Atomic<UInt64>(0)
 
     /// Reads in the background what the process before knew.
     /// - Parameters:
@@ -56,27 +64,40 @@ public final class PictureFactsTable: Sendable {
     /// Another number whenever something new is known.
     public var version: UInt64 { changes.load(ordering: .acquiring) }
 
+    /// Another number whenever a picture turned out to be another one, or was forgotten.
+    public var revision: UInt64 { corrections.load(ordering: .acquiring) }
+
     public func facts(of source: String) -> PictureFacts? {
         // Nothing was ever learnt where no picture is resized: no digest is then made.
         guard version > 0 else { return nil }
         let key = Key(source)
         return state.withLock { state in
-            if let facts = state.young[key] { return facts }
-            guard let facts = state.old[key] else { return nil }
-            keep(facts, key, &state)
-            return facts
+            if let known = state.young[key] { return known.facts }
+            guard let known = state.old[key] else { return nil }
+            keep(known, key, &state)
+            return known.facts
         }
     }
 
-    public func learn(_ source: String, _ facts: PictureFacts) {
+    /// What was found first of a content stays: makings of other sizes find a little else, which is no news.
+    ///
+    /// - Parameter etag: of the original.
+    public func learn(_ source: String, _ facts: PictureFacts, of etag: String) {
         guard facts.thumbHash.count <= Self.longestHash, facts.color.utf8.count == 7 else { return }
-        let key = Key(source)
-        let isNews = state.withLock { state in
-            guard state.young[key] != facts else { return false }
-            keep(facts, key, &state)
-            return true
+        let (key, content) = (Key(source), Self.content(etag))
+        let (isNews, isCorrection) = state.withLock { state in
+            let old = state.young[key] ?? state.old[key]
+            guard old?.content != content else { return (false, false) }
+            keep(Known(facts: facts, content: content), key, &state)
+            return (old?.facts != facts, old.map { $0.facts != facts } ?? false)
         }
         if isNews { changes.add(1, ordering: .releasing) }
+        if isCorrection { corrections.add(1, ordering: .releasing) }
+    }
+
+    /// FNV-1a.
+    private static func content(_ etag: String) -> UInt32 {
+        max(1, etag.utf8.reduce(0x811c_9dc5) { ($0 ^ UInt32($1)) &* 0x0100_0193 })
     }
 
     /// Of more than one picture at once everything is forgotten: they are known by digests.
@@ -89,17 +110,18 @@ public final class PictureFactsTable: Sendable {
                 (state.young, state.old) = ([:], [:])
             }
         }
+        corrections.add(1, ordering: .releasing)
         if let path { writer.async { self.compact(path) } }
     }
 
     /// Calls back when what was learned so far is in the file.
     func flush(_ done: @escaping @Sendable () -> Void) { writer.async(execute: done) }
 
-    private func keep(_ facts: PictureFacts, _ key: Key, _ state: inout State) {
+    private func keep(_ known: Known, _ key: Key, _ state: inout State) {
         if state.young.count >= half { (state.old, state.young) = (state.young, [:]) }
-        state.young[key] = facts
+        state.young[key] = known
         guard path != nil else { return }
-        state.unwritten += Self.record(key, facts)
+        state.unwritten += Self.record(key, known)
         guard !state.isWriting else { return }
         state.isWriting = true
         writer.async { self.write() }
@@ -146,10 +168,10 @@ public final class PictureFactsTable: Sendable {
         var place = 0
         state.withLock { state in
             while place + Self.recordLength <= bytes.count {
-                if let (key, facts) = Self.read(bytes[place..<(place + Self.recordLength)]) {
+                if let (key, known) = Self.read(bytes[place..<(place + Self.recordLength)]) {
                     if state.young.count >= half { (state.old, state.young) = (state.young, [:]) }
                     // The last record of a picture counts.
-                    state.young[key] = facts
+                    state.young[key] = known
                 }
                 place += Self.recordLength
             }
@@ -157,8 +179,9 @@ public final class PictureFactsTable: Sendable {
         changes.add(1, ordering: .releasing)
     }
 
-    /// Key, size, frames, colour, likeness, and a checksum over all of it.
-    private static func record(_ key: Key, _ facts: PictureFacts) -> [UInt8] {
+    /// Key, size, frames, colour, likeness, what tells the content, and a checksum over all of it.
+    private static func record(_ key: Key, _ known: Known) -> [UInt8] {
+        let facts = known.facts
         var bytes: [UInt8] = []
         bytes.reserveCapacity(recordLength)
         for number in [key.halves.0, key.halves.1] { withUnsafeBytes(of: number.littleEndian) { bytes += $0 } }
@@ -169,12 +192,13 @@ public final class PictureFactsTable: Sendable {
         bytes += [UInt8(truncatingIfNeeded: color >> 16), UInt8(truncatingIfNeeded: color >> 8), UInt8(truncatingIfNeeded: color)]
         bytes.append(UInt8(facts.thumbHash.count) | (facts.hasAlpha ? 0x80 : 0))
         bytes += facts.thumbHash
-        bytes += [UInt8](repeating: 0, count: recordLength - 2 - bytes.count)
+        bytes += [UInt8](repeating: 0, count: contentPlace - bytes.count)
+        withUnsafeBytes(of: known.content.littleEndian) { bytes += $0 }
         withUnsafeBytes(of: checksum(bytes[...]).littleEndian) { bytes += $0 }
         return bytes
     }
 
-    private static func read(_ bytes: ArraySlice<UInt8>) -> (Key, PictureFacts)? {
+    private static func read(_ bytes: ArraySlice<UInt8>) -> (Key, Known)? {
         let bytes = Array(bytes)
         func number<Number: FixedWidthInteger>(_ place: Int, _: Number.Type) -> Number {
             bytes.withUnsafeBytes { Number(littleEndian: $0.loadUnaligned(fromByteOffset: place, as: Number.self)) }
@@ -186,7 +210,8 @@ public final class PictureFactsTable: Sendable {
         let facts = PictureFacts(
             width: Int(number(16, UInt16.self)), height: Int(number(18, UInt16.self)), frames: Int(number(20, UInt16.self)),
             hasAlpha: bytes[25] & 0x80 != 0, color: "#" + color, thumbHash: Array(bytes[26..<(26 + count)]))
-        return (Key(number(0, UInt64.self), number(8, UInt64.self)), facts)
+        let known = Known(facts: facts, content: number(contentPlace, UInt32.self))
+        return (Key(number(0, UInt64.self), number(8, UInt64.self)), known)
     }
 
     /// Fletcher's: enough to tell a torn record.

@@ -246,7 +246,7 @@ actor SizedFlights {
         let (image, facts) = try await Self.make(
             wish, of: original.image, by: transformer, newer: configuration.formats, configuration.qualities, making.urgency)
         metrics.made += 1
-        if !making.isPurged { configuration.facts?.learn(wish.source, facts) }
+        if !making.isPurged { configuration.facts?.learn(wish.source, facts, of: original.image.etag) }
         status.isStored = original.isKept && !making.isPurged && store.takes(image)
         return Made(image: image, status: status, isKept: original.isKept)
     }
@@ -258,15 +258,26 @@ actor SizedFlights {
         _ qualities: PictureQualities, _ urgency: PictureUrgency
     ) async throws(ImageFailure) -> (image: CachedImage, facts: PictureFacts) {
         let body = original.body.bytes
-        let traits = PictureTraits(body, original.kind)
+        var traits = PictureTraits(body, original.kind)
         guard let format = SizedFormat(traits, taken: wish.formats, newer: newer) else { throw ImageFailure(.notAcceptable) }
         let recipe = wish.sizing.recipe(
             format.kind, quality: qualities[format.kind, wish.sizing.scale], keepsAnimation: format.keepsAnimation)
-        let made = try await transformer.transform(body, recipe, urgency: urgency)
+        let made: TransformedPicture
+        var isStill = false
+        do throws(ImageFailure) {
+            made = try await transformer.transform(body, recipe, urgency: urgency)
+        } catch {
+            // Of an animation that is too much its first frame is shown.
+            guard format.keepsAnimation, error.reason == .tooManyFrames || error.reason == .tooManyPixels else { throw error }
+            (traits.isAnimated, isStill) = (false, true)
+            guard let format = SizedFormat(traits, taken: wish.formats, newer: newer) else { throw ImageFailure(.notAcceptable) }
+            let recipe = wish.sizing.recipe(format.kind, quality: qualities[format.kind, wish.sizing.scale], keepsAnimation: false)
+            made = try await transformer.transform(body, recipe, urgency: urgency)
+        }
         // It is asked about by its original's tag, and tells when that one changed.
         let validators = CachedImage.Validators(etag: original.etag, lastModified: original.validators.lastModified)
         let image = CachedImage(
-            source: wish.source, variant: wish.formats, sizing: wish.sizing, kind: made.kind, body: made.bytes,
+            source: wish.source, variant: wish.formats, sizing: wish.sizing, kind: made.kind, isStill: isStill, body: made.bytes,
             freshness: original.freshness, validators: validators)
         return (image, made.original)
     }

@@ -21,7 +21,7 @@ struct SizedFormat: Sendable, Hashable {
 
 /// What of a picture decides about the format that it is made into, read off its bytes without decoding them.
 struct PictureTraits: Sendable, Hashable {
-    let isAnimated: Bool
+    var isAnimated: Bool
     /// Whether it may be seen through somewhere.
     let mayHaveAlpha: Bool
     /// Whether its format is one that is chosen for drawings.

@@ -30,6 +30,8 @@ public final class PictureWorkers: PictureTransformer {
     private let loop: EventLoop
     private let pool: WorkerPool?
     private let isReady: Flag
+    /// What an animation may take, as it is estimated. Others use the processor, too.
+    private let animationLimit: Duration
 
     /// Starts the workers. Without their program there are none, which is logged.
     ///
@@ -39,6 +41,7 @@ public final class PictureWorkers: PictureTransformer {
         let path = configuration.path ?? Self.besideThisProgram()
         let isThere = access(path, X_OK) == 0
         isReady = Flag(isThere)
+        animationLimit = configuration.timeLimit * 3 / 5
         guard isThere, let starter = WorkerStarter() else {
             isReady.set(false)
             pool = nil
@@ -90,7 +93,9 @@ public final class PictureWorkers: PictureTransformer {
         _ job: PictureJob, on picture: [UInt8], keepsAnimation: Bool, _ urgency: PictureUrgency
     ) async throws(ImageFailure) -> PictureResult {
         guard let pool, isAvailable else { throw ImageFailure(.workerFailed) }
-        let pixels = try FrameReader.cost(of: picture, keepsAnimation: keepsAnimation)
+        let cost = try FrameReader.cost(of: picture, keepsAnimation: keepsAnimation)
+        if cost.frames > 1, cost.time(for: job) > animationLimit { throw ImageFailure(.tooManyFrames) }
+        let pixels = cost.pixels
         let ticket = TransformTicket()
         urgency.listen { [loop] in
             loop.execute { pool.assumeIsolated { $0.hurry(ticket, urgency.priority) } }
@@ -130,10 +135,10 @@ public final class PictureWorkers: PictureTransformer {
 }
 
 extension FrameReader {
-    /// Pixels of what has to be decoded, by what the picture says of itself.
+    /// What has to be decoded, by what the picture says of itself.
     ///
     /// - Throws: `tooManyPixels` and `undecodable`.
-    fileprivate static func cost(of picture: [UInt8], keepsAnimation: Bool) throws(ImageFailure) -> Int {
+    fileprivate static func cost(of picture: [UInt8], keepsAnimation: Bool) throws(ImageFailure) -> DecodingCost {
         guard case .kind(let kind) = MediaKind.sniff(Array(picture.prefix(512))) else { throw ImageFailure(.undecodable) }
         // Decoders make something of a picture whose end is missing, whatever they are told.
         guard kind.isWhole(picture, isDelimited: true) else { throw ImageFailure(.undecodable) }
@@ -147,7 +152,31 @@ extension FrameReader {
         }
         if let fault = reader.fault { throw ImageFailure(fault) }
         guard case .size(let size) = reader.finding else { throw ImageFailure(.undecodable) }
-        return size.width * size.height * (keepsAnimation ? reader.frames : 1)
+        return DecodingCost(size: size, frames: keepsAnimation ? reader.frames : 1)
+    }
+}
+
+/// What it takes to make something of a picture.
+private struct DecodingCost {
+    // Nanoseconds, measured with libvips 8.14 on one processor of a cloud's machine, and on the side of too many.
+    private static let pixelRead = 20.0
+    private static let pixelMade = 100.0
+    private static let gifPixelMade = 200.0
+    private static let frame = 300_000.0
+
+    let size: FrameSize
+    let frames: Int
+
+    var pixels: Int { size.width * size.height * frames }
+
+    /// About how long an animation takes.
+    func time(for job: PictureJob) -> Duration {
+        let across = job.width > 0 ? Double(job.width) / Double(size.width) : 0
+        let down = job.height > 0 ? Double(job.height) / Double(size.height) : 0
+        let scale = across + down > 0 ? min(1, max(across, down)) : 1
+        let read = Double(size.width * size.height)
+        let made = read * scale * scale * (job.format == .gif ? Self.gifPixelMade : Self.pixelMade)
+        return .nanoseconds(Int64((Self.frame + read * Self.pixelRead + made) * Double(frames)))
     }
 }
 

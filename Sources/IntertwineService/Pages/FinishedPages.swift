@@ -117,6 +117,8 @@ final class FinishedPages: Sendable {
         var size = 0
         /// Pages that were made until then are served of their own version of the store alone.
         var horizon = Int64.min
+        /// What was known of the pictures on them, as `PictureMemory.revision` counts.
+        var revision: UInt64 = 0
     }
 
     private let capacity: Int
@@ -124,6 +126,7 @@ final class FinishedPages: Sendable {
     private let stale: Int64
     private let isUntouched: IsUntouched
     private let metrics: PageMetrics
+    private let pictures: (any PictureMemory)?
     private let state = Mutex(State())
 
     /// ``FeedStore/isUntouched(_:from:to:)``
@@ -133,15 +136,23 @@ final class FinishedPages: Sendable {
     ///   - capacity: bytes; 0 keeps nothing.
     ///   - stale: milliseconds after it was made for which a page is served although something was written since.
     ///   - isUntouched: what the store knows of changes.
-    init(capacity: Int, stale: Int64 = 0, metrics: PageMetrics, isUntouched: @escaping IsUntouched = { $1 == $2 }) {
+    ///   - pictures: what is known of pictures. Where one turns out to be another than pages tell, no page is served any more.
+    init(
+        capacity: Int, stale: Int64 = 0, metrics: PageMetrics, isUntouched: @escaping IsUntouched = { $1 == $2 },
+        pictures: (any PictureMemory)? = nil
+    ) {
         (self.capacity, self.stale, self.metrics, self.isUntouched) = (capacity, stale, metrics, isUntouched)
+        self.pictures = pictures
     }
+
+    /// What is known of pictures. Whoever makes a page asks for it before, and says it with the page.
+    var revision: UInt64 { pictures?.revision ?? 0 }
 
     var keepsAny: Bool { capacity > 0 }
 
     /// Whether there is a page of this state of the store.
     func has(_ key: Key, version: StoreVersion) -> Bool {
-        state.withLock { $0.pages[key]?.isPage(of: version, isUntouched) ?? false }
+        state.withLock { $0.revision == revision && $0.pages[key]?.isPage(of: version, isUntouched) ?? false }
     }
 
     /// Has no page served any more that was made before something was written, however recent it is.
@@ -170,7 +181,7 @@ extension FinishedPages {
         let end = Self.ending(language)
         let hash = RequestHead.hash(ofTarget: end, after: head.targetHash)
         let wantsGzip = head.hasField("accept-encoding")
-        guard let page = state.withLock({ $0.page(hash: hash, version: version, isUntouched, now: now, stale: stale) }),
+        guard let page = state.withLock({ $0.page(hash: hash, version: version, revision, isUntouched, now: now, stale: stale) }),
             head.hasTarget(page.target, before: end), let finished = page.finished(gzip: wantsGzip, now: now)
         else { return nil }
         count(page, version)
@@ -185,7 +196,7 @@ extension FinishedPages {
     /// was asked for once must not keep the usual one off the short way.
     func page(_ key: Key, target: String, version: StoreVersion, now: Int64) -> Page? {
         state.withLock { state in
-            guard state.served(key, version, isUntouched, now, stale) != nil else { return nil }
+            guard state.revision == revision, state.served(key, version, isUntouched, now, stale) != nil else { return nil }
             state.spell(key, target)
             let page = state.pages[key]
             state.pages[key]?.following = nil
@@ -202,17 +213,20 @@ extension FinishedPages {
     /// - Parameters:
     ///   - version: the store's, as it was before the page was made.
     ///   - current: the store's. A page that is stale already is kept only where stale ones are served.
+    ///   - revision: ``revision``, as it was before the page was made.
     ///   - made: when, in milliseconds since 1970-01-01 UTC.
     ///   - validUntil: milliseconds since 1970-01-01 UTC; of this coding alone.
     ///   - following: the page after it, where that is to be made once somebody takes this one.
     ///   - extent: what it was read from; nil where any change may be one of it.
     func keep(
-        _ finished: FinishedResponse, hasGzip: Bool, as key: Key, target: String, version: StoreVersion, current: StoreVersion, made: Int64,
-        validUntil: Int64, following: Following? = nil, extent: PageExtent? = nil
+        _ finished: FinishedResponse, hasGzip: Bool, as key: Key, target: String, version: StoreVersion, current: StoreVersion,
+        revision looked: UInt64 = 0, made: Int64, validUntil: Int64, following: Following? = nil, extent: PageExtent? = nil
     ) {
+        let revision = revision
         var new = Page(target: Array(target.utf8), version: version, made: made, following: following, extent: extent)
-        guard capacity > 0, new.isPage(of: current, isUntouched) || stale > 0 else { return }
+        guard capacity > 0, looked == revision, new.isPage(of: current, isUntouched) || stale > 0 else { return }
         state.withLock { state in
+            if state.revision != revision { state = State(horizon: state.horizon, revision: revision) }
             if state.version != current { state.turn(to: current, isUntouched, now: made, stale: stale) }
             let old = state.pages[key]
             if let old { new.target = old.target }
@@ -243,9 +257,9 @@ extension FinishedPages.State {
     }
 
     fileprivate mutating func page(
-        hash: UInt64, version: StoreVersion, _ isUntouched: FinishedPages.IsUntouched, now: Int64, stale: Int64
+        hash: UInt64, version: StoreVersion, _ revision: UInt64, _ isUntouched: FinishedPages.IsUntouched, now: Int64, stale: Int64
     ) -> FinishedPages.Page? {
-        guard let key = keys[hash], let page = served(key, version, isUntouched, now, stale) else { return nil }
+        guard self.revision == revision, let key = keys[hash], let page = served(key, version, isUntouched, now, stale) else { return nil }
         if !page.isWanted || page.following != nil {
             pages[key]?.isWanted = true
             pages[key]?.following = nil
@@ -260,7 +274,7 @@ extension FinishedPages.State {
     ) {
         if let known = self.version, isUntouched(PageExtent(), known, version) { return self.version = version }
         let old = self
-        self = FinishedPages.State(version: version, horizon: old.horizon)
+        self = FinishedPages.State(version: version, horizon: old.horizon, revision: old.revision)
         guard stale > 0 else { return }
         for key in old.order {
             guard let page = old.pages[key], page.isRecent(now, stale, since: horizon), pages[key] == nil else { continue }

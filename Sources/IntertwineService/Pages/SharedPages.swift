@@ -120,10 +120,11 @@ struct SharedPages: Sendable {
             return nil
         }
         metrics.miss()
+        let revision = pages.revision
         return wish.feed.page(wish.request) { [self] page in
             let made = page.map { page in
                 metrics.count(page.omissions)
-                return keep(page, wish, for: .request, version, hasGzip: flights.decideCoding(key))
+                return keep(page, wish, for: .request, version, revision, hasGzip: flights.decideCoding(key))
             }
             flights.land(key, made)
             if wish.request.cursor != nil, case .success(let made) = made, let following = made.following { goAhead(following) }
@@ -149,23 +150,29 @@ struct SharedPages: Sendable {
     private func make(
         _ wish: Wish, for purpose: ReadPurpose, _ version: StoreVersion, _ wantsGzip: () -> Bool
     ) async throws -> Made {
+        let revision = pages.revision
         let page = try await wish.feed.page(wish.request, for: purpose)
         metrics.count(page.omissions)
         if purpose == .idle { pictures?.walk(page.encoded().json) }
-        return keep(page, wish, for: purpose, version, hasGzip: wantsGzip())
+        return keep(page, wish, for: purpose, version, revision, hasGzip: wantsGzip())
     }
 
     /// How long, in milliseconds, a page is served that shows pictures of which more may be known soon.
     private static let awaiting: Int64 = 2_000
 
-    private func keep(_ page: FeedPage, _ wish: Wish, for purpose: ReadPurpose, _ version: StoreVersion, hasGzip: Bool) -> Made {
+    /// - Parameters:
+    ///   - version: the store's, before the page was made.
+    ///   - revision: what was known of pictures then.
+    private func keep(
+        _ page: FeedPage, _ wish: Wish, for purpose: ReadPurpose, _ version: StoreVersion, _ revision: UInt64, hasGzip: Bool
+    ) -> Made {
         let finished = format.finished(
             page, isShared: true, isNamed: wish.request.client != nil, gzip: hasGzip, isKept: pages.keepsAny, route: wish.route)
         guard pages.keepsAny else { return Made(finished: finished) }
         let following = wish.following(page)
         pages.keep(
             finished, hasGzip: hasGzip, as: wish.key, target: wish.spelling, version: version, current: store.version,
-            made: wish.request.now,
+            revision: revision, made: wish.request.now,
             validUntil: page.isAwaiting ? min(page.validUntil, wish.request.now + Self.awaiting) : page.validUntil,
             following: purpose == .idle ? following.map(FinishedPages.Following.init) : nil, extent: page.extent)
         return Made(finished: finished, following: following)

@@ -100,6 +100,8 @@ struct KnownPictures: PictureMemory {
 
     var version: UInt64 { facts.version }
 
+    var revision: UInt64 { facts.revision }
+
     /// Items may write URLs in more than one way; pictures are known by the one in which they are asked for.
     func looks(of source: String) -> PictureLooks? {
         let canonical = FetchURL.isPlain(source) ? source : (try? FetchURL(source))?.text

@@ -29,12 +29,23 @@ struct FinishedCellsTests {
     private final class Known: PictureMemory {
         private let state = Mutex<[String: PictureLooks]>([:])
         private let changes = Atomic<UInt64>(0)
+        private let corrections = Atomic<UInt64>(0)
         var version: UInt64 { changes.load(ordering: .relaxed) }
+        var revision: UInt64 { corrections.load(ordering: .relaxed) }
         func looks(of source: String) -> PictureLooks? { state.withLock { $0[source] } }
 
-        func learn(_ source: String) {
-            state.withLock { $0[source] = PictureLooks(width: 16, height: 9, color: "#a1b2c3", placeholder: "AQID") }
+        func learn(_ source: String, _ color: String = "#a1b2c3") {
+            let old = state.withLock { state in
+                defer { state[source] = PictureLooks(width: 16, height: 9, color: color, placeholder: "AQID") }
+                return state[source]
+            }
             changes.add(1, ordering: .relaxed)
+            if old != nil { corrections.add(1, ordering: .relaxed) }
+        }
+
+        func forget() {
+            state.withLock { $0 = [:] }
+            corrections.add(1, ordering: .relaxed)
         }
     }
 
@@ -58,6 +69,22 @@ struct FinishedCellsTests {
         #expect(!page.isAwaiting)
         known.learn("https://img.example/other.png")
         #expect(try await pair.isSame(FeedRequest(now: Fixture.now)).0)
+    }
+
+    @Test("a picture that turns out to be another one stands in its cells at once, one that was forgotten in none, and others stay as made")
+    func corrections() async throws {
+        let known = Known()
+        for user in ["u0", "u1", "u2", "other"] { known.learn("https://img.example/\(user).png") }
+        let pair = Pair(try Fixture(users: 3, links: Links(known: known)))
+        _ = try await pair.kept.page()
+        known.learn("https://img.example/u1.png", "#ff0000")
+        known.learn("https://img.example/other.png", "#ff0000")
+        let page = try await pair.kept.page()
+        let text = String(decoding: page.json(), as: UTF8.self)
+        #expect(text.split(separator: "#ff0000").count == 2 && text.split(separator: "#a1b2c3").count == 3)
+        known.forget()
+        let forgotten = try await pair.kept.page()
+        #expect(forgotten.isAwaiting && !String(decoding: forgotten.json(), as: UTF8.self).contains("placeholder"))
     }
 
     @Test("pages of kept cells are those of new ones: whoever asks, in whatever form, from hour to hour, whatever changes")

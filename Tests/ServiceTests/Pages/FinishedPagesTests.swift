@@ -1,6 +1,7 @@
 import HTTPTypes
 import IntertwineFeed
 import IntertwineHTTPServer
+import Synchronization
 import Testing
 
 @testable import IntertwineService
@@ -61,6 +62,36 @@ struct FinishedPagesTests {
                 validUntil: CellTokens.endOfBucket(of: ahead))
             #expect((pages.page(key, target: "/feed", version: version, now: 1)?.finished(gzip: false, now: moment) != nil) == isServed)
         }
+    }
+
+    private final class Known: PictureMemory {
+        let revised = Atomic<UInt64>(0)
+        let version: UInt64 = 1
+        var revision: UInt64 { revised.load(ordering: .relaxed) }
+        func looks(of source: String) -> PictureLooks? { nil }
+    }
+
+    @Test("no page is served, nor kept, that was made before a picture turned out to be another one")
+    func pictures() {
+        let known = Known()
+        let pages = FinishedPages(capacity: 1 << 20, stale: 1_000, metrics: PageMetrics(registry: PrometheusRegistry()), pictures: known)
+        let key = FinishedPages.Key(FeedRequest(cursor: nil, limit: 1, now: 1), of: "/feed")
+        let version = StoreVersion(high: 1, low: 1)
+        let finished = FinishedResponse(ServerResponse(status: .ok, body: Array("{}".utf8)))
+        func keep(_ revision: UInt64) {
+            pages.keep(
+                finished, hasGzip: false, as: key, target: "/feed", version: version, current: version, revision: revision, made: 1,
+                validUntil: CellTokens.endOfBucket(of: 1))
+        }
+        func isServed() -> Bool { pages.page(key, target: "/feed", version: version, now: 1) != nil && pages.has(key, version: version) }
+        keep(pages.revision)
+        #expect(isServed())
+        known.revised.add(1, ordering: .relaxed)
+        #expect(!isServed())
+        keep(0)
+        #expect(!isServed())
+        keep(pages.revision)
+        #expect(isServed())
     }
 
     @Test("a page is served for so long after it was made, whatever is written meanwhile, and no longer", arguments: [0, 1_000])

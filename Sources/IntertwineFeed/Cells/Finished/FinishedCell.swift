@@ -73,6 +73,15 @@ package final class FinishedCell: Sendable {
         var isOfClick: Bool
     }
 
+    /// A picture, and what the cell tells of it.
+    fileprivate struct Picture: Sendable {
+        let source: String
+        /// Stands for it, in this process; nil where nothing was known.
+        let looks: Int?
+
+        init(_ source: String, _ looks: PictureLooks?) { (self.source, self.looks) = (source, looks?.hashValue) }
+    }
+
     /// What fills a cell's gaps on one page.
     struct Tokens: Sendable {
         fileprivate(set) var impression = ""
@@ -98,11 +107,13 @@ package final class FinishedCell: Sendable {
     let digest: Digest
     /// When its awaited pictures were last asked about, as ``PictureMemory/version`` counts.
     private let asked: Atomic<UInt64>
+    /// And when all of them, as ``PictureMemory/revision`` counts.
+    private let compared: Atomic<UInt64>
 
     public let id: String
     public let identifier: String
-    /// The pictures on it that nothing was known of yet.
-    private let awaited: [String]
+    /// The pictures on it, where something may be known of them.
+    private let pictures: [Picture]
 
     /// Bytes of JSON that hardly any cell exceeds.
     fileprivate static let usualLength = 2_048
@@ -110,18 +121,20 @@ package final class FinishedCell: Sendable {
     /// - Parameter writer: where its JSON may be written, to be copied when it is known how long that is.
     /// - Throws: what the factories throw.
     init(of item: FeedItem, by factories: CellFactories, in context: CellContext, with writer: inout JSONWriter) throws {
-        let version = context.links.known?.version ?? 0
+        // Asked for first: what is learned while it is made counts as later.
+        let (version, revision) = (context.links.known?.version ?? 0, context.links.known?.revision ?? 0)
         let first = try factories.makeViewModel(for: item, in: context)
         let companions = try factories.makeCompanions(for: item, in: context)
         writer.clear(capacity: Self.usualLength)
         writer.write(first)
         (packed, memory) = PackedItem.pack(item, with: writer.bytes)
-        awaited = context.links.known == nil ? [] : companions.reduce(first.awaited) { $0 + $1.awaited }
+        pictures = context.links.known == nil ? [] : companions.reduce(first.pictures) { $0 + $1.pictures }
         guard context.page != 0 else {
             (id, identifier, gaps, page) = (first.id, first.identifier, [], nil)
             digest = Digest(writer.bytes, gaps: [])
-            isAwaiting = !awaited.isEmpty
+            isAwaiting = pictures.contains { $0.looks == nil }
             asked = Atomic(version)
+            compared = Atomic(revision)
             self.companions = companions.map { FinishedCell($0, hour: context) }
             circumstances = Circumstances(context)
             hour = CellTokens.bucket(of: context.now)
@@ -137,8 +150,9 @@ package final class FinishedCell: Sendable {
         self.companions = zip(companions, twins).map { FinishedCell($0, hour: context, gaps: Self.gaps($0, $0.json, $1)) }
         gaps = found ?? []
         digest = Digest(writer.bytes, gaps: gaps)
-        isAwaiting = !awaited.isEmpty
+        isAwaiting = pictures.contains { $0.looks == nil }
         asked = Atomic(version)
+        compared = Atomic(revision)
         page = found == nil || companions.count != twins.count || self.companions.contains { $0.page != nil } ? context.page : nil
         circumstances = Circumstances(context)
         hour = CellTokens.bucket(of: context.now)
@@ -157,9 +171,10 @@ package final class FinishedCell: Sendable {
         companions = []
         self.gaps = gaps ?? []
         digest = Digest(bytes, gaps: self.gaps)
-        awaited = viewModel.awaited
-        isAwaiting = !awaited.isEmpty
+        pictures = viewModel.pictures
+        isAwaiting = pictures.contains { $0.looks == nil }
         asked = Atomic(0)
+        compared = Atomic(0)
         page = gaps == nil ? context.page : nil
         circumstances = Circumstances(context)
         hour = CellTokens.bucket(of: context.now)
@@ -194,12 +209,19 @@ package final class FinishedCell: Sendable {
         return filled == others ? gaps : nil
     }
 
-    /// Whether more is known of its pictures than when it was made.
-    func isOvertaken(by known: (any PictureMemory)?) -> Bool {
-        guard isAwaiting, let known else { return false }
+    /// Whether something else is known of its pictures than when it was made.
+    ///
+    /// - Parameter revision: what is known, as ``PictureMemory/revision`` counts.
+    func isOvertaken(by known: (any PictureMemory)?, _ revision: UInt64) -> Bool {
+        guard let known else { return false }
+        if compared.load(ordering: .relaxed) != revision {
+            if pictures.contains(where: { known.looks(of: $0.source)?.hashValue != $0.looks }) { return true }
+            compared.store(revision, ordering: .relaxed)
+        }
+        guard isAwaiting else { return false }
         let version = known.version
         guard asked.load(ordering: .relaxed) != version else { return false }
-        if awaited.contains(where: { known.looks(of: $0) != nil }) { return true }
+        if pictures.contains(where: { $0.looks == nil && known.looks(of: $0.source) != nil }) { return true }
         asked.store(version, ordering: .relaxed)
         return false
     }
@@ -264,15 +286,18 @@ package final class FinishedCell: Sendable {
 
     /// Bytes of memory that it takes, about, with its companions.
     var size: Int {
-        companions.reduce(320 + memory.count + 24 * gaps.count + id.utf8.count) { $0 + $1.size }
+        companions.reduce(336 + memory.count + 24 * gaps.count + 32 * pictures.count + id.utf8.count) { $0 + $1.size }
     }
 }
 
 extension CellViewModel {
-    /// The sources of its pictures that nothing is known of yet.
-    fileprivate var awaited: [String] {
+    /// Its pictures, where something is known of them, or may be.
+    fileprivate var pictures: [FinishedCell.Picture] {
         guard case .bind(let bindings)? = action(in: .configuration) else { return [] }
-        return bindings.compactMap { if case .image(let picture) = $0.value { picture.awaited } else { nil } }
+        return bindings.compactMap { binding in
+            guard case .image(let picture) = binding.value, let source = picture.source else { return nil }
+            return FinishedCell.Picture(source, picture.looks)
+        }
     }
 
     fileprivate var json: [UInt8] {
