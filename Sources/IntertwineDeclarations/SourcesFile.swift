@@ -224,8 +224,11 @@ extension SourceReader {
             return value
         case (nil, let file?):
             let path = try file.text("a file's path")
-            guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { throw file.fault("\(path) cannot be read") }
-            return text.trimmingCharacters(in: .whitespacesAndNewlines)
+            do {
+                return try TextFile.text(at: path).trimmingCharacters(in: .whitespacesAndNewlines)
+            } catch {
+                throw file.fault("\(path) \(error.reason)")
+            }
         default: throw place.fault("a field's value is a text, {env: variable} or {file: path}")
         }
     }

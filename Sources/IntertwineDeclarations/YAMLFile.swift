@@ -4,9 +4,6 @@ package import Yams
 
 /// Reads a YAML file, which may be a pipe or a device, once; what is wrong with it is told with file and line.
 package enum YAMLFile {
-    /// Bytes. No file that a person writes comes near it.
-    static let limit = 1 << 20
-
     /// - Parameter key: of the setting that names the file, for messages.
     /// - Throws: ``ConfigurationError`` where the file cannot be read, is too large, empty, or no YAML.
     package static func root(at path: String, of key: String? = nil) throws(ConfigurationError) -> YAMLPlace {
@@ -16,17 +13,11 @@ package enum YAMLFile {
     /// - Parameter key: of the setting that names the file, for messages.
     /// - Throws: ``ConfigurationError`` where the file cannot be read, is too large, or not UTF-8.
     package static func text(at path: String, of key: String? = nil) throws(ConfigurationError) -> String {
-        let fault = { (reason: String) in ConfigurationError("\(key.map { "\($0): " } ?? "")\(path): the file \(reason)") }
-        var bytes: [UInt8] = []
         do {
-            let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-            while bytes.count <= limit, let piece = try file.read(upToCount: limit + 1 - bytes.count), !piece.isEmpty { bytes += piece }
+            return try TextFile.text(at: path)
         } catch {
-            throw fault("cannot be read")
+            throw ConfigurationError("\(key.map { "\($0): " } ?? "")\(path): the file \(error.reason)")
         }
-        guard bytes.count <= limit else { throw fault("is longer than \(limit) bytes") }
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw fault("is not UTF-8") }
-        return text
     }
 
     /// - Parameter path: for messages.

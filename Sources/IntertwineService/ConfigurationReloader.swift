@@ -35,7 +35,7 @@ struct ConfigurationReloader: ServiceLifecycle.Service {
         while !Task.isCancelled {
             do { try await Task.sleep(for: Self.interval) } catch { return }
             let now = FileStamp(path: file)
-            // A file that is gone may be on its way back: it is read when it is.
+            // A file that is gone, or no regular one at the moment, may be on its way back: it is read when it is.
             if let now, now != last { changed() }
             last = now ?? last
         }
@@ -43,6 +43,9 @@ struct ConfigurationReloader: ServiceLifecycle.Service {
 
     private func reload(because reason: String) async {
         do {
+            if let file = source.file, FileStamp(path: file) == nil {
+                throw ConfigurationError("\(file): there is no regular file to be read again")
+            }
             try await live.change(to: try await source.read())
         } catch {
             logger.error("configuration not taken; the old one stays in force", metadata: ["reason": "\(reason)", "error": "\(error)"])
@@ -73,11 +76,13 @@ struct FileStamp: Equatable, Sendable {
     private let size: UInt64?
     private let changed: Date?
 
-    /// Nil where there is no file.
+    /// Nil where there is no regular file: a pipe is read once, at the start.
     init?(path: String) {
         // Links are followed, as a mounted configuration is often one.
         let real = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
-        guard let attributes = try? FileManager.default.attributesOfItem(atPath: real) else { return nil }
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: real),
+            attributes[.type] as? FileAttributeType == .typeRegular
+        else { return nil }
         number = attributes[.systemFileNumber] as? UInt64
         size = attributes[.size] as? UInt64
         changed = attributes[.modificationDate] as? Date

@@ -53,6 +53,22 @@ struct ReloadTests {
         }
     }
 
+    @Test("a pipe in the file's place holds nothing up, and the file that comes back is read")
+    func pipe() async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.users(1))
+            #expect(unlink(service.configurationFile) == 0 && mkfifo(service.configurationFile, 0o600) == 0)
+            service.process.signal(SIGHUP)
+            #expect(try service.process.line(containing: "not taken").contains("no regular file"))
+            #expect(unlink(service.configurationFile) == 0)
+            try Self.write("ads:\n  per-page: 3\n", for: service)
+            #expect(try service.process.line(containing: "configuration read again").contains("ads.per-page"))
+            #expect(unlink(service.configurationFile) == 0 && mkfifo(service.configurationFile, 0o600) == 0)
+            service.process.signal(SIGTERM)
+            #expect(service.process.wait() == 0)
+        }
+    }
+
     @Test("when the field that names the viewer changes, preflights change with it")
     func preflights() async throws {
         try await offPool {

@@ -146,8 +146,8 @@ public struct EventSettings: Sendable {
 
     mutating func read(_ reader: inout SettingsReader) {
         reader.read(
-            "events.viewer-header", &viewerHeader, allowed: "a field name, or nothing",
-            where: \.isFieldName)
+            "events.viewer-header", &viewerHeader, allowed: "a field name that HTTP has no other use for, or nothing",
+            where: \.isOwnFieldName)
         reader.read("ads.count-clicks", &countedClicks)
         reader.read("events.address", &address)
         reader.read("events.window", &window)
@@ -161,8 +161,20 @@ public struct EventSettings: Sendable {
 }
 
 extension String {
+    /// What a request's field cannot be named by which something of the viewer is told: each request has them, for other ends.
+    private static let taken: Set<String> = [
+        "accept", "accept-encoding", "accept-language", "connection", "content-encoding", "content-length", "content-type", "cookie",
+        "date",
+        "expect", "host", "if-match", "if-none-match", "if-modified-since", "if-range", "if-unmodified-since", "idempotency-key", "range",
+        "te",
+        "trailer", "transfer-encoding", "upgrade", "user-agent",
+    ]
+
     /// Letters, digits and hyphens, or nothing.
     fileprivate var isFieldName: Bool { utf8.allSatisfy { $0 == 0x2D || $0.isASCIIAlphanumeric } }
+
+    /// The same, but none of HTTP's own.
+    fileprivate var isOwnFieldName: Bool { isFieldName && !Self.taken.contains(lowercased()) }
 }
 
 extension UInt8 {

@@ -22,11 +22,17 @@ public struct ServerSettings: Sendable {
         reader.read("server.host", &host, allowed: "an IP address, or localhost", where: HTTPServerConfiguration.isAddress)
         reader.read("server.port", &port, in: 0...65_535)
         reader.read(
-            "server.public-url", &publicURL, allowed: "empty, or an http or https URL without a trailing slash",
-            where: { $0.isEmpty || ($0.hasPrefix("http://") || $0.hasPrefix("https://")) && !$0.hasSuffix("/") })
+            "server.public-url", &publicURL, allowed: "empty, or an http or https URL without query, fragment or trailing slash",
+            where: { $0.isEmpty || Self.isBase($0) })
         reader.read("server.drain", &drain)
         reader.read("server.grace", &grace)
         limits.read(&reader)
+    }
+
+    /// Whether paths can be appended to a URL.
+    private static func isBase(_ text: String) -> Bool {
+        guard let scheme = ["http://", "https://"].first(where: text.hasPrefix), text.utf8.count > scheme.utf8.count else { return false }
+        return !text.hasSuffix("/") && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !#"?#"<>\^`{|}"#.utf8.contains($0) }
     }
 }
 

@@ -57,9 +57,8 @@ struct SigningKeyFile {
     /// - Throws: `ConfigurationError` where the file cannot be read, or holds no key.
     func read() throws -> SigningKey? {
         guard FileManager.default.fileExists(atPath: path) else { return nil }
-        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-            throw ConfigurationError("\(path): the signing key cannot be read")
-        }
+        let text: String
+        do { text = try TextFile.text(at: path) } catch { throw ConfigurationError("\(path): the signing key \(error.reason)") }
         guard let key = SigningKey(hexadecimal: text.trimmingCharacters(in: .whitespacesAndNewlines)) else {
             throw ConfigurationError("\(path): the signing key must be 64 hexadecimal digits")
         }

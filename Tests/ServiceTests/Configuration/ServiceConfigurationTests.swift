@@ -140,6 +140,19 @@ struct ServiceConfigurationTests {
         }
     }
 
+    @Test(
+        "a base of links takes paths behind it, and a viewer's name has a field of its own",
+        arguments: [
+            ("server.public-url", "https://x/y?z#q"), ("server.public-url", "https://a/\r\nX-Evil: y"), ("server.public-url", "https://"),
+            ("server.public-url", "https://x/"), ("events.viewer-header", "Host"), ("events.viewer-header", "content-length"),
+        ])
+    func misused(key: String, value: String) async throws {
+        #expect(try #require(await refusal(flags: [key: value])).hasPrefix("\(key): "))
+        for (key, value) in [("server.public-url", "https://feed.example:8443/api"), ("events.viewer-header", "X-Member")] {
+            #expect(await refusal(flags: [key: value]) == nil)
+        }
+    }
+
     @Test("devices and links to them are files; a folder and an endless one are none")
     func devices() async throws {
         #expect(try ServiceConfiguration(try await SettingSources(environment: [:], file: "/dev/null")).server.port == 8080)

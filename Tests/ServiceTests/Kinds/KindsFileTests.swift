@@ -203,7 +203,7 @@ struct KindsFileTests {
     @Test("a file that is not there, too long or not UTF-8 is refused")
     func unreadable() throws {
         #expect(throws: ConfigurationError.self) { try YAMLFile.root(at: "/nonexistent/kinds.yaml") }
-        for bytes in [Data([0xFF, 0xFE, 0xC0]), Data(repeating: 0x20, count: YAMLFile.limit + 1)] {
+        for bytes in [Data([0xFF, 0xFE, 0xC0]), Data(repeating: 0x20, count: TextFile.limit + 1)] {
             let path = FileManager.default.temporaryDirectory.appendingPathComponent("kinds-\(UUID()).yaml")
             try bytes.write(to: path)
             defer { try? FileManager.default.removeItem(at: path) }
