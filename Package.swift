@@ -207,6 +207,7 @@ let package = Package(
             name: "IntertwineStorage",
             dependencies: [
                 "CIntertwineLinux", "CIntertwineZlib", "IntertwineFeed",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),

@@ -1,12 +1,15 @@
--- Clicks on one link, each as another viewer, so that each of them counts.
-local path, clicks = nil, 0
+-- Clicks on one link, each as another viewer, so that each of them counts. Names come in no order, as real ones do; with the argument "ordered" they do.
+local path, clicks, isOrdered = nil, 0, false
 local name = tostring(os.time()) .. "-" .. tostring({}):sub(8)
 
 init = function(args)
   path = wrk.path
+  isOrdered = args[1] == "ordered"
+  math.randomseed(os.time() + tonumber(tostring({}):sub(10), 16) % 1000000)
 end
 
 request = function()
   clicks = clicks + 1
-  return "GET " .. path .. " HTTP/1.1\r\nHost: test\r\nUser-Agent: wrk\r\nX-Viewer-ID: " .. name .. clicks .. "\r\n\r\n"
+  local viewer = isOrdered and name .. clicks or string.format("%07x%s%d", math.random(0, 0xfffffff), name, clicks)
+  return "GET " .. path .. " HTTP/1.1\r\nHost: test\r\nUser-Agent: wrk\r\nX-Viewer-ID: " .. viewer .. "\r\n\r\n"
 end

@@ -36,6 +36,8 @@ struct StoreCopyTests {
             event.deduplication = LedgerEvent.Deduplication(key: "k\(number)", window: 30 * 86_400_000)
             _ = try await ledger.commit(LedgerEntry(events: [event]))
         }
+        // One that is kept apart from those.
+        _ = try await ledger.commit(LedgerEntry(events: [Self.shortly("short")]))
         try await ledger.complete()
         try await store.completeFile()
     }
@@ -54,25 +56,35 @@ struct StoreCopyTests {
         let unfinished = #expect(throws: StoreError.self) { try PostgresLedger(address) }
         #expect(unfinished?.description.contains("copy") == true)
         let counts = try copy().run()
-        #expect(counts.first { $0.table == "item" }?.rows == 5_000 && counts.first { $0.table == "event" }?.rows == 20)
-        #expect(counts.first { $0.table == "allowance" }?.rows == 20)
+        #expect(counts.first { $0.table == "item" }?.rows == 5_000 && counts.first { $0.table == "event" }?.rows == 21)
+        #expect(counts.first { $0.table == "allowance" }?.rows == 21)
         #expect(throws: StoreError.self) { try copy().run() }
 
         // Who goes on there is numbered behind, and finds duplicates again.
         let ledger = try PostgresLedger(address)
-        #expect(try await ledger.events(after: 0, limit: 99).count == 20)
+        #expect(try await ledger.events(after: 0, limit: 99).count == 21)
         var event = LedgerEvent(at: SQLiteLedger.systemTime(), kind: .click, cell: "ad:1", viewer: "new")
         event.deduplication = LedgerEvent.Deduplication(key: "k0", window: 30 * 86_400_000)
-        _ = try await ledger.commit(LedgerEntry(events: [event]))
+        let again = [event, Self.shortly("short"), Self.shortly("there")]
+        #expect(try await ledger.commit(LedgerEntry(events: again)).verdicts == [.duplicate, .duplicate, .counted])
         try await ledger.complete()
-        let last = try await ledger.events(after: 20, limit: 10)
-        #expect(last.map(\.marker) == [21] && last.first?.event.verdict == .duplicate)
+        let last = try await ledger.events(after: 21, limit: 10)
+        #expect(last.map(\.marker) == [22, 23, 24] && last.first?.event.verdict == .duplicate)
 
         let back = try StoreCopy(from: .database(address), to: files("two"))
-        #expect(try back.run().first { $0.table == "event" }?.rows == 21)
+        #expect(try back.run().first { $0.table == "event" }?.rows == 24)
         let store = try SQLiteStore(path: "\(folder)/two.sqlite")
         #expect(try await store.takedowns(after: nil, limit: 9).map(\.reason) == ["complaint\u{0}"])
-        #expect(try await SQLiteLedger(path: "\(folder)/two.ledger.sqlite").events(after: 20, limit: 9).map(\.marker) == [21])
+        let two = try SQLiteLedger(path: "\(folder)/two.ledger.sqlite")
+        #expect(try await two.events(after: 21, limit: 9).map(\.marker) == [22, 23, 24])
+        let verdicts = try await two.commit(LedgerEntry(events: ["short", "there", "new"].map(Self.shortly))).verdicts
+        #expect(verdicts == [.duplicate, .duplicate, .counted])
+    }
+
+    /// A click with a window of the length that is kept in memory.
+    private static func shortly(_ key: String) -> LedgerEvent {
+        LedgerEvent(
+            at: SQLiteLedger.systemTime(), kind: .click, cell: "ad:1", viewer: key, deduplication: .init(key: key, window: 300_000))
     }
 
     private static func stopBehindFirstBatch(_ database: PostgresServer.Database, _ copy: () throws -> StoreCopy) throws {

@@ -13,6 +13,37 @@ struct LedgerVersionTests {
         ledger = try scratch.ledger(clock)
     }
 
+    /// By texts, as versions up to 13 had them.
+    private static let oldAllowances = """
+        DROP TABLE allowance;
+        CREATE TABLE allowance (key TEXT NOT NULL PRIMARY KEY, until INTEGER NOT NULL, used INTEGER NOT NULL) WITHOUT ROWID;
+        """
+
+    @Test(
+        "duplicates and rates of the version before still hold, those of short windows and those of long ones",
+        arguments: [60_000, 3_600_000])
+    func allowances(window: Int64) async throws {
+        let until = clock.now + window
+        try scratch.sqlite(
+            "ledger.sqlite",
+            """
+            DROP TABLE recent_allowance; \(Self.oldAllowances)
+            INSERT INTO allowance VALUES ('d:once', \(until), 1), ('r:often', \(until), 2);
+            DELETE FROM grdb_migrations WHERE identifier GLOB '15:*'; PRAGMA user_version = 14
+            """)
+        let ledger = try scratch.ledger(clock)
+        func click(_ key: String) -> LedgerEntry {
+            LedgerEntry(events: [
+                LedgerEvent(
+                    at: clock.now, kind: .click, cell: "ad:1", deduplication: .init(key: key, window: window),
+                    rates: [.init(key: "often", limit: 3, window: window)])
+            ])
+        }
+        var verdicts: [Verdict] = []
+        for key in ["once", "new", "newer"] { verdicts += try await ledger.commit(click(key)).verdicts }
+        #expect(verdicts == [.duplicate, .counted, .limited])
+    }
+
     @Test("lists of a ledger of the version before are taken over")
     func lists() async throws {
         let until = clock.now + 60_000
@@ -34,7 +65,7 @@ struct LedgerVersionTests {
             DROP TABLE report_marker; DROP TABLE report_ad; DROP TABLE report_place; DROP TABLE report_total; DROP TABLE report_viewers;
             DROP TABLE tracker_call; ALTER TABLE event DROP COLUMN creative; ALTER TABLE event DROP COLUMN advertiser;
             DROP TABLE delivery; DROP TABLE exposure; DROP TABLE reservation; DROP TABLE seen_place; DROP TABLE claim;
-            DROP TABLE known_creative; DROP TABLE given_page;
+            DROP TABLE known_creative; DROP TABLE given_page; DROP TABLE recent_allowance; \(Self.oldAllowances)
             ALTER TABLE event DROP COLUMN campaign; ALTER TABLE event DROP COLUMN feed; ALTER TABLE event DROP COLUMN section;
             ALTER TABLE event DROP COLUMN position; ALTER TABLE event DROP COLUMN layout;
             DROP TABLE client; DROP INDEX idempotency_owner; ALTER TABLE idempotency DROP COLUMN owner; DROP INDEX selection_viewer;
@@ -42,7 +73,7 @@ struct LedgerVersionTests {
             """)
         let ledger = try scratch.ledger(clock)
         #expect(try await ledger.cells(on: .saved, of: "v", after: nil, limit: 9).map(\.cell) == before)
-        #expect(try scratch.sqlite("ledger.sqlite", "SELECT DISTINCT until FROM listing; PRAGMA user_version") == "\(until)\n14")
+        #expect(try scratch.sqlite("ledger.sqlite", "SELECT DISTINCT until FROM listing; PRAGMA user_version") == "\(until)\n15")
         #expect(
             try scratch.sqlite("ledger.sqlite", "SELECT count(*), coalesce(sum(leads), 0) FROM listing WHERE cell = 'a'") == "2|1")
     }
@@ -58,13 +89,13 @@ struct LedgerVersionTests {
             DROP TABLE report_marker; DROP TABLE report_ad; DROP TABLE report_place; DROP TABLE report_total; DROP TABLE report_viewers;
             DROP TABLE tracker_call; ALTER TABLE event DROP COLUMN creative; ALTER TABLE event DROP COLUMN advertiser;
             DROP TABLE delivery; DROP TABLE exposure; DROP TABLE reservation; DROP TABLE seen_place; DROP TABLE claim;
-            DROP TABLE known_creative; DROP TABLE given_page;
+            DROP TABLE known_creative; DROP TABLE given_page; DROP TABLE recent_allowance; \(Self.oldAllowances)
             ALTER TABLE event DROP COLUMN campaign; ALTER TABLE event DROP COLUMN feed; ALTER TABLE event DROP COLUMN section;
             ALTER TABLE event DROP COLUMN position; ALTER TABLE event DROP COLUMN layout;
             DELETE FROM grdb_migrations WHERE identifier GLOB '[2679]:*' OR identifier GLOB '1[0-9]:*'; PRAGMA user_version = 1
             """)
         let ledger = try scratch.ledger()
         #expect(try await ledger.removeEvents(before: .max) == 19)
-        #expect(try scratch.sqlite("ledger.sqlite", "SELECT last FROM event_marker; PRAGMA user_version") == "19\n14")
+        #expect(try scratch.sqlite("ledger.sqlite", "SELECT last FROM event_marker; PRAGMA user_version") == "19\n15")
     }
 }

@@ -11,7 +11,8 @@ import Testing
 enum StatementPlans {
     /// Whose rows come with use. The others hold a row for each section, kind or source.
     private static let growing: Set<String> = [
-        "event", "rollup_cell", "rollup_day", "allowance", "idempotency", "selection", "selection_step", "listing", "item", "source_item",
+        "event", "rollup_cell", "rollup_day", "allowance", "recent_allowance", "idempotency", "selection", "selection_step", "listing",
+        "item", "source_item",
         "takedown", "staged", "gone", "delivery", "exposure", "ad_listing",
         "report_total", "report_ad", "report_place", "report_viewers", "tracker_call",
     ]

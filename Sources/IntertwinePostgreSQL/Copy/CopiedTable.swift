@@ -6,12 +6,10 @@ struct CopiedTable: Sendable {
         case integer(String), text(String), bytes(String)
         /// 0 or 1 in a file, a boolean in PostgreSQL.
         case flag(String)
-        /// A text in a file, its digest in PostgreSQL: there is no way back.
-        case digest(String)
 
         var name: String {
             switch self {
-            case .integer(let name), .text(let name), .bytes(let name), .flag(let name), .digest(let name): name
+            case .integer(let name), .text(let name), .bytes(let name), .flag(let name): name
             }
         }
     }
@@ -30,7 +28,6 @@ struct CopiedTable: Sendable {
     var numbers: String?
 
     var key: [Column] { Array(columns.prefix(keyLength)) }
-    var hasWayBack: Bool { !columns.contains { if case .digest = $0 { true } else { false } } }
 
     /// In an order in which what is referred to comes first.
     static let all =
@@ -70,7 +67,7 @@ struct CopiedTable: Sendable {
             name: "rollup_day", content: .ledger, columns: [.integer("day"), .text("kind"), .text("verdict"), .integer("count")],
             keyLength: 3, isPartial: true),
         CopiedTable(
-            name: "allowance", content: .ledger, columns: [.digest("key"), .integer("until"), .integer("used")], keyLength: 1),
+            name: "allowance", content: .ledger, columns: [.bytes("key"), .integer("until"), .integer("used")], keyLength: 1),
         CopiedTable(
             name: "idempotency", content: .ledger,
             columns: [.text("scope"), .text("key"), .text("fingerprint"), .bytes("answer"), .integer("expires"), .text("owner")],
@@ -131,7 +128,7 @@ extension CopiedTable.Column {
     var kindInFile: TableValue.Kind {
         switch self {
         case .integer, .flag: .integer
-        case .text, .digest: .text
+        case .text: .text
         case .bytes: .bytes
         }
     }

@@ -129,6 +129,7 @@ final class FileCopySide: CopySide {
     func finish(lastMarker: Int64) throws {
         try ledger.write { writer in
             try writer.run("INSERT OR REPLACE INTO event_marker (only, last) VALUES (1, ?)", [.integer(lastMarker)])
+            try writer.expectAllowances()
             try writer.run("DROP TABLE intertwine_copy")
         }
         try items.write { try $0.run("DROP TABLE intertwine_copy") }

@@ -42,7 +42,7 @@ final class PostgresCopySide: CopySide {
                 return switch column {
                 case .integer, .flag: .integer(rows.integer(row, index))
                 case .text: .text(rows.text(row, index))
-                case .bytes, .digest: .bytes(rows.bytes(row, index))
+                case .bytes: .bytes(rows.bytes(row, index))
                 }
             }
         }
@@ -133,7 +133,7 @@ final class PostgresCopySide: CopySide {
         switch column {
         case .integer, .flag: .integers(values.map(\.integer))
         case .text: .texts(values.map(\.text))
-        case .bytes, .digest: .blobs(values.map(\.bytes))
+        case .bytes: .blobs(values.map(\.bytes))
         }
     }
 

@@ -26,8 +26,6 @@ package struct StoreCopy {
 
     private let source: any CopySide
     private let destination: any CopySide
-    /// Whether what is a text in the source is a digest in the destination.
-    private let makesDigests: Bool
 
     /// - Throws: `StoreError.unusable` where one of them cannot be opened.
     package init(from source: Place, to destination: Place) throws(StoreError) {
@@ -36,7 +34,6 @@ package struct StoreCopy {
         }
         self.source = try source.open()
         self.destination = try destination.open()
-        makesDigests = source.isFiles
     }
 
     /// Copies everything, and compares.
@@ -46,21 +43,21 @@ package struct StoreCopy {
     /// - Throws: `StoreError.unusable` where the destination has something of its own, or is not what the source is.
     package func run(_ told: (_ table: String, _ rows: Int) -> Void = { _, _ in }) throws -> [(table: String, rows: Int)] {
         var progress = try begin()
-        for table in tables {
+        for table in CopiedTable.all {
             var count = 0
             while true {
                 let rows = try source.rows(of: table, after: progress.last[table.name], limit: Self.batch)
                 guard let last = rows.last else { break }
                 progress.last[table.name] = Array(last.prefix(table.keyLength))
-                try destination.append(rows.map { converted($0, table) }, to: table, progress)
+                try destination.append(rows, to: table, progress)
                 count += rows.count
                 told(table.name, count)
             }
         }
         let marker = try source.lastMarker()
         var counts: [(table: String, rows: Int)] = []
-        for table in tables {
-            let (one, other) = (try sum(of: table, in: source, isSource: true), try sum(of: table, in: destination, isSource: false))
+        for table in CopiedTable.all {
+            let (one, other) = (try sum(of: table, in: source), try sum(of: table, in: destination))
             guard one == other else {
                 throw StoreError.unusable(
                     "\(table.name): \(source.shown) has \(one.count) rows and \(destination.shown) \(other.count), "
@@ -72,8 +69,6 @@ package struct StoreCopy {
         try destination.finish(lastMarker: marker)
         return counts
     }
-
-    private var tables: [CopiedTable] { CopiedTable.all.filter { makesDigests || $0.hasWayBack } }
 
     private func begin() throws -> CopyProgress {
         if let progress = try destination.progress() {
@@ -88,17 +83,6 @@ package struct StoreCopy {
         let progress = CopyProgress(source: source.shown)
         try destination.begin(progress)
         return progress
-    }
-
-    /// A row as PostgreSQL has it.
-    private func converted(_ row: [TableValue], _ table: CopiedTable) -> [TableValue] {
-        guard makesDigests, !table.hasWayBack else { return row }
-        return zip(row, table.columns).map { value, column in
-            guard case .digest = column, case .text(let text) = value else { return value }
-            // `d:` or `r:` says there what it is for.
-            let name = String(decoding: text.utf8.dropFirst(2), as: UTF8.self)
-            return .bytes((text.utf8.first == UInt8(ascii: "d") ? AllowanceKey.repetition(name) : .rate(name)).bytes)
-        }
     }
 
     // MARK: Comparing
@@ -123,13 +107,13 @@ package struct StoreCopy {
         }
     }
 
-    private func sum(of table: CopiedTable, in side: any CopySide, isSource: Bool) throws -> Sum {
+    private func sum(of table: CopiedTable, in side: any CopySide) throws -> Sum {
         var sum = Sum()
         var last: [TableValue]?
         while true {
             let rows = try side.rows(of: table, after: last, limit: Self.batch)
             guard let end = rows.last else { return sum }
-            for row in rows { sum.add(isSource ? converted(row, table) : row) }
+            for row in rows { sum.add(row) }
             last = Array(end.prefix(table.keyLength))
         }
     }

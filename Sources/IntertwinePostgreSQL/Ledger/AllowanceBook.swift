@@ -1,61 +1,14 @@
-internal import Crypto
 internal import IntertwineFeed
 internal import IntertwineStorage
 
-/// What an allowance is found by: a digest, so that rows are small whatever a client sends.
-struct AllowanceKey: Hashable, Comparable {
-    private let high: UInt64
-    private let low: UInt64
-
-    static func repetition(_ text: String) -> AllowanceKey { AllowanceKey("d", text) }
-    static func rate(_ text: String) -> AllowanceKey { AllowanceKey("r", text) }
-
-    private init(_ purpose: Unicode.Scalar, _ text: String) {
-        var (hash, text) = (SHA256(), text)
-        withUnsafeBytes(of: UInt8(truncatingIfNeeded: purpose.value)) { hash.update(bufferPointer: $0) }
-        text.withUTF8 { hash.update(bufferPointer: UnsafeRawBufferPointer($0)) }
-        (high, low) = hash.finalize().withUnsafeBytes { digest in
-            (
-                UInt64(bigEndian: digest.loadUnaligned(as: UInt64.self)),
-                UInt64(bigEndian: digest.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-            )
-        }
-    }
-
-    init?(_ bytes: UnsafeRawBufferPointer) {
-        guard bytes.count == 16 else { return nil }
-        high = UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))
-        low = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-    }
-
-    var bytes: [UInt8] { PostgresValue.bigEndian(high) + PostgresValue.bigEndian(low) }
-
+extension AllowanceKey {
     /// Four numbers below 2³², as good as random.
     var marks: InlineArray<4, Int> {
         [Int(high >> 32), Int(UInt32(truncatingIfNeeded: high)), Int(low >> 32), Int(UInt32(truncatingIfNeeded: low))]
     }
-
-    /// As PostgreSQL orders them.
-    static func < (one: AllowanceKey, other: AllowanceKey) -> Bool { (one.high, one.low) < (other.high, other.low) }
 }
 
-/// The keys of one event, of which each is made once.
-struct AllowanceKeys {
-    let repeats: [AllowanceKey]
-    let leaves: [AllowanceKey]
-    let required: [AllowanceKey]
-    let rates: [AllowanceKey]
-
-    init(_ event: LedgerEvent) {
-        repeats = (event.deduplication?.repeats ?? []).map { AllowanceKey.repetition($0) }
-        let texts = event.deduplication?.keys ?? []
-        let isAlike =
-            texts.count == repeats.count && zip(texts, event.deduplication?.repeats ?? []).allSatisfy { ExactText($0) == ExactText($1) }
-        leaves = isAlike ? repeats : texts.map { AllowanceKey.repetition($0) }
-        required = (event.requirement?.repeats ?? []).map { AllowanceKey.repetition($0) }
-        rates = event.rates.map { AllowanceKey.rate($0.key) }
-    }
-
+extension AllowanceKeys {
     /// Has `body` see each key, and whether the event leaves it behind if it counts; the others are only looked at.
     func forEach(_ body: (AllowanceKey, _ isLeft: Bool) -> Void) {
         for key in repeats where !leaves.contains(key) { body(key, false) }

@@ -1,3 +1,5 @@
+internal import IntertwineStorage
+
 /// The keys of allowances that this process has met, so that the others are taken for new: nearly every click has two that nobody ever used, and
 /// looking those up costs the server as much as writing them.
 ///

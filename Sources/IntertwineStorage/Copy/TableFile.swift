@@ -28,6 +28,11 @@ package final class TableFile {
             try statement.bind(all: values)
             try statement.run()
         }
+
+        /// Has the ledger look for short allowances among the others, where rows were put.
+        package func expectAllowances() throws {
+            try SQLStatement.run(database, AllowanceLog.expectation)
+        }
     }
 
     private let pool: DatabasePool
@@ -39,6 +44,15 @@ package final class TableFile {
             case .items: try ItemSchema.file(path).open(Configuration())
             case .ledger: try LedgerSchema.file(path).open(Configuration())
             }
+        // What stands in one piece is rows like all others.
+        guard content == .ledger else { return }
+        do {
+            try pool.write { try AllowanceLog.settle($0) }
+        } catch let error as DatabaseError {
+            throw StoreError(error)
+        } catch {
+            throw .unusable("\(path): \(error)")
+        }
     }
 
     /// - Parameter kinds: of the columns.

@@ -312,7 +312,7 @@ final class GroupCommit: @unchecked Sendable {
         } catch {
             fail(group, (error as? DatabaseError).map(StoreError.init) ?? error)
         }
-        sweepIfLate(after: group.reduce(0) { $0 + max(1, $1.entry.events.count) })
+        sweepIfLate(after: transaction.perishable)
     }
 
     private func fail(_ units: [Unit], _ error: any Error) {
@@ -355,8 +355,8 @@ final class GroupCommit: @unchecked Sendable {
     }
 
     /// Under a load that never pauses, what expires must go all the same.
-    private func sweepIfLate(after events: Int) {
-        if sweeper.isLate(after: events) { sweep(isBrief: true) }
+    private func sweepIfLate(after rows: Int) {
+        if sweeper.isLate(after: rows) { sweep(isBrief: true) }
     }
 
     private func sweepOnce(at moment: Int64) throws -> Bool {

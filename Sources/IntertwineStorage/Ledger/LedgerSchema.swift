@@ -1,13 +1,14 @@
+import Foundation
 import GRDB
 
 /// The tables of the ledger's file. It is not the items' file: a long import never blocks a click, and a click never makes feed pages stale.
 ///
 /// Times are milliseconds since 1970-01-01 UTC, days are days since then. `event` is append-only and has no index but its own order, so
-/// that a commit costs the same at any size; whatever is looked up (`allowance`, `idempotency`, `selection`) is removed when its time is over.
+/// that a commit costs the same at any size; whatever is looked up (`allowance`, `recent_allowance`, `idempotency`, `selection`) is removed when its time is over.
 enum LedgerSchema {
     /// "INTL".
     static let applicationID: Int32 = 0x494E_544C
-    static let version: Int32 = 14
+    static let version: Int32 = 15
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -28,6 +29,7 @@ enum LedgerSchema {
         migrator.registerMigration("12: what viewers were given") { try $0.execute(sql: claims) }
         migrator.registerMigration("13: advertisements of declared campaigns, pages of viewers") { try $0.execute(sql: creatives) }
         migrator.registerMigration("14: what was taken off lists is counted") { try $0.execute(sql: withdrawals) }
+        migrator.registerMigration("15: allowances by digests, recent ones apart") { try makeRecentAllowances($0) }
         return migrator
     }
 
@@ -245,6 +247,33 @@ enum LedgerSchema {
             UPDATE withdrawal SET count = count + 1 WHERE list = 'dismissed';
         END;
         """
+
+    /// What stands in the tree may be of short windows: those who ask for one look there too, for as long as one lasts.
+    private static func makeRecentAllowances(_ database: Database) throws {
+        let key = DatabaseFunction("allowance_key", argumentCount: 1, pure: true) { values in
+            guard let text = String.fromDatabaseValue(values[0]) else { return nil }
+            // `d:` or `r:` says what it was for.
+            let name = String(decoding: text.utf8.dropFirst(2), as: UTF8.self)
+            return Data((text.utf8.first == UInt8(ascii: "d") ? AllowanceKey.repetition(name) : .rate(name)).bytes)
+        }
+        database.add(function: key)
+        defer { database.remove(function: key) }
+        try database.execute(
+            sql: """
+                -- What transactions left behind of short allowances. The entries of a row are many: key, until, used.
+                CREATE TABLE recent_allowance (
+                    id INTEGER PRIMARY KEY, until INTEGER NOT NULL,     -- the last of their ends
+                    spilled INTEGER NOT NULL,   -- whether some went to the table of the others instead
+                    entries BLOB NOT NULL
+                );
+                \(AllowanceLog.expectation);
+                CREATE TABLE allowance_by_key (key BLOB NOT NULL PRIMARY KEY, until INTEGER NOT NULL, used INTEGER NOT NULL) WITHOUT ROWID;
+                INSERT OR REPLACE INTO allowance_by_key (key, until, used)
+                    SELECT allowance_key(key), until, used FROM allowance ORDER BY allowance_key(key);
+                DROP TABLE allowance;
+                ALTER TABLE allowance_by_key RENAME TO allowance;
+                """)
+    }
 
     /// To be run before events are removed, in the same transaction.
     static let keepMarker = """

@@ -2,41 +2,49 @@ import GRDB
 
 /// Removes what nothing asks for any more, a little at a time.
 struct LedgerSweeper {
-    /// Rows of one table looked at, or removed, at once; more where many events were written.
+    /// Rows of one table looked at, or removed, at once; more where many were written.
     private static let leastBatch = 1_000
-    /// Few events leave more than two allowances behind, and each of those is looked at twice before one like it is written.
-    private static let rowsPerEvent = 4
+    /// Each row is looked at twice before one like it is written.
+    private static let looksPerRow = 2
     /// Milliseconds between two sweeps.
     private static let interval: Int64 = 1_000
+    /// No window is longer than that, or than the longest that was met since the start. 32 days.
+    private static let longestWindow: Int64 = 32 * 86_400_000
     /// For how long a selection that cannot be undone any more is remembered, so that the answer is "too late" and not "unknown". 30 days.
     private static let memory: Int64 = 30 * 86_400_000
 
     /// The allowances up to this key have been looked at; then it is the others' turn, and then theirs again.
-    private var sweptAllowances = ""
+    private var sweptAllowances: [UInt8] = []
     private var last: Int64 = 0
-    private var eventsSince = 0
+    private var rowsSince = 0
 
     func isDue(_ now: Int64) -> Bool {
         now &- last >= Self.interval || now < last
     }
 
     /// Whether so much was written that it cannot wait for the interval to be over.
-    mutating func isLate(after events: Int) -> Bool {
-        eventsSince += events
-        guard eventsSince >= Self.leastBatch / Self.rowsPerEvent else { return false }
+    ///
+    /// - Parameter rows: that were written, and are there until their time is over.
+    mutating func isLate(after rows: Int) -> Bool {
+        rowsSince += rows
+        guard rowsSince >= Self.leastBatch / Self.looksPerRow else { return false }
         last = 0
         return true
     }
 
     /// Whether something was removed: there may be more.
     ///
-    /// - Parameter longestWindow: what ends later than one that begins now was written by a clock that was ahead. 0 where it is not known.
+    /// - Parameter longestWindow: the longest that was met since the start. What ends later than one that begins now was written by a clock that
+    ///   was ahead.
     mutating func sweep(_ database: Database, now: Int64, longestWindow: Int64) throws -> Bool {
         last = now
-        let batch = max(Self.leastBatch, eventsSince * Self.rowsPerEvent)
-        eventsSince = 0
+        let batch = max(Self.leastBatch, rowsSince * Self.looksPerRow)
+        rowsSince = 0
         var removed = try sweepAllowances(
-            database, now: now, latest: longestWindow > 0 ? LedgerTime.latestEnd(at: now, window: longestWindow) : .max, batch: batch)
+            database, now: now, latest: LedgerTime.latestEnd(at: now, window: max(longestWindow, Self.longestWindow)), batch: batch)
+        removed += try AllowanceLog.sweep(
+            database, now: LedgerTime.earliestEnd(at: now),
+            latest: LedgerTime.latestEnd(at: now, window: AllowanceTable.longestRecent), batch: batch)
         for sql in [
             // What was taken off a list for good, up to there.
             """
@@ -83,18 +91,18 @@ struct LedgerSweeper {
     /// that each allowance is looked at now and then.
     private mutating func sweepAllowances(_ database: Database, now: Int64, latest: Int64, batch: Int) throws -> Int {
         let find = try SQLStatement(database, "SELECT key FROM allowance WHERE key > ?1 ORDER BY key LIMIT 1 OFFSET ?2")
-        try find.bind(1, sweptAllowances)
+        try find.bind(1, blob: sweptAllowances)
         try find.bind(2, Int64(batch - 1))
-        let end = try find.step() ? find.text(0) : nil
+        let end = try find.step() ? find.bytes(0) : nil
         find.reset()
         let remove = try SQLStatement(database, "DELETE FROM allowance WHERE key > ?1 AND key <= ?2 AND (until <= ?3 OR until > ?4)")
-        try remove.bind(1, sweptAllowances)
-        // Bytes are behind all texts.
-        if let end { try remove.bind(2, end) } else { try remove.bind(2, blob: []) }
+        try remove.bind(1, blob: sweptAllowances)
+        // Longer ones are behind all keys.
+        try remove.bind(2, blob: end ?? Array(repeating: .max, count: AllowanceKey.length + 1))
         try remove.bind(3, now)
         try remove.bind(4, latest)
         try remove.run()
-        sweptAllowances = end ?? ""
+        sweptAllowances = end ?? []
         return database.changesCount
     }
 }

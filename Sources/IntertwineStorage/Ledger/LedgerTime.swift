@@ -10,6 +10,12 @@ package enum LedgerTime {
         return isEndless || isLater ? .max : latest
     }
 
+    /// Before it, whatever ends is over for every event that may still come.
+    package static func earliestEnd(at moment: Int64) -> Int64 {
+        let (end, isTooEarly) = moment.subtractingReportingOverflow(disorder)
+        return isTooEarly ? .min : end
+    }
+
     /// Quarters of an hour since 1970-01-01 UTC; times before it are in none of those that are asked for.
     package static func span(of moment: Int64) -> Int64 { max(0, moment / 900_000) }
 

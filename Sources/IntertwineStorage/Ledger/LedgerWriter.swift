@@ -20,12 +20,14 @@ private final class LedgerWriter {
     private var allowances: AllowanceTable
     private var rollups: Rollups
     private var uncounted = UncountedRows()
+    /// Rows of the group that are there until their time is over.
+    private(set) var perishable = 0
     /// Markers of the events of the group; nil where there are none.
     private var appended: ClosedRange<Int64>?
     /// What was written behind the markers of what is made of all events.
     var recent: [ReportTables.Tally: RecentEvents] = [.totals: RecentEvents(), .trackers: RecentEvents()]
 
-    init(_ database: Database) throws {
+    init(_ database: Database, recentSlots: Int) throws {
         self.database = database
         insertEvent = try SQLStatement(
             database,
@@ -51,8 +53,14 @@ private final class LedgerWriter {
         insertKey = try SQLStatement(
             database, "INSERT OR REPLACE INTO idempotency (scope, key, fingerprint, answer, expires, owner) VALUES (?, ?, ?, ?, ?, ?)")
         listings = try ListingTable(database)
-        allowances = try AllowanceTable(database)
+        allowances = try AllowanceTable(database, recentSlots: recentSlots)
         rollups = try Rollups(database)
+    }
+
+    /// The first thing in a transaction.
+    func beginGroup() throws {
+        perishable = 0
+        try allowances.begin()
     }
 
     /// Writes all of a unit, or nothing where its receipt says so. The rollups follow with ``finishGroup()``.
@@ -60,6 +68,7 @@ private final class LedgerWriter {
         if let key = entry.idempotency?.key, let outcome = try answers.outcome(of: key, now: now) { return LedgerReceipt(outcome: outcome) }
         if let id = entry.undoes, let outcome = try undo(id, now: now) { return LedgerReceipt(outcome: outcome) }
         if let selection = entry.selection { try insert(selection) }
+        perishable += entry.changes.count
         for change in entry.changes { try listings.apply(change, until: entry.selection?.expires ?? now, now: now) }
         var verdicts: [Verdict] = []
         for event in entry.events {
@@ -83,7 +92,9 @@ private final class LedgerWriter {
     ///   for the next flush: to write them each time costs the disk more than all clicks do.
     func finishGroup(since changes: Int, flushes: Bool) throws -> Bool {
         // What was put there and taken away again is no change.
-        let unchanged = try changes + 2 * allowances.write()
+        let rows = try allowances.write()
+        perishable += rows.kept
+        let unchanged = changes + 2 * rows.removed
         guard flushes || database.totalChangesCount != unchanged else { return false }
         try rollups.write()
         return database.totalChangesCount != unchanged
@@ -94,12 +105,14 @@ private final class LedgerWriter {
             for tally in recent.keys { recent[tally]?.add(rollups.counts, appended) }
         }
         appended = nil
+        allowances.hasCommitted()
         rollups.hasCommitted()
     }
 
     /// Nothing was committed, because there was nothing to commit but counts.
     func postponeGroup() {
         appended = nil
+        allowances.discard()
         rollups.postpone()
     }
 
@@ -117,6 +130,7 @@ private final class LedgerWriter {
     }
 
     private func insert(_ key: IdempotencyKey, answer: [UInt8]) throws {
+        perishable += 1
         try insertKey.bind(1, key.scope)
         try insertKey.bind(2, key.key)
         try insertKey.bind(3, key.fingerprint)
@@ -140,6 +154,7 @@ private final class LedgerWriter {
     }
 
     private func insert(_ selection: SelectionRecord) throws {
+        perishable += 1
         try insertSelection.bind(1, selection.id)
         try insertSelection.bind(2, selection.cell)
         try insertSelection.bind(3, selection.viewer)
@@ -184,6 +199,7 @@ private final class LedgerWriter {
         guard event.kind == .impression, let showing = event.showing, let campaign = showing.campaign, showing.remembered > 0,
             let viewer = event.viewer
         else { return }
+        perishable += 1
         try insertExposure.bind(1, viewer)
         try insertExposure.bind(2, campaign)
         try insertExposure.bind(3, event.at)
@@ -201,8 +217,9 @@ final class LedgerTransaction {
     private let commit: SQLStatement
     private let rollback: SQLStatement
 
-    init(_ database: Database) throws {
-        writer = try LedgerWriter(database)
+    /// - Parameter recentSlots: what memory may hold of allowances, as ``RecentAllowances`` has it.
+    init(_ database: Database, recentSlots: Int = AllowanceTable.recentSlots) throws {
+        writer = try LedgerWriter(database, recentSlots: recentSlots)
         begin = try SQLStatement(database, "BEGIN IMMEDIATE")
         commit = try SQLStatement(database, "COMMIT")
         rollback = try SQLStatement(database, "ROLLBACK")
@@ -215,6 +232,9 @@ final class LedgerTransaction {
     var hasWaitingCounts: Bool { writer.hasWaitingCounts }
     var longestWindow: Int64 { writer.longestWindow }
 
+    /// Rows that the last group left behind until their time is over.
+    var perishable: Int { writer.perishable }
+
     /// All the units or, throwing, none.
     ///
     /// - Parameter flushes: whether counts that wait are to be written in any case.
@@ -224,6 +244,7 @@ final class LedgerTransaction {
         try begin.run()
         let changes = writer.database.totalChangesCount
         do {
+            try writer.beginGroup()
             let receipts = try (0..<count).map { try writer.write(entry($0), now: now) }
             if try writer.finishGroup(since: changes, flushes: flushes) {
                 try commit.run()

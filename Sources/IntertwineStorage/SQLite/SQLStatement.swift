@@ -77,22 +77,14 @@ struct SQLStatement {
         try value.withUTF8 { try bind(index, text: UnsafeRawBufferPointer($0)) }
     }
 
-    /// Runs `body` with a text behind a prefix. SQLite does not copy it: the run has to be over when `body` is.
-    func with(_ index: Int32, _ value: String, behind prefix: StaticString, _ body: () throws -> Void) throws {
-        var value = value
-        try value.withUTF8 { text in
-            try withUnsafeTemporaryAllocation(byteCount: prefix.utf8CodeUnitCount + text.count, alignment: 1) { joined in
-                prefix.withUTF8Buffer { joined.copyBytes(from: $0) }
-                UnsafeMutableRawBufferPointer(rebasing: joined[prefix.utf8CodeUnitCount...]).copyBytes(from: text)
-                try bind(index, lasting: UnsafeRawBufferPointer(joined))
-                try body()
-            }
-        }
-    }
-
     /// A text that stays where it is until it is bound anew, or until the last run is over: SQLite does not copy it.
     func bind(_ index: Int32, lasting bytes: UnsafeRawBufferPointer) throws {
         try bind(index, text: bytes, nil)
+    }
+
+    /// Bytes that stay where they are, as above.
+    func bind(_ index: Int32, lastingBlob bytes: UnsafeRawBufferPointer) throws {
+        try check(sqlite3_bind_blob64(pointer, index, bytes.baseAddress, UInt64(bytes.count), nil))
     }
 
     /// Bytes that are known to be UTF-8, as text.

@@ -239,7 +239,7 @@ struct LedgerContractTests {
         let (ledger, clock) = (bench.ledger, bench.clock)
         for number in 0..<20 {
             var entry = bench.click(
-                duplicates: .init(key: "\(number)", window: 1_000), rates: [.init(key: "\(number)", limit: 9, window: 1_000)])
+                duplicates: .init(key: "\(number)", window: 600_000), rates: [.init(key: "\(number)", limit: 9, window: 600_000)])
             entry.idempotency = (IdempotencyKey(scope: "v", key: "\(number)", fingerprint: "f", expires: clock.now + 1_000), { _ in [] })
             entry.selection = SelectionRecord(
                 id: "\(number)", cell: "c", viewer: nil, steps: [.init(command: "c", undo: nil)], expires: clock.now + 1_000)
@@ -259,9 +259,9 @@ struct LedgerContractTests {
         let (ledger, clock) = (bench.ledger, bench.clock)
         let rounds = max(40, 10_000 / size)
         for round in 0..<rounds {
-            let entries = (0..<size).map { bench.click(duplicates: .init(key: "\(round * size + $0)", window: 1_000)) }
+            let entries = (0..<size).map { bench.click(duplicates: .init(key: "\(round * size + $0)", window: 600_000)) }
             _ = try await ledger.commit(LedgerEntry(events: entries.flatMap(\.events)))
-            clock.advance(Int64(16_000 / rounds))
+            clock.advance(Int64(9_600_000 / rounds))
         }
         try await bench.settle()
         // A sixteenth is alive; as many again may wait for their turn.

@@ -1,0 +1,171 @@
+import GRDB
+import IntertwineFeed
+import TestSupport
+import Testing
+
+@testable import IntertwineStorage
+
+@Suite("Allowances of short windows")
+struct RecentAllowanceTests {
+    let scratch: Scratch
+    let clock = TestClock()
+    let ledger: SQLiteLedger
+
+    init() throws {
+        scratch = try Scratch()
+        ledger = try scratch.ledger(clock)
+    }
+
+    private func click(_ key: String, window: Int64 = 60_000) -> LedgerEntry {
+        LedgerEntry(events: [
+            LedgerEvent(
+                at: clock.now, kind: .click, cell: "ad:1", deduplication: .init(key: key, window: window),
+                rates: [.init(key: "r" + key, limit: 9, window: window)])
+        ])
+    }
+
+    /// Each key in a transaction of its own.
+    private func verdicts(_ keys: Range<Int>, slots: Int = AllowanceTable.recentSlots, fresh: Bool = false) throws -> [Verdict] {
+        try ledger.pool.writeWithoutTransaction { database in
+            var transaction = try LedgerTransaction(database, recentSlots: slots)
+            return try keys.flatMap { key in
+                if fresh { transaction = try LedgerTransaction(database, recentSlots: slots) }
+                return try transaction.commit(1, now: clock.now) { _ in click("\(key)") }.flatMap(\.verdicts)
+            }
+        }
+    }
+
+    private func count(_ table: String) throws -> Int {
+        try #require(Int(try scratch.sqlite("ledger.sqlite", "SELECT count(*) FROM \(table)")))
+    }
+
+    @Test("processes that share a ledger know at once what any of them counted")
+    func processes() async throws {
+        let processes = try [ledger] + (0..<2).map { _ in try scratch.ledger(clock) }
+        for key in 0..<12 {
+            for turn in 0..<6 {
+                let verdict = try await processes[(key + turn) % 3].commit(click("\(key)")).verdicts
+                #expect(verdict == [turn == 0 ? .counted : .duplicate])
+            }
+        }
+        // Of a rate of nine, each finds what the others left.
+        var counted = 0
+        for turn in 0..<15 {
+            var entry = click("rate")
+            entry.events[0].deduplication = nil
+            if try await processes[turn % 3].commit(entry).verdicts == [.counted] { counted += 1 }
+        }
+        #expect(counted == 9)
+    }
+
+    @Test("what memory has no room for is in the tree, found by those who have room, and by those who come later")
+    func spills() throws {
+        #expect(try verdicts(0..<40, slots: 16) == Array(repeating: .counted, count: 40))
+        #expect(try count("allowance") > 50 && count("recent_allowance") == 7)
+        for slots in [16, 4_096] { #expect(try verdicts(0..<40, slots: slots) == Array(repeating: .duplicate, count: 40)) }
+        #expect(try verdicts(40..<60, slots: 16, fresh: true) == Array(repeating: .counted, count: 20))
+        #expect(try verdicts(0..<60, fresh: true) == Array(repeating: .duplicate, count: 60))
+        // Those with little memory read what those with much wrote.
+        #expect(try verdicts(60..<90) == Array(repeating: .counted, count: 30))
+        #expect(try verdicts(0..<90, slots: 16, fresh: true) == Array(repeating: .duplicate, count: 90))
+        clock.advance(60_000)
+        #expect(try verdicts(0..<90, slots: 64) == Array(repeating: .counted, count: 90))
+    }
+
+    @Test("what was full has room again once what it held is over")
+    func roomAgain() throws {
+        try ledger.pool.writeWithoutTransaction { database in
+            let transaction = try LedgerTransaction(database, recentSlots: 64)
+            func commit(_ keys: Range<Int>) throws -> [Verdict] {
+                try keys.flatMap { key in try transaction.commit(1, now: clock.now) { _ in click("\(key)") }.flatMap(\.verdicts) }
+            }
+            #expect(try commit(0..<60) == Array(repeating: .counted, count: 60))
+            let spilled = try count("allowance")
+            #expect(spilled > 60)
+            clock.advance(120_000)
+            // Each transaction looks at a few slots.
+            #expect(try commit(60..<72) == Array(repeating: .counted, count: 12))
+            let more = try count("allowance")
+            #expect(try commit(72..<80) == Array(repeating: .counted, count: 8))
+            #expect(try count("allowance") == more)
+        }
+    }
+
+    @Test("what an impression left behind outlives a start after which clicks alone come")
+    func longWindowsOutliveStarts() async throws {
+        #expect(try await ledger.commit(click("long", window: 90_000_000)).verdicts == [.counted])
+        let again = try scratch.ledger(clock)
+        for second in 0..<3 {
+            clock.advance(1_000)
+            #expect(try await again.commit(click("\(second)")).verdicts == [.counted])
+            _ = try await again.removeEvents(before: 0)
+        }
+        #expect(try await again.commit(click("long", window: 90_000_000)).verdicts == [.duplicate])
+    }
+
+    @Test("a group that is rolled back has used nothing up, and what others wrote before it holds")
+    func rolledBack() throws {
+        let record = SelectionRecord(id: "s", cell: "c", viewer: nil, steps: [], expires: .max)
+        for slots in [16, 1_024] {
+            let window: Int64 = 60_000 + Int64(slots)
+            try ledger.pool.writeWithoutTransaction { database in
+                let one = try LedgerTransaction(database, recentSlots: slots)
+                _ = try LedgerTransaction(database).commit(30, now: clock.now) { click("\(slots) other \($0)", window: window) }
+                let failing =
+                    (0..<20).map { click("\(slots) \($0)", window: window) } + Array(repeating: LedgerEntry(selection: record), count: 2)
+                #expect(throws: DatabaseError.self) { try one.commit(failing.count, now: clock.now) { failing[$0] } }
+                let others = try one.commit(30, now: clock.now) { click("\(slots) other \($0)", window: window) }
+                #expect(others.flatMap(\.verdicts) == Array(repeating: .duplicate, count: 30))
+                let again = try one.commit(20, now: clock.now) { click("\(slots) \($0)", window: window) }
+                #expect(again.flatMap(\.verdicts) == Array(repeating: .counted, count: 20))
+            }
+        }
+    }
+
+    @Test("the rows go whose time is over, but for the last, of which nothing is left; numbers go on behind it")
+    func sweeps() async throws {
+        for key in 0..<20 { _ = try await ledger.commit(click("\(key)")) }
+        #expect(try count("recent_allowance") == 20)
+        clock.advance(3_600_000)
+        _ = try await ledger.commit(LedgerEntry(events: [LedgerEvent(at: clock.now, kind: .undo, cell: "x")]))
+        // The sweep runs behind the commit, in the same queue as the next write.
+        _ = try await ledger.removeEvents(before: 0)
+        let left = "SELECT id, length(entries) FROM recent_allowance"
+        #expect(try scratch.sqlite("ledger.sqlite", left) == "20|0")
+        let other = try scratch.ledger(clock)
+        #expect(try await other.commit(click("0")).verdicts == [.counted])
+        #expect(try await ledger.commit(click("0")).verdicts == [.duplicate])
+    }
+
+    @Test("the table in memory finds, changes, takes back and forgets as a dictionary does", arguments: 0..<8)
+    func table(seed: Int) {
+        var (recent, plain) = (RecentAllowances(mostSlots: 4_096), [Int: RecentAllowances.Allowance]())
+        var random = SeededRandom(seed: UInt64(seed))
+        let keys = (0..<3_000).map { AllowanceKey.rate("\(seed) \($0)") }
+        for round in 0..<400 {
+            let before = plain
+            for _ in 0..<40 {
+                let number = Int.random(in: keys.indices, using: &random)
+                guard plain[number] != nil || !recent.isFull else { continue }
+                let until = Int64(round) + Int64.random(in: 0..<60, using: &random)
+                let allowance = RecentAllowances.Allowance(until: until, used: .random(in: 1..<10, using: &random))
+                recent.set(keys[number], allowance)
+                plain[number] = allowance
+            }
+            if random.next() % 4 == 0 {
+                recent.discard()
+                plain = before
+            } else {
+                recent.hasCommitted()
+            }
+            for number in keys.indices {
+                let found = recent.allowance(keys[number])
+                // What is over may be there, or be forgotten.
+                if found != plain[number] { #expect(found == nil && (plain[number]?.until ?? .max) <= Int64(round)) }
+            }
+            recent.tidy { $0 <= Int64(round) }
+            plain = plain.filter { recent.allowance(keys[$0.key]) != nil }
+            #expect(recent.count == plain.count)
+        }
+    }
+}
