@@ -29,6 +29,7 @@ struct FreshnessTests {
             (["Expires": "Sun, 06 Nov 1994 09:49:37 UTC"], 0), (["Expires": "Sun, 06  Nov 1994 09:49:37 GMT"], 0),
             (["Cache-Control": "MAX-AGE=\"1000\""], 1_000), ([:], 86_400),
             (["Cache-Control": "max-age=1000, max-age=5000"], 1_000),
+            (["Cache-Control": #"a="no-store, \", private", max-age=1000"#], 1_000),
             (["Last-Modified": "Sun, 06 Nov 1994 02:49:37 GMT"], 2_160), (["Last-Modified": "Sun, 06 Nov 1964 02:49:37 GMT"], 86_400),
         ] as [(KeyValuePairs<String, String>, Int64)])
     func lifetimes(_ headers: KeyValuePairs<String, String>, _ lifetime: Int64) throws {
@@ -48,7 +49,9 @@ struct FreshnessTests {
         "What must not be stored",
         arguments: [
             ["Cache-Control": "no-store"], ["Cache-Control": "private"], ["Cache-Control": "max-age=100, PRIVATE=\"x\""], ["Vary": "*"],
-            ["Vary": "Cookie"], ["Vary": "Accept, Authorization"],
+            ["Vary": "Cookie"], ["Vary": "Accept, Authorization"], ["Cache-Control": #"ext="\"", no-store"#],
+            ["Cache-Control": #"max-age=60, ext="\"", private, y="\"""#], ["Cache-Control": #"ext="\\", no-store"#],
+            ["Cache-Control": #"foo="bar"#, "cache-control": "no-store"], ["Cache-Control": #"a="b, private, max-age=60"#],
         ] as [KeyValuePairs<String, String>])
     func unstorable(_ headers: KeyValuePairs<String, String>) {
         #expect(evaluate(headers) == nil)

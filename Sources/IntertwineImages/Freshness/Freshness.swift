@@ -233,20 +233,31 @@ struct CacheControl {
     /// The next directive; a nil inside is an empty list element.
     private static func next(_ rest: inout Substring) -> (String, String?)?? {
         guard !rest.isEmpty else { return nil }
-        var isQuoted = false
-        var end = rest.endIndex
-        for place in rest.indices {
-            if rest[place] == "\"" { isQuoted.toggle() }
-            if rest[place] == ",", !isQuoted {
-                end = place
-                break
-            }
-        }
+        // A quote that is never closed quotes nothing: what stands behind it may forbid the more.
+        let end = comma(in: rest, heedsQuotes: true) ?? comma(in: rest, heedsQuotes: false) ?? rest.endIndex
         let text = rest[..<end].trimmingBlanks
         rest = end == rest.endIndex ? "" : rest[rest.index(after: end)...]
         guard !text.isEmpty else { return .some(nil) }
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        let value = parts.count == 2 ? String(parts[1].trimmingBlanks).filter { $0 != "\"" } : nil
+        let value = parts.count == 2 ? String(parts[1].trimmingBlanks).filter { $0 != "\"" && $0 != "\\" } : nil
         return .some((parts[0].trimmingBlanks.lowercased(), value))
+    }
+
+    /// Where the first directive ends, or the text where all of it is one; nil within a quoted string that has no end (RFC 9110 section 5.6.4).
+    private static func comma(in text: Substring, heedsQuotes: Bool) -> Substring.Index? {
+        var (isQuoted, isEscaped) = (false, false)
+        for place in text.indices {
+            let character = text[place]
+            if isEscaped {
+                isEscaped = false
+            } else if isQuoted, character == "\\" {
+                isEscaped = true
+            } else if heedsQuotes, character == "\"" {
+                isQuoted.toggle()
+            } else if character == ",", !isQuoted {
+                return place
+            }
+        }
+        return isQuoted ? nil : text.endIndex
     }
 }
