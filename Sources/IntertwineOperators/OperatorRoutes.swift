@@ -18,6 +18,7 @@ package struct OperatorRoutes: Sendable {
     /// Nil where a program brought a ledger that keeps no totals.
     private let archive: (any LedgerArchive)?
     private let prefixes: [String]
+    private let figures: @Sendable () async throws -> [String: CampaignFigures]
     private let pictures: ImageNetworkManager
     private let polling: SourcePolling?
     private let owners: @Sendable (_ viewer: String) -> [String]
@@ -28,16 +29,18 @@ package struct OperatorRoutes: Sendable {
     ///   - location: where it is.
     ///   - archive: with its routes the reports; nil for none.
     ///   - prefixes: what the ids of advertisements' cells begin with, before the colon.
+    ///   - figures: how far campaigns have come, by their ids.
     ///   - polling: nil where no sources can be kept in step with.
     ///   - owners: what idempotency keys of a viewer are kept under.
     ///   - erased: told who was erased.
     package init(
         store: (any ItemStore)?, location: any ItemLocation, kinds: ItemKinds, settings: AdminSettings, archive: (any LedgerArchive)?,
-        prefixes: [String], pictures: ImageNetworkManager, polling: SourcePolling?,
+        prefixes: [String], figures: @escaping @Sendable () async throws -> [String: CampaignFigures], pictures: ImageNetworkManager,
+        polling: SourcePolling?,
         owners: @escaping @Sendable (_ viewer: String) -> [String], erased: @escaping @Sendable (_ viewer: String) -> Void
     ) {
         (self.store, self.location, self.kinds, self.settings) = (store, location, kinds, settings)
-        (self.archive, self.prefixes, self.pictures, self.polling) = (archive, prefixes, pictures, polling)
+        (self.archive, self.prefixes, self.figures, self.pictures, self.polling) = (archive, prefixes, figures, pictures, polling)
         (self.owners, self.erased) = (owners, erased)
     }
 
@@ -50,7 +53,7 @@ package struct OperatorRoutes: Sendable {
         }
         routes += PurgeRoutes(manager: pictures).routes
         if let archive {
-            routes += ReportRoutes(archive: archive, prefixes: prefixes).routes
+            routes += ReportRoutes(archive: archive, prefixes: prefixes, figures: figures).routes
             routes += ViewerErasureRoutes(archive: archive, owners: owners, erased: erased).routes
         }
         if let polling { routes += SourceRoutes(polling: polling).routes }

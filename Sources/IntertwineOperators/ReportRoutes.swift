@@ -14,6 +14,8 @@ struct ReportRoutes: Sendable {
     let archive: any LedgerArchive
     /// What the ids of advertisements' cells begin with, before the colon.
     let prefixes: [String]
+    /// How far campaigns have come, by their ids.
+    let figures: @Sendable () async throws -> [String: CampaignFigures]
 
     private struct Answer: Encodable {
         var from: String
@@ -42,7 +44,7 @@ struct ReportRoutes: Sendable {
         "viewers", default: Viewers.none,
         """
         `estimated`: with how many different viewers, of those with a name, impressions counted. An estimate with a standard error of 0.8 %; \
-        by one grouping but `verdict`, or by one and `day`.
+        by one grouping but `verdict` and `reason`, or by one and `day`.
         """,
         example: Viewers.none)
     private static let pathBy = Parameter<LedgerReport.Grouping>.segment("by", "What the rows are.", example: .ad)
@@ -75,7 +77,10 @@ struct ReportRoutes: Sendable {
     private static func operation(_ id: String, _ parameters: [any RequestParameter]) -> APIOperation {
         APIOperation(
             id, tag: "Reports", "What the ledger counted",
-            "Both days included, 30 of them up to today where none is named. By day and by ad, what has the verdict `counted`.",
+            """
+            Both days included, 30 of them up to today where none is named. What has the verdict `counted`, but by `verdict` and by `reason`, which \
+            tells apart why tokens are unknown. By `campaign` alone, rows tell besides how far the campaign has come by now, whatever the days.
+            """,
             parameters: parameters,
             answers: [
                 .json(
@@ -101,9 +106,10 @@ struct ReportRoutes: Sendable {
             days: first...last, by: by, and: LedgerReport.Grouping(rawValue: try request[Self.and].rawValue), prefixes: prefixes,
             countsViewers: try request[Self.viewers] == .estimated)
         if let fault = question.fault { throw Problem(.badRequest, .invalidParameter, fault) }
-        let report: LedgerReport
+        var report: LedgerReport
         do {
             report = try await archive.report(question)
+            if question.tellsPace, !report.rows.isEmpty { report.add(try await figures()) }
         } catch is LedgerReport.TooLong {
             throw Problem(.badRequest, .invalidParameter, LedgerReport.TooLong.advice)
         }
@@ -158,6 +164,15 @@ struct ReportRow: Encodable {
         for kind in LedgerEvent.Kind.allCases { try row.encode(counts[kind] ?? 0, forKey: Name(stringValue: "\(kind.rawValue)s")) }
         // Four decimals are as many as a rate has meaning in.
         try row.encode(clickThroughRate.map { ($0 * 10_000).rounded() / 10_000 }, forKey: Name(stringValue: "ctr"))
+        guard let campaign = self.row.campaign else { return }
+        try row.encodeIfPresent(campaign.unit?.rawValue, forKey: Name(stringValue: "unit"))
+        try row.encodeIfPresent(campaign.total, forKey: Name(stringValue: "total"))
+        try row.encodeIfPresent(campaign.daily, forKey: Name(stringValue: "daily"))
+        try row.encodeIfPresent(campaign.delivered, forKey: Name(stringValue: "delivered"))
+        try row.encodeIfPresent(campaign.deliveredToday, forKey: Name(stringValue: "deliveredToday"))
+        try row.encodeIfPresent(campaign.due, forKey: Name(stringValue: "due"))
+        try row.encodeIfPresent(campaign.dueToday, forKey: Name(stringValue: "dueToday"))
+        try row.encodeIfPresent(campaign.pace.map { ($0 * 10_000).rounded() / 10_000 }, forKey: Name(stringValue: "pace"))
     }
 }
 
@@ -184,6 +199,9 @@ extension Schema {
         .optional("day", .date),
         .optional("ad", .string, "The cell's id."),
         .optional("verdict", .string),
+        .optional(
+            "reason", .string,
+            "The verdict or, of what is unknown: `forged`, `misplaced` (another cell's token), `gone` (no such cell any more)."),
         .required("counts", .map(of: .count), "Events by kind; kinds without any are missing."),
         .optional("clickThroughRate", .number(minimum: 0), "Clicks per impression; missing without impressions."),
         .required("impressions", .count),
@@ -194,5 +212,10 @@ extension Schema {
         .required("saves", .count),
         .required("undos", .count),
         .required("ctr", .number(minimum: 0).orNull, "The same rate with four decimals; null without impressions."),
+        .optional("unit", .words(Campaign.Goal.Unit.self), "Of the campaign's goal."),
+        .optional("total", .integer(minimum: 1), "Its goal in all."), .optional("daily", .integer(minimum: 1), "Its goal of a day."),
+        .optional("delivered", .count, "Of the goal's unit, impressions without one, in all."), .optional("deliveredToday", .count),
+        .optional("due", .count, "Of the total, by now."), .optional("dueToday", .count, "Of the day's, by now."),
+        .optional("pace", .number(minimum: 0), "What is delivered for each that is due by now."),
     ]).described("With the members of a row of `intertwine report --format json`.").named("ReportRow")
 }

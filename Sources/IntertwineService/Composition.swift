@@ -205,7 +205,11 @@ extension FeedService {
             + MetricsRoutes(registry: telemetry.registry, samples: samples.read).routes
             + OperatorRoutes(
                 store: ownStore, location: items, kinds: kinds, settings: configuration.admin, archive: archive,
-                prefixes: declared.file.advertisementPrefixes, pictures: pictures.manager, polling: polling,
+                prefixes: declared.file.advertisementPrefixes,
+                figures: {
+                    guard let ledger = ledger as? any CampaignLedger else { return [:] }
+                    return try await live.current.campaigns.figures(in: store, ledger, now: clock())
+                }, pictures: pictures.manager, polling: polling,
                 owners: { viewer in
                     let keys = ring.keys
                     return IdempotencyKeys(clients: ClientReader(settings: configuration.events, keys: keys), keys: keys).owners(of: viewer)

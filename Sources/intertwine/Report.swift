@@ -40,9 +40,12 @@ struct Report: AsyncParsableCommand {
         let question = LedgerReport.Question(
             days: Int(first.number)...Int(last.number), by: by, and: and, prefixes: prefixes, countsViewers: viewers)
         if let fault = question.fault { throw ValidationError(fault) }
-        let report: LedgerReport
+        var report: LedgerReport
         do {
             report = try await ledger?.report(question) ?? LedgerReport(rows: [])
+            if question.tellsPace, !report.rows.isEmpty, let ledger {
+                report.add(try await configuration.campaignFigures(ledger, now: WallClock.now()))
+            }
         } catch is LedgerReport.TooLong {
             throw ValidationError(LedgerReport.TooLong.advice)
         }
@@ -61,7 +64,7 @@ enum ReportFormat: String, CaseIterable, ExpressibleByArgument {
         return switch self {
         case .table: Self.table(rows)
         case .csv: report.csv(of: question)
-        case .json: "[" + rows.dropFirst().map { Self.object(rows[0], $0, texts: question.groupings.count) }.joined(separator: ",") + "]\n"
+        case .json: "[" + rows.dropFirst().map { Self.object(rows[0], $0) }.joined(separator: ",") + "]\n"
         }
     }
 
@@ -81,10 +84,11 @@ enum ReportFormat: String, CaseIterable, ExpressibleByArgument {
         }.joined()
     }
 
-    private static func object(_ names: [String], _ row: [String], texts: Int) -> String {
-        let pairs = zip(names, row).enumerated().map { index, pair in
-            let value = index < texts ? JSONText.quoted(pair.1) : (pair.1.isEmpty ? "null" : pair.1)
-            return "\(JSONText.quoted(pair.0)):\(value)"
+    private static func object(_ names: [String], _ row: [String]) -> String {
+        let pairs = zip(names, row).map { name, text in
+            let isKey = LedgerReport.Grouping(rawValue: name) != nil
+            let value = text.isEmpty && !isKey ? "null" : LedgerReport.hasTexts(name) ? JSONText.quoted(text) : text
+            return "\(JSONText.quoted(name)):\(value)"
         }
         return "{" + pairs.joined(separator: ",") + "}"
     }

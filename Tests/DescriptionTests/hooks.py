@@ -27,7 +27,7 @@ def filter_case(context, case):
         return False
     if case.operation.path.startswith("/admin/reports") and "viewers" in query:
         pair = {{**query, **(case.path_parameters or {})}.get("by", "day"), query.get("and", "none")} - {"none"}
-        if pair == {"verdict"} or len(pair) == 2 and ("day" not in pair or "hour" in pair):
+        if pair & {"verdict", "reason"} or len(pair) == 2 and ("day" not in pair or "hour" in pair):
             return False
     values = (unquote(str(value)) for value in (case.path_parameters or {}).values())
     return not any(ord(character) < 0x20 or character in "\x7f\ufffd" for value in values for character in value)
@@ -53,10 +53,10 @@ def map_case(context, case):
         by = {**case.query, **(case.path_parameters or {})}.get("by", "day")
         second = case.query.get("and", "none")
         pair = {by, second} - {"none"}
-        if len(pair) == 1 or "verdict" in pair:
+        if len(pair) == 1 or pair & {"verdict", "reason"}:
             case.query.pop("and", None)
             pair = {by}
-        if pair == {"verdict"} or len(pair) == 2 and ("day" not in pair or "hour" in pair):
+        if pair & {"verdict", "reason"} or len(pair) == 2 and ("day" not in pair or "hour" in pair):
             case.query.pop("viewers", None)
     if case.operation.path == "/admin/images":
         case.query = next(({name: case.query[name]} for name in ("url", "prefix", "host") if name in (case.query or {})), {"all": "true"})

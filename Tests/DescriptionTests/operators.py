@@ -93,7 +93,7 @@ def refused(walk):
 def reading(walk, service):
     shown = next(cell for cell in service.get("/feed")["items"] if cell["id"].startswith("ad:"))["actions"]
     assert service.ask("GET", shown["selection"]["href"]).status == 302
-    for by in ["day", "hour", "ad", "campaign", "advertiser", "creative", "feed", "section", "position", "verdict"]:
+    for by in ["day", "hour", "ad", "campaign", "advertiser", "creative", "feed", "section", "position", "verdict", "reason"]:
         for template, values, query in [("/admin/reports", {}, f"?by={by}"), ("/admin/reports/{by}", {"by": by}, "")]:
             assert json.loads(walk.ask("get", template, 200, values, query).content)["rows"]
     walk.ask("get", "/admin/reports", 200, query="?by=ad&and=day&viewers=estimated")

@@ -95,6 +95,37 @@ struct CampaignTests {
         }
     }
 
+    @Test("reports by campaign, and the list of campaigns, tell what was delivered against goal and pace, also of those that have none")
+    func pace() async throws {
+        try await offPool {
+            let goal = #","starts":"2020-01-01T00:00:00Z","ends":"2020-01-03T00:00:00Z","goal":{"total":4}"#
+            let items = Items.users(5) + Items.advertisements(2) + Self.campaign("open", 1) + Self.campaign("over", 2, goal)
+            let service = try RunningService(items: items, settings: [RunningService.tokenSetting])
+            for viewer in ["a", "b", "c"] { #expect(try Self.see(viewer, service) == "ad:1") }
+            let told = try JSON(try service.admin("GET", "/admin/campaigns").text)["campaigns"]?.list ?? []
+            #expect(told.map { $0["delivered"]?.number } == [3, 0] && told.map { $0["pace"]?.number } == [nil, 0])
+            let rows = try JSON(try service.admin("GET", "/admin/reports?by=campaign").text)["rows"]?.list ?? []
+            #expect(rows.count == 1 && rows[0]["campaign"]?.text == "open" && rows[0]["delivered"]?.number == 3)
+            #expect(rows[0]["unit"] == nil && rows[0]["pace"] == nil)
+            // The goal comes later, and is due as a whole at once.
+            let changed = #"{"advertiser":"ACME","creatives":["1"],"goal":{"total":12}}"#
+            #expect(try service.admin("PUT", "/admin/items/campaign/open", body: changed).status < 300)
+            let table = try service.admin("GET", "/admin/reports?by=campaign&viewers=estimated&format=csv").text
+            #expect(table.hasPrefix("campaign,viewers,viewersError,impressions,"), "\(table)")
+            #expect(table.contains("ctr,unit,total,daily,delivered,deliveredToday,due,dueToday,pace\r\n"), "\(table)")
+            #expect(table.contains("\r\nopen,3,0.0081,3,") && table.hasSuffix(",impressions,12,,3,3,12,,0.2500\r\n"), "\(table)")
+            let options = ["report", "--config", service.configurationFile, "--database", service.database, "--by", "campaign"]
+            let printed = try Command.run(options + ["--viewers", "--format", "csv"])
+            #expect(
+                printed.lines.map { $0.replacing("\r", with: "") }.filter { !$0.isEmpty }
+                    == table.split(separator: "\r\n").map(String.init))
+            let row = try #require(try JSON(try Command.run(options + ["--format", "json"]).lines.joined())[0])
+            #expect(
+                row["unit"]?.text == "impressions" && row["due"]?.number == 12 && row["pace"]?.number == 0.25
+                    && row["daily"]?.isNull == true)
+        }
+    }
+
     @Test(
         "a file with a fault, an advertisement that there is not, or a campaign that the store has, is refused with its line"
     )

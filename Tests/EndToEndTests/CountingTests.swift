@@ -48,6 +48,45 @@ struct CountingTests {
         }
     }
 
+    @Test("forgeries are told apart from repeats, in reports by verdict and by reason, and leave no rows, whatever they name")
+    func forgeries() async throws {
+        try await offPool {
+            let service = try Self.service([RunningService.tokenSetting])
+            let event = try Self.event(service)
+            func ask(_ events: [String]) throws -> [String] {
+                let body = "[\(events.joined(separator: ","))]"
+                return try Self.verdicts(try service.ask("POST", "/events", fields: ["User-Agent: tests"], body: body))
+            }
+            func changed(_ old: String, _ new: String) -> String { event.replacing("\"\(old)", with: "\"\(new)") }
+            let forged = (0..<40).map { #"{"type":"impression","cell":"ad:x\#($0)","token":"forged\#($0)"}"# }
+            #expect(
+                try ask([event, event, changed("ad:1", "ad:0")] + forged) == ["counted", "duplicate"] + forged.map { _ in "unknown" } + [
+                    "unknown"
+                ])
+            #expect(try ask(forged) == forged.map { _ in "unknown" })
+            #expect(try service.admin("PUT", "/admin/takedowns/advertisement:1").status == 201)
+            #expect(try ask([event]) == ["unknown"])
+            #expect(try service.get("/click/forged", fields: ["User-Agent: tests"]).status == 404)
+            func counts(by grouping: String) throws -> [String: Double] {
+                let report = try JSON(try service.admin("GET", "/admin/reports?by=\(grouping)").text)
+                return Dictionary(
+                    uniqueKeysWithValues: (report["rows"]?.list ?? []).map {
+                        ($0[grouping]?.text ?? "", ($0["impressions"]?.number ?? 0) + ($0["clicks"]?.number ?? 0))
+                    })
+            }
+            #expect(try counts(by: "verdict") == ["counted": 1, "duplicate": 1, "unknown": 83])
+            let reasons: [String: Double] = ["counted": 1, "duplicate": 1, "forged": 81, "misplaced": 1, "gone": 1]
+            #expect(try counts(by: "reason") == reasons)
+            let table = try service.admin("GET", "/admin/reports?by=reason&format=csv").text
+            #expect(table.contains("\r\nforged,80,1,"))
+            let printed = try Command.run([
+                "report", "--config", service.configurationFile, "--database", service.database, "--by", "reason", "--format", "csv",
+            ])
+            #expect(printed.lines.contains { $0.hasPrefix("forged,80,1,") }, "\(printed)")
+            #expect(try service.events().count == 1)
+        }
+    }
+
     @Test(
         "where seen clicks alone count, a click counts after the impression of its page by the same viewer or address, and leads there before"
     )

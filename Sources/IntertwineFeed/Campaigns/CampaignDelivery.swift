@@ -273,11 +273,17 @@ package final class CampaignDelivery: Sendable {
     /// How each campaign of a book stands, as this process knows it. It may block.
     package func progress(of book: CampaignBook, now: Int64) -> [CampaignProgress] {
         adopt(book, now: now)
-        return state.withLock { state in
+        var progress = state.withLock { state -> [CampaignProgress] in
             state.standing?.advance(to: now, isAtOnce: true)
             guard let standing = state.standing, standing.book === book else { return [] }
             return book.campaigns.indices.map { standing.progress($0, at: now) }
         }
+        // Of campaigns without goals nothing is counted along.
+        let others = progress.indices.filter { progress[$0].delivered == nil }
+        guard let ledger, !others.isEmpty else { return progress }
+        let delivered = (try? ledger.delivered(others.map { DeliveryQuestion(progress[$0].campaign, at: now) })) ?? []
+        for (index, delivered) in zip(others, delivered) { progress[index].delivered = delivered }
+        return progress
     }
 
     /// Why the campaigns of a page's places were or were not chosen: for each place, one entry for each campaign; nil for the chosen one.

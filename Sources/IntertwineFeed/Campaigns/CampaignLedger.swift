@@ -19,6 +19,9 @@ package protocol CampaignLedger: Sendable {
     ///   read.
     func claim(_ claim: CampaignClaim) throws -> Bool
 
+    /// What campaigns have delivered, in the order of the questions.
+    func delivered(_ questions: [DeliveryQuestion]) throws -> [Delivered]
+
     /// Advertisements that campaigns of a file named, and that were there then.
     func knownCreatives() throws -> Set<CampaignCreative>
 

@@ -214,6 +214,16 @@ private final class SimulatedLedger: CampaignLedger {
 
     func page(_ key: Int64, of viewer: String, now: Int64) -> [UInt8]? { nil }
 
+    func delivered(_ questions: [DeliveryQuestion]) -> [Delivered] {
+        state.withLock { state in questions.map { Self.delivered($0, state) } }
+    }
+
+    private static func delivered(_ question: DeliveryQuestion, _ state: borrowing State) -> Delivered {
+        let key = key(question.campaign, question.kind)
+        let today = state.spans[key]?.reduce(0) { $1.key >= question.day / 900_000 ? $0 + $1.value : $0 } ?? 0
+        return Delivered(total: state.totals[key] ?? 0, today: today)
+    }
+
     func knownCreatives() -> Set<CampaignCreative> { [] }
 
     func remember(_ creatives: [CampaignCreative]) {}
@@ -224,11 +234,8 @@ private final class SimulatedLedger: CampaignLedger {
         state.withLock { state in
             let others = state.holdings.filter { $0.key != exchange.process }
             var situation = GoalSituation(
-                delivered: exchange.questions.map { question in
-                    let key = Self.key(question.campaign, question.kind)
-                    let today = state.spans[key]?.reduce(0) { $1.key >= question.day / 900_000 ? $0 + $1.value : $0 } ?? 0
-                    return Delivered(total: state.totals[key] ?? 0, today: today)
-                }, processes: others.count, before: others.count { $0.key < exchange.process })
+                delivered: exchange.questions.map { Self.delivered($0, state) }, processes: others.count,
+                before: others.count { $0.key < exchange.process })
             for (campaign, holding) in others.values.flatMap(\.counts) {
                 situation.others[campaign, default: GoalHolding()].given += holding.given
                 situation.others[campaign, default: GoalHolding()].allowed += holding.allowed

@@ -258,7 +258,8 @@ struct CampaignStanding {
     func progress(_ index: Int, at now: Int64) -> CampaignProgress {
         let (row, account) = (rows[index], rows[index].account)
         return CampaignProgress(
-            campaign: book.campaigns[index], delivered: account.delivered, reserved: reservations[index].all + account.others,
+            campaign: book.campaigns[index], delivered: row.goal == nil ? nil : account.delivered,
+            reserved: reservations[index].all + account.others,
             due: row.pace.due(at: now), dueToday: row.pace.dueToday(at: now, in: zones[row.zone].clocks.day(of: now)),
             obstacle: CampaignObstacle(rawValue: current.obstacles[index]))
     }

@@ -49,18 +49,24 @@ extension ActionPerformer {
     /// from counting (a robot, a prefetch, HEAD, an expired token) is nobody's choice: it is recorded, and runs no command.
     /// - Throws: ``ActionError/forgedToken``, ``ActionError/gone(_:)``, ``StoreError``.
     package func click(token text: String, for client: ClientTrace, now: Int64) async throws -> Click {
+        do {
+            let click = try await performed(text, for: client, now: now)
+            return click.judged(try await commitSettled(click.entry))
+        } catch let error as ActionError {
+            let reason: Verdict = if case .gone = error { .gone } else { .forged }
+            // A ledger that cannot count it is no reason to answer something else.
+            _ = try? await ledger.commit(LedgerEntry(refused: [RefusedEvent(.click, reason): 1]))
+            throw error
+        }
+    }
+
+    private func performed(_ text: String, for client: ClientTrace, now: Int64) async throws -> Performed {
         guard let token = token(text, now: now) else { throw ActionError.forgedToken }
         if let campaign = token.showing?.campaign, try await campaigns?.book(of: store)?.isStopped(campaign) ?? false {
             throw ActionError.gone(token.cell)
         }
-        let link: KnownLink
-        if let known = known(token, for: client, now: now) {
-            link = known
-        } else {
-            link = self.link(token, try await destination(of: token, for: client, now: now), for: client, now: now)
-        }
-        let click = try await perform(link)
-        return click.judged(try await commitSettled(click.entry))
+        if let known = known(token, for: client, now: now) { return try await perform(known) }
+        return try await perform(link(token, try await destination(of: token, for: client, now: now), for: client, now: now))
     }
 
     /// The link of which it is known where it leads; nil where the store has to be asked.

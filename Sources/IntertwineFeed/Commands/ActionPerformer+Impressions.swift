@@ -18,7 +18,7 @@ extension ActionPerformer {
     /// - Parameter idempotency: the client's key; who repeats a request gets its verdicts, and runs nothing. A request of which nothing counts, and
     ///   that leaves nothing else behind, uses no key up: repeated, it comes to as little, and keys without end would fill the disk.
     /// - Returns: a verdict for each, in order. `unknown` where the token is forged or another cell's, or the cell exists no more:
-    ///   nothing vouches for such a sighting, and it leaves no row.
+    ///   nothing vouches for such a sighting, and it is counted by its reason alone.
     /// - Throws: ``ActionError/keyReused``, ``StoreError``.
     package func impressions(
         _ sightings: [Sighting], for client: ClientTrace, now: Int64, idempotency: IdempotencyKey? = nil
@@ -34,8 +34,11 @@ extension ActionPerformer {
         _ sightings: [Sighting], for client: ClientTrace, now: Int64, idempotency: IdempotencyKey?
     ) async throws -> [Verdict] {
         var (entry, places) = try await unit(of: sightings, for: client, now: now)
-        // What leaves nothing behind uses no key up, as a request that is refused does not.
-        guard !entry.events.isEmpty || !entry.changes.isEmpty else { return sightings.map { _ in .unknown } }
+        // What leaves nothing behind uses no key up, as a request that is refused does not. A ledger that cannot count it is no reason to fail.
+        guard !entry.events.isEmpty || !entry.changes.isEmpty else {
+            if !entry.refused.isEmpty { _ = try? await ledger.commit(entry) }
+            return sightings.map { _ in .unknown }
+        }
         let leavesMore = !entry.changes.isEmpty
         let answer: @Sendable ([Verdict]) -> [UInt8]? = { [places] verdicts in
             guard leavesMore || verdicts.contains(.counted) else { return nil }
@@ -71,15 +74,26 @@ extension ActionPerformer {
         var places: [Int?] = []
         for sighting in sightings {
             var client = client
-            guard let (outcome, token) = judged(sighting, now: now), !(book?.isStopped(token.showing?.campaign) ?? false),
-                let viewModel = viewModels[ExactText(sighting.cell)],
-                viewModel.commands[sighting.slot] != nil,
-                sighting.slot == .impression || viewModel.commands.reported.contains(sighting.slot)
-            else {
+            let kind = sighting.slot.occurrence
+            func refuse(_ reason: Verdict) {
                 places.append(nil)
+                entry.refused[RefusedEvent(kind, reason), default: 0] += 1
+            }
+            let (outcome, token) = judged(sighting, now: now)
+            guard let token else {
+                refuse(outcome)
                 continue
             }
-            let kind = sighting.slot.occurrence
+            guard !(book?.isStopped(token.showing?.campaign) ?? false), let viewModel = viewModels[ExactText(sighting.cell)] else {
+                refuse(.gone)
+                continue
+            }
+            guard viewModel.commands[sighting.slot] != nil,
+                sighting.slot == .impression || viewModel.commands.reported.contains(sighting.slot)
+            else {
+                refuse(.misplaced)
+                continue
+            }
             if client.verdict == .counted { client.verdict = outcome }
             client.token = token.impression
             client.showing = token.showing
@@ -98,15 +112,15 @@ extension ActionPerformer {
         return (entry, places)
     }
 
-    /// Nil where the token does not vouch for the cell.
-    private func judged(_ sighting: Sighting, now: Int64) -> (Verdict, CellToken)? {
+    /// No token where none vouches for the cell.
+    private func judged(_ sighting: Sighting, now: Int64) -> (Verdict, CellToken?) {
         let (verdict, token): (Verdict, CellToken)
         switch tokens.verifyImpression(sighting.token, now: now) {
         case .valid(let valid): (verdict, token) = (.counted, valid)
         case .expired(let expired): (verdict, token) = (.expired, expired)
-        case .forged: return nil
+        case .forged: return (.forged, nil)
         }
-        return ExactText(token.cell) == ExactText(sighting.cell) ? (verdict, token) : nil
+        return ExactText(token.cell) == ExactText(sighting.cell) ? (verdict, token) : (.misplaced, nil)
     }
 
     /// The cells that exist and are in no campaign that is stopped, read from one snapshot.

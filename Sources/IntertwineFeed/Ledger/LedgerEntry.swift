@@ -1,6 +1,8 @@
 /// One unit of work for the ledger: what one request did, committed together or not at all.
 public struct LedgerEntry: Sendable {
     public var events: [LedgerEvent]
+    /// What nothing vouches for, and how often: it is counted, and leaves no row.
+    public var refused: [RefusedEvent: Int]
     /// What changes on the viewer's lists.
     public var changes: [ViewerChange]
     /// The selection to remember so that it can be undone.
@@ -12,15 +14,31 @@ public struct LedgerEntry: Sendable {
     public var idempotency: (key: IdempotencyKey, answer: @Sendable ([Verdict]) -> [UInt8]?)?
 
     public init(
-        events: [LedgerEvent] = [], changes: [ViewerChange] = [], selection: SelectionRecord? = nil, undoes: String? = nil,
+        events: [LedgerEvent] = [], refused: [RefusedEvent: Int] = [:], changes: [ViewerChange] = [], selection: SelectionRecord? = nil,
+        undoes: String? = nil,
         idempotency: (key: IdempotencyKey, answer: @Sendable ([Verdict]) -> [UInt8]?)? = nil
     ) {
         self.events = events
+        self.refused = refused
         self.changes = changes
         self.selection = selection
         self.undoes = undoes
         self.idempotency = idempotency
     }
+}
+
+/// Something reported that nothing vouches for: of what it says of itself nothing is kept.
+public struct RefusedEvent: Sendable, Hashable {
+    public var kind: LedgerEvent.Kind
+    /// `forged`, `misplaced` or `gone`.
+    public var reason: Verdict
+
+    public init(_ kind: LedgerEvent.Kind, _ reason: Verdict) {
+        (self.kind, self.reason) = (kind, reason)
+    }
+
+    /// What it is counted as.
+    package func event(at now: Int64) -> LedgerEvent { LedgerEvent(at: now, kind: kind, cell: "", verdict: reason) }
 }
 
 /// What became of a ``LedgerEntry``.

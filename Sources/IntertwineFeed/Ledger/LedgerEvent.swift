@@ -124,4 +124,16 @@ public struct Creative: Sendable, Hashable {
 /// Whether an event counts, and if not, why. The person is served all the same; only the count differs.
 public enum Verdict: String, Sendable, Hashable, CaseIterable {
     case counted, duplicate, expired, bot, prefetch, limited, unknown, unseen
+    /// Why an event is unknown: its token is none of ours, it is another cell's, or the cell is not there any more. Clients are told `unknown`, and
+    /// reports by reason tell which.
+    case forged, misplaced, gone
+
+    /// What clients are told, and reports by verdict have.
+    public var told: Verdict { isUnvouched ? .unknown : self }
+
+    /// Those that clients are told.
+    public static let allTold = allCases.filter { !$0.isUnvouched }
+
+    /// Whether nothing vouches for it that there was an event: it is counted, and leaves no row.
+    package var isUnvouched: Bool { self == .forged || self == .misplaced || self == .gone }
 }

@@ -4,6 +4,8 @@ internal import IntertwinePrimitives
 package struct LedgerReport: Sendable, Hashable {
     package enum Grouping: String, Sendable, Hashable, CaseIterable {
         case day, ad, verdict
+        /// As by verdict, with what is unknown told apart.
+        case reason
         /// In UTC; told for as long as events are kept.
         case hour
         case campaign, advertiser
@@ -17,7 +19,7 @@ package struct LedgerReport: Sendable, Hashable {
         package var isOfAdvertisements: Bool {
             switch self {
             case .ad, .campaign, .advertiser, .creative: true
-            case .day, .verdict, .hour, .feed, .section, .position: false
+            case .day, .verdict, .reason, .hour, .feed, .section, .position: false
             }
         }
     }
@@ -46,12 +48,15 @@ package struct LedgerReport: Sendable, Hashable {
 
         package var groupings: [Grouping] { [by] + [and].compactMap { $0 } }
 
+        /// Whether rows are campaigns, and tell how far those have come.
+        package var tellsPace: Bool { by == .campaign && and == nil }
+
         /// Why it cannot be answered; nil where it can.
         package var fault: String? {
             if and == by { return "A report needs two different groupings, or one." }
-            if and != nil, groupings.contains(.verdict) { return "A report by verdict has no second grouping." }
-            if countsViewers, by == .verdict || and.map({ $0 != .day && by != .day || groupings.contains(.hour) }) ?? false {
-                return "Viewers are estimated by one grouping but verdict, or by one and day."
+            if and != nil, groupings.contains(where: \.isOfVerdicts) { return "A report by verdict or reason has no second grouping." }
+            if countsViewers, by.isOfVerdicts || and.map({ $0 != .day && by != .day || groupings.contains(.hour) }) ?? false {
+                return "Viewers are estimated by one grouping but verdict and reason, or by one and day."
             }
             return nil
         }
@@ -90,6 +95,8 @@ package struct LedgerReport: Sendable, Hashable {
         package var counts: [LedgerEvent.Kind: Int]
         /// Different viewers whose impressions counted, estimated (``ViewerSketch``); nil where that was not asked for.
         package var viewers: Int?
+        /// Of a campaign that there is, how far it has come by now; nil where that was not asked for.
+        package var campaign: CampaignFigures?
 
         package init(key: Key, second: Key? = nil, counts: [LedgerEvent.Kind: Int], viewers: Int? = nil) {
             self.key = key
@@ -125,19 +132,51 @@ package struct LedgerReport: Sendable, Hashable {
     }
 }
 
+extension LedgerReport.Grouping {
+    /// Whether it is about what does not count, too.
+    package var isOfVerdicts: Bool { self == .verdict || self == .reason }
+
+    /// Whether there are totals that events write themselves.
+    package var hasOwnTotals: Bool { self == .day || self == .ad || isOfVerdicts }
+}
+
 extension LedgerReport {
+    /// The rows by verdict or by reason, of those by what the ledger has kept.
+    package static func judged(_ rows: [Row], by grouping: Grouping) -> [Row] {
+        var counts: [Verdict: [LedgerEvent.Kind: Int]] = [:]
+        for row in rows {
+            guard case .verdict(let verdict) = row.key else { continue }
+            counts[grouping == .reason ? verdict : verdict.told, default: [:]].merge(row.counts, uniquingKeysWith: +)
+        }
+        return Verdict.allCases.compactMap { verdict in counts[verdict].map { Row(key: .verdict(verdict), counts: $0) } }
+    }
+
     /// As a table of texts, the names of the columns first.
     package func table(of question: Question) -> [[String]] {
         // How far something was played has columns where anything was.
         let played = CommandKey.playback.map(\.occurrence).filter { kind in rows.contains { $0.counts[kind] != nil } }
         let counted = LedgerEvent.Kind.allCases + played
         let viewers = question.countsViewers
-        let names = question.groupings.map(\.rawValue) + (viewers ? ["viewers"] : []) + counted.map { "\($0.rawValue)s" } + ["ctr"]
-        return [names]
+        let names = question.groupings.map(\.rawValue) + (viewers ? ["viewers", "viewersError"] : [])
+        let figures = question.tellsPace ? CampaignFigures.columns : []
+        return [names + counted.map { "\($0.rawValue)s" } + ["ctr"] + figures]
             + rows.map { row in
-                row.keys.map(\.text) + (viewers ? [String(row.viewers ?? 0)] : []) + counted.map { String(row.counts[$0] ?? 0) }
-                    + [row.clickThroughRate.map(Self.rounded) ?? ""]
+                row.keys.map(\.text) + (viewers ? [String(row.viewers ?? 0), Self.rounded(ViewerSketch.error)] : [])
+                    + counted.map { String(row.counts[$0] ?? 0) } + [row.clickThroughRate.map(Self.rounded) ?? ""]
+                    + (question.tellsPace ? row.campaign?.texts ?? figures.map { _ in "" } : [])
             }
+    }
+
+    /// Columns that hold texts; all others hold numbers, or nothing.
+    package static func hasTexts(_ column: String) -> Bool {
+        Grouping(rawValue: column) != nil || column == "unit"
+    }
+
+    /// Adds how far campaigns have come, by their ids.
+    package mutating func add(_ figures: [String: CampaignFigures]) {
+        for index in rows.indices {
+            if case .name(let id) = rows[index].key { rows[index].campaign = figures[id] }
+        }
     }
 
     /// The same as CSV (RFC 4180).
@@ -162,5 +201,17 @@ extension LedgerReport {
         let parts = Int((rate * 10_000).rounded())
         let fraction = String(parts % 10_000)
         return "\(parts / 10_000)." + String(repeating: "0", count: 4 - fraction.count) + fraction
+    }
+}
+
+extension CampaignFigures {
+    /// As reports call them, in a table and as members.
+    package static let columns = ["unit", "total", "daily", "delivered", "deliveredToday", "due", "dueToday", "pace"]
+
+    /// In the order of the columns, empty where there is nothing to tell.
+    package var texts: [String] {
+        func text(_ number: (some BinaryInteger)?) -> String { number.map { "\($0)" } ?? "" }
+        return [unit?.rawValue ?? "", text(total), text(daily), text(delivered), text(deliveredToday), text(due), text(dueToday)]
+            + [pace.map(LedgerReport.rounded) ?? ""]
     }
 }

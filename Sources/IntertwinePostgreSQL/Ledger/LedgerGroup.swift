@@ -197,6 +197,7 @@ struct LedgerGroup {
             events.append((event, verdict))
             if verdict == .counted { remember(event) }
         }
+        for (refused, count) in entry.refused { rollups.count(refused.event(at: now), as: refused.reason, Int64(count)) }
         if let (key, answer) = entry.idempotency, let kept = answer(verdicts) {
             let place = KeptKey(scope: ExactText(key.scope), key: ExactText(key.key))
             answers[place] = KeptAnswer(

@@ -30,8 +30,8 @@ struct PartialRollups {
     /// Whether there is something to write.
     var isEmpty: Bool { counts.isEmpty && waiting.isEmpty }
 
-    mutating func count(_ event: LedgerEvent, as verdict: Verdict) {
-        counts[Key(day: LedgerTime.day(of: event.at), cell: ExactText(event.cell), kind: event.kind, verdict: verdict), default: 0] += 1
+    mutating func count(_ event: LedgerEvent, as verdict: Verdict, _ count: Int64 = 1) {
+        counts[Key(day: LedgerTime.day(of: event.at), cell: ExactText(event.cell), kind: event.kind, verdict: verdict), default: 0] += count
         guard verdict == .counted, let campaign = event.showing?.campaign else { return }
         for span in [Self.everySpan, LedgerTime.span(of: event.at)] {
             delivered[Delivered(campaign: ExactText(campaign), kind: event.kind, span: span), default: 0] += 1

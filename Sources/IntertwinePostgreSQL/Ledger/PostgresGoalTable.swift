@@ -16,19 +16,7 @@ enum PostgresGoalTable {
                 [.integer(PostgresLedgerSchema.lockClass), .integer(PostgresLedgerSchema.Lock.reservations)]),
             // A clock that was set back leaves rows that would hold for too long.
             PostgresCommand("DELETE FROM reservation WHERE until <= $1 OR until > $2", [.integer(exchange.now), .integer(end)]),
-            PostgresCommand(
-                """
-                SELECT coalesce(sum(count) FILTER (WHERE span = -1), 0)::bigint,
-                    coalesce(sum(count) FILTER (WHERE span >= asked.since), 0)::bigint
-                FROM unnest($1, $2, $3) WITH ORDINALITY AS asked (campaign, kind, since, number)
-                LEFT JOIN delivery ON delivery.campaign = asked.campaign AND delivery.kind = asked.kind
-                    AND (span = -1 OR span >= asked.since)
-                GROUP BY asked.number ORDER BY asked.number
-                """,
-                [
-                    .texts(exchange.questions.map(\.campaign)), .texts(exchange.questions.map(\.kind.rawValue)),
-                    .integers(exchange.questions.map { LedgerTime.span(of: $0.day) }),
-                ]),
+            question(exchange.questions),
             PostgresCommand(
                 """
                 SELECT campaign, sum(count)::bigint,
@@ -42,11 +30,31 @@ enum PostgresGoalTable {
         ]
     }
 
+    /// What campaigns have delivered, in the order of the questions.
+    static func question(_ questions: [DeliveryQuestion]) -> PostgresCommand {
+        PostgresCommand(
+            """
+            SELECT coalesce(sum(count) FILTER (WHERE span = -1), 0)::bigint,
+                coalesce(sum(count) FILTER (WHERE span >= asked.since), 0)::bigint
+            FROM unnest($1, $2, $3) WITH ORDINALITY AS asked (campaign, kind, since, number)
+            LEFT JOIN delivery ON delivery.campaign = asked.campaign AND delivery.kind = asked.kind
+                AND (span = -1 OR span >= asked.since)
+            GROUP BY asked.number ORDER BY asked.number
+            """,
+            [
+                .texts(questions.map(\.campaign)), .texts(questions.map(\.kind.rawValue)),
+                .integers(questions.map { LedgerTime.span(of: $0.day) }),
+            ])
+    }
+
+    static func delivered(_ answer: PostgresRows) -> [Delivered] {
+        (0..<answer.count).map { Delivered(total: answer.integer($0, 0), today: answer.integer($0, 1)) }
+    }
+
     static func situation(_ answers: ArraySlice<PostgresRows>, of exchange: GoalExchange) -> GoalSituation {
         guard answers.count == 3, let delivered = answers.first, let seen = answers.last else { return GoalSituation(delivered: []) }
         let others = answers[answers.startIndex + 1]
-        var situation = GoalSituation(
-            delivered: (0..<delivered.count).map { Delivered(total: delivered.integer($0, 0), today: delivered.integer($0, 1)) })
+        var situation = GoalSituation(delivered: Self.delivered(delivered))
         for row in 0..<others.count {
             let campaign = others.text(row, 0)
             if campaign.isEmpty {

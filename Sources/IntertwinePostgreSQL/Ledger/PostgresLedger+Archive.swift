@@ -6,8 +6,8 @@ internal import IntertwineStorage
 extension PostgresLedger {
     /// What other replicas have counted of repetitions may come a second later.
     package func report(_ question: LedgerReport.Question) async throws -> LedgerReport {
-        // By day, ad and verdict there are totals that clicks write themselves.
-        let isOfTotals = question.and != nil || ![.day, .ad, .verdict].contains(question.by)
+        // Some are of totals that clicks write themselves.
+        let isOfTotals = question.and != nil || !question.by.hasOwnTotals
         if isOfTotals { try await gatherCounts() } else { try await StoreError.wrappingPostgres { try await commits.flushCounts() } }
         if question.countsViewers { try await gatherViewers() }
         return try await pool.run(for: .background) { connection in
@@ -41,10 +41,7 @@ extension PostgresLedger {
             }
             rows[rows.count - 1].counts[LedgerEvent.Kind(rawValue: found.text(row, 1))] = Int(found.integer(row, 2))
         }
-        if question.by == .verdict {
-            rows = Verdict.allCases.compactMap { verdict in rows.first { $0.key == .verdict(verdict) } }
-        }
-        return LedgerReport(rows: rows)
+        return LedgerReport(rows: question.by.isOfVerdicts ? LedgerReport.judged(rows, by: question.by) : rows)
     }
 
     private static func query(_ grouping: LedgerReport.Grouping) -> String {
@@ -54,7 +51,7 @@ extension PostgresLedger {
             SELECT day, kind, sum(count)::bigint FROM rollup_day WHERE day BETWEEN $1 AND $2 AND verdict = 'counted'
             GROUP BY day, kind ORDER BY day, kind
             """
-        case .verdict, .hour, .campaign, .advertiser, .creative, .feed, .section, .position:
+        case .verdict, .reason, .hour, .campaign, .advertiser, .creative, .feed, .section, .position:
             """
             SELECT verdict, kind, sum(count)::bigint FROM rollup_day WHERE day BETWEEN $1 AND $2
             GROUP BY verdict, kind ORDER BY verdict, kind

@@ -86,6 +86,10 @@ extension PostgresLedger {
         }
     }
 
+    package func delivered(_ questions: [DeliveryQuestion]) throws -> [Delivered] {
+        try reading { PostgresGoalTable.delivered(try $0.run([PostgresGoalTable.question(questions)])[0]) }
+    }
+
     package func knownCreatives() throws -> Set<CampaignCreative> {
         try reading { connection in
             let rows = try connection.query("SELECT kind, id FROM known_creative")

@@ -1,6 +1,7 @@
 internal import Foundation
 public import IntertwineDeclarations
 public import IntertwineFeed
+internal import IntertwinePrimitives
 internal import IntertwineSync
 
 /// What the files that the configuration names declare, read once and checked with each other and with the settings.
@@ -149,6 +150,18 @@ extension ServiceConfiguration {
     package func declaredCampaigns() throws(ConfigurationError) -> [Campaign] {
         let file = try kindsFile(ServiceExtensions())
         return try campaignsFile(among: file.feeds, creatives(file, ServiceExtensions()))?.campaigns ?? []
+    }
+
+    /// How far campaigns have come, by their ids: those of the file and of the store, as a ledger has it. Nothing where there is no store.
+    package func campaignFigures(_ ledger: any CampaignLedger, now: Int64) async throws -> [String: CampaignFigures] {
+        let items = try store.items()
+        guard items.isThere else { return [:] }
+        let factories = try cellFactories(
+            ServiceExtensions(), commands: ServiceExtensions().registry(), kinds: kindsFile(ServiceExtensions()))
+        let campaigns = Campaigns(
+            try declaredCampaigns(), factories: factories,
+            delivery: CampaignDelivery(ledger: nil, process: "", lifetime: feed.reservation.milliseconds))
+        return try await campaigns.figures(in: try items.open(reading: ReadLimits()), ledger, now: now)
     }
 
     /// The kind of the store's campaigns, which have other ids than those of the file.

@@ -25,13 +25,7 @@ struct CampaignRoutes: Sendable {
             var delivered: Int64?
             var deliveredToday: Int64?
             var reserved: Int64
-
-            /// What is delivered for each place that is due: of the day where the day alone has a goal.
-            var pace: Double? {
-                guard let goal, let delivered, let deliveredToday else { return nil }
-                let (done, due) = goal.due.map { (delivered, $0) } ?? (deliveredToday, goal.dueToday ?? 0)
-                return due > 0 ? Double(done) / Double(due) : nil
-            }
+            var pace: Double?
 
             static let columns = [
                 "campaign", "advertiser", "priority", "state", "starts", "ends", "unit", "total", "daily", "due", "due_today", "delivered",
@@ -68,7 +62,7 @@ struct CampaignRoutes: Sendable {
             "getCampaigns", tag: "Reports", "Campaigns, and how far they have come",
             """
             Those of the file and those of the store, by priority and id. What is reserved stands on pages that were given out, and counts \
-            until it is seen or `ads.reservation` is over. As CSV, `pace` is what is delivered for each place that is due by now. A campaign of the store is stopped and released as any item: `/admin/takedowns`.
+            until it is seen or `ads.reservation` is over. `pace` is what is delivered for each place that is due by now. A campaign of the store is stopped and released as any item: `/admin/takedowns`.
             """,
             parameters: [Self.format],
             answers: [
@@ -78,7 +72,7 @@ struct CampaignRoutes: Sendable {
                         {"processes": 1, "campaigns": [{"campaign": "spring", "advertiser": "ACME", "priority": "standard", "state": "paced", \
                         "reason": "it is ahead of its pace", "starts": "2026-11-01T00:00:00Z", "ends": "2026-12-01T00:00:00Z", \
                         "goal": {"unit": "impressions", "total": 100000, "due": 50000}, "delivered": 50010, "deliveredToday": 2100, \
-                        "reserved": 3}]}
+                        "pace": 1.0002, "reserved": 3}]}
                         """),
                 .notModified,
                 .badRequest(
@@ -106,8 +100,8 @@ struct CampaignRoutes: Sendable {
                 state: progress.obstacle?.state ?? "running", reason: progress.obstacle?.reason,
                 starts: campaign.starts.map(Timestamp.text(milliseconds:)), ends: campaign.ends.map(Timestamp.text(milliseconds:)),
                 goal: goal,
-                delivered: goal.map { _ in progress.delivered.total }, deliveredToday: goal.map { _ in progress.delivered.today },
-                reserved: progress.reserved)
+                delivered: progress.delivered?.total, deliveredToday: progress.delivered?.today, reserved: progress.reserved,
+                pace: progress.figures.pace.map { ($0 * 10_000).rounded() / 10_000 })
         }
         if try request[Self.format] == .csv {
             return ServerResponse(
@@ -189,8 +183,10 @@ extension Schema {
                             .optional("daily", .integer(minimum: 1)), .optional("due", .count, "Of the total, by now."),
                             .optional("dueToday", .count, "Of the day's, by now."),
                         ]).titled("CampaignGoal")),
-                    .optional("delivered", .count, "Of the goal's unit, in all."), .optional("deliveredToday", .count),
-                    .required("reserved", .count, "Given out and not seen yet."),
+                    .optional("delivered", .count, "Of the goal's unit, impressions without one, in all."),
+                    .optional("deliveredToday", .count), .required("reserved", .count, "Given out and not seen yet."),
+                    .optional(
+                        "pace", .number(minimum: 0), "What is delivered for each that is due by now: of the day where it alone has a goal."),
                 ]).titled("CampaignProgress"))),
     ]).named("Campaigns")
 }

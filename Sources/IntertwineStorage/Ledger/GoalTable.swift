@@ -33,7 +33,7 @@ enum GoalTable {
         for name in gone { try SQLStatement.run(database, "DELETE FROM reservation WHERE process = ?1 AND campaign = ''", .text(name)) }
     }
 
-    private static func delivered(_ questions: [DeliveryQuestion], _ database: Database) throws -> [Delivered] {
+    static func delivered(_ questions: [DeliveryQuestion], _ database: any SQLConnection) throws -> [Delivered] {
         let total = try SQLStatement(database, "SELECT count FROM delivery WHERE campaign = ?1 AND kind = ?2 AND span = -1")
         let today = try SQLStatement(database, "SELECT sum(count) FROM delivery WHERE campaign = ?1 AND kind = ?2 AND span >= ?3")
         return try questions.map { question in

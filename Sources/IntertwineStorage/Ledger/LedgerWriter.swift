@@ -79,6 +79,7 @@ private final class LedgerWriter {
             try append(event, as: verdict)
             if verdict == .counted { try remember(event) }
         }
+        for (refused, count) in entry.refused { rollups.count(refused.event(at: now), as: refused.reason, Int64(count)) }
         if let (key, answer) = entry.idempotency, let kept = answer(verdicts) { try insert(key, answer: kept) }
         return LedgerReceipt(outcome: .committed, verdicts: verdicts)
     }

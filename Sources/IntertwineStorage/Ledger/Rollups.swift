@@ -50,8 +50,8 @@ struct Rollups {
             """)
     }
 
-    mutating func count(_ event: LedgerEvent, as verdict: Verdict) {
-        counts[EventLikeness(event, as: verdict), default: 0] += 1
+    mutating func count(_ event: LedgerEvent, as verdict: Verdict, _ count: Int64 = 1) {
+        counts[EventLikeness(event, as: verdict), default: 0] += count
     }
 
     /// Whether there is something to write.

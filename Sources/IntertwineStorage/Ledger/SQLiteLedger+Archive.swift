@@ -3,8 +3,8 @@ package import IntertwineFeed
 
 extension SQLiteLedger: LedgerArchive {
     package func report(_ question: LedgerReport.Question) async throws -> LedgerReport {
-        // By day, ad and verdict there are totals that clicks write themselves.
-        let isOfTotals = question.and != nil || ![.day, .ad, .verdict].contains(question.by)
+        // Some are of totals that clicks write themselves.
+        let isOfTotals = question.and != nil || !question.by.hasOwnTotals
         try await StoreError.wrapping {
             if isOfTotals { try await gatherCounts() } else { try await commits.flushCounts() }
             if question.countsViewers { try await gatherViewers() }
@@ -45,10 +45,7 @@ extension SQLiteLedger: LedgerArchive {
             }
             rows[rows.count - 1].counts[LedgerEvent.Kind(rawValue: statement.text(1))] = Int(statement.integer(2))
         }
-        if grouping == .verdict {
-            rows = Verdict.allCases.compactMap { verdict in rows.first { $0.key == .verdict(verdict) } }
-        }
-        return LedgerReport(rows: rows)
+        return LedgerReport(rows: grouping.isOfVerdicts ? LedgerReport.judged(rows, by: grouping) : rows)
     }
 
     private static func query(_ grouping: LedgerReport.Grouping, prefixes: Int) -> String {
@@ -59,7 +56,7 @@ extension SQLiteLedger: LedgerArchive {
             SELECT day, kind, sum(count) FROM rollup_day WHERE day BETWEEN ?1 AND ?2 AND verdict = 'counted'
             GROUP BY day, kind ORDER BY day
             """
-        case .verdict, .hour, .campaign, .advertiser, .creative, .feed, .section, .position:
+        case .verdict, .reason, .hour, .campaign, .advertiser, .creative, .feed, .section, .position:
             "SELECT verdict, kind, sum(count) FROM rollup_day WHERE day BETWEEN ?1 AND ?2 GROUP BY verdict, kind ORDER BY verdict"
         case .ad:
             // Day by day and prefix by prefix, as the ads of each stand together: the cells of other kinds are never passed.

@@ -33,6 +33,10 @@ extension SQLiteLedger: CampaignLedger {
         }
     }
 
+    package func delivered(_ questions: [DeliveryQuestion]) throws -> [Delivered] {
+        try reading { try GoalTable.delivered(questions, $0) }
+    }
+
     package func knownCreatives() throws -> Set<CampaignCreative> {
         try reading { database in
             let statement = try SQLStatement(database, "SELECT kind, id FROM known_creative")

@@ -108,6 +108,8 @@ private final class ModelLedger: CampaignLedger {
 
     func page(_ key: Int64, of viewer: String, now: Int64) -> [UInt8]? { nil }
 
+    func delivered(_ questions: [DeliveryQuestion]) -> [Delivered] { questions.map { _ in Delivered() } }
+
     func knownCreatives() -> Set<CampaignCreative> { [] }
 
     func remember(_ creatives: [CampaignCreative]) {}

@@ -78,6 +78,29 @@ struct LedgerArchiveTests {
             ])
     }
 
+    @Test("what nothing vouches for is counted by its reason, is unknown by verdict, and is no event", arguments: LedgerKind.allCases)
+    func refused(kind: LedgerKind) async throws {
+        let bench = try LedgerBench(kind)
+        let refused: [RefusedEvent: Int] = [
+            RefusedEvent(.impression, .forged): 500, RefusedEvent(.impression, .gone): 2, RefusedEvent(.click, .forged): 1,
+        ]
+        for _ in 0..<2 {
+            let receipt = try await bench.ledger.commit(LedgerEntry(refused: refused))
+            #expect(receipt == LedgerReceipt(outcome: .committed))
+        }
+        let day = Int(bench.clock.now / 86_400_000)
+        #expect(
+            try await bench.ledger.report(days: day...day, by: .verdict).rows == [
+                LedgerReport.Row(key: .verdict(.unknown), counts: [.impression: 1_004, .click: 2])
+            ])
+        #expect(
+            try await bench.ledger.report(days: day...day, by: .reason).rows == [
+                LedgerReport.Row(key: .verdict(.forged), counts: [.impression: 1_000, .click: 2]),
+                LedgerReport.Row(key: .verdict(.gone), counts: [.impression: 4]),
+            ])
+        #expect(try await bench.ledger.events(after: 0, limit: 10).isEmpty)
+    }
+
     @Test("an export goes on behind its marker and meets every event once", arguments: LedgerKind.allCases, [1, 4, 100])
     func export(kind: LedgerKind, limit: Int) async throws {
         let bench = try await LedgerBench.reported(kind)
