@@ -217,7 +217,7 @@ extension FeedService {
                 erased: { listeners.note($0) }
             ).routes
             + ExplainRoutes(
-                feeds: { live.current.feeds }, kinds: kinds, window: configuration.feed.reservation.milliseconds
+                feeds: { live.current.feeds }, kinds: kinds, window: configuration.feed.reservation.milliseconds, ledger: ledger
             ).routes
             + CampaignRoutes(campaigns: { live.current.campaigns }, store: store).routes
         let operatorPages = configuration.viewer.isServed ? OperatorPageRoutes().routes : []

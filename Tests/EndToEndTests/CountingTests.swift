@@ -67,15 +67,17 @@ struct CountingTests {
             #expect(try service.admin("PUT", "/admin/takedowns/advertisement:1").status == 201)
             #expect(try ask([event]) == ["unknown"])
             #expect(try service.get("/click/forged", fields: ["User-Agent: tests"]).status == 404)
-            func counts(by grouping: String) throws -> [String: Double] {
+            func counts(by grouping: String) throws -> [String: Int] {
                 let report = try JSON(try service.admin("GET", "/admin/reports?by=\(grouping)").text)
-                return Dictionary(
-                    uniqueKeysWithValues: (report["rows"]?.list ?? []).map {
-                        ($0[grouping]?.text ?? "", ($0["impressions"]?.number ?? 0) + ($0["clicks"]?.number ?? 0))
-                    })
+                var counts: [String: Int] = [:]
+                for row in report["rows"]?.list ?? [] {
+                    let (impressions, clicks) = (row["impressions"]?.number ?? 0, row["clicks"]?.number ?? 0)
+                    counts[row[grouping]?.text ?? ""] = impressions + clicks
+                }
+                return counts
             }
             #expect(try counts(by: "verdict") == ["counted": 1, "duplicate": 1, "unknown": 83])
-            let reasons: [String: Double] = ["counted": 1, "duplicate": 1, "forged": 81, "misplaced": 1, "gone": 1]
+            let reasons: [String: Int] = ["counted": 1, "duplicate": 1, "forged": 81, "misplaced": 1, "gone": 1]
             #expect(try counts(by: "reason") == reasons)
             let table = try service.admin("GET", "/admin/reports?by=reason&format=csv").text
             #expect(table.contains("\r\nforged,80,1,"))

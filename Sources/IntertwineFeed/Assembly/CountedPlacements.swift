@@ -1,7 +1,7 @@
 /// An advertisement after every so many content items of a feed or section, whatever the pages' sizes.
 ///
 /// Items are counted as the walk meets them, so that pages neither repeat nor skip a place where they meet. A place lies in front of an item:
-/// none is at the end of a feed.
+/// none is at the end of a feed. Of items that were added in front of a walk's first one, it lies behind an item, each `every` items.
 public struct EveryPlacement: AdPlacement {
     /// Content items from one advertisement to the next, at least 1.
     public let every: Int
@@ -19,10 +19,12 @@ public struct EveryPlacement: AdPlacement {
 
     public func indices(for advertisements: Int, in stretch: ContentStretch) -> [Int] {
         let (every, offset) = (Int64(every), Int64(offset))
-        // What was added in front of a walk's first item is counted on backwards, with the same distances.
-        let indices = (0..<max(0, stretch.count)).lazy.filter { index in
+        let indices = (0...max(0, stretch.count)).lazy.filter { index in
             let (number, overflow) = stretch.start.addingReportingOverflow(Int64(index))
-            return !overflow && (number >= offset || number < 0) && (number % every - offset % every) % every == 0
+            guard !overflow else { return false }
+            if number >= offset { return index < stretch.count && (number - offset) % every == 0 }
+            // What was added in front of a walk's first item has places behind it, counted backwards: the first item was met without one.
+            return index > 0 && number <= 0 && number % every == 0
         }
         return Array(indices.prefix(max(0, advertisements)))
     }

@@ -45,9 +45,19 @@ package struct FeedExplanation: Sendable {
         }
     }
 
+    /// What shows nowhere until it is released.
+    package struct TakenDown: Sendable, Hashable {
+        package var kind: String
+        package var id: String
+    }
+
     package enum Absence: Sendable, Hashable {
         /// It is in a campaign, and shown where that has a place.
         case inCampaign
+        /// It is in campaigns that are taken down, and in no other.
+        case campaignTakenDown
+        /// The viewer has dismissed it.
+        case dismissed
         /// No cell can be made of it.
         case omitted(FeedPage.Omission.Reason)
         /// The feed ends after so many pages, which show so many advertisements in all.
@@ -67,6 +77,8 @@ package struct FeedExplanation: Sendable {
     package var omissions: [FeedPage.Omission]
     /// The places that campaigns were asked for, in order.
     package var decisions: [Decision]
+    /// Campaigns and advertisements that are taken down, the first ones.
+    package var takenDown: [TakenDown]
     /// The first advertisements, as many as were asked for.
     package var advertisements: [Advertisement]
     package var next: String?
@@ -87,7 +99,7 @@ extension FeedAssembler {
         let context = context(of: request)
         let version = store.version
         let cursor = try request.cursor.map(cursor)
-        let (found, number) = try await read(request, for: .background) { [self] snapshot, marks in
+        let (found, number, takenDown) = try await read(request, for: .background) { [self] snapshot, marks in
             let walk = try Walk(of: self, request, for: cursor, at: version, in: snapshot, marks, pages: Self.walkLimit)
             var reader = CellReader(factories: factories, kept: cells, context: context, marks: marks)
             var rank = 0
@@ -98,6 +110,7 @@ extension FeedAssembler {
             let found = try items.map { item in
                 let isPaid = item.withRow { book?.hasCreative($0) ?? false }
                 let omitted = reader.omissions.count
+                let isStopped = book?.withholds(CampaignCreative(kind: item.kind, id: item.id)) ?? false
                 let cell = try reader.cell(of: item)?.finished.id
                 let place = cell.flatMap { walk.places[$0] }
                 defer { if cell != nil, !isPaid { rank += 1 } }
@@ -106,9 +119,15 @@ extension FeedAssembler {
                     rank: cell == nil || isPaid ? nil : rank, page: place?.page, slot: place?.slot,
                     isOnThisPage: page.entries.contains { $0.adSlot != nil && $0.cell.id == cell },
                     absence: reader.omissions.count > omitted
-                        ? reader.omissions.last.map { .omitted($0.reason) } : place != nil ? nil : isPaid ? .inCampaign : walk.absence)
+                        ? reader.omissions.last.map { .omitted($0.reason) }
+                        : place != nil
+                            ? nil : cell == nil ? .dismissed : isStopped ? .campaignTakenDown : isPaid ? .inCampaign : walk.absence)
             }
-            return (found, walk.number)
+            let kinds = [Campaign.kind] + factories.kinds(in: .advertisements).sorted()
+            let takenDown = try kinds.flatMap { kind in
+                try snapshot.takenDown(kind: kind, limit: advertisements).map { FeedExplanation.TakenDown(kind: kind, id: $0.id) }
+            }
+            return (found, walk.number, takenDown)
         }
         let places = page.entries.map { entry in
             let item = entry.cell.item
@@ -120,7 +139,8 @@ extension FeedAssembler {
         }
         return FeedExplanation(
             places: places, supply: placement.supply, rotationStart: places.first { $0.adSlot != nil }?.position, page: number,
-            omissions: page.omissions, decisions: try await decisions(of: page), advertisements: found, next: page.next,
+            omissions: page.omissions, decisions: try await decisions(of: page), takenDown: takenDown, advertisements: found,
+            next: page.next,
             previous: page.previous)
     }
 

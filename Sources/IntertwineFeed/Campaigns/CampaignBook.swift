@@ -101,6 +101,8 @@ package final class CampaignBook: Sendable {
     let asksLanguages: Bool
     /// The longest window of all caps in seconds; 0 without caps.
     let memory: Int
+    /// Whether any goal counts places.
+    let countsPlaces: Bool
     /// From the first start to the last end, by feed.
     private let spans: [String: Range<Int64>]
     private let shelves = Mutex<[CampaignPlace: Shelf]>([:])
@@ -158,6 +160,7 @@ package final class CampaignBook: Sendable {
         asksLanguages = self.campaigns.contains { !$0.targeting.locales.isEmpty }
         spans = CampaignBook.spans(self.campaigns)
         memory = self.campaigns.map(\.memory).max() ?? 0
+        countsPlaces = self.campaigns.contains { $0.goal?.unit == .impressions }
     }
 
     var hasCaps: Bool { memory > 0 }

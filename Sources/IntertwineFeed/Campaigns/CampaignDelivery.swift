@@ -74,7 +74,9 @@ package final class CampaignDelivery: Sendable {
             let exposures = try self.exposures(book, page, asksOthers: attempt > 0)
             if let given = try adopted(page, key, of: book, exposures) { return given }
             let (given, isNew) = give(page, holding, key, of: book, exposures)
-            guard isNew, let claim = claim(given, page, key, exposures), let ledger, try !ledger.claim(claim) else { return given }
+            guard isNew, let claim = claim(given, page, key, of: book, exposures), let ledger, try !ledger.claim(claim) else {
+                return given
+            }
             // Another process gave the viewer something in between.
             takeBack(given.compactMap(\.self), page)
             state.withLock { $0.memory.forget(key) }
@@ -84,7 +86,9 @@ package final class CampaignDelivery: Sendable {
 
     /// The same page as another process gave the viewer: it has reserved its places, and noted them for the caps.
     private func adopted(_ page: Page, _ key: UInt64, of book: CampaignBook, _ exposures: ViewerExposures) throws -> [Given?]? {
-        guard !exposures.elsewhere.isEmpty, page.banned.isEmpty, let viewer = page.facts.viewer, let ledger else { return nil }
+        guard !exposures.elsewhere.isEmpty || sharesPlaces(of: book), page.banned.isEmpty, let viewer = page.facts.viewer, let ledger else {
+            return nil
+        }
         guard state.withLock({ $0.memory[key] == nil }),
             let bytes = try ledger.page(Int64(bitPattern: key), of: viewer, now: page.now),
             let given = GivenPlaces.places(in: bytes, of: book), given.count == page.places.count
@@ -118,12 +122,19 @@ package final class CampaignDelivery: Sendable {
         holding.reduce(seed(of: page)) { CampaignDecision.mix($0 ^ $1) }
     }
 
+    /// Whether places that count for goals may have been given by another process, which has noted the page.
+    private func sharesPlaces(of book: CampaignBook) -> Bool {
+        isShared && book.countsPlaces && state.withLock { $0.standing?.hasOthers ?? true }
+    }
+
     /// What is to be noted for the others, and for whoever comes after this process.
-    private func claim(_ given: [Given?], _ page: Page, _ key: UInt64, _ exposures: ViewerExposures) -> CampaignClaim? {
+    private func claim(
+        _ given: [Given?], _ page: Page, _ key: UInt64, of book: CampaignBook, _ exposures: ViewerExposures
+    ) -> CampaignClaim? {
         guard let viewer = page.facts.viewer, isShared else { return nil }
         var places: [String: Int] = [:]
         for given in given.compactMap(\.self) where given.remembered > 0 { places[given.campaign, default: 0] += 1 }
-        guard !places.isEmpty else { return nil }
+        guard !places.isEmpty || given.contains(where: { $0?.place != nil }) && sharesPlaces(of: book) else { return nil }
         return CampaignClaim(
             viewer: viewer, process: process, places: places,
             page: (Int64(bitPattern: key), GivenPlaces.bytes(of: given)), known: exposures.elsewhere.reduce(0) { $0 + $1.count },

@@ -77,7 +77,7 @@ package struct CampaignExposure: Sendable, Hashable {
 package struct CampaignClaim: Sendable {
     package var viewer: String
     package var process: String
-    /// By campaign.
+    /// By campaign that has caps; where there is none, the page alone is noted, whatever others have given.
     package var places: [String: Int]
     /// What stands for the page, and what all of its places were given to: whoever is asked for it gives the same.
     package var page: (key: Int64, given: [UInt8])

@@ -148,9 +148,18 @@ package struct CampaignSimulation: Sendable {
             let part = share(end) - share(start)
             due.append(campaign.pacing == .even && !(isWithin && part == 0) ? Int(Double(total) * part) : total)
         }
-        if let daily = goal.daily {
+        if goal.daily != nil {
+            // Of each day of its zone what is due by its end, or by that of the time, but for what was due before.
             let (from, to) = (max(start, campaign.starts ?? start), min(end, campaign.ends ?? end))
-            due.append(Int(Double(daily) * Double(max(0, to - from)) / 86_400_000))
+            let pace = CampaignPace(campaign)
+            var (sum, moment): (Int64, Int64) = (0, from)
+            while moment < to {
+                let day = campaign.zone.clocks.day(of: moment)
+                let before = campaign.pacing == .even ? pace.dueToday(at: moment, in: day) ?? 0 : 0
+                sum += (pace.dueToday(at: min(day.upperBound, to), in: day) ?? 0) - before
+                moment = day.upperBound
+            }
+            due.append(Int(sum))
         }
         return due.min()
     }
@@ -208,7 +217,7 @@ private final class SimulatedLedger: CampaignLedger {
     }
 
     func claim(_ claim: CampaignClaim) -> Bool {
-        state.withLock { $0.claims[claim.viewer, default: []].append(claim) }
+        if !claim.places.isEmpty { state.withLock { $0.claims[claim.viewer, default: []].append(claim) } }
         return true
     }
 

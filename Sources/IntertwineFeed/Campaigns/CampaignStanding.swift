@@ -173,6 +173,9 @@ struct CampaignStanding {
     /// Whether anything that others have given may still be waiting to be seen: they are there, or were not long ago.
     func mayHaveOthers(at now: Int64) -> Bool { aloneSince.map { now < $0 + lifetime } ?? isShared }
 
+    /// Whether others are there, as far as is known.
+    var hasOthers: Bool { isShared && processes != 1 }
+
     /// Takes what the ledger says, and says what this process holds from now on. Until that is on disk it gives no more than it held before.
     mutating func offer(_ situation: GoalSituation, to questions: [DeliveryQuestion], at now: Int64) -> GoalHoldings {
         expire(now)

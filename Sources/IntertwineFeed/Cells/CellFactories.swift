@@ -73,6 +73,8 @@ public struct CellFactories: Sendable {
         return cells
     }
 
+    package func kinds(in lane: Lane) -> [String] { lanes.filter { $0.value == lane }.map(\.key) }
+
     /// The forms of advertisements that a layout can show.
     public func advertisementForms(in layout: CellLayout) -> [ItemForm] {
         advertisements[layout] ?? []

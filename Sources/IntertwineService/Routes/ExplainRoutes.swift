@@ -14,6 +14,8 @@ struct ExplainRoutes: Sendable {
     let kinds: ItemKinds
     /// Milliseconds within which a viewer's page is the same page.
     let window: Int64
+    /// Knows what viewers dismissed.
+    let ledger: any Ledger
 
     private struct Answer: Encodable {
         struct Place: Encodable {
@@ -58,6 +60,11 @@ struct ExplainRoutes: Sendable {
             var reason: String
         }
 
+        struct TakenDown: Encodable {
+            var kind: String
+            var id: String
+        }
+
         struct Rotation: Encodable {
             var scope: String
             var perPage: Int?
@@ -72,12 +79,15 @@ struct ExplainRoutes: Sendable {
         var leftOut: [Omission]
         var advertisements: [Advertisement]
         var excludedAdvertisements: [Omission]
+        var takenDown: [TakenDown]
         var next: String?
         var previous: String?
     }
 
     private static let viewer = text(
-        "viewer", "For whom it is explained: campaigns may know the viewer by caps, and by the page that was given.", example: "viewer-1")
+        "viewer",
+        "For whom it is explained: what the viewer dismissed is left out, and campaigns know the viewer by caps and by the page that was given.",
+        example: "viewer-1")
     private static let attributes = text(
         "attributes", "The viewer's attributes, as `ads.attributes-header` tells them.", example: "plan=free")
     private static let feed = text("feed", "The feed, by its name in `GET /feeds`.", example: "main")
@@ -99,8 +109,8 @@ struct ExplainRoutes: Sendable {
         let operation = APIOperation(
             "explain", tag: "Explanations", "A page, and why each cell stands there",
             """
-            The page that a feed or a section answers to the same parameters, when nobody is named as viewer: the one that is named, else the \
-            one that gave the cursor out, else `GET /feed`.
+            The page that a feed or a section answers to the same parameters, for nobody or for the viewer who is named: of the feed that is named, \
+            else of the one that gave the cursor out, else of `GET /feed`.
             """,
             parameters: [
                 Self.feed, Self.section, P.cursor, P.limit, P.layout, P.width, Self.viewer, Self.attributes, Self.languages, P.acceptCells,
@@ -115,6 +125,7 @@ struct ExplainRoutes: Sendable {
                         "advertisements": [{"kind": "advertisement", "type": "image", "id": "1", "position": 1, "isOnThisPage": true, \
                         "rank": 0, "page": 1, "slot": 0}], "excludedAdvertisements": [{"kind": "advertisement", "type": "video", \
                         "id": "9", "position": 9, "reason": "no cell of this layout is made of advertisement of the type video"}], \
+                        "takenDown": [{"kind": "campaign", "id": "autumn"}], \
                         "next": "/feed?cursor=AQ&limit=20"}
                         """),
                 .notModified,
@@ -142,6 +153,7 @@ struct ExplainRoutes: Sendable {
             cursor: cursor, limit: try request[FeedParameters.limit], now: request.now, layout: try request[FeedParameters.layout],
             width: try request[FeedParameters.width], rotation: RotationStart(viewer: viewer, now: request.now))
         asked.hasViewer = viewer != nil
+        asked.marks = viewer.map { ListedCells(of: $0, in: ledger) }
         if let text = request.head.headerFields[.acceptCells] {
             asked.lacking = LackingCells(try ClientCapabilities(text), among: feed.factories.cells)
         }
@@ -150,6 +162,7 @@ struct ExplainRoutes: Sendable {
             languages: try request[Self.languages].map { LanguagePreferences($0) },
             moment: viewer == nil ? request.now << 16 : request.now / max(1, window), gives: false)
         let explanation = try await feed.explain(asked)
+        let stopped = explanation.takenDown.filter { $0.kind == Campaign.kind }.map(\.id)
         let rotation =
             switch explanation.supply {
             case .rotating(let perPage):
@@ -171,7 +184,7 @@ struct ExplainRoutes: Sendable {
                     others: decision.others.map { other in
                         let winner = other.obstacle == .lost ? decision.campaign.map { ": \($0)" } ?? "" : ""
                         return .init(campaign: other.campaign, reason: other.obstacle.reason + winner)
-                    })
+                    } + stopped.map { .init(campaign: $0, reason: "it is taken down") })
             }, leftOut: explanation.omissions.map(omission),
             advertisements: explanation.advertisements.map { ad in
                 Answer.Advertisement(
@@ -185,6 +198,7 @@ struct ExplainRoutes: Sendable {
                         kind: ad.form.kind, type: ad.form.variant, id: ad.id, position: ad.position, reason: reason(absence, for: ad))
                 }
             },
+            takenDown: explanation.takenDown.map { Answer.TakenDown(kind: $0.kind, id: $0.id) },
             next: explanation.next, previous: explanation.previous)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -201,6 +215,8 @@ struct ExplainRoutes: Sendable {
     private func reason(_ absence: FeedExplanation.Absence, for ad: FeedExplanation.Advertisement) -> String {
         switch absence {
         case .omitted(let why): reason(why, for: ad.form)
+        case .campaignTakenDown: "its campaign is taken down"
+        case .dismissed: "the viewer has dismissed it"
         case .inCampaign: "it is in a campaign, which has no place on the pages that were looked at"
         case .feedEnds(let pages, let shown):
             "the feed has \(pages) page\(pages == 1 ? "" : "s") of this limit, with \(shown) advertisement\(shown == 1 ? "" : "s") in all, and "
@@ -284,6 +300,10 @@ extension Schema {
             finds it.
             """),
         .required("excludedAdvertisements", .list(of: .omission), "Those of them that no page shows."),
+        .required(
+            "takenDown",
+            .list(of: Schema.object([.required("kind", .string), .required("id", .string)]).titled("TakenDown")),
+            "Campaigns and advertisements that are taken down, the first 1,000 of each kind: no page shows them until they are released."),
         .optional("next", .string, "The href of the next page of the feed; missing on the last."),
         .optional("previous", .string, "The same of the one before."),
     ]).named("Explanation")

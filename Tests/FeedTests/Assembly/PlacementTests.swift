@@ -57,7 +57,10 @@ struct PlacementTests {
         numbers.filter { number in
             switch rule {
             case .every(let every, let offset):
-                (number >= offset || number < 0) && ((number - Int64(offset)) % Int64(every) + Int64(every)) % Int64(every) == 0
+                // Behind what was added in front of the walk's first item, the places are those of that.
+                number >= offset
+                    ? (number - Int64(offset)) % Int64(every) == 0
+                    : number <= 0 && numbers.lowerBound < number && number % Int64(every) == 0
             case .at(let numbers): numbers.contains(Int(number))
             case .midpoint, .listed: false
             }

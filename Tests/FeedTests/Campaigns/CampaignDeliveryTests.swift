@@ -77,6 +77,24 @@ struct CampaignDeliveryTests {
         #expect(forecasts[5].impressions > 20_000)
     }
 
+    @Test("a goal of days is forecast by the days of its zone, as far as the flight and the time take part of them")
+    func daysOfZones() async throws {
+        var simulation = CampaignSimulation(start: Self.start)
+        (simulation.days, simulation.requests) = (2, 200_000)
+        let forecasts = try await simulation.run([
+            Self.campaign("berlin") {
+                $0.goal = .init(unit: .impressions, daily: 2_000)
+                $0.pacing = .even
+                $0.zone = CampaignZone("+02:00") ?? $0.zone
+                ($0.starts, $0.ends) = (Self.start, Self.start + 2 * Self.day)
+            }
+        ])
+        let goal = try #require(forecasts[0].goal)
+        let delivered = forecasts[0].days.reduce(0, +)
+        // Days of 22, 24 and 2 hours.
+        #expect(goal == 6_000 && delivered <= goal && Double(delivered) >= Double(goal) * 0.98, "\(forecasts)")
+    }
+
     @Test("an even campaign is at its pace all day long")
     func isEven() throws {
         let (delivery, book) = (
