@@ -191,16 +191,15 @@ struct CampaignStanding {
             var account = rows[index].account
             let others = situation.others[question.campaign] ?? GoalHolding()
             (account.delivered, account.day, account.others) = (delivered, question.day, Int64(others.given))
-            if goal.unit == .impressions {
-                let reserved = reservations[index].all
-                let left = goal.left(of: delivered) - reserved - account.others
-                let offered = min(share(of: left, at: now), max(0, left - Int64(others.allowed)))
-                account.offered = offered
-                account.held = min(account.held, offered)
-                account.granted = (left, offered)
-                let holding = GoalHolding(given: Int(reserved), allowed: Int(offered))
-                if holding != GoalHolding() { holdings[question.campaign] = holding }
-            }
+            // Of clicks nothing is reserved: what is held are the places that may be given until the next exchange, each of which may be clicked.
+            let reserved = goal.unit == .impressions ? reservations[index].all : 0
+            let left = goal.left(of: delivered) - reserved - account.others
+            let offered = min(share(of: left, at: now), max(0, left - Int64(others.allowed)))
+            account.offered = offered
+            account.held = min(account.held, offered)
+            account.granted = (left, offered)
+            let holding = GoalHolding(given: Int(reserved), allowed: Int(offered))
+            if holding != GoalHolding() { holdings[question.campaign] = holding }
             rows[index].account = account
         }
         lookForUnknown()
@@ -327,7 +326,8 @@ struct CampaignStanding {
     private func room(_ index: Int, _ now: Int64) -> Int32 {
         guard isShared else { return Int32(clamping: rows[index].part) }
         guard now < ends else { return 0 }
-        let isHeld = rows[index].goal?.unit == .impressions
+        // One that is alone hears of each click before it gives the next place.
+        let isHeld = rows[index].goal?.unit == .impressions || processes != 1
         return Int32(clamping: isHeld ? min(rows[index].part, rows[index].account.held) : rows[index].part)
     }
 
@@ -335,7 +335,7 @@ struct CampaignStanding {
     private func exhaustion(_ index: Int) -> CampaignObstacle {
         let (account, goal) = (rows[index].account, rows[index].goal)
         if let reached = goal?.obstacle(account.delivered.total, account.delivered.today) { return reached }
-        guard goal?.unit == .impressions else { return .aheadOfPace }
+        guard goal?.unit == .impressions else { return hasOthers && account.held <= 0 ? .reserved : .aheadOfPace }
         let reserved = reservations[index].all + account.others
         let isGivenOut = goal?.obstacle(account.delivered.total + reserved, account.delivered.today + reserved) != nil
         return isGivenOut || isShared && account.held <= 0 ? .reserved : .aheadOfPace
@@ -364,14 +364,20 @@ struct CampaignStanding {
     ///
     /// - Parameter address: of whoever has no name; 0 for who has one.
     mutating func give(_ index: Int, to address: UInt16, at now: Int64) -> GoalPlace? {
-        guard let goal = rows[index].goal, goal.unit == .impressions else { return nil }
+        guard let goal = rows[index].goal else { return nil }
+        if goal.unit == .clicks, !hasOthers { return nil }
         take(1, of: index)
+        defer { noteUse(of: index) }
+        guard goal.unit == .impressions else { return nil }
         let slot = reservations.add(index, address: address, at: now)
         current.reserved[index] = reservations[index]
+        return GoalPlace(process: process, slot: slot, address: address)
+    }
+
+    private mutating func noteUse(of index: Int) {
         let granted = rows[index].account.granted
         if granted.count < granted.of, rows[index].account.held * 2 <= granted.count { wantsMore = true }
         if current.room[index] <= 0 { current.obstacles[index] = exhaustion(index).rawValue }
-        return GoalPlace(process: process, slot: slot, address: address)
     }
 
     /// Has a place that was just given be free again.

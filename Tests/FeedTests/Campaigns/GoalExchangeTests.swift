@@ -72,6 +72,40 @@ struct GoalExchangeTests {
     }
 }
 
+extension GoalExchangeTests {
+    @Test("of a goal of clicks no more places are given between two exchanges than clicks are left, whichever process hears of the clicks")
+    func clicks() throws {
+        let ledger = ModelLedger()
+        let now = CampaignDeliveryTests.start
+        let book = CampaignDeliveryTests.book([CampaignDeliveryTests.campaign("a") { $0.goal = .init(unit: .clicks, total: 8) }])
+        let processes = (0..<3).map { CampaignDelivery(ledger: ledger, process: "p\($0)", lifetime: 300_000) }
+        func exchange(at now: Int64) throws {
+            for process in processes {
+                try process.begin(book, now: now)
+                try process.exchange(now: now)
+            }
+        }
+        func click(at now: Int64) throws {
+            for number in 0..<60 {
+                let page = CampaignDeliveryTests.page("v\(number)-\(now)", now: now)
+                guard let given = try processes[number % 3].give(page, of: book)[0] else { continue }
+                var event = CampaignDeliveryTests.seen(given, at: now)
+                event.kind = .click
+                ledger.count()
+                processes[(number + 1) % 3].settle([event], [.counted])
+            }
+        }
+        for _ in 0..<3 { try exchange(at: now) }
+        try click(at: now + 1)
+        #expect((6...8).contains(ledger.delivered))
+        for round in 1...8 {
+            try exchange(at: now + Int64(round) * 2_000)
+            try click(at: now + Int64(round) * 2_000 + 1)
+        }
+        #expect(ledger.delivered == 8)
+    }
+}
+
 /// What processes hold as a ledger keeps it, with a moment between a process's word and its being on disk.
 private final class ModelLedger: CampaignLedger {
     struct Lost: Error {}
