@@ -18,7 +18,6 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help run run-replicas test test-threads test-memory test-clients bench fuzz format manual docs site screenshots package container-check install-build install-test install-bench
 
-# Without an index for editors, which takes a tenth of the time.
 BUILD := swift build --explicit-target-dependency-import-check error
 RELEASE := $(BUILD) -c release
 THREADED := EventLoopTests|HTTPServerTests|FetchTests|ImagesTests|StorageTests

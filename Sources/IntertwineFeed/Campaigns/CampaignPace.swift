@@ -114,7 +114,8 @@ struct CampaignPace: Sendable {
 
 extension CampaignPace.Due {
     fileprivate mutating func take(_ goal: Int64, share: Double, _ delivered: Int64) {
-        let target = min(goal, Int64((Double(goal) * share).rounded(.down)))
+        // A unit is due when its part of the time begins: due at its end, the last one would be due when the campaign is over.
+        let target = min(goal, Int64((Double(goal) * share).rounded(.up)))
         room = min(room, target - delivered)
         // Twice the weight where it is behind by 0.2 % of the goal: little, or campaigns that have many beside them would end behind.
         let behind = Float(target - delivered) / max(1, Float(goal) / 500)

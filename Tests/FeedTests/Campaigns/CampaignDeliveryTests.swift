@@ -77,6 +77,21 @@ struct CampaignDeliveryTests {
         #expect(forecasts[5].impressions > 20_000)
     }
 
+    @Test("small goals are met to the last one, spread over the day", arguments: [1, 3])
+    func smallGoals(processes: Int) async throws {
+        var simulation = CampaignSimulation(start: Self.start)
+        (simulation.days, simulation.requests, simulation.processes, simulation.seen) = (1, 100_000, processes, 0.8)
+        let goals = [1, 2, 3, 5, 7, 10, 20]
+        let campaigns = goals.map { goal in
+            Self.campaign("\(goal)") {
+                ($0.goal, $0.pacing) = (.init(unit: .impressions, total: goal), .even)
+                ($0.starts, $0.ends) = (Self.start, Self.start + Self.day)
+            }
+        }
+        let forecasts = try await simulation.run(campaigns + [Self.campaign("rest") { $0.priority = .house }])
+        #expect(forecasts.prefix(goals.count).map { $0.days[0] } == goals)
+    }
+
     @Test("a goal of days is forecast by the days of its zone, as far as the flight and the time take part of them")
     func daysOfZones() async throws {
         var simulation = CampaignSimulation(start: Self.start)
