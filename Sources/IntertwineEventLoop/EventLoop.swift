@@ -6,7 +6,7 @@ internal import Synchronization
 /// A serial Dispatch queue with its own epoll descriptor: sockets, timers and actors that live on it never run at the same time.
 ///
 /// One Dispatch source watches the epoll descriptor, so Dispatch pays one event per burst and not one per socket event.
-/// Within a burst the loop waits some milliseconds for the next event before it goes back to Dispatch: a busy loop
+/// Within a burst the loop waits a few milliseconds for the next event before it goes back to Dispatch: a busy loop
 /// then costs what a plain epoll loop costs, an idle one nothing at all.
 ///
 /// A loop is alive until ``stop()``. Blocking work must never run on it.
@@ -14,9 +14,8 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
     // Safety of @unchecked: every stored variable is either immutable, protected by `mailbox`'s lock, or marked
     // "on the loop" and then touched only by code that runs on `queue`, which is serial.
 
-    /// How long a loop that was busy just now waits for more before it goes back to Dispatch. Waiting costs nothing but a thread that has no
-    /// other work; the way to Dispatch and back is three changes of threads. Clients of large bodies make room every few milliseconds.
-    private static let lingerMilliseconds: Int32 = 20
+    /// How long a loop that was busy just now waits for more before it goes back to Dispatch.
+    private static let lingerMilliseconds: Int32 = 4
     /// After so many batches the loop goes back to Dispatch even if there is more to do.
     private static let batchesPerTurn = 100_000
     private static let key = DispatchSpecificKey<ObjectIdentifier>()

@@ -7,7 +7,7 @@ struct ClientSocket {
     /// Bodies above this size are sent at once, so that they are not copied where more comes behind them.
     private static let stageLimit = 64 * 1024
     /// A client that takes as fast as it is sent has no more than this of a body before the other connections have their turn.
-    private static let bytesPerTurn = 2 << 20
+    private static let bytesPerTurn = 1 << 20
 
     private let worker: Worker
     private let descriptor: Int32
