@@ -17,7 +17,7 @@ final class RunningService {
     let database: String
 
     /// `TEST_DATABASE=postgresql` has services keep their items and ledger there, each in a database of its own.
-    private static let usesPostgreSQL = ProcessInfo.processInfo.environment["TEST_DATABASE"] == "postgresql"
+    static let usesPostgreSQL = ProcessInfo.processInfo.environment["TEST_DATABASE"] == "postgresql"
 
     /// - Parameters:
     ///   - items: NDJSON to import first.

@@ -95,8 +95,8 @@ struct UntouchedPagesTests {
                 var (path, names) = ("/feed?limit=\(round % 2 == 0 ? 7 : 12)" as String?, [String]())
                 while let next = path {
                     let page = try service.get(next).text
-                    for match in page.matches(of: /n\d+(?:r\d+)?n/) where names.last != String(match.output) {
-                        names.append(String(match.output))
+                    for match in page.matches(of: /"text":"(n\d+(?:r\d+)?n)"/) where names.last != String(match.output.1) {
+                        names.append(String(match.output.1))
                     }
                     path = page.firstMatch(of: /"next":"([^"]+)"/).map { String($0.output.1) }
                 }
