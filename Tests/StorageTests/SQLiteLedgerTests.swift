@@ -1,5 +1,7 @@
+import Dispatch
 import GRDB
 import IntertwineFeed
+import Synchronization
 import Testing
 
 @testable import IntertwineStorage
@@ -39,6 +41,18 @@ struct SQLiteLedgerTests {
             }
         }
         #expect(verdicts == (0..<64).map { $0 % 2 == 0 ? .counted : .duplicate } + [.limited])
+    }
+
+    @Test("those who open a ledger at once that is not there yet make it once")
+    func openedAtOnce() throws {
+        for _ in 0..<6 {
+            let scratch = try Scratch()
+            let faults = Mutex<[String]>([])
+            DispatchQueue.concurrentPerform(iterations: 4) { _ in
+                do { _ = try scratch.ledger() } catch { faults.withLock { $0.append("\(error)") } }
+            }
+            #expect(faults.withLock { $0 } == [])
+        }
     }
 
     @Test("whatever takes a cell off a list of dismissed cells is counted, and nothing else")

@@ -30,11 +30,25 @@ struct DatabaseFile {
         do {
             let pool = try DatabasePool(path: path, configuration: configuration)
             // A database that is up to date is not written to: a service can start while an import holds the write lock.
-            if found != version { try bringUpToDate(pool) }
+            if found != version { try alone { try bringUpToDate(pool) } }
             return pool
         } catch {
             throw failure(error)
         }
+    }
+
+    /// One process after the other: each step of a migration is a transaction, but which steps are left is found out before.
+    private func alone(_ body: () throws -> Void) throws {
+        let folder = Glibc.open(folderPath, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        // Where there is no lock to be had, as on some network file systems, one process alone is started at a time.
+        defer { if folder >= 0 { close(folder) } }
+        if folder >= 0 { while flock(folder, LOCK_EX) != 0, errno == EINTR {} }
+        try body()
+    }
+
+    private var folderPath: String {
+        let folder = (path as NSString).deletingLastPathComponent
+        return folder.isEmpty ? "." : folder
     }
 
     /// Makes or migrates the tables, and says in the file what it is.
@@ -47,8 +61,6 @@ struct DatabaseFile {
 
     /// - Throws: ``StoreError/unusable(_:)`` where the file or its folder cannot be written.
     func checkPermissions() throws(StoreError) {
-        let folder = (path as NSString).deletingLastPathComponent
-        let folderPath = folder.isEmpty ? "." : folder
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: folderPath, isDirectory: &isFolder), isFolder.boolValue else {
             throw .unusable("\(path): the folder \(folderPath) does not exist")
