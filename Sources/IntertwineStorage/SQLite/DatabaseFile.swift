@@ -19,31 +19,27 @@ struct DatabaseFile {
     /// - Throws: ``StoreError/unusable(_:)`` with one line, or ``StoreError/unavailable(_:)`` while another process keeps it locked.
     func open(_ configuration: Configuration) throws(StoreError) -> DatabasePool {
         try checkPermissions()
-        let found: Int32
         do {
-            found = try foundVersion()
-        } catch let error as StoreError {
-            throw error
-        } catch {
-            throw failure(error)
-        }
-        do {
-            let pool = try DatabasePool(path: path, configuration: configuration)
             // A database that is up to date is not written to: a service can start while an import holds the write lock.
-            if found != version { try alone { try bringUpToDate(pool) } }
-            return pool
+            if let found = try? foundVersion(), found == version { return try DatabasePool(path: path, configuration: configuration) }
+            return try alone {
+                let found = try foundVersion()
+                let pool = try DatabasePool(path: path, configuration: configuration)
+                if found != version { try bringUpToDate(pool) }
+                return pool
+            }
         } catch {
             throw failure(error)
         }
     }
 
     /// One process after the other: each step of a migration is a transaction, but which steps are left is found out before.
-    private func alone(_ body: () throws -> Void) throws {
+    private func alone<Value>(_ body: () throws -> Value) throws -> Value {
         let folder = Glibc.open(folderPath, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         // Where there is no lock to be had, as on some network file systems, one process alone is started at a time.
         defer { if folder >= 0 { close(folder) } }
         if folder >= 0 { while flock(folder, LOCK_EX) != 0, errno == EINTR {} }
-        try body()
+        return try body()
     }
 
     private var folderPath: String {
