@@ -1,6 +1,3 @@
-import Crypto
-internal import IntertwinePrimitives
-
 /// Who asks for an action, as far as the ledger may know it, and how it counts.
 public struct ClientTrace: Sendable, Hashable {
     /// For whom viewer-bound commands act.
@@ -58,10 +55,8 @@ public struct ClientTrace: Sendable, Hashable {
     }
 
     private var identities: CountingRules.Identities {
-        // A digest: what is kept of duplicates and rates is not found by the viewer's name, and outlives an erasure.
-        let viewer = tracedViewer.map { Base64URL.encode(Array(SHA256.hash(data: Array($0.utf8)).prefix(16))) }
-        return CountingRules.Identities(
-            viewer: viewer, address: addressHash, otherAddresses: otherAddressHashes, yesterdaysAddresses: yesterdaysAddressHashes,
+        CountingRules.Identities(
+            viewer: tracedViewer, address: addressHash, otherAddresses: otherAddressHashes, yesterdaysAddresses: yesterdaysAddressHashes,
             userAgent: userAgent)
     }
 }
