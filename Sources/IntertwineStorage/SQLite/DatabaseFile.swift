@@ -33,12 +33,17 @@ struct DatabaseFile {
         }
     }
 
-    /// One process after the other: each step of a migration is a transaction, but which steps are left is found out before.
+    /// One process after the other: each step of a migration is a transaction, but which steps are left is found out before. Nobody waits
+    /// longer than half a minute: then SQLite says who has the file locked.
     private func alone<Value>(_ body: () throws -> Value) throws -> Value {
         let folder = Glibc.open(folderPath, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         // Where there is no lock to be had, as on some network file systems, one process alone is started at a time.
         defer { if folder >= 0 { close(folder) } }
-        if folder >= 0 { while flock(folder, LOCK_EX) != 0, errno == EINTR {} }
+        var attempts = 600
+        while folder >= 0, attempts > 0, flock(folder, LOCK_EX | LOCK_NB) != 0 {
+            usleep(50_000)
+            attempts -= 1
+        }
         return try body()
     }
 
