@@ -91,18 +91,6 @@ struct RecentAllowanceTests {
         }
     }
 
-    @Test("what an impression left behind outlives a start after which clicks alone come")
-    func longWindowsOutliveStarts() async throws {
-        #expect(try await ledger.commit(click("long", window: 90_000_000)).verdicts == [.counted])
-        let again = try scratch.ledger(clock)
-        for second in 0..<3 {
-            clock.advance(1_000)
-            #expect(try await again.commit(click("\(second)")).verdicts == [.counted])
-            _ = try await again.removeEvents(before: 0)
-        }
-        #expect(try await again.commit(click("long", window: 90_000_000)).verdicts == [.duplicate])
-    }
-
     @Test("a group that is rolled back has used nothing up, and what others wrote before it holds")
     func rolledBack() throws {
         let record = SelectionRecord(id: "s", cell: "c", viewer: nil, steps: [], expires: .max)

@@ -82,12 +82,12 @@ struct PostgresSweeper {
 
     /// Whether something was removed: there may be more. One round trip.
     ///
-    /// - Parameter longestWindow: what ends later than one that begins now was written by a clock that was ahead. 0 where it is not known.
+    /// - Parameter longestWindow: the longest that this process has met since the start.
     mutating func sweep(_ connection: PostgresConnection, now: Int64, longestWindow: Int64) throws -> Bool {
         last = now
         let batch = Int64(max(Self.leastBatch, eventsSince * Self.rowsPerEvent))
         let end = page + max(Self.leastPages, (batch + Self.rowsPerPage - 1) / Self.rowsPerPage)
-        let latest = longestWindow > 0 ? LedgerTime.latestEnd(at: now, window: longestWindow) : .max
+        let latest = LedgerTime.latestEnd(at: now, longestMet: longestWindow)
         var commands = [
             // What is lost with the power is removed once more.
             PostgresCommand("BEGIN ISOLATION LEVEL READ COMMITTED"), PostgresCommand("SET LOCAL synchronous_commit = off"),

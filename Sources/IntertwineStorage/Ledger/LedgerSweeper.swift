@@ -8,8 +8,6 @@ struct LedgerSweeper {
     private static let looksPerRow = 2
     /// Milliseconds between two sweeps.
     private static let interval: Int64 = 1_000
-    /// No window is longer than that, or than the longest that was met since the start. 32 days.
-    private static let longestWindow: Int64 = 32 * 86_400_000
     /// For how long a selection that cannot be undone any more is remembered, so that the answer is "too late" and not "unknown". 30 days.
     private static let memory: Int64 = 30 * 86_400_000
 
@@ -34,14 +32,13 @@ struct LedgerSweeper {
 
     /// Whether something was removed: there may be more.
     ///
-    /// - Parameter longestWindow: the longest that was met since the start. What ends later than one that begins now was written by a clock that
-    ///   was ahead.
+    /// - Parameter longestWindow: the longest that was met since the start.
     mutating func sweep(_ database: Database, now: Int64, longestWindow: Int64) throws -> Bool {
         last = now
         let batch = max(Self.leastBatch, rowsSince * Self.looksPerRow)
         rowsSince = 0
         var removed = try sweepAllowances(
-            database, now: now, latest: LedgerTime.latestEnd(at: now, window: max(longestWindow, Self.longestWindow)), batch: batch)
+            database, now: now, latest: LedgerTime.latestEnd(at: now, longestMet: longestWindow), batch: batch)
         removed += try AllowanceLog.sweep(
             database, now: LedgerTime.earliestEnd(at: now),
             latest: LedgerTime.latestEnd(at: now, window: AllowanceTable.longestRecent), batch: batch)

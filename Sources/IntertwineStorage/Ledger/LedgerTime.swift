@@ -1,5 +1,7 @@
 /// How every ledger divides time.
 package enum LedgerTime {
+    /// No window is longer than that, or than the longest that a process has met since its start. 32 days, in milliseconds.
+    private static let longestWindow: Int64 = 32 * 86_400_000
     /// How far the times of two events may be apart that come in another order than they happened. Milliseconds.
     private static let disorder: Int64 = 10_000
 
@@ -8,6 +10,13 @@ package enum LedgerTime {
         let (end, isEndless) = moment.addingReportingOverflow(window)
         let (latest, isLater) = end.addingReportingOverflow(disorder)
         return isEndless || isLater ? .max : latest
+    }
+
+    /// What ends later was written by a clock that was ahead, whatever its window.
+    ///
+    /// - Parameter longestMet: the longest window of the events since the start. Others may have written longer ones.
+    package static func latestEnd(at moment: Int64, longestMet: Int64) -> Int64 {
+        latestEnd(at: moment, window: max(longestMet, longestWindow))
     }
 
     /// Before it, whatever ends is over for every event that may still come.

@@ -18,6 +18,7 @@ final class LedgerBench: Sendable {
     let clock = TestClock()
     let ledger: any KeptLedger
     private let place: Place
+    private let hasClock: Bool
 
     /// - Parameter hasClock: whether the time is that of ``clock``; otherwise it is the system's.
     init(_ kind: LedgerKind, hasClock: Bool = true) throws {
@@ -26,6 +27,7 @@ final class LedgerBench: Sendable {
             case .sqlite: .file(try Scratch())
             case .postgresql: .database(try PostgresServer.shared().makeDatabase())
             }
+        self.hasClock = hasClock
         ledger = try Self.open(place, hasClock ? clock : nil)
     }
 
@@ -39,8 +41,8 @@ final class LedgerBench: Sendable {
         }
     }
 
-    /// The same ledger, as another process opens it. It goes by the system's time.
-    func another() throws -> any KeptLedger { try Self.open(place, nil) }
+    /// The same ledger, as another process opens it. It goes by the same time.
+    func another() throws -> any KeptLedger { try Self.open(place, hasClock ? clock : nil) }
 
     /// What another program finds in the tables, in lines of columns that `|` divides.
     func query(_ sql: String) throws -> String {

@@ -253,6 +253,22 @@ struct LedgerContractTests {
         #expect(try bench.query(count) == "0|0|0")
     }
 
+    @Test("what an impression left behind outlives a start after which clicks alone come", arguments: LedgerKind.allCases)
+    func longWindows(kind: LedgerKind) async throws {
+        let bench = try LedgerBench(kind)
+        let impression = bench.click(duplicates: .init(key: "impression", window: 90_000_000))
+        #expect(try await bench.ledger.commit(impression).verdicts == [.counted])
+        let again = try bench.another()
+        for second in 0..<3 {
+            bench.clock.advance(1_000)
+            let click = bench.click(duplicates: .init(key: "\(second)", window: 60_000))
+            #expect(try await again.commit(click).verdicts == [.counted])
+            // Behind its sweep.
+            _ = try await again.report(days: 0...0, by: .day)
+        }
+        #expect(try await again.commit(impression).verdicts == [.duplicate])
+    }
+
     @Test("under a load that never pauses, what expires goes too", arguments: LedgerKind.allCases, [10, 250, 3_000])
     func sweepsUnderLoad(kind: LedgerKind, size: Int) async throws {
         let bench = try LedgerBench(kind)
