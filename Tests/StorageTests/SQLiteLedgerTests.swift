@@ -55,40 +55,6 @@ struct SQLiteLedgerTests {
         }
     }
 
-    @Test("whatever takes a cell off a list of dismissed cells is counted, and nothing else")
-    func withdrawals() async throws {
-        func count() throws -> Int64? {
-            try ledger.withCells(on: [.dismissed, .saved], of: "v") {
-                #expect(try $0[0].contains("kept")); return try $0[0].withdrawals()
-            }
-        }
-        var last: Int64?
-        func expect(_ isCounted: Bool, _ what: Comment, _ act: () async throws -> Void) async throws {
-            try await act()
-            let now = try count()
-            #expect((now != last) == isCounted && now != nil, what)
-            last = now
-        }
-        func change(_ changes: ViewerChange...) async throws { _ = try await ledger.commit(LedgerEntry(changes: changes)) }
-        func add(_ cell: String, _ performance: String, of viewer: String = "v", to list: ViewerList = .dismissed) -> ViewerChange {
-            .add(list: list, viewer: viewer, cell: cell, performance: performance, at: clock.now)
-        }
-        try await change(add("kept", "1.0"))
-        last = try count()
-        try await expect(false, "more is dismissed") { try await change(add("a", "2.0"), add("b", "3.0"), add("c", "4.0", of: "w")) }
-        try await expect(false, "another list") {
-            try await change(add("a", "5.0", to: .saved))
-            try await change(.takeBack(list: .saved, viewer: "v", cell: "a", performance: "5.0"))
-        }
-        try await expect(true, "taken back") {
-            try await change(.takeBack(list: .dismissed, viewer: "v", cell: "a", performance: "2.0"))
-        }
-        try await expect(true, "removed") {
-            try await change(.remove(list: .dismissed, viewer: "v", cell: "b", performance: "6.0", at: clock.now))
-        }
-        try await expect(true, "erased") { _ = try await ledger.erase(viewer: "w", owners: []) }
-    }
-
     @Test("a group that is rolled back leaves nothing behind, in the rollups neither")
     func rolledBackGroup() throws {
         let record = SelectionRecord(id: "s", cell: "c", viewer: nil, steps: [], expires: .max)

@@ -27,6 +27,9 @@ final class HiddenRuns: Sendable {
 
     private let runs = Mutex<(recent: [Start: Run], older: [Start: Run])>(([:], [:]))
 
+    /// Whether it is worth asking the ledger.
+    fileprivate func knows(_ start: Start) -> Bool { runs.withLock { $0.recent[start] != nil || $0.older[start] != nil } }
+
     /// The place of the run's last item.
     ///
     /// - Parameters:
@@ -69,8 +72,9 @@ struct PageRuns {
 
     /// - Throws: what the ledger throws.
     func end(in section: Int, _ direction: PageDirection, from place: ItemPlace?) throws -> ItemPlace? {
-        guard let withdrawals = try marks.withdrawals() else { return nil }
-        return runs.end(of: start(section, direction, place), withdrawals: withdrawals, version: version) { [store] in
+        let start = start(section, direction, place)
+        guard runs.knows(start), let withdrawals = try marks.withdrawals() else { return nil }
+        return runs.end(of: start, withdrawals: withdrawals, version: version) { [store] in
             store.isUntouched(PageExtent(), from: $0, to: $1)
         }
     }

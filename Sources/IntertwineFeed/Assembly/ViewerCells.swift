@@ -5,7 +5,8 @@ public protocol CellSet {
 
     func contains(_ cell: String) throws -> Bool
 
-    /// Another number whenever a cell was taken off such a set, whoever's: what was in one and is asked for under the same number is in it still.
+    /// Another number whenever a cell was taken off the set, and perhaps when one was taken off somebody else's: what was in it and is asked for
+    /// under the same number is in it still.
     /// Nil where nobody knows.
     func withdrawals() throws -> Int64?
 }

@@ -15,6 +15,11 @@ package struct PostgresCommand: Sendable {
     }
 }
 
+/// Statements that were sent together.
+package struct PostgresQuestion {
+    fileprivate let awaited: [PostgresConnection.Awaited]
+}
+
 /// One session with a PostgreSQL server. Its calls block: it belongs on threads that may.
 ///
 /// Statements go by libpq's pipeline, in which several take one round trip together. Outside of a transaction those that are run together
@@ -22,14 +27,14 @@ package struct PostgresCommand: Sendable {
 ///
 /// `@unchecked Sendable`: it is in the hands of one thread at a time, which ``PostgresPool`` sees to.
 package final class PostgresConnection: @unchecked Sendable {
-    private struct Prepared {
+    fileprivate struct Prepared {
         var name: String
         /// Of the parameters.
         var types: [UInt32]
     }
 
     /// What the server still owes an answer to.
-    private enum Awaited {
+    fileprivate enum Awaited {
         case preparation(of: String, Prepared)
         case rows
     }
@@ -110,9 +115,17 @@ package final class PostgresConnection: @unchecked Sendable {
     /// - Returns: the answer of each.
     @discardableResult
     package func run(_ commands: [PostgresCommand]) throws(PostgresError) -> [PostgresRows] {
-        try settle()
-        return try receive(try send(commands))
+        try answers(to: ask(commands))
     }
+
+    /// Sends statements whose answers are waited for later, by ``answers(to:)``: before that the connection is asked nothing else.
+    package func ask(_ commands: [PostgresCommand]) throws(PostgresError) -> PostgresQuestion {
+        try settle()
+        return PostgresQuestion(awaited: try send(commands))
+    }
+
+    /// Waits for what was asked, once.
+    package func answers(to question: PostgresQuestion) throws(PostgresError) -> [PostgresRows] { try receive(question.awaited) }
 
     /// Sends statements and does not wait: what becomes of them is seen by whoever uses the connection next, and told to nobody.
     package func post(_ commands: [PostgresCommand]) throws(PostgresError) {

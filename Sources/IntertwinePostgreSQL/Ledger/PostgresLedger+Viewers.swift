@@ -50,8 +50,9 @@ extension PostgresLedger {
 
 /// What is known of a viewer's lists: of each, a stretch of cells in their order.
 ///
-/// Most viewers have so little listed that all of it comes in the round trip that begins the transaction. Of longer lists, what is asked of
-/// comes a stretch at a time: cells that stand close together are asked of together.
+/// Most viewers have so little listed that all of it comes in the round trip that begins the transaction. Nobody waits for that one before the
+/// first cell is asked of, so that it goes beside what is read of the items. Of longer lists, what is asked of comes a stretch at a time: cells
+/// that stand close together are asked of together.
 private final class ListedStretches {
     /// Cells that come at once.
     private static let length: Int64 = 1_000
@@ -64,27 +65,50 @@ private final class ListedStretches {
         var isLast: Bool
     }
 
+    private let lists: [ViewerList]
     private let viewer: String
     private let connection: PostgresConnection
+    /// What the transaction begins with, until it is answered.
+    private var beginning: PostgresQuestion?
     private var stretches: [ViewerList: Stretch] = [:]
+    /// Of dismissed cells; nil where there are none, or nobody asked.
+    private var withdrawalCount: Int64?
 
     init(_ lists: [ViewerList], of viewer: String, _ connection: PostgresConnection) throws {
-        (self.viewer, self.connection) = (viewer, connection)
+        (self.lists, self.viewer, self.connection) = (lists, viewer, connection)
         let begin = PostgresCommand("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        let rows = try connection.run([begin] + lists.map { command($0, from: "") })
-        for (list, rows) in zip(lists, rows.dropFirst()) { keep(rows, of: list, from: nil) }
+        beginning = try connection.ask([begin] + lists.map { Self.command($0, of: viewer, from: "") })
     }
 
-    /// Ends the transaction, and waits for nothing.
+    private func begin() throws {
+        guard let beginning else { return }
+        self.beginning = nil
+        for (list, rows) in try zip(lists, connection.answers(to: beginning).dropFirst()) {
+            keep(rows, of: list, from: nil)
+            if list == .dismissed, !rows.isEmpty { withdrawalCount = rows.integer(0, 1) }
+        }
+    }
+
+    /// Ends the transaction, and waits for nothing that has not come long ago.
     func end() {
         // A connection on which that fails is not used again.
+        try? begin()
         try? connection.post([PostgresCommand("COMMIT")])
     }
 
-    private func command(_ list: ViewerList, from cell: String) -> PostgresCommand {
-        PostgresCommand(
-            "SELECT cell FROM listing WHERE viewer = $1 AND list = $2 AND leads AND cell >= $3 ORDER BY cell LIMIT $4",
-            [.text(viewer), .text(list.rawValue), .text(cell), .integer(Self.length)])
+    func withdrawals(from list: ViewerList) throws -> Int64? {
+        try begin()
+        return list == .dismissed ? withdrawalCount : nil
+    }
+
+    /// Of dismissed cells it is told as well how many were ever taken off, of what is the same moment.
+    private static func command(_ list: ViewerList, of viewer: String, from cell: String) -> PostgresCommand {
+        let count = ", coalesce((SELECT count FROM withdrawal WHERE place = \(PostgresLedgerSchema.withdrawalPlace(of: "$1"))), 0)"
+        return PostgresCommand(
+            """
+            SELECT cell\(list == .dismissed ? count : "") FROM listing WHERE viewer = $1 AND list = $2 AND leads AND cell >= $3
+            ORDER BY cell LIMIT $4
+            """, [.text(viewer), .text(list.rawValue), .text(cell), .integer(length)])
     }
 
     private func keep(_ rows: PostgresRows, of list: ViewerList, from start: String?) {
@@ -94,9 +118,10 @@ private final class ListedStretches {
     }
 
     func contains(_ cell: String, on list: ViewerList) throws -> Bool {
+        try begin()
         let bytes = Array(cell.utf8)
         if let told = stretches[list].flatMap({ Self.tells($0, of: bytes) }) { return told }
-        keep(try connection.run([command(list, from: cell)])[0], of: list, from: cell)
+        keep(try connection.run([Self.command(list, of: viewer, from: cell)])[0], of: list, from: cell)
         return stretches[list].flatMap { Self.tells($0, of: bytes) } ?? false
     }
 
@@ -122,4 +147,5 @@ private struct ListedStretch: CellSet {
     }
 
     func contains(_ cell: String) throws -> Bool { try stretches.contains(cell, on: list) }
+    func withdrawals() throws -> Int64? { try stretches.withdrawals(from: list) }
 }

@@ -26,7 +26,11 @@ enum PostgresLedgerSchema {
             );
             CREATE INDEX given_page_until ON given_page (until);
             """),
+        PostgresMigration("6: what was taken off lists of dismissed cells is counted", withdrawals),
     ]
+
+    /// The row of `withdrawal` that counts a viewer's. Those who share one may have a page read more than it has to.
+    static func withdrawalPlace(of viewer: String) -> String { "(hashtextextended(\(viewer), 0) & 65535)" }
 
     /// The first of the two numbers of the ledger's advisory locks: "INTL".
     static let lockClass: Int64 = 0x494E_544C
@@ -206,6 +210,22 @@ enum PostgresLedgerSchema {
             PRIMARY KEY (viewer, process, campaign, at)
         );
         CREATE INDEX claim_until ON claim (until);
+        """
+
+    /// Statement by statement: a viewer may have a hundred thousand of them. In the order of the places, so that nobody waits in a circle.
+    private static let withdrawals = """
+        CREATE TABLE withdrawal (place bigint PRIMARY KEY, count bigint NOT NULL) WITH (fillfactor = 50);
+        CREATE FUNCTION @schema@.intertwine_cells_withdrawn() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+            INSERT INTO @schema@.withdrawal AS kept (place, count)
+            SELECT DISTINCT \(withdrawalPlace(of: "viewer")), 1 FROM gone WHERE leads AND list = 'dismissed' ORDER BY 1
+            ON CONFLICT (place) DO UPDATE SET count = kept.count + 1;
+            RETURN NULL;
+        END $$;
+        CREATE TRIGGER listing_withdrawn AFTER DELETE ON listing
+            REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION @schema@.intertwine_cells_withdrawn();
+        CREATE TRIGGER listing_outlived AFTER UPDATE ON listing
+            REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION @schema@.intertwine_cells_withdrawn();
         """
 
     private static let replicas = """
