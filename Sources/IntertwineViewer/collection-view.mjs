@@ -21,6 +21,8 @@ export class CollectionView extends EventTarget {
   #layout;
   /** The indices of what is in sight, as it was last rendered. */
   #seen = { first: 0, end: 0 };
+  /** The id of the cell that gets the focus when it comes; null where none is waited for. */
+  #awaited = null;
 
   /**
    * `makeLayout(width, entries)` answers an empty layout for these entries. The views of `registry` are bound with an entry and its frame, and have `show(entry, frame)`,
@@ -34,6 +36,8 @@ export class CollectionView extends EventTarget {
     list.addEventListener("changed", ({ detail }) => this.#changed(detail));
     addEventListener("scroll", () => this.schedule(), { passive: true });
     addEventListener("resize", () => this.schedule());
+    // Whoever goes on meanwhile is not called back.
+    for (const gesture of ["keydown", "pointerdown"]) addEventListener(gesture, () => (this.#awaited = null), { capture: true });
     new ResizeObserver(() => this.resized()).observe(element);
   }
 
@@ -88,11 +92,17 @@ export class CollectionView extends EventTarget {
     this.#render();
   }
 
-  /** Brings an entry into sight and gives its cell the focus. */
+  /** Brings an entry's cell into sight and gives it the focus: at once, or when it comes, in another entry where the service took it out. */
   focus(entry) {
-    if (entry === undefined || entry.index < 0) return;
-    this.reveal(entry);
-    this.#views.get(entry)?.element.focus({ preventScroll: true });
+    this.#awaited = null;
+    if (entry === undefined) return;
+    const there = entry.index >= 0 ? entry : this.entries.find(({ cell }) => cell.id === entry.cell.id);
+    if (there === undefined) {
+      this.#awaited = entry.cell.id;
+      return;
+    }
+    this.reveal(there);
+    this.#views.get(there)?.element.focus({ preventScroll: true });
   }
 
   /** What stands at the upper edge of what is seen, and how far below it: `{ entry, offset }`, or null where there is nothing. */
@@ -176,6 +186,8 @@ export class CollectionView extends EventTarget {
     // Whoever was on a cell that is gone goes on with its neighbour.
     if (focused?.index < 0) this.focus(this.entries[Math.min(place, this.entries.length - 1)]);
     else if (focused && document.activeElement === document.body) this.#views.get(focused)?.element.focus({ preventScroll: true });
+    const awaited = this.#awaited === null ? undefined : this.entries.find(({ cell }) => cell.id === this.#awaited);
+    if (awaited !== undefined) this.focus(awaited);
   }
 
   /** What is seen and stays in the list that has just changed, and where it still stands: the focused one, or else the first. */

@@ -177,6 +177,20 @@ def it_can_be_walked_by_keyboard(browser, relay, service):
     assert browser.find("#help[open]")
 
 
+def it_gives_the_focus_back_to_a_cell_that_the_service_has_taken_out(browser, relay, service):
+    browser.open(relay.url, cells=20)
+    order = ids(browser)
+    browser.wait(lambda: any(e.status == 200 for e in relay.passed("GET", "/feed/changes")), "the stream")
+    browser.script("document.querySelector('.cell').focus()")
+    browser.press(Keys.DELETE)
+    browser.wait(lambda: browser.focused() == order[1] and browser.find(".toast-button"), "the focus on the neighbour")
+    # The list has heard of it from the service, too, and begins anew with the cell when it comes back.
+    browser.wait(lambda: any(b"removed" in e.answer for e in relay.passed("GET", "/feed/changes")), "the service's word")
+    time.sleep(0.3)
+    browser.press("u")
+    browser.wait(lambda: browser.focused() == order[0], "the cell and the focus to come back")
+
+
 def it_inspects_a_cell(browser, relay, service):
     browser.open(relay.url, cells=20)
     browser.wait(lambda: loaded(browser), "the pictures in sight")
