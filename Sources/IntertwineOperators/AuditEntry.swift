@@ -121,8 +121,15 @@ public final class AuditNote: Sendable {
     }
 
     private let state = Mutex(State())
+    private let breaksOff: @Sendable () -> Void
 
-    init() {}
+    /// - Parameter breaksOff: has the line say that nothing was done, on disk when it is back.
+    init(breaksOff: @escaping @Sendable () -> Void = {}) {
+        self.breaksOff = breaksOff
+    }
+
+    /// Has the line be there now, and say that nothing was done. For a command that is interrupted: it blocks, and the process ends behind it.
+    public func breakOff() { breaksOff() }
 
     /// - Parameters:
     ///   - changes: how many items were changed, by the name of what was done to them.

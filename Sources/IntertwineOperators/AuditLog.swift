@@ -19,6 +19,12 @@ public final class AuditLog: Sendable {
     /// Something that is being done, and whose line is still to come.
     public struct Deed: Sendable {
         fileprivate let entry: AuditEntry
+
+        fileprivate func over(_ outcome: String, _ now: Int64) -> AuditEntry {
+            var over = AuditEntry(who: entry.who, method: entry.method, path: entry.path, outcome: outcome, now: now)
+            over.id = entry.id
+            return over
+        }
     }
 
     private enum Job {
@@ -59,8 +65,7 @@ public final class AuditLog: Sendable {
     ///
     /// - Throws: `StoreError.unavailable` where the disk did not take the line after all. It is tried again before the next deed.
     public func finish(_ deed: Deed, status: Int? = nil, outcome: String, note: AuditNote? = nil, now: Int64) async throws {
-        var entry = AuditEntry(who: deed.entry.who, method: deed.entry.method, path: deed.entry.path, outcome: outcome, now: now)
-        entry.id = deed.entry.id
+        var entry = deed.over(outcome, now)
         entry.status = status
         note?.add(to: &entry)
         let finished = entry
@@ -72,10 +77,10 @@ public final class AuditLog: Sendable {
     /// - Parameter now: milliseconds since 1970-01-01 UTC.
     /// - Throws: what `body` throws, after that is in the log; `StoreError.unavailable` where nothing can be recorded, and so nothing was done.
     public func record<Value>(
-        who: String, method: String, path: String, now: () -> Int64, _ body: (AuditNote) async throws -> Value
+        who: String, method: String, path: String, now: @escaping @Sendable () -> Int64, _ body: (AuditNote) async throws -> Value
     ) async throws -> Value {
         let deed = try await begin(AuditEntry(who: who, method: method, path: path, outcome: "", now: now()))
-        let note = AuditNote()
+        let note = AuditNote { [self] in breakOff(deed, now: now()) }
         let value: Value
         do {
             value = try await body(note)
@@ -89,6 +94,15 @@ public final class AuditLog: Sendable {
             throw StoreError.unavailable("it was done, but the audit log does not say so: \(error)")
         }
         return value
+    }
+
+    /// The process is about to end, and what was begun is not done. What the disk does not take, whoever opens the log next says.
+    private func breakOff(_ deed: Deed, now: Int64) {
+        queue.sync {
+            flush()
+            try? writer.append([deed.over("not done: interrupted", now)], waitsForDisk: true)
+            writer.close()
+        }
     }
 
     /// Has a line written of what was refused, and does not wait for it: nothing was changed.

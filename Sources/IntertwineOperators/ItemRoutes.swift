@@ -1,4 +1,3 @@
-internal import Foundation
 internal import HTTPTypes
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
@@ -109,12 +108,7 @@ struct ItemRoutes: Sendable {
 
     /// The item in the body; its `klass` and `id` may be left out, as the path tells them, but not be others.
     private func valid(_ body: [UInt8], _ kind: String, id: String) throws -> ValidItem {
-        do { _ = try JSONSerialization.jsonObject(with: Data(body), options: .fragmentsAllowed) } catch {
-            throw Problem(.badRequest, .invalidBody, "The body must be JSON: one object.")
-        }
-        guard let object = try? JSONObject(body) else {
-            throw Problem(.unprocessableContent, .invalidItem, "The body must be one JSON object.")
-        }
+        let object = try Self.object(body)
         do {
             let klass = try ItemFields(object).optionalText("klass", limit: 64)
             guard klass?.elementsEqual(kind.utf8) ?? true else {
@@ -125,6 +119,17 @@ struct ItemRoutes: Sendable {
             return item
         } catch let fault as ItemFault {
             throw Problem(.unprocessableContent, .invalidItem, "The item is not valid: \(fault).")
+        }
+    }
+
+    /// JSON that is no object, or is nested too deeply, can be no item; anything else cannot be read at all.
+    private static func object(_ body: [UInt8]) throws(Problem) -> JSONObject {
+        do {
+            return try JSONObject(body)
+        } catch  where error.reason == .tooDeep || JSONText.isWhole(body) {
+            throw Problem(.unprocessableContent, .invalidItem, "The body must be one JSON object.")
+        } catch {
+            throw Problem(.badRequest, .invalidBody, "The body must be JSON: one object; at byte \(error.offset): \(error).")
         }
     }
 
@@ -178,7 +183,7 @@ extension ItemRoutes.Collection {
                 .json(.created, "Made.", schema, [.noCache, .eTag, place], example: example),
                 .badRequest(
                     "The body is no JSON, or a condition cannot be read, or the request cannot be understood at all.",
-                    [.init(.invalidBody, "The body must be JSON: one object."), .wrongCondition]),
+                    [.init(.invalidBody, "The body must be JSON: one object; at byte 1: ends too early."), .wrongCondition]),
                 .forbidden, .otherItem, .contentTooLarge,
                 .problem(
                     .unprocessableContent, "The body is no such item; the detail names the field.",

@@ -79,6 +79,7 @@ struct Import: AsyncParsableCommand {
             summary = try gather()
         } else {
             summary = try await configuration.audited("import", opened.map(\.name).joined(separator: " ")) { note in
+                interruption.telling { note.breakOff() }
                 let summary = try gather()
                 note.tell(summary)
                 return summary

@@ -69,10 +69,11 @@ struct Refusal: Error, CustomStringConvertible {
 /// Nothing has to be taken back here: whatever ends the process before a commit leaves the store as it was.
 final class Interruption {
     private final class Outcome: Sendable {
-        let text: Mutex<String>
+        /// Nil once nobody can say what becomes of the work.
+        let known: Mutex<(text: String, tell: @Sendable () -> Void)?>
 
-        init(_ text: String) {
-            self.text = Mutex(text)
+        init(_ text: String?) {
+            known = Mutex(text.map { ($0, {}) })
         }
     }
 
@@ -81,27 +82,39 @@ final class Interruption {
     private let outcome: Outcome
     private var sources: [any DispatchSourceSignal] = []
 
-    /// - Parameter outcome: what becomes of the work where it is interrupted, such as "nothing was imported".
-    init(_ outcome: String) {
+    /// - Parameter outcome: what becomes of the work where it is interrupted, such as "nothing was imported"; nil where nobody can say.
+    init(_ outcome: String?) {
         let outcome = Outcome(outcome)
         self.outcome = outcome
         for number in Self.signals {
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler {
-                Output.close(saying: "interrupted" + outcome.text.withLock { $0.isEmpty ? "" : "; \($0)" })
-                // As if it had not been heeded: whoever waits for the process sees what ended it.
-                signal(number, SIG_DFL)
-                kill(getpid(), number)
+                // Whoever would make the work final waits behind the lock for the end.
+                outcome.known.withLock { known in
+                    Output.close(saying: "interrupted" + (known.map { "; \($0.text)" } ?? ""))
+                    known?.tell()
+                    // As if it had not been heeded: whoever waits for the process sees what ended it.
+                    signal(number, SIG_DFL)
+                    kill(getpid(), number)
+                    while true { pause() }
+                }
             }
             source.resume()
             sources.append(source)
         }
     }
 
+    /// Has the end be told elsewhere too, as far as it is known by then what becomes of the work.
+    ///
+    /// - Parameter tell: blocks until that is done.
+    func telling(_ tell: @escaping @Sendable () -> Void) {
+        outcome.known.withLock { $0?.tell = tell }
+    }
+
     /// The work is about to be made final: from here on nobody can say what becomes of it.
     func committing() {
-        outcome.text.withLock { $0 = "" }
+        outcome.known.withLock { $0 = nil }
     }
 
     /// Leaves signals alone again.

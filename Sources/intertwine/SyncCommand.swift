@@ -23,7 +23,7 @@ struct SyncCommand: AsyncParsableCommand {
     func run() async throws {
         let configuration = try await options.configuration()
         let progress = SyncProgress(isTerminal: Output.isTerminal)
-        let interruption = Interruption("")
+        let interruption = Interruption(nil)
         defer { interruption.end() }
         let outcome: SourceOutcome
         do {

@@ -142,7 +142,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("Ctrl-C takes the half-drawn bar away, and says what became of the import")
+    @Test("Ctrl-C takes the half-drawn bar away, and says what became of the import, in the audit log too")
     func interrupted() async throws {
         try await offPool {
             defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -167,6 +167,9 @@ struct CommandLineTests {
             let last = shown().components(separatedBy: "\r\u{1B}[K").last ?? ""
             #expect(last.hasPrefix("interrupted; nothing was imported\r\n") && !last.contains("items,"), "\(shown())")
             #expect(!FileManager.default.fileExists(atPath: "\(folder)/x.sqlite"))
+            let audit = try String(contentsOfFile: "\(folder)/audit.log", encoding: .utf8)
+            #expect(try JSON(audit)["outcome"]?.text == "not done: interrupted", "\(audit)")
+            #expect(try !FileManager.default.contentsOfDirectory(atPath: folder).contains { $0.hasPrefix("audit.pending") })
         }
     }
 

@@ -53,4 +53,24 @@ struct LostFileTests {
             #expect(try Self.seconds(service, untilReady: true) < 5)
         }
     }
+
+    @Test(
+        "a file that is written over makes the service unready, though all that it was asked for lies in memory",
+        arguments: [".ledger", ""])
+    func damaged(part: String) async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.users(2) + Items.advertisements(1))
+            _ = try service.get("/feed")
+            #expect(try service.get("/readyz").status == 200)
+            for file in ["", "-wal"].map({ "\(service.folder)/intertwine\(part).sqlite\($0)" }) {
+                let handle = try #require(FileHandle(forUpdatingAtPath: file))
+                let size = try handle.seekToEnd()
+                try handle.seek(toOffset: 0)
+                try handle.write(contentsOf: Data(repeating: 0x5A, count: Int(size)))
+            }
+            #expect(try service.get("/feed").status == 200)
+            #expect(try service.get("/readyz").status == 503)
+            #expect(try service.get("/healthz").status == 200)
+        }
+    }
 }

@@ -105,7 +105,9 @@ struct OperatorTests {
         }
     }
 
-    @Test("what is no JSON is refused as such", arguments: ["{", "{}x", user.replacing(":", with: "="), "\u{1}"])
+    @Test(
+        "what is no JSON is refused as such",
+        arguments: ["{", "{}x", user.replacing(":", with: "="), "\u{1}", "", user.dropLast() + ",}", "[1,]", "{'a':1}"].map { String($0) })
     func unreadable(body: String) async throws {
         try await offPool {
             let service = try RunningService(settings: [RunningService.tokenSetting])

@@ -1,7 +1,17 @@
 internal import IntertwinePrimitives
 
-/// Between the characters of a string and the way JSON writes them.
+/// JSON as text: whether bytes are that, and the way between the characters of a string and how JSON writes them.
 public enum JSONText {
+    /// Whether the whole of `bytes` is one value, of whatever kind.
+    package static func isWhole(_ bytes: [UInt8]) -> Bool {
+        let span = bytes.span
+        var scanner = JSONScanner()
+        scanner.skipWhitespace(span)
+        guard (try? scanner.value(span)) != nil else { return false }
+        scanner.skipWhitespace(span)
+        return scanner.position == span.count
+    }
+
     /// Appends a string with its quotes, escaping only what RFC 8259 §7 says must be: so equal strings have equal bytes.
     public static func append<Characters: Collection<UInt8>>(_ characters: Characters, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))

@@ -20,20 +20,22 @@ public final class SQLiteStore: FeedStore {
             connections = ReadConnections(path, patience: SQLiteStore.patience, pragmas: SQLiteStore.pragmas)
             do {
                 try pool.syncCommits()
-                // Reading both ends of both lanes shows a file that was cut off.
-                try connections.read { database in
-                    let snapshot = SQLiteSnapshot(database: database)
-                    for lane in [Lane.content, .advertisements] {
-                        _ = try snapshot.items(in: lane, .forward, of: nil, limit: 1)
-                        _ = try snapshot.items(in: lane, .backward, of: nil, limit: 1)
-                    }
-                }
+                try connections.read(Self.look)
                 commits = try CommitCounter(pool)
                 file = try OpenedFile(path)
             } catch let error as StoreError {
                 throw error
             } catch {
                 throw .unusable("\(path): is damaged: \(error)")
+            }
+        }
+
+        /// Reading both ends of both lanes shows a file that was cut off, or written over.
+        static func look(_ database: any SQLConnection) throws {
+            let snapshot = SQLiteSnapshot(database: database)
+            for lane in [Lane.content, .advertisements] {
+                _ = try snapshot.items(in: lane, .forward, of: nil, limit: 1)
+                _ = try snapshot.items(in: lane, .backward, of: nil, limit: 1)
             }
         }
     }
@@ -116,7 +118,8 @@ public final class SQLiteStore: FeedStore {
 
     public func checkReady() async throws {
         try checkFile()
-        _ = try await read { try $0.items(in: .content, .forward, of: nil, limit: 1).count }
+        let connections = connections
+        try await StoreError.wrapping { try await threads.run(for: .request) { try connections.readAfresh(Opened.look) } }
     }
 
     /// Seconds to wait while another process keeps the file locked.

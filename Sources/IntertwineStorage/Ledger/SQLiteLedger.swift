@@ -82,9 +82,15 @@ public final class SQLiteLedger: Ledger {
         return news
     }
 
-    /// Writes something, unless a commit has just shown that it can be done.
+    /// Writes something, unless a commit has just shown that it can be done, and reads where the next event goes.
     public func checkReady() async throws {
-        try await StoreError.wrapping { try await commits.checkWritable() }
+        let connections = connections
+        try await StoreError.wrapping {
+            try await commits.checkWritable()
+            try await threads.run(for: .request) {
+                try connections.readAfresh { _ = try SQLStatement.integer($0, "SELECT max(id) FROM event") }
+            }
+        }
     }
 
     /// The system's clock.

@@ -1,3 +1,5 @@
+import GRDB
+import IntertwineFeed
 import Synchronization
 
 /// Connections that only read, each in the hands of one thread at a time: as many as there are threads that read at once.
@@ -6,6 +8,8 @@ final class ReadConnections: Sendable {
     private let patience: Double
     private let pragmas: String
     private let idle = Mutex<[ReadConnection]>([])
+    /// Whether a read has come upon what is no database, or not a whole one. That does not mend itself.
+    private let foundDamage = Atomic(false)
 
     /// - Parameters:
     ///   - patience: seconds that a read waits while another process keeps the file locked.
@@ -20,17 +24,34 @@ final class ReadConnections: Sendable {
     ///
     /// - Throws: what `body` throws, or SQLite's error.
     func read<Value>(_ body: (any SQLConnection) throws -> Value) throws -> Value {
-        let connection = try idle.withLock { $0.popLast() } ?? ReadConnection(path, patience: patience, pragmas: pragmas)
+        let connection = try idle.withLock { $0.popLast() } ?? made()
         defer {
             // A transaction that a failing disk leaves open ends with its connection.
             if !connection.isInsideTransaction { idle.withLock { $0.append(connection) } }
         }
-        try SQLStatement(connection, "BEGIN").run()
+        return try read(through: connection, body)
+    }
+
+    /// Reads what the file holds now: whoever has read it before has parts of it in memory, and would not notice what became of those.
+    ///
+    /// - Throws: what `body` throws, `StoreError.unavailable` where a read has found the file damaged, or SQLite's error.
+    func readAfresh<Value>(_ body: (any SQLConnection) throws -> Value) throws -> Value {
+        if foundDamage.load(ordering: .relaxed) { throw StoreError.unavailable("\(path): is damaged") }
+        return try read(through: made(), body)
+    }
+
+    private func made() throws -> ReadConnection { try ReadConnection(path, patience: patience, pragmas: pragmas) }
+
+    private func read<Value>(through connection: ReadConnection, _ body: (any SQLConnection) throws -> Value) throws -> Value {
         do {
+            try SQLStatement(connection, "BEGIN").run()
             let value = try body(connection)
             try SQLStatement(connection, "COMMIT").run()
             return value
         } catch {
+            if let error = error as? DatabaseError, [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode) {
+                foundDamage.store(true, ordering: .relaxed)
+            }
             // If this fails there is no transaction any more, or the connection is let go of with it.
             try? SQLStatement(connection, "ROLLBACK").run()
             throw error
