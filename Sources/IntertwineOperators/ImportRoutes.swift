@@ -7,7 +7,7 @@ internal import IntertwineHTTPServer
 internal import IntertwineRouting
 internal import IntertwineStorage
 
-/// `POST /admin/items`: an import, written as it arrives, in one transaction.
+/// `POST /admin/items`: an import, gathered as it arrives, and written in one transaction.
 struct ImportRoutes: Sendable {
     /// Bad items that an answer names; the rest is counted.
     static let reported = 100
@@ -49,7 +49,7 @@ struct ImportRoutes: Sendable {
         let operation = APIOperation(
             "importItems", tag: "Items", "Import items",
             """
-            NDJSON or a JSON array, of any length up to `admin.import-limit` (decompressed, where the body is a gzip file, which its first bytes tell), in one transaction that is written as it arrives: seen by \
+            NDJSON or a JSON array, of any length up to `admin.import-limit` (decompressed, where the body is a gzip file, which its first bytes tell), in one transaction, which begins when all of it has come: seen by \
             nobody before it is whole, taken back if it breaks off. An item whose id is known replaces the old one in its place. A body \
             that is missing is an empty list.
             """,
@@ -153,7 +153,7 @@ final class StreamedImport: @unchecked Sendable {
         }
     }
 
-    /// Waits here, and not on the caller's thread, until another import is over.
+    /// Opens the store here, and not on the caller's thread.
     private func opened() throws -> ItemImport {
         if let importer { return importer }
         let importer = try make(self)

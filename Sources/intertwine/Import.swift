@@ -31,8 +31,9 @@ struct Import: AsyncParsableCommand {
 
     @Flag(
         help: """
-            Compute at once, as any program does. Without it an import computes only where nobody else wants to, so that whoever reads from \
-            the store notices little: on a machine that is never at rest it then takes long, and so long other writes of items wait.
+            Compute at once, as any program does. Without it an import reads and checks only where nobody else wants to compute, so that \
+            whoever reads from the store notices little: on a machine that is never at rest that takes long. Other writes of items wait \
+            only while everything is put into the store in the end, which is done at once.
             """)
     var foreground = false
 
@@ -40,7 +41,9 @@ struct Import: AsyncParsableCommand {
     var files: [String]
 
     func run() async throws {
-        if !foreground { Self.standBack() }
+        // Made before the others stand back: the way from there is closed to most.
+        let writer = WritingThread()
+        if !foreground { Self.standBack(but: writer.identifier) }
         let configuration = try await options.configuration()
         let opened = try files.map { try Opened($0) }
         if !dryRun { configuration.store.makeDataFolder() }
@@ -71,8 +74,7 @@ struct Import: AsyncParsableCommand {
                     throw Refusal("\(name): cannot be read: \(error.localizedDescription)")
                 }
             }
-            interruption.committing()
-            return try importer.commit()
+            return try writer.run { try importer.commit(interruption.committing) }
         }
         let summary: ImportSummary
         if dryRun {
@@ -89,13 +91,13 @@ struct Import: AsyncParsableCommand {
         try tell(summary)
     }
 
-    /// Has all threads, and those that they begin, give way at once to whatever else wakes up. The lowest priority is not as good: somebody who
-    /// wakes up beside it waits for its turn to end, some milliseconds.
-    private static func standBack() {
+    /// Has all threads but one, and those that they begin, give way at once to whatever else wakes up. The lowest priority is not as good:
+    /// somebody who wakes up beside it waits for its turn to end, some milliseconds.
+    private static func standBack(but writer: pid_t?) {
         // SCHED_IDLE of <sched.h>, a macro that Swift does not see. Everybody may ask for it.
         let idle: Int32 = 5
         let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
-        for thread in [0] + threads.compactMap(pid_t.init) {
+        for thread in [0] + threads.compactMap(pid_t.init) where thread != writer {
             var parameters = sched_param()
             // A thread may be over by now.
             guard sched_setscheduler(thread, idle, &parameters) == 0 || errno == ESRCH else {
@@ -137,6 +139,42 @@ struct Import: AsyncParsableCommand {
             guard attributes?[.type] as? FileAttributeType != .typeDirectory else { throw Refusal("\(path): is a folder, not a file") }
             let isFile = attributes?[.type] as? FileAttributeType == .typeRegular
             (name, self.handle, size) = (path, handle, isFile ? (attributes?[.size] as? Int) : nil)
+        }
+    }
+}
+
+/// A thread of the priority that the process was started with: others wait for what is done on it.
+///
+/// `@unchecked Sendable`: whoever gives it something to do waits until that is done.
+private final class WritingThread: @unchecked Sendable {
+    private(set) var identifier: pid_t?
+    private var work: (() -> Void)?
+    private let begins = DispatchSemaphore(value: 0)
+    private let ends = DispatchSemaphore(value: 0)
+
+    init() {
+        Thread.detachNewThread { [self] in
+            // `PID/task/THREAD`; Swift does not see gettid(2).
+            let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")
+            identifier = link?.split(separator: "/").last.flatMap { pid_t($0) }
+            ends.signal()
+            begins.wait()
+            work?()
+            ends.signal()
+        }
+        ends.wait()
+    }
+
+    /// To be called once, or never.
+    func run<Value>(_ body: () throws -> Value) throws -> Value {
+        try withoutActuallyEscaping(body) { body in
+            var result: Result<Value, any Error>?
+            work = { result = Result { try body() } }
+            begins.signal()
+            ends.wait()
+            work = nil
+            guard let result else { throw CancellationError() }
+            return try result.get()
         }
     }
 }

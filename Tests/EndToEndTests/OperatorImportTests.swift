@@ -29,6 +29,36 @@ struct OperatorImportTests {
         }
     }
 
+    @Test("imports whose items are slow to come hold up no other write")
+    func stalled() async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.user("old"), settings: [RunningService.tokenSetting])
+            // More than pipes and sockets hold: it is being read.
+            let items = (0..<5_000).map { Items.user("u\($0)") }
+            let pipe = "\(service.folder)/pipe"
+            #expect(mkfifo(pipe, 0o600) == 0)
+            let command = try SpawnedProcess([
+                BuiltProduct.path("intertwine"), "import", "--config", "\(service.folder)/empty.yaml", "--database", service.database,
+                "--set",
+                "store.folder=\(service.folder)", pipe,
+            ])
+            let writer = try #require(FileHandle(forWritingAtPath: pipe))
+            try writer.write(contentsOf: Data(items[..<4_000].joined().utf8))
+            #expect(try service.admin("PUT", "/admin/users/u0", body: Items.user("u0", "featured")).status == 201)
+            let client = try RawClient(port: service.adminPort)
+            try client.send(
+                "POST /admin/items HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer \(RunningService.token)\r\n"
+                    + "Content-Length: \(items.joined().utf8.count)\r\n\r\n" + items[..<4_000].joined())
+            #expect(try service.admin("PUT", "/admin/users/u1", body: Items.user("u1", "featured")).status == 201)
+            try writer.write(contentsOf: Data(items[4_000...].joined().utf8))
+            try writer.close()
+            while try command.nextLine(timeout: 60_000) != nil {}
+            #expect(command.wait() == 0 && command.lines.last == "added 4998, replaced 2, skipped 0", "\(command.lines)")
+            try client.send(items[4_000...].joined())
+            #expect(try JSON(try client.response(to: "POST").text)["replaced"]?.number == 5_000)
+        }
+    }
+
     @Test("a bad item ends the import and takes it back, or is skipped and named")
     func bad() async throws {
         try await offPool {

@@ -138,7 +138,6 @@ struct DraftDestination: ImportDestination {
     /// - Returns: what that changes about the counts: some were there already, some are kept away.
     private func merge() throws -> ImportCounts {
         var store = try StoreDestination(place, sections: sections)
-        var corrections = ImportCounts()
         try DatabaseQueue(path: draft.path).writeWithoutTransaction { database in
             let rows = try SQLStatement(database, "SELECT lane, kind, id, variant, body FROM item ORDER BY lane, position")
             defer { rows.reset() }
@@ -146,10 +145,10 @@ struct DraftDestination: ImportDestination {
                 // That store has numbers of its own for its sections, and knows them by kind.
                 let lane = Lane(rawValue: rows.integer(0)) == .advertisements ? Lane.advertisements : .content
                 let item = ValidItem(kind: rows.text(1), lane: lane, id: rows.text(2), variant: rows.text(3), body: rows.bytes(4))
-                corrections += try store.write([item])
-                corrections.added -= 1
+                _ = try store.write([item])
             }
         }
+        let corrections = try store.settle()
         _ = try store.commit()
         draft.remove()
         return corrections

@@ -9,16 +9,25 @@ package protocol ImportDestination {
     /// - Returns: what became of them, as far as can be told now.
     mutating func write(_ batch: [ValidItem]) throws -> ImportCounts
 
-    /// Which of some items are not there: neither in the store, nor written before, nor taken down.
+    /// Puts what was written to where it goes, where it is not there yet; nobody else sees it yet.
+    ///
+    /// - Returns: by how much the counts of ``write(_:)`` were wrong.
+    mutating func settle() throws -> ImportCounts
+
+    /// Which of some items are not there: neither in the store, nor settled before, nor taken down.
     mutating func missing(of keys: [ItemKey]) throws -> Set<ItemKey>
 
     /// Makes everything visible, at once and durably.
     ///
-    /// - Returns: by how much the counts of ``write(_:)`` were wrong.
+    /// - Returns: by how much the counts so far were wrong.
     mutating func commit() throws -> ImportCounts
 
     /// Takes everything back. Does nothing after ``commit()``.
     mutating func rollback()
+}
+
+extension ImportDestination {
+    package func settle() -> ImportCounts { ImportCounts() }
 }
 
 /// What became of items that were written.
@@ -43,80 +52,6 @@ package struct ImportCounts {
         counts.added += more.added
         counts.replaced += more.replaced
         counts.withheld.add(more.withheld)
-    }
-}
-
-/// Writes an import into a store that others may be using: one transaction, which readers do not see before it is committed.
-struct StoreDestination: ImportDestination {
-    private let pool: DatabasePool
-    private var writer: ItemWriter
-    private var isOver = false
-
-    /// Opens the store, makes it where there is none, and waits for up to 60 s until no other import is under way.
-    ///
-    /// - Parameter sections: how the store is to be laid out; as it is where empty.
-    init(_ path: String, sections: [SectionPlan]) throws {
-        pool = try ItemSchema.file(path).open(Self.configuration)
-        try pool.syncCommits()
-        writer = try pool.writeWithoutTransaction { database in
-            try database.execute(sql: "BEGIN IMMEDIATE")
-            if !sections.isEmpty, try !SectionTable(database).isLaid(sections, in: database) {
-                _ = try SectionTable.lay(sections, in: database)
-            }
-            return try ItemWriter(database, isListing: true)
-        }
-    }
-
-    private static var configuration: Configuration {
-        var configuration = Configuration()
-        configuration.busyMode = .timeout(60)
-        configuration.maximumReaderCount = 1
-        configuration.label = "intertwine.import"
-        // The transaction spans many calls.
-        configuration.allowsUnsafeTransactions = true
-        configuration.prepareDatabase { database in
-            // 64 MiB: what of the id index stays in memory decides how fast items with random ids go in.
-            try database.execute(sql: "PRAGMA page_size = \(ItemSchema.pageSize); PRAGMA cache_size = -65536; PRAGMA mmap_size = 0")
-        }
-        return configuration
-    }
-
-    mutating func write(_ batch: [ValidItem]) throws -> ImportCounts {
-        var counts = ImportCounts()
-        try pool.writeWithoutTransaction { _ in
-            for item in batch { counts.count(try writer.bring(item), of: item) }
-        }
-        return counts
-    }
-
-    func missing(of keys: [ItemKey]) throws -> Set<ItemKey> {
-        try pool.writeWithoutTransaction { try Self.missing(of: keys, in: $0, TakedownTable($0)) }
-    }
-
-    fileprivate static func missing(of keys: [ItemKey], in database: Database, _ takedowns: TakedownTable?) throws -> Set<ItemKey> {
-        let find = try SQLStatement(database, "SELECT 1 FROM item WHERE kind = ? AND id = ?")
-        var missing: Set<ItemKey> = []
-        for key in keys {
-            try find.bind(1, key.kind)
-            try find.bind(2, key.id)
-            let isThere = try find.step()
-            find.reset()
-            if !isThere, try takedowns?.withholds(kind: key.kind, id: key.id) != true { missing.insert(key) }
-        }
-        return missing
-    }
-
-    mutating func commit() throws -> ImportCounts {
-        try pool.writeWithoutTransaction { try $0.execute(sql: "COMMIT") }
-        isOver = true
-        return ImportCounts()
-    }
-
-    mutating func rollback() {
-        guard !isOver else { return }
-        isOver = true
-        // If this fails there is no transaction any more, or closing the connection ends it.
-        try? pool.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
     }
 }
 
@@ -194,7 +129,7 @@ struct RehearsalDestination: ImportDestination {
         }
         guard let store else { return Set(unseen) }
         return try store.read { database in
-            try StoreDestination.missing(of: unseen, in: database, try database.tableExists("takedown") ? TakedownTable(database) : nil)
+            try ItemSchema.missing(of: unseen, in: database, try database.tableExists("takedown") ? TakedownTable(database) : nil)
         }
     }
 

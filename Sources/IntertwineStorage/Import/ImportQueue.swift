@@ -36,10 +36,11 @@ final class ImportQueue: @unchecked Sendable {
         state.withLock { $0.counts }
     }
 
-    /// Waits until all is written, and looks which items are not there.
+    /// Waits until all is written and settled, and looks which items are not there.
     func missing(of keys: [ItemKey]) throws -> Set<ItemKey> {
         let missing = Mutex<Set<ItemKey>>([])
         queue.sync {
+            attempt { try destination.settle() }
             attempt {
                 let found = try destination.missing(of: keys)
                 missing.withLock { $0 = found }
@@ -50,10 +51,16 @@ final class ImportQueue: @unchecked Sendable {
         return missing.withLock { $0 }
     }
 
-    /// Waits until all is written, and makes it visible. Throws what a batch or the commit failed with.
-    func commit() throws {
+    /// Waits until all is written, and makes it visible, on the caller's thread. Throws what a batch or the commit failed with.
+    ///
+    /// - Parameter committing: called when nothing else is left to be done.
+    func commit(_ committing: () -> Void) throws {
         queue.sync {
-            attempt { try destination.commit() }
+            attempt { try destination.settle() }
+            attempt {
+                committing()
+                return try destination.commit()
+            }
         }
         try check()
     }

@@ -2,7 +2,7 @@ import GRDB
 import Glibc
 public import IntertwineFeed
 
-/// Puts the items of one file or several into a store, all in one transaction: nobody sees any of them before ``commit()``, and whatever
+/// Puts the items of one file or several into a store, all in one transaction: nobody sees any of them before ``commit(_:)``, and whatever
 /// ends the process before that leaves the store as it was.
 ///
 /// Bytes may come from a descriptor (``add(contentsOf:progress:)``) or piece by piece (``append(_:)`` and ``endOfFile()``). Memory stays
@@ -38,8 +38,7 @@ public final class ItemImport {
     private var campaigns = HeldCampaigns()
     private var progress = ImportSummary()
 
-    /// Waits for up to 60 s until no other import into the same store is under way. Where there is no store yet, there is none before
-    /// ``commit()`` either.
+    /// Nothing of the store is locked before ``commit(_:)``, and where there is no store yet, there is none before that either.
     ///
     /// - Parameters:
     ///   - sections: lays the store out anew, in the same transaction; it stays as it is where they are empty.
@@ -173,8 +172,12 @@ public final class ItemImport {
         try drain()
     }
 
-    /// Makes everything visible, at once and durably.
-    public func commit() throws -> ImportSummary {
+    /// Makes everything visible, at once and durably. Where there is a store, other writes of items wait from here on, and it is put there on
+    /// the caller's thread; it is waited for up to 60 s until no other import does that.
+    ///
+    /// - Parameter committing: called when everything is in its place and what is left is to make it visible: before it nothing is imported,
+    ///   whatever ends the process.
+    public func commit(_ committing: () -> Void = {}) throws -> ImportSummary {
         try rollingBack { queue in
             try queue.put(batch)
             batch = []
@@ -186,7 +189,7 @@ public final class ItemImport {
                 }
             }
             try queue.put(batch)
-            try queue.commit()
+            try queue.commit(committing)
         }
         progress = summary
         queue = nil
