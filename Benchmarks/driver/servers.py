@@ -19,8 +19,8 @@ def free_port():
 
 
 class Server:
-    def __init__(self, name, command, port, environment=None):
-        self.name, self.port = name, port
+    def __init__(self, name, command, port, environment=None, host="127.0.0.1"):
+        self.name, self.port, self.host = name, port, host
         self.process = subprocess.Popen(
             [str(word) for word in command], env={**os.environ, **(environment or {})},
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -31,14 +31,14 @@ class Server:
             if self.process.poll() is not None:
                 raise SystemExit(f"{self.name} ended at once with status {self.process.returncode}")
             try:
-                socket.create_connection(("127.0.0.1", self.port), 0.2).close()
+                socket.create_connection((self.host, self.port), 0.2).close()
                 return
             except OSError:
                 time.sleep(0.002)
         raise SystemExit(f"{self.name} does not listen on port {self.port}")
 
     def url(self, path):
-        return f"http://127.0.0.1:{self.port}{path}"
+        return f"http://{self.host}:{self.port}{path}"
 
     def get(self, path, headers=None):
         request = urllib.request.Request(self.url(path), headers=headers or {})

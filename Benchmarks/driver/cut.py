@@ -1,0 +1,94 @@
+"""A replica in a network namespace of its own, whose way to the database can be cut as a cable is, while clients still reach it. Needs root."""
+import http.client
+import itertools
+import os
+import subprocess
+import threading
+import time
+
+
+def run(*words):
+    subprocess.run(list(map(str, words)), check=True, stdout=subprocess.DEVNULL)
+
+
+class Namespace:
+    """Two ways lead there: one for clients, one to the database."""
+
+    def __init__(self):
+        self.name = f"intertwine-{os.getpid()}"
+        run("ip", "netns", "add", self.name)
+        try:
+            run("ip", "-n", self.name, "link", "set", "lo", "up")
+            self.clients = self._way("c", 0)
+            self.database = self._way("d", 4)
+        except Exception:
+            self.end()
+            raise
+
+    def _way(self, letter, number):
+        """The addresses of both ends, this one's first."""
+        outer, inner = f"itw-{letter}-o", f"itw-{letter}-i"
+        run("ip", "link", "add", outer, "type", "veth", "peer", "name", inner, "netns", self.name)
+        ends = [f"10.213.85.{number + side}" for side in (1, 2)]
+        run("ip", "address", "add", f"{ends[0]}/30", "dev", outer)
+        run("ip", "-n", self.name, "address", "add", f"{ends[1]}/30", "dev", inner)
+        run("ip", "link", "set", outer, "up")
+        run("ip", "-n", self.name, "link", "set", inner, "up")
+        return ends
+
+    def command(self, *words):
+        return ["ip", "netns", "exec", self.name, *words]
+
+    def cut(self):
+        """Nothing comes through any more, and nobody is told."""
+        run("ip", "link", "set", "itw-d-o", "down")
+
+    def mend(self):
+        run("ip", "link", "set", "itw-d-o", "up")
+
+    def end(self):
+        for name in ("itw-c-o", "itw-d-o"):
+            subprocess.run(["ip", "link", "del", name], check=False, stderr=subprocess.DEVNULL)
+        run("ip", "netns", "del", self.name)
+
+
+class Clicks:
+    """Clicks of ever other viewers on a replica, each request on a connection of its own, and what became of them."""
+
+    def __init__(self, host, port, path, name, clients=2):
+        self.host, self.port, self.path = host, port, path
+        self.answered, self.statuses, self.longest = [], {}, 0
+        self._is_over = threading.Event()
+        self._lock = threading.Lock()
+        self._threads = [threading.Thread(target=self._load, args=(f"{name}-{number}",)) for number in range(clients)]
+        for thread in self._threads:
+            thread.start()
+
+    def _load(self, name):
+        for number in itertools.count():
+            if self._is_over.is_set():
+                return
+            viewer, begin = f"{name}-{number}", time.monotonic()
+            answer = status(self.host, self.port, self.path, viewer)
+            with self._lock:
+                self.statuses[answer] = self.statuses.get(answer, 0) + 1
+                self.longest = max(self.longest, time.monotonic() - begin)
+                if answer == 302:
+                    self.answered.append(viewer)
+
+    def stop(self):
+        self._is_over.set()
+        for thread in self._threads:
+            thread.join()
+
+
+def status(host, port, path, viewer="somebody"):
+    """0 where there is no answer."""
+    connection = http.client.HTTPConnection(host, port, timeout=30)
+    try:
+        connection.request("GET", path, headers={"X-Viewer-ID": viewer, "User-Agent": "benchmark"})
+        return connection.getresponse().status
+    except OSError:
+        return 0
+    finally:
+        connection.close()
