@@ -16,6 +16,10 @@ import wrk
 WEBP = {"Accept": "image/webp"}
 
 
+def origin(port, file, delay):
+    return servers.Server("origin", [sys.executable, Path(__file__).parent / "origin.py", port, file, delay], port)
+
+
 class House:
     """A service with users whose avatars all are one picture, at URLs of their own."""
 
@@ -24,7 +28,8 @@ class House:
         file = folder / "picture"
         file.write_bytes(picture)
         port = servers.free_port()
-        self.origin = servers.Server("origin", [sys.executable, Path(__file__).parent / "origin.py", port, file, delay], port)
+        self.folder = folder
+        self.origin = origin(port, file, delay)
         people = [
             {"klass": "user", "id": f"p{n}", "username": f"p{n}", "avatarUrl": self.origin.url(f"/{n}.jpg"), "type": "featured"}
             for n in range(users)
@@ -34,8 +39,19 @@ class House:
             "images.allowed-networks=127.0.0.1/32", f"images.allowed-ports={port}", "log.requests=false",
             "limits.connections-per-peer=10000", "images.downloads-per-host=64",
         )
+        self.allowed = [word for setting in allowed[:2] for word in ("--set", setting)]
         self.service = servers.intertwine(folder, (*allowed, *settings))
         self.hrefs = [href + "@2x" for href in feeds.pictures(self.service, users)]
+
+    def original(self, picture):
+        """The path of another picture as it is; the origin has nothing else from here on."""
+        port = self.origin.port
+        self.origin.stop()
+        (self.folder / "picture").write_bytes(picture)
+        self.origin = origin(port, self.folder / "picture", 0)
+        # Without its size the path has another signature: the command line mints it.
+        command = [servers.INTERTWINE, "image-url", "--database", self.folder / "intertwine.sqlite", *self.allowed, self.origin.url("/whole.webp")]
+        return subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True).stdout.split()[-1]
 
     def __enter__(self):
         # The worker is there once something was made.
@@ -81,27 +97,21 @@ def stat(pid):
 
 
 def stored(folder, picture, options, bar):
-    """A stored variant beside a stored original of the same bytes."""
+    """A stored variant beside a stored original of the same bytes, in one service: no two processes cost the same."""
     with House(folder / "sized", picture, 2) as house:
         small = house.get(house.hrefs[0])[1]
-        with House(folder / "whole", small, 2) as other:
-            # Without its size the path has another signature: the command line mints it.
-            command = [servers.INTERTWINE, "image-url", "--database", folder / "whole" / "intertwine.sqlite"]
-            flags = ["--set", "images.allowed-networks=127.0.0.1/32", "--set", f"images.allowed-ports={other.origin.port}"]
-            minted = subprocess.run(
-                [*map(str, command), *flags, other.origin.url("/0.jpg")], check=True, capture_output=True, text=True).stdout.split()[-1]
-            targets = {"variant": (house, house.hrefs[0]), "original": (other, minted)}
-            rates, cost = {name: [] for name in targets}, {name: [] for name in targets}
-            for at, path in targets.values():
-                at.get(path)
-                at.get(path)
-            for number in range(options.rounds):
-                for name in sorted(targets, reverse=number % 2 == 1):
-                    at, path = targets[name]
-                    before = at.processor()
-                    rate, *_ = wrk.once(at.service.url(path), 64, options.seconds, headers=("Accept: image/webp",))
-                    rates[name].append(rate)
-                    cost[name].append((at.processor() - before) / (rate * options.seconds) * 1e6)
+        original = house.original(small)
+        targets = {"variant": house.hrefs[0], "original": original}
+        rates, cost = {name: [] for name in targets}, {name: [] for name in targets}
+        for path in targets.values():
+            house.get(path)
+            house.get(path)
+        for number in range(options.rounds):
+            for name in sorted(targets, reverse=number % 2 == 1):
+                before = house.processor()
+                rate, *_ = wrk.once(house.service.url(targets[name]), 64, options.seconds, headers=("Accept: image/webp",))
+                rates[name].append(rate)
+                cost[name].append((house.processor() - before) / (rate * options.seconds) * 1e6)
     for name in targets:
         print(f"  stored {name} of {len(small):,} bytes: {statistics.median(rates[name]):,.0f}/s, {statistics.median(cost[name]):.1f} us of processor each")
     ratio = statistics.median(cost["variant"]) / statistics.median(cost["original"])
