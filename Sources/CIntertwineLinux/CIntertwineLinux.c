@@ -26,6 +26,11 @@
 #include <time.h>
 #include <unistd.h>
 
+// Since Linux 6.1, and younger than some headers.
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25
+#endif
+
 int clinux_epoll_create(void) {
     int descriptor = epoll_create1(EPOLL_CLOEXEC);
     return descriptor < 0 ? -errno : descriptor;
@@ -291,6 +296,21 @@ int clinux_memory_file(const void *bytes, size_t count) {
     if (error == 0 && fcntl(descriptor, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0) error = errno;
     if (error == 0) return descriptor;
     close(descriptor);
+    return -error;
+}
+
+int clinux_gather_pages(int file, size_t count) {
+    const size_t page = 2 << 20;
+    size_t whole = count / page * page;
+    if (whole == 0) return 0;
+    // A mapping has to begin where such a page could.
+    char *room = mmap(NULL, whole + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (room == MAP_FAILED) return -errno;
+    char *start = (char *)(((uintptr_t)room + page - 1) / page * page);
+    int error = 0;
+    if (mmap(start, whole, PROT_READ, MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED) error = errno;
+    if (error == 0 && madvise(start, whole, MADV_COLLAPSE) < 0) error = errno;
+    munmap(room, whole + page);
     return -error;
 }
 

@@ -80,6 +80,21 @@ struct CacheTests {
         #expect(held.body.bytes == image(1, bytes: 90_000).body.bytes)
     }
 
+    @Test("The largest lie in large pages, which take fewer steps to send, and are the same bytes")
+    func inLargePages() throws {
+        func largePages() throws -> Int {
+            let facts = try String(contentsOfFile: "/proc/meminfo", encoding: .utf8).split(separator: "\n")
+            let line = facts.first { $0.hasPrefix("ShmemHugePages:") }
+            return line?.split(separator: " ").compactMap { Int($0) }.first ?? 0
+        }
+        let bytes = Picture.png(1, bytes: 5 << 20)
+        let before = try largePages()
+        let body = PictureBody(bytes)
+        PictureBody.settle()
+        #expect(body.file != nil && body.bytes == bytes)
+        #expect(try largePages() >= before + 4_096)
+    }
+
     @Test("A picture that is looked for where it was before is found where it is now, or not at all")
     func places() {
         let cache = MemoryCache(capacity: 1_000_000)

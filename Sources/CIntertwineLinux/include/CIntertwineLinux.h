@@ -77,6 +77,11 @@ int clinux_start_process(const char *path, const char *argument, int *socket);
 /// A file that lies in memory (memfd_create), with a copy of these bytes, which nobody can change any more. Returns the descriptor or -errno.
 int clinux_memory_file(const void *bytes, size_t count);
 
+/// Has the kernel gather the pages of such a file into large ones, as far as it fills those: it then takes one step where it took 512. Waits
+/// for memory to be moved where none lies free. Returns 0 or -errno: nothing has changed where the kernel cannot (before Linux 6.12, as nobody may
+/// write the file), or has none to spare.
+int clinux_gather_pages(int file, size_t count);
+
 /// sendfile from a place in a file, which the descriptor's own place has nothing to do with. Returns the number of bytes, 0 at the end of the
 /// file, or -errno. Raises SIGPIPE where the peer is gone.
 ssize_t clinux_send_file(int socket, int file, int64_t offset, size_t count);

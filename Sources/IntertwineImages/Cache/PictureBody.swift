@@ -1,4 +1,5 @@
 internal import CIntertwineLinux
+internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
@@ -17,6 +18,9 @@ public struct PictureBody: Sendable {
     init(_ bytes: [UInt8]) {
         place = bytes.count >= Self.leastInFile ? MemoryFile(bytes).map { .file($0) } ?? .array(bytes) : .array(bytes)
     }
+
+    /// Returns when the pages of all large ones so far lie as well as they will.
+    static func settle() { MemoryFile.gathering.sync {} }
 
     public var count: Int {
         switch place {
@@ -48,6 +52,10 @@ private final class MemoryFile: Sendable {
         return min(1_024, Int(clamping: limit.rlim_cur) / 32)
     }()
     private static let open = Atomic<Int>(0)
+    /// Bytes from which on it can have a large page: to send one of these costs half as much. They are not to be had at once where memory is
+    /// short or in pieces, so no loop waits for them.
+    private static let leastGathered = 2 << 20
+    fileprivate static let gathering = DispatchQueue(label: "intertwine.images.pages", qos: .utility)
 
     let descriptor: Int32
     let count: Int
@@ -64,6 +72,9 @@ private final class MemoryFile: Sendable {
             Self.open.subtract(1, ordering: .relaxed)
             return nil
         }
+        guard count >= Self.leastGathered else { return }
+        // It is sent all the same where there are none.
+        Self.gathering.async { [self] in _ = clinux_gather_pages(descriptor, count) }
     }
 
     deinit {
