@@ -23,6 +23,8 @@ struct Transformation {
     func run() throws(PictureRefusal) -> (PictureResult, EncodedPicture?) {
         guard Format.isTaken(picture), let header = VipsPicture(cvips_open(picture.baseAddress, picture.count)) else { throw .undecodable }
         let original = try size(of: header)
+        let isGIF = picture.starts(with: "GIF8".utf8)
+        if isGIF, !GIFFrames.areWhole(picture, isCalledOff: Worker.isCalledOff) { throw .undecodable }
         let isAnimated = job.keepsAnimation && header.frames > 1 && (job.format == .gif || job.format == .webp)
         let plan = Plan(job, original)
         if isAnimated {
