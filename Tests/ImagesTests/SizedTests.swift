@@ -141,6 +141,38 @@ struct SizedTests {
         await house.stop()
     }
 
+    @Test("Stale ones are shown while their original is asked for anew, and none behind the answer, nor after the time for that")
+    func staleness() async throws {
+        let version = Atomic<Int>(0)
+        let gate = Gate()
+        let origin = try Origin { _, connection in
+            let now = version.add(1, ordering: .relaxed).newValue
+            if now == 2 { gate.wait() }
+            let fields = ["Content-Type: image/png", "Cache-Control: max-age=10, stale-while-revalidate=20", "ETag: \"\(now)\""]
+            connection.answer(200, fields, body: Picture.png(now))
+        }
+        defer { origin.stop() }
+        let maker = FakeTransformer()
+        let house = try House([origin]) {
+            $0.transformer = maker
+            $0.freshness.shortest = 0
+        }
+        let source = origin.url("/a.png")
+        _ = try await Self.get(house, source)
+        house.pass(11)
+        for _ in 0..<3 { #expect(try await Self.get(house, source).outcome.outcome == .stale) }
+        await origin.requested(2)
+        #expect(maker.recipes.count == 1)
+        gate.open()
+        _ = await maker.events.wait { $0.count == 2 }
+        while try await Self.get(house, source).outcome.outcome == .stale { await Task.yield() }
+        #expect(try await Self.get(house, source).outcome.outcome == .hit && origin.requests.count == 2)
+        house.pass(31)
+        #expect(try await Self.get(house, source).outcome.outcome == .miss)
+        #expect(origin.requests.count == 3 && maker.recipes.count == 3)
+        await house.stop()
+    }
+
     @Test("It lies on disk for the next process, goes with its source, and only-if-cached finds it there")
     func disk() async throws {
         let folder = TemporaryFolder()

@@ -79,7 +79,7 @@ struct FlightReplies {
     mutating func serve(_ image: CachedImage, _ request: ImageRequest, _ reply: Reply) -> Bool? {
         let now = clock()
         let isFresh = image.freshness.isFresh(at: now)
-        guard isFresh || image.freshness.bridgesRevalidation(at: now) else { return nil }
+        guard isFresh || (request.takesStale && image.freshness.bridgesRevalidation(at: now)) else { return nil }
         give(image, to: request.kinds, CacheStatus(isFresh ? .hit : .stale), isInner: request.needsWhole, reply)
         return isFresh
     }

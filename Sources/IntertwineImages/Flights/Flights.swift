@@ -51,9 +51,12 @@ actor Flights {
     }
 
     /// The whole of a picture, for who makes others of it: in whatever format its origin has, of those that everybody takes if it has several.
-    func original(of source: String, id: UUID, priority: ImagePriority, _ ticket: ImageTicket) async -> ImageAnswer {
+    /// - Parameter takesStale: whether it will do while it is being fetched anew.
+    func original(
+        of source: String, id: UUID, priority: ImagePriority, takesStale: Bool, _ ticket: ImageTicket
+    ) async -> ImageAnswer {
         var request = ImageRequest(source, id: id, priority: priority)
-        request.needsWhole = true
+        (request.needsWhole, request.takesStale) = (true, takesStale)
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 enter(request, ticket) { continuation.resume(returning: $0) }

@@ -218,7 +218,13 @@ actor SizedFlights {
             )
         }
         making.awaitsOriginal = true
-        let answer = await flights.original(of: making.wish.source, id: making.id, priority: making.priority, making.ticket)
+        // One that takes the place of a stale one is made of what the origin has by now.
+        let takesStale = making.stale == nil
+        var answer = await flights.original(of: source, id: making.id, priority: making.priority, takesStale: takesStale, making.ticket)
+        if !takesStale, answer.cacheStatus.outcome == .stale, answer.cacheStatus.detail == nil {
+            // The disk had it, and it is being fetched.
+            answer = await flights.original(of: source, id: making.id, priority: making.priority, takesStale: false, making.ticket)
+        }
         making.awaitsOriginal = false
         switch answer.body {
         case .whole(let image): return (image, answer.isKept, answer.cacheStatus)
