@@ -24,7 +24,12 @@ struct CommandLineTests {
     func checkConfig() async throws {
         try await offPool {
             defer { try? FileManager.default.removeItem(atPath: folder) }
+            let sample = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Config/sample/pictures/avatar-0.png").standardized
+            let picture = try Data(contentsOf: sample)
+            let half = folder + "/half.png"
+            try picture.prefix(picture.count / 2).write(to: URL(fileURLWithPath: half))
             for (setting, words) in [
+                ("images.fallbacks=avatar=" + half, "images.fallbacks: \(half) cannot be read, or is no whole picture"),
                 ("actions.user.selection=fly", "actions.user.selection: unknown command 'fly'"),
                 ("feed.kinds=/nonexistent.yaml", "feed.kinds: /nonexistent.yaml"),
                 ("sources.file=/nonexistent.yaml", "sources.file: /nonexistent.yaml"),

@@ -62,8 +62,10 @@ extension StringProtocol {
 }
 
 extension MediaKind {
-    /// Whether bytes begin as those of a picture that is passed on.
-    public static func isPicture(_ bytes: [UInt8]) -> Bool { if case .kind = sniff(bytes) { true } else { false } }
+    /// Whether bytes are those of a picture that is passed on, from its beginning to its end.
+    public static func isPicture(_ bytes: [UInt8]) -> Bool {
+        if case .kind(let kind) = sniff(bytes) { kind.isWhole(bytes, isDelimited: false) } else { false }
+    }
 
     package enum Sniffed: Hashable {
         case kind(MediaKind)

@@ -149,7 +149,7 @@ extension ImageSettings {
                 continue
             }
             guard let data = FileManager.default.contents(atPath: file), data.count <= size.bytes, MediaKind.isPicture(Array(data)) else {
-                throw ConfigurationError("images.fallbacks: \(file) cannot be read, or is no picture")
+                throw ConfigurationError("images.fallbacks: \(file) cannot be read, or is no whole picture")
             }
             pictures[part] = Array(data)
         }
