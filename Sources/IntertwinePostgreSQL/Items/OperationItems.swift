@@ -23,7 +23,7 @@ struct OperationItems: StoredItems {
     func lane(of item: ValidItem) throws -> Lane { try writer.lane(of: item) }
 
     func lane(ofSection name: String) throws -> Lane? {
-        try SectionTable(PostgresSnapshot(inside: connection)).lanes[name]
+        try SectionTable(PostgresSnapshot(inside: connection)).layout.lanes[name]
     }
 
     func insert(_ item: ValidItem, in lane: Lane, at position: Int64) throws {

@@ -153,13 +153,13 @@ package final class PostgresFeedStore: ItemStore {
     // MARK: Sections
 
     package func lanes(_ sections: [SectionPlan]) throws(StoreError) -> [String: Lane] {
-        try blocking { try PostgresSnapshot.read($0) { try SectionTable($0).lanes(with: sections) } }
+        try blocking { try PostgresSnapshot.read($0) { try SectionTable($0).layout.arranged(by: sections).lanes } }
     }
 
     package func arrange(_ sections: [SectionPlan], willWrite: () -> Void) throws(StoreError) -> [String: Lane] {
         let lanes: [String: Lane] = try blocking { connection in
             let found = try PostgresSnapshot.read(connection) { try SectionTable($0) }
-            guard !found.isLaid(sections) else { return found.lanes }
+            guard !found.isLaid(sections) else { return found.layout.lanes }
             willWrite()
             return try changes.noting(connection) {
                 // Moving items and making an index may take long.
@@ -170,7 +170,7 @@ package final class PostgresFeedStore: ItemStore {
                     ])
                     var table = try SectionTable(PostgresSnapshot(inside: connection))
                     try table.lay(sections, in: connection)
-                    return table.lanes
+                    return table.layout.lanes
                 }
             }
         }

@@ -31,7 +31,7 @@ struct DraftDestination: ImportDestination {
             try file.bringUpToDate(queue)
             (kinds, insert, listings) = try queue.writeWithoutTransaction { database in
                 try database.execute(sql: "BEGIN")
-                _ = try SectionTable.lay(sections, in: database)
+                _ = try SectionLayout.lay(sections, in: database)
                 try database.execute(sql: "DROP INDEX item_identity")
                 return (try SectionKinds(database), try SQLStatement(database, ItemSchema.insertion), try AdListingTable(database))
             }

@@ -78,8 +78,8 @@ struct StoreDestination: ImportDestination {
 
     private func begin(_ database: Database) throws -> ItemWriter {
         try database.execute(sql: "BEGIN IMMEDIATE")
-        if !sections.isEmpty, try !SectionTable(database).isLaid(sections, in: database) {
-            _ = try SectionTable.lay(sections, in: database)
+        if !sections.isEmpty, try !SectionLayout(database).isLaid(sections, in: database) {
+            _ = try SectionLayout.lay(sections, in: database)
         }
         return try ItemWriter(database, isListing: true)
     }

@@ -34,7 +34,7 @@ struct OperationItems: StoredItems {
 
     func lane(of item: ValidItem) -> Lane { kinds.lane(of: item) }
 
-    func lane(ofSection name: String) throws -> Lane? { try SectionTable(database).lanes[name] }
+    func lane(ofSection name: String) throws -> Lane? { try SectionLayout(database).lanes[name] }
 
     func insert(_ item: ValidItem, in lane: Lane, at position: Int64) throws {
         _ = try takedowns.remove(ItemKey(item))

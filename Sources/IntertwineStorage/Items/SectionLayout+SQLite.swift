@@ -1,0 +1,118 @@
+import GRDB
+public import IntertwineFeed
+import Synchronization
+
+extension SectionLayout {
+    /// As the file has it.
+    init(_ database: any SQLConnection) throws {
+        let sections = try SQLStatement(database, "SELECT name, number FROM section")
+        defer { sections.reset() }
+        var lanes: [String: Lane] = [:]
+        while try sections.step() { lanes[sections.text(0)] = Lane(rawValue: sections.integer(1)) }
+        self.init(lanes: lanes, kinds: try SectionKinds(database).lanes)
+    }
+
+    /// Lays a file out, with the indices that go with it.
+    static func lay(_ sections: [SectionPlan], in database: Database) throws -> SectionLayout {
+        let old = try SectionLayout(database)
+        let new = old.arranged(by: sections)
+        for (name, lane) in new.names(besides: old) {
+            try SQLStatement.run(database, "INSERT INTO section (number, name) VALUES (?, ?)", .integer(lane.rawValue), .text(name))
+        }
+        for (kind, lane, next) in old.moves(to: new) {
+            try move(kind, from: lane, to: next ?? .content, in: database)
+            if let next {
+                try SQLStatement.run(
+                    database, "INSERT OR REPLACE INTO section_kind (kind, section) VALUES (?, ?)", .text(kind), .integer(next.rawValue))
+            } else {
+                try SQLStatement.run(database, "DELETE FROM section_kind WHERE kind = ?", .text(kind))
+            }
+        }
+        let wanted = new.indices(sections)
+        let names = try SectionIndex.names(in: database)
+        for name in names.subtracting(wanted.map(\.name)) { try SectionIndex.drop(name, in: database) }
+        for index in wanted where !names.contains(index.name) { try index.make(in: database) }
+        return new
+    }
+
+    /// Whether ``lay(_:in:)`` would change anything.
+    func isLaid(_ sections: [SectionPlan], in database: any SQLConnection) throws -> Bool {
+        try arranged(by: sections) == self && Set(indices(sections).map(\.name)) == SectionIndex.names(in: database)
+    }
+
+    private func indices(_ sections: [SectionPlan]) -> Set<SectionIndex> {
+        Set(fields(of: sections).map { SectionIndex(lane: $0.lane, field: $0.field) })
+    }
+
+    /// Behind what stands there, in their order: each position moves by the same step.
+    private static func move(_ kind: String, from old: Lane, to new: Lane, in database: Database) throws {
+        func outermost(_ end: String, of lane: Lane) throws -> Int64? {
+            try SQLStatement.integer(database, "SELECT \(end)(position) FROM item WHERE lane = ?", .integer(lane.rawValue))
+        }
+        let step = try Self.step(of: kind, (outermost("min", of: old), outermost("max", of: old)), behind: outermost("max", of: new))
+        try AdListingTable.move(kind, from: old, to: new, by: step, in: database)
+        try SQLStatement.run(
+            database, "UPDATE item INDEXED BY item_identity SET lane = ?, position = position + ? WHERE kind = ? AND lane = ?",
+            .integer(new.rawValue), .integer(step), .text(kind), .integer(old.rawValue))
+    }
+}
+
+/// Where the items of each kind stand, as the file has it.
+struct SectionKinds: Equatable {
+    /// By kind. A kind that is not here stands in the lane of its own.
+    var lanes: [String: Lane] = [:]
+
+    init(_ database: any SQLConnection) throws {
+        let statement = try SQLStatement(database, "SELECT kind, section FROM section_kind")
+        defer { statement.reset() }
+        while try statement.step() { lanes[statement.text(0)] = Lane(rawValue: statement.integer(1)) }
+    }
+
+    /// Advertisements stand in no section.
+    func lane(of item: ValidItem) -> Lane {
+        lanes.isEmpty || item.lane != .content ? item.lane : lanes[item.kind] ?? .content
+    }
+}
+
+extension SQLiteStore {
+    /// The lane that each section has, or will have once ``arrange(_:willWrite:)`` has been called. Writes nothing.
+    ///
+    /// - Throws: `StoreError.unavailable`
+    public func lanes(_ sections: [SectionPlan]) throws(StoreError) -> [String: Lane] {
+        do {
+            return try connections.read { try SectionLayout($0).arranged(by: sections).lanes }
+        } catch {
+            throw (error as? DatabaseError).map(StoreError.init) ?? .unavailable("\(error)")
+        }
+    }
+
+    /// Lays the items out in sections, all in one transaction: those of a kind that stood in another section until now move to the end
+    /// of their new one, in their order; those of a kind that no section takes any more go to the end of the main one.
+    ///
+    /// Writes nothing where the file is laid out so already. Otherwise the cost depends on the number of items that move, and, for a field
+    /// that a section is newly ordered by, on the number of its items.
+    /// - Parameters:
+    ///   - sections: all there are; a kind stands in one of them at most.
+    ///   - willWrite: called before anything is written.
+    /// - Returns: the lane of each section, the main one's included.
+    /// - Throws: `StoreError.unavailable`, for example while an import keeps the store locked for more than 5 s.
+    public func arrange(_ sections: [SectionPlan], willWrite: () -> Void = {}) throws(StoreError) -> [String: Lane] {
+        do {
+            let (layout, isLaid) = try connections.read { database in
+                let layout = try SectionLayout(database)
+                return (layout, try layout.isLaid(sections, in: database))
+            }
+            if !isLaid { willWrite() }
+            let lanes = isLaid ? layout.lanes : try pool.write { try SectionLayout.lay(sections, in: $0).lanes }
+            let known = sections.compactMap { section in lanes[section.name].map { ($0, section.order) } }
+            orders.withLock { $0 = Dictionary(known, uniquingKeysWith: { first, _ in first }) }
+            return lanes
+        } catch let error as DatabaseError {
+            throw StoreError(error)
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            throw .unavailable("\(error)")
+        }
+    }
+}
