@@ -33,6 +33,24 @@ struct ConnectionTests {
         }
     }
 
+    @Test("a client that says nothing is left to the kernel for a moment, and is met like all others then")
+    func silent() async throws {
+        let server = try await TestServer.start()
+        try await offPool {
+            let silent = try RawClient(port: server.port)
+            let asking = try RawClient(port: server.port)
+            try asking.send(ConformanceCase.get())
+            #expect(try asking.response().status == 200)
+            #expect(server.server.openConnections == 1)
+            let start = ContinuousClock.now
+            while server.server.openConnections < 2, start.duration(to: .now) < .seconds(15) { usleep(10_000) }
+            #expect(server.server.openConnections == 2)
+            try silent.send(ConformanceCase.get())
+            #expect(try silent.response().status == 200)
+        }
+        await server.server.shutdown(grace: .seconds(5))
+    }
+
     @Test("HTTP/1.0 closes unless it asks to be kept, and is told so; it never sees a chunk")
     func old() async throws {
         try await shared { port in

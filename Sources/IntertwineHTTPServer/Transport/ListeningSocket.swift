@@ -17,6 +17,9 @@ enum ListeningSocket {
         set(descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
         set(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1)
         set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+        // The kernel keeps a connection to itself until its client has said something: most are then read and answered where they are accepted,
+        // and never watched. One that says nothing is handed over after a second, and has the limits and deadlines of all others.
+        set(descriptor, Int32(IPPROTO_TCP), TCP_DEFER_ACCEPT, 1)
         if address.family == AF_INET6 { set(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, 0) }
         guard address.withPointer({ bind(descriptor, $0, $1) }) == 0, listen(descriptor, configuration.backlog) == 0 else {
             let error = failure(name, configuration.host)
