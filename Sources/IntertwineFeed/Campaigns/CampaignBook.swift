@@ -301,4 +301,7 @@ package enum CampaignObstacle: UInt8, Sendable, Hashable, CaseIterable {
     case notShown
     /// Another one was chosen.
     case lost
+
+    /// Whether it comes from how far the campaign's goal is, and may go as time does.
+    var isOfGoal: Bool { [.goalReached, .dailyGoalReached, .reserved, .aheadOfPace].contains(self) }
 }

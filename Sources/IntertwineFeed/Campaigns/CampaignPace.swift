@@ -32,6 +32,9 @@ struct CampaignPace: Sendable {
         if let starts, let ends { flight = shown(from: starts, to: ends) }
     }
 
+    /// Whether any time of the week is left out.
+    var hasTimes: Bool { clocks != nil }
+
     /// Whether it is shown at this time of the week.
     ///
     /// - Parameter offset: of the zone, at that moment.
@@ -52,6 +55,27 @@ struct CampaignPace: Sendable {
         if let total = goal.total { due.take(Int64(total), share: share(at: now + lookahead), delivered) }
         if let daily = goal.daily { due.take(Int64(daily), share: share(of: day, at: now + lookahead), today) }
         return due
+    }
+
+    /// The moment at which a unit is due that is not at another one, or one before that.
+    ///
+    /// - Parameter day: that of the moment, in the campaign's zone.
+    func nextUnit(at moment: Int64, in day: Range<Int64>) -> Int64 {
+        guard let goal, isEven else { return .max }
+        // What is due in hours that are not all alike is worked out each time.
+        guard clocks == nil else { return moment }
+        var next = Int64.max
+        if let total = goal.total, let starts, let ends { next = Self.nextUnit(of: total, from: starts, to: ends, at: moment) }
+        guard let daily = goal.daily else { return next }
+        let (start, end) = (max(day.lowerBound, starts ?? .min), min(day.upperBound, ends ?? .max))
+        return min(next, Self.nextUnit(of: daily, from: start, to: end, at: moment))
+    }
+
+    private static func nextUnit(of goal: Int, from start: Int64, to end: Int64, at moment: Int64) -> Int64 {
+        guard start < end, moment < end else { return .max }
+        let length = Double(end - start)
+        let due = (Double(goal) * (Double(max(moment, start) - start) / length)).rounded(.up)
+        return start + Int64(due / Double(goal) * length)
     }
 
     /// How much of the goal in all there is to be by a moment; nil without.

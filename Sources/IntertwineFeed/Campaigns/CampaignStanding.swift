@@ -56,12 +56,17 @@ struct CampaignStanding {
     static let tick: Int64 = 100
     /// Campaigns and places that are noted until the others are told of them.
     private static let elsewhereCapacity = 65_536
+    /// Of an hour, in milliseconds: zones' clocks differ by those.
+    private static let quarter: Int64 = 900_000
     /// Milliseconds after which another process gives what cannot be divided.
     private static let turn: Int64 = 2_000
 
     let book: CampaignBook
     private(set) var current = CampaignDecision.Standing()
     private var rows: [Row]
+    /// Of each campaign, until when what was worked out holds while nothing happens to it; the least number where something did. Of a thousand
+    /// campaigns few have to be looked at each time.
+    private var holds: ContiguousArray<Int64>
     /// Given out by this process, and neither seen nor over.
     private var reservations: GoalReservations
     private let lifetime: Int64
@@ -109,6 +114,7 @@ struct CampaignStanding {
             zones.append((zone.clocks, LocalTime()))
         }
         rows = book.campaigns.map { Row(pace: CampaignPace($0), zone: numbers[$0.zone] ?? 0, goal: $0.goal) }
+        holds = ContiguousArray(repeating: .min, count: rows.count)
         hasUnknown = rows.contains { $0.goal != nil }
         hasLimits = hasUnknown || book.hasCaps
         current.obstacles = ContiguousArray(repeating: CampaignObstacle.unknownDelivery.rawValue, count: rows.count)
@@ -245,7 +251,7 @@ struct CampaignStanding {
             let reserved = reservations[index].all
             if reserved > 0 { holdings[book.campaigns[index].id] = GoalHolding(given: Int(reserved)) }
         }
-        (ends, last) = (.min, .min)
+        (ends, last, hasNews) = (.min, .min, true)
         return GoalHoldings(holdings, isThere: false)
     }
 
@@ -271,11 +277,16 @@ struct CampaignStanding {
     /// Works out anew what may be given, where the time for that has come, or at once.
     mutating func advance(to now: Int64, isAtOnce: Bool = false) {
         guard isAtOnce || now < last || now >= last + tick || last == .min else { return }
+        let areAll = hasNews || now < last
         last = now
         expire(now)
-        for index in rows.indices { look(at: index, now) }
+        var hasChanged = false
+        for index in holds.indices where areAll || now >= holds[index] {
+            look(at: index, now)
+            hasChanged = true
+        }
         hasNews = false
-        current.version &+= 1
+        if hasChanged { current.version &+= 1 }
     }
 
     private mutating func look(at index: Int, _ now: Int64) {
@@ -306,6 +317,20 @@ struct CampaignStanding {
             if obstacle == nil, current.room[index] <= 0 { obstacle = exhaustion(index) }
         }
         current.obstacles[index] = obstacle?.rawValue ?? 0
+        holds[index] = end(of: index, now, time.day, isShown: obstacle.map { $0.isOfGoal } ?? true)
+    }
+
+    /// Until when what was worked out now holds, while nothing happens to the campaign.
+    private func end(of index: Int, _ now: Int64, _ day: Range<Int64>, isShown: Bool) -> Int64 {
+        let pace = rows[index].pace
+        var end = Int64.max
+        if let starts = pace.starts, now < starts { end = starts }
+        if let ends = pace.ends, now < ends { end = min(end, ends) }
+        // Days and hours begin with quarters of an hour.
+        if pace.hasTimes || rows[index].goal != nil { end = min(end, (now / Self.quarter + 1) * Self.quarter) }
+        guard rows[index].goal != nil else { return end }
+        if isShared, now < ends { end = min(end, ends) }
+        return isShown ? min(end, pace.nextUnit(at: now + tick, in: day) - tick) : end
     }
 
     private func due(_ index: Int, _ now: Int64, _ day: Range<Int64>) -> CampaignPace.Due {
@@ -343,11 +368,14 @@ struct CampaignStanding {
 
     private mutating func expire(_ now: Int64) {
         // What nobody has seen may be given once more.
-        if reservations.expire(now) { wantsMore = true }
+        for campaign in reservations.expire(now) {
+            holds[Int(campaign)] = .min
+            wantsMore = true
+        }
     }
 
     private mutating func time(in zone: Int, at now: Int64) -> LocalTime {
-        let quarter = now / 900_000
+        let quarter = now / Self.quarter
         if zones[zone].now.quarter != quarter {
             let clocks = zones[zone].clocks
             zones[zone].now = LocalTime(quarter: quarter, offset: clocks.offset(at: now), day: clocks.day(of: now))
@@ -388,6 +416,7 @@ struct CampaignStanding {
     }
 
     private mutating func take(_ count: Int64, of index: Int) {
+        holds[index] = .min
         rows[index].part -= count
         rows[index].account.held -= count
         if let offered = rows[index].account.offered { rows[index].account.offered = offered - count }
@@ -397,6 +426,7 @@ struct CampaignStanding {
     /// Ends the reservation of a place. Whether there still was one.
     private mutating func release(_ index: Int, _ place: GoalPlace) -> Bool {
         guard reservations.release(index, place) > 0 else { return false }
+        holds[index] = .min
         current.reserved[index] = reservations[index]
         return true
     }
@@ -417,6 +447,7 @@ struct CampaignStanding {
             if place.process == process { _ = release(index, place) } else { tellLater(index, place) }
         }
         guard kind == goal.kind else { return }
+        holds[index] = .min
         rows[index].account.delivered.total += 1
         rows[index].account.delivered.today += 1
         let delivered = rows[index].account.delivered

@@ -99,17 +99,17 @@ struct GoalReservations {
         return released
     }
 
-    /// - Returns: whether any went unseen.
-    mutating func expire(_ now: Int64) -> Bool {
-        var wasUnseen = false
+    /// - Returns: the campaigns of those that went unseen.
+    mutating func expire(_ now: Int64) -> Set<Int32> {
+        var unseen: Set<Int32> = []
         while let slot = slots.first, end(of: slot) <= now || end(of: slot) > now + 2 * lifetime + length {
             for (key, count) in slot.counts {
                 change(key, in: 0, by: -count)
-                wasUnseen = true
+                unseen.insert(key.campaign)
             }
             slots.removeFirst()
         }
-        return wasUnseen
+        return unseen
     }
 
     private mutating func change(_ key: Key, in slot: Int, by difference: Int64) {

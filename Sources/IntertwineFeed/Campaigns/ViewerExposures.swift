@@ -21,19 +21,25 @@ struct ViewerExposures {
         guard let viewer else { return CampaignDecision.CapRoom(hasViewer: false) }
         var room = CampaignDecision.CapRoom(hasViewer: true)
         guard book.hasCaps else { return room }
-        // By campaign, what each of its caps leaves. A viewer may have seen many: each sighting is looked at once.
+        // A viewer may have seen many: each sighting is looked at once. Most campaigns have one cap; of several, what each leaves.
+        room.rooms.reserveCapacity(seen.count)
         var left: [Int32: [Int]] = [:]
         func take(_ campaign: String, _ count: Int, at moment: Int64? = nil) {
-            guard let index = book.index(of: campaign), !book.campaigns[index].caps.isEmpty else { return }
+            guard let index = book.index(of: campaign), let first = book.campaigns[index].caps.first else { return }
             let caps = book.campaigns[index].caps
-            for (number, cap) in caps.enumerated() where moment.map({ $0 > now - Int64(cap.window) * 1_000 }) ?? true {
+            func counts(_ cap: Campaign.Cap) -> Bool { moment.map { $0 > now - Int64(cap.window) * 1_000 } ?? true }
+            guard caps.count > 1 else {
+                if counts(first) { room.rooms[Int32(index), default: first.count] -= count }
+                return
+            }
+            for (number, cap) in caps.enumerated() where counts(cap) {
                 left[Int32(index), default: caps.map(\.count)][number] -= count
             }
         }
         for seen in seen { take(seen.campaign, seen.count, at: seen.at) }
         for campaign in Set(elsewhere.map(\.campaign)) { take(campaign, waiting(campaign)) }
         for given in pending.places(of: viewer, now: now) { take(given.campaign, given.count) }
-        room.rooms = left.compactMapValues { $0.min() }
+        for (campaign, left) in left { room.rooms[campaign] = left.min() }
         return room
     }
 }
