@@ -17,7 +17,7 @@ package struct CampaignsFile: Sendable {
         }
         var faults = FaultCollector()
         for (id, place) in try place.members("each campaign's id with its declaration") {
-            guard campaigns.count < CampaignBook.limit else { throw place.fault("there are more than \(CampaignBook.limit) campaigns") }
+            guard campaigns.count < CampaignBook.limit else { throw place.fault(CampaignBook.surplus) }
             var reader = CampaignReader(places: places, creatives: creatives, isItem: false)
             if let campaign = reader.campaign(id, from: place.value) {
                 campaigns.append(campaign)

@@ -80,8 +80,8 @@ struct ItemRoutes: Sendable {
 
     private func put(_ request: RouteRequest, _ kind: String) async throws -> ServerResponse {
         let item = try valid(request.request.body.bytes ?? [], kind, id: try request[Self.id])
-        if let (_, creative) = try await CreativeCheck(store: store, kinds: kinds).missing(of: [item]) {
-            throw Problem(.unprocessableContent, .invalidItem, "The item is not valid: \(creative.field): \(creative.reason).")
+        if let (_, reason) = try await CampaignCheck(store: store, kinds: kinds).fault(of: [item]) {
+            throw Problem(.unprocessableContent, .invalidItem, "The item is not valid: \(reason).")
         }
         let wanted = StoredItem(item)
         let precondition = try Precondition(request.head)

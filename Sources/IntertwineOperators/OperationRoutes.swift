@@ -54,8 +54,8 @@ struct OperationRoutes: Sendable {
     private func apply(_ request: RouteRequest) async throws -> ServerResponse {
         let listed = try OperationReader(kinds: kinds).read(request.request.body.bytes ?? [])
         let written = listed.enumerated().compactMap { number, listed in listed.operation.item.map { (number: number, item: $0) } }
-        if let (index, creative) = try await CreativeCheck(store: store, kinds: kinds).missing(of: written.map(\.item)) {
-            throw OperationReader.problem(written[index].number, "\(creative.field): \(creative.reason)")
+        if let (index, reason) = try await CampaignCheck(store: store, kinds: kinds).fault(of: written.map(\.item)) {
+            throw OperationReader.problem(written[index].number, reason)
         }
         let tags = listed.map(\.tag)
         do {

@@ -30,8 +30,10 @@ package final class CampaignBook: Sendable {
     /// Whether it has no campaign, and withholds nothing.
     var isEmpty: Bool { campaigns.isEmpty && creatives.isEmpty && stopped.isEmpty }
 
-    /// More than so many are not looked at.
+    /// A file has no more than so many, nor has a store: whoever writes another one is refused.
     package static let limit = 10_000
+    /// What is said of one too many.
+    package static let surplus = "there are \(limit) campaigns already, and no more than that are taken"
 
     /// Where among the book's rules those of a campaign begin, and where those of each sort end.
     struct Rules: Sendable {

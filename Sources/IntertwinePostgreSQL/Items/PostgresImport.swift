@@ -71,7 +71,7 @@ final class PostgresImport: ImportDestination {
         return ImportCounts(added: batch.count)
     }
 
-    func missing(of keys: [ItemKey]) throws -> Set<ItemKey> {
+    func find(_ keys: [ItemKey]) throws -> FoundItems {
         try speaking {
             guard let copy else { throw StoreError.unavailable("the import is over") }
             self.copy = nil
@@ -84,8 +84,11 @@ final class PostgresImport: ImportDestination {
                         AND NOT EXISTS (SELECT 1 FROM staged WHERE staged.kind = wanted.kind AND staged.id = wanted.id)
                         AND NOT EXISTS (SELECT 1 FROM takedown WHERE takedown.kind = wanted.kind AND takedown.id = wanted.id)
                     """, .texts(keys.map(\.kind)), .texts(keys.map(\.id)))
+                let campaigns = try connection.query("SELECT count(*) FROM item WHERE kind = $1", .text(Campaign.kind)).integer(0, 0)
                 self.copy = try connection.copy(Self.copying)
-                return Set((0..<rows.count).map { ItemKey(kind: rows.text($0, 0), id: rows.text($0, 1)) })
+                return FoundItems(
+                    missing: Set((0..<rows.count).map { ItemKey(kind: rows.text($0, 0), id: rows.text($0, 1)) }),
+                    campaigns: Int(campaigns))
             } catch {
                 _ = try? connection.execute("ROLLBACK")
                 throw error

@@ -25,6 +25,10 @@ struct SourceMerge {
         try findGone(share, batch)
         try put(batch, step)
         try removeGone()
+        if kind.name == Campaign.kind {
+            let count = Int(try connection.query("SELECT count(*) FROM item WHERE kind = $1", .text(kind.name)).integer(0, 0))
+            guard count <= CampaignBook.limit else { throw SnapshotRefusal.tooManyCampaigns(count, limit: CampaignBook.limit) }
+        }
         return changes
     }
 

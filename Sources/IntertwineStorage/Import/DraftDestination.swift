@@ -77,14 +77,13 @@ struct DraftDestination: ImportDestination {
     }
 
     /// There is no index yet: all advertisements are looked at.
-    func missing(of keys: [ItemKey]) throws -> Set<ItemKey> {
+    func find(_ keys: [ItemKey]) throws -> FoundItems {
         var missing = Set(keys)
-        guard !missing.isEmpty else { return [] }
         return try queue.writeWithoutTransaction { database in
             let all = try SQLStatement(database, "SELECT kind, id FROM item WHERE lane = \(Lane.advertisements.rawValue)")
             defer { all.reset() }
             while try !missing.isEmpty && all.step() { missing.remove(ItemKey(kind: all.text(0), id: all.text(1))) }
-            return missing
+            return FoundItems(missing: missing)
         }
     }
 

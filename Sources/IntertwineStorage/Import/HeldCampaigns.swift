@@ -23,24 +23,28 @@ struct HeldCampaigns {
     mutating func hold(_ item: ValidItem, line: Int, index: Int?, offset: Int) -> BadItem? {
         let held = Held(item: item, line: line, index: index, offset: offset)
         if let first = lines[item.id] { return held.bad("id", "a campaign of this id stands on line \(first) already") }
-        guard campaigns.count < CampaignBook.limit else { return held.bad("klass", "there are more than \(CampaignBook.limit) campaigns") }
+        guard campaigns.count < CampaignBook.limit else { return held.bad("klass", CampaignBook.surplus) }
         lines[item.id] = line
         campaigns.append(held)
         return nil
     }
 
-    /// The advertisements that they name.
-    func creatives(_ kinds: ItemKinds) -> [ItemKey] {
-        Array(Set(campaigns.flatMap { kinds.creatives(of: $0.item).map(\.key) }))
+    /// Themselves, and the advertisements that they name.
+    func keys(_ kinds: ItemKinds) -> [ItemKey] {
+        Array(Set(campaigns.flatMap { [ItemKey($0.item)] + kinds.creatives(of: $0.item).map(\.key) }))
     }
 
     /// Each of them, or why it cannot be taken.
-    func checked(_ kinds: ItemKinds, missing: Set<ItemKey>) -> [Result<ValidItem, BadItem>] {
-        campaigns.map { held in
-            guard let creative = missing.isEmpty ? nil : kinds.creatives(of: held.item).first(where: { missing.contains($0.key) }) else {
-                return .success(held.item)
+    func checked(_ kinds: ItemKinds, _ found: FoundItems) -> [Result<ValidItem, BadItem>] {
+        var count = found.campaigns
+        return campaigns.map { held in
+            if let creative = kinds.creatives(of: held.item).first(where: { found.missing.contains($0.key) }) {
+                return .failure(held.bad(creative.field, creative.reason))
             }
-            return .failure(held.bad(creative.field, creative.reason))
+            guard found.missing.contains(ItemKey(held.item)) else { return .success(held.item) }
+            guard count < CampaignBook.limit else { return .failure(held.bad("klass", CampaignBook.surplus)) }
+            count += 1
+            return .success(held.item)
         }
     }
 }

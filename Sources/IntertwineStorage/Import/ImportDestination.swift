@@ -14,8 +14,8 @@ package protocol ImportDestination {
     /// - Returns: by how much the counts of ``write(_:)`` were wrong.
     mutating func settle() throws -> ImportCounts
 
-    /// Which of some items are not there: neither in the store, nor settled before, nor taken down.
-    mutating func missing(of keys: [ItemKey]) throws -> Set<ItemKey>
+    /// Which of some items are there.
+    mutating func find(_ keys: [ItemKey]) throws -> FoundItems
 
     /// Makes everything visible, at once and durably.
     ///
@@ -28,6 +28,18 @@ package protocol ImportDestination {
 
 extension ImportDestination {
     package func settle() -> ImportCounts { ImportCounts() }
+}
+
+/// What an import found of items that it asked for.
+package struct FoundItems: Sendable {
+    /// Those that are not there: neither in the store, nor settled before, nor taken down.
+    package var missing: Set<ItemKey>
+    /// How many campaigns the store has.
+    package var campaigns: Int
+
+    package init(missing: Set<ItemKey> = [], campaigns: Int = 0) {
+        (self.missing, self.campaigns) = (missing, campaigns)
+    }
 }
 
 /// What became of items that were written.
@@ -117,7 +129,7 @@ struct RehearsalDestination: ImportDestination {
         }
     }
 
-    func missing(of keys: [ItemKey]) throws -> Set<ItemKey> {
+    func find(_ keys: [ItemKey]) throws -> FoundItems {
         let unseen = try seen.read { database in
             let find = try SQLStatement(database, "SELECT 1 FROM seen WHERE kind = ? AND id = ?")
             return try keys.filter { key in
@@ -127,9 +139,9 @@ struct RehearsalDestination: ImportDestination {
                 return try !find.step()
             }
         }
-        guard let store else { return Set(unseen) }
+        guard let store else { return FoundItems(missing: Set(unseen)) }
         return try store.read { database in
-            try ItemSchema.missing(of: unseen, in: database, try database.tableExists("takedown") ? TakedownTable(database) : nil)
+            try ItemSchema.find(unseen, in: database, try database.tableExists("takedown") ? TakedownTable(database) : nil)
         }
     }
 

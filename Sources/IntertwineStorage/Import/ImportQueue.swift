@@ -36,19 +36,19 @@ final class ImportQueue: @unchecked Sendable {
         state.withLock { $0.counts }
     }
 
-    /// Waits until all is written and settled, and looks which items are not there.
-    func missing(of keys: [ItemKey]) throws -> Set<ItemKey> {
-        let missing = Mutex<Set<ItemKey>>([])
+    /// Waits until all is written and settled, and looks which items are there.
+    func find(_ keys: [ItemKey]) throws -> FoundItems {
+        let found = Mutex(FoundItems())
         queue.sync {
             attempt { try destination.settle() }
             attempt {
-                let found = try destination.missing(of: keys)
-                missing.withLock { $0 = found }
+                let items = try destination.find(keys)
+                found.withLock { $0 = items }
                 return ImportCounts()
             }
         }
         try check()
-        return missing.withLock { $0 }
+        return found.withLock { $0 }
     }
 
     /// Waits until all is written, and makes it visible, on the caller's thread. Throws what a batch or the commit failed with.

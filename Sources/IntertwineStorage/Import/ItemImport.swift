@@ -181,8 +181,8 @@ public final class ItemImport {
         try rollingBack { queue in
             try queue.put(batch)
             batch = []
-            let missing = campaigns.isEmpty ? [] : try queue.missing(of: campaigns.creatives(kinds))
-            for result in campaigns.checked(kinds, missing: missing) {
+            let found = campaigns.isEmpty ? FoundItems() : try queue.find(campaigns.keys(kinds))
+            for result in campaigns.checked(kinds, found) {
                 switch result {
                 case .success(let item): batch.append(item)
                 case .failure(let bad): try refuse(bad)

@@ -59,8 +59,8 @@ struct StoreDestination: ImportDestination {
         return corrections
     }
 
-    func missing(of keys: [ItemKey]) throws -> Set<ItemKey> {
-        try pool.writeWithoutTransaction { try ItemSchema.missing(of: keys, in: $0, TakedownTable($0)) }
+    func find(_ keys: [ItemKey]) throws -> FoundItems {
+        try pool.writeWithoutTransaction { try ItemSchema.find(keys, in: $0, TakedownTable($0)) }
     }
 
     mutating func commit() throws -> ImportCounts {
@@ -86,7 +86,7 @@ struct StoreDestination: ImportDestination {
 }
 
 extension ItemSchema {
-    static func missing(of keys: [ItemKey], in database: Database, _ takedowns: TakedownTable?) throws -> Set<ItemKey> {
+    static func find(_ keys: [ItemKey], in database: Database, _ takedowns: TakedownTable?) throws -> FoundItems {
         let find = try SQLStatement(database, "SELECT 1 FROM item WHERE kind = ? AND id = ?")
         var missing: Set<ItemKey> = []
         for key in keys {
@@ -96,6 +96,7 @@ extension ItemSchema {
             find.reset()
             if !isThere, try takedowns?.withholds(kind: key.kind, id: key.id) != true { missing.insert(key) }
         }
-        return missing
+        let campaigns = try SQLStatement.integer(database, "SELECT count(*) FROM item WHERE kind = ?", .text(Campaign.kind))
+        return FoundItems(missing: missing, campaigns: Int(campaigns ?? 0))
     }
 }

@@ -38,6 +38,10 @@ struct SnapshotMerge {
         try findGone(share)
         try put(step)
         try removeGone()
+        if kind.name == Campaign.kind {
+            let count = Int(try SQLStatement.integer(database, "SELECT count(*) FROM item WHERE kind = ?", .text(kind.name)) ?? 0)
+            guard count <= CampaignBook.limit else { throw SnapshotRefusal.tooManyCampaigns(count, limit: CampaignBook.limit) }
+        }
         return changes
     }
 

@@ -200,12 +200,15 @@ public enum SnapshotRefusal: Error, Sendable, Hashable, CustomStringConvertible 
     /// It lacks more of the items that the source brought before than may go at once.
     case tooManyGone(Int, of: Int, share: Double)
 
+    /// There would be more campaigns in the store than it may have.
+    case tooManyCampaigns(Int, limit: Int)
     /// The source of that name is being synchronised elsewhere.
     case busy(String)
 
     public var description: String {
         switch self {
         case .empty: "the list is empty, and nothing of the source would be left; `removable: 1` in its declaration allows that"
+        case .tooManyCampaigns(let count, let limit): "there would be \(count) campaigns, and no more than \(limit) are taken"
         case .busy(let source): "the source \(source) is being synchronised already, by the service or by another `intertwine sync`"
         case .tooManyGone(let gone, let all, let share):
             "\(gone) of \(all) items would be removed, more than the share of \(share) that may go at once; a greater `removable` in its declaration allows more"

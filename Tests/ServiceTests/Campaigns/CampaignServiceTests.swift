@@ -109,6 +109,29 @@ struct CampaignServiceTests {
         }
     }
 
+    @Test("a store has 10,000 campaigns at the most: one more is refused by each way in, and one that is there can be written anew")
+    func limit() async throws {
+        let campaigns = (1...10_000).map { Self.campaign("c\($0)", 1) }.joined(separator: "\n")
+        try await TestService.run(items: Self.items(campaigns)) { service in
+            let json = ["Content-Type": "application/json"]
+            let one = try await service.operators.put("/admin/items/campaign/more", fields: json, body: Self.campaign("more", 2))
+            #expect(one.status == 422 && one.text.contains("there are 10000 campaigns already"), "\(one.text)")
+            let appended = try await service.operators.post(
+                "/admin/operations", fields: json, body: "[{\"append\":\(Self.campaign("more", 2))}]")
+            #expect(appended.status == 422 && appended.text.contains("Operation 0"), "\(appended.text)")
+            let imported = try await service.operators.post(
+                "/admin/items", fields: ["Content-Type": "application/x-ndjson"],
+                body: Self.campaign("c1", 2) + "\n" + Self.campaign("more", 2) + "\n")
+            #expect(imported.status == 422 && imported.text.contains("there are 10000 campaigns already"), "\(imported.text)")
+            #expect(imported.text.contains("line 2: klass"), "\(imported.text)")
+            let anew = try await service.operators.put(
+                "/admin/items/campaign/c9999", fields: ["Content-Type": "application/json", "If-Match": "*"],
+                body: Self.campaign("c9999", 2))
+            #expect(anew.status == 200, "\(anew.text)")
+            #expect(try await service.operators.get("/admin/campaigns").text.contains(#""campaign":"c10000""#))
+        }
+    }
+
     @Test("the token of a campaign's place counts once, whoever brings it")
     func countsOnce() async throws {
         try await TestService.run(items: Self.items(Self.campaign("spring", 2, #","goal":{"total":5}"#))) { service in

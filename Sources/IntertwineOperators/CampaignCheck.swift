@@ -1,0 +1,37 @@
+internal import IntertwineFeed
+internal import IntertwineStorage
+
+/// Looks whether campaigns can be written: the advertisements that they name are there, in the store or among what is written with them, or are
+/// taken down and may come back; and there are no more campaigns than are looked at.
+struct CampaignCheck: Sendable {
+    let store: any ItemStore
+    let kinds: ItemKinds
+
+    /// - Returns: the number of the first item that cannot be written, and why.
+    func fault(of items: [ValidItem]) async throws -> (number: Int, reason: String)? {
+        let campaigns = items.enumerated().filter { $0.element.kind == Campaign.kind }
+        guard !campaigns.isEmpty else { return nil }
+        let written = Set(items.map { ItemKey($0) })
+        for (number, item) in campaigns {
+            for creative in kinds.creatives(of: item) where !written.contains(creative.key) {
+                let key = creative.key
+                if try await store.read({ try $0.item(kind: key.kind, id: key.id) }) != nil { continue }
+                if try await store.takedown(of: key) == nil { return (number, "\(creative.field): \(creative.reason)") }
+            }
+        }
+        guard let id = try await surplus(Set(campaigns.map(\.element.id))) else { return nil }
+        return campaigns.first { $0.element.id == id }.map { ($0.offset, CampaignBook.surplus) }
+    }
+
+    /// One of some campaigns that would be one too many.
+    private func surplus(_ ids: Set<String>) async throws -> String? {
+        try await store.read { snapshot in
+            let new = try ids.filter { try snapshot.item(kind: Campaign.kind, id: $0) == nil }.sorted()
+            guard !new.isEmpty else { return nil }
+            var count = 0
+            try snapshot.visit(ItemForm(kind: Campaign.kind, variant: ""), .forward, of: nil, limit: CampaignBook.limit) { _ in count += 1 }
+            let room = max(0, CampaignBook.limit - count)
+            return new.count > room ? new[room] : nil
+        }
+    }
+}
