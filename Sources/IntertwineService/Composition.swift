@@ -179,6 +179,7 @@ extension FeedService {
             }
             // It is in force from here on.
             listeners.serve(composition.feeds)
+            pictures.serve(composition.campaigns)
         }
 
         let tracked: (any TrackerLedger)? = ownLedger ?? (extensions.ledger as? any TrackerLedger)

@@ -160,6 +160,28 @@ struct CampaignTests {
         }
     }
 
+    @Test("the pictures of a campaign that is taken down are gone with it, and those that another one shows are not")
+    func pictures() async throws {
+        try await offPool {
+            let ads = (1...2).map { number in
+                #"{"klass":"advertisement","id":\#(number),"contentUrl":"http://pictures.sample.invalid/ad-\#(number).png","#
+                    + #""clickthroughUrl":"https://shop.example/\#(number)","type":"image"}"# + "\n"
+            }.joined()
+            let both = #"{"klass":"campaign","id":"both","advertiser":"ACME","creatives":["1","2"]}"# + "\n"
+            let service = try RunningService(
+                items: Items.users(3) + ads + both + Self.campaign("one", 1), settings: [RunningService.tokenSetting])
+            let paths = try (1...2).map { number in
+                String(try #require(try service.get("/cells/ad:\(number)").text.firstMatch(of: /\/images\/[^"]+/)).0)
+            }
+            func answers() throws -> [Int] { try paths.map { try service.get($0).status } }
+            #expect(try answers() == [200, 200])
+            #expect(try service.admin("PUT", "/admin/takedowns/campaign:both").status == 201)
+            try Self.until("the picture is gone") { try answers() == [200, 410] }
+            #expect(try service.admin("DELETE", "/admin/takedowns/campaign:both").status == 204)
+            try Self.until("the picture is back") { try answers() == [200, 200] }
+        }
+    }
+
     @Test("a campaign or an advertisement that is taken down is gone from the next page, and what the house has stands there")
     func takenDown() async throws {
         try await offPool {

@@ -174,6 +174,9 @@ package final class CampaignBook: Sendable {
     /// Whether a campaign is stopped: what it has given out is gone with it.
     func isStopped(_ campaign: String?) -> Bool { campaign.map(stopped.contains) ?? false }
 
+    /// The advertisements that are gone with the campaigns that they are in.
+    var withheld: ArraySlice<CampaignCreative> { creatives[Int(firstWithheld)...] }
+
     /// Whether an advertisement is gone with the campaigns that it is in.
     func withholds(_ creative: CampaignCreative) -> Bool { numbers[creative].map { $0 >= firstWithheld } ?? false }
 

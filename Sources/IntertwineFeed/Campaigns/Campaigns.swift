@@ -77,6 +77,16 @@ package final class Campaigns: Sendable {
         return try await store.read(for: .request) { [self] in try book(at: version, in: $0, of: store) }
     }
 
+    /// URLs in the fields of advertisements that are gone with the campaigns that they are in.
+    package func withheldURLs(in store: any FeedStore) async throws -> [String] {
+        guard let withheld = try await book(of: store)?.withheld, !withheld.isEmpty else { return [] }
+        return try await store.read(for: .background) { snapshot in
+            try withheld.flatMap { creative in
+                try snapshot.item(kind: creative.kind, id: creative.id).flatMap { try? ActionValue(json: $0.body) }?.urls ?? []
+            }
+        }
+    }
+
     /// Those whose campaign has gone or changed are found by their bytes: where all is as it was, so is the book.
     ///
     /// - Parameter version: the store's, read before the snapshot was taken.
@@ -167,6 +177,18 @@ extension Campaigns {
             }
             if findings.faults.isEmpty, !new.isEmpty { try ledger?.remember(Array(new)) }
             return findings
+        }
+    }
+}
+
+extension ActionValue {
+    /// Those among its texts, however deep.
+    fileprivate var urls: [String] {
+        switch self {
+        case .text(let text): text.hasPrefix("http://") || text.hasPrefix("https://") ? [text] : []
+        case .list(let values): values.flatMap(\.urls)
+        case .object(let members): members.flatMap(\.value.urls)
+        case .integer, .number, .flag, .null: []
         }
     }
 }

@@ -75,6 +75,9 @@ final class PictureProxy: Sendable {
         ).routes
     }
 
+    /// Withholds the pictures of these campaigns from now on, where they are taken down.
+    func serve(_ campaigns: Campaigns) { taken.serve(campaigns) }
+
     /// Signs with other keys from now on.
     func take(_ keys: SigningKeys) { _ = signer.take(keys: ImageSettings.secrets(keys)) }
 

@@ -4,9 +4,10 @@ internal import IntertwineStorage
 internal import Logging
 internal import Synchronization
 
-/// The pictures of items that are taken down: they are gone with them, from whatever page their URLs were taken.
+/// The pictures of items that are taken down, and of advertisements whose campaigns are: they are gone with them, from whatever page their URLs
+/// were taken.
 ///
-/// What the items' fields led to is known to the store. It is asked where that has changed, four times a second at the most. Whoever finds it
+/// What the items' fields led to is known to the store, and which advertisements are gone with their campaigns to those. They are asked where that has changed, four times a second at the most. Whoever finds it
 /// so waits for the answer, but not for a store that sleeps: until it has answered, and where it does not, what it said before holds.
 final class TakenPictures: Sendable {
     private struct State {
@@ -14,6 +15,8 @@ final class TakenPictures: Sendable {
         var version: StoreVersion?
         var looked: ContinuousClock.Instant?
         var isLooking = false
+        /// Those in force.
+        var campaigns: Campaigns?
     }
 
     private static let interval = Duration.milliseconds(250)
@@ -27,6 +30,9 @@ final class TakenPictures: Sendable {
     init(_ store: (any ItemStore)?, logger: Logger) {
         (self.store, self.logger) = (store, logger)
     }
+
+    /// Asks these campaigns from now on.
+    func serve(_ campaigns: Campaigns) { state.withLock { ($0.campaigns, $0.version) = (campaigns, nil) } }
 
     /// Whether a picture is gone, as of when the store was last asked; nil where it is time to ask again.
     ///
@@ -62,21 +68,23 @@ final class TakenPictures: Sendable {
     private func look() async {
         guard let store else { return }
         let version = store.version
-        let isMine = state.withLock { state in
-            guard Self.isDue(state, version) else { return false }
+        let (isMine, campaigns) = state.withLock { state in
+            guard Self.isDue(state, version) else { return (false, state.campaigns) }
             state.isLooking = true
-            return true
+            return (true, state.campaigns)
         }
         guard isMine else { return }
         var found: Set<String>?
         do {
-            found = Set(try await store.takenDownURLs().compactMap { FetchURL.isPlain($0) ? $0 : (try? FetchURL($0))?.text })
+            let urls = try await store.takenDownURLs() + (campaigns?.withheldURLs(in: store) ?? [])
+            found = Set(urls.compactMap { FetchURL.isPlain($0) ? $0 : (try? FetchURL($0))?.text })
         } catch {
             logger.debug("what pictures are taken down cannot be read", metadata: ["error": "\(error)"])
         }
         state.withLock { state in
             (state.isLooking, state.looked) = (false, .now)
-            if let found { (state.sources, state.version) = (found, version) }
+            // Others may be in force by now.
+            if let found { (state.sources, state.version) = (found, state.campaigns === campaigns ? version : nil) }
         }
     }
 }
