@@ -32,10 +32,13 @@ package struct CampaignsFile: Sendable {
         try faults.finish()
     }
 
-    /// What is wrong with a campaign of the file, found out later.
-    ///
+    /// What of the file does not go together with a store, with its lines; nil where all does.
+    package func faults(_ findings: Campaigns.Findings) -> ConfigurationError? {
+        ConfigurationError(findings.faults.flatMap { fault($0.campaign, creative: $0.creative, $0.reason).reasons })
+    }
+
     /// - Parameter creative: the number of the creative that it is about; nil where it is about all.
-    package func fault(_ campaign: String, creative: Int?, _ reason: String) -> ConfigurationError {
+    private func fault(_ campaign: String, creative: Int?, _ reason: String) -> ConfigurationError {
         let lines = lines[campaign]
         let line = creative.flatMap { number in lines.flatMap { $0.creatives.indices.contains(number) ? $0.creatives[number] : nil } }
         return ConfigurationError("\(line ?? lines?.campaign ?? "ads.campaigns"): \(ItemFault.shown(campaign)): \(reason)")

@@ -166,8 +166,7 @@ extension FeedService {
         } check: { composition in
             if let file = composition.campaignsFile {
                 let findings = try await composition.campaigns.findings(in: store, ledger as? any CampaignLedger)
-                let reasons = findings.faults.flatMap { file.fault($0.campaign, creative: $0.creative, $0.reason).reasons }
-                if let error = ConfigurationError(reasons) { throw error }
+                if let error = file.faults(findings) { throw error }
                 for (campaign, creative) in findings.gone {
                     logger.warning(
                         "an advertisement of a campaign is gone", metadata: ["campaign": "\(campaign)", "creative": "\(creative)"])

@@ -43,7 +43,8 @@ struct CheckConfig: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print every setting as it is in force, and where it comes from; or all that is wrong, a line each.",
         discussion: """
-            Looks through the configuration, the commands that actions name, and the files under feed.kinds, sources.file and images.fallbacks, as a start does.
+            Looks through the configuration, the commands that actions name, and the files under feed.kinds, sources.file, ads.campaigns and
+            images.fallbacks, as a start does; holds campaigns against the store where there is one, and says on standard error where not.
 
               intertwine check-config --config Config/intertwine.yaml
             """)
@@ -53,6 +54,7 @@ struct CheckConfig: AsyncParsableCommand {
     func run() async throws {
         let configuration = try await options.checkedConfiguration()
         try configuration.check()
+        for line in try await configuration.checkStoredCampaigns() { Output.complain(line) }
         let settings = configuration.settings + (try configuration.sourceSettings())
         try Output.put(settings.map { "\($0.key)=\($0.shown)  # \($0.origin)\n" }.joined().utf8)
     }

@@ -160,6 +160,35 @@ struct CampaignTests {
         }
     }
 
+    @Test("check-config holds a file of campaigns against the store, writes nothing there, and says what it did not look at")
+    func checked() async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.users(5) + Items.advertisements(2) + Self.campaign("stored", 2))
+            let file = "\(service.folder)/campaigns.yaml"
+            func check(_ text: String, database: String) throws -> (code: Int32, text: String) {
+                try text.write(toFile: file, atomically: true, encoding: .utf8)
+                let result = try Command.run([
+                    "check-config", "--config", "\(service.folder)/empty.yaml", "--database", database, "--set", "ads.campaigns=\(file)",
+                ])
+                return (result.code, result.lines.joined(separator: "\n"))
+            }
+            let wrong = try check(
+                "campaigns:\n  a: {advertiser: A, creatives: [1, 9]}\n  stored: {advertiser: A, creatives: [1]}\n",
+                database: service.database)
+            #expect(wrong.code != 0)
+            #expect(wrong.text.contains("campaigns.yaml:2: a: creatives: there is no advertisement '9' in the store"), "\(wrong.text)")
+            #expect(wrong.text.contains("campaigns.yaml:3: stored: the store has a campaign of the id 'stored' too"), "\(wrong.text)")
+            let good = try check("campaigns:\n  a: {advertiser: A, creatives: [1]}\n", database: service.database)
+            #expect(good.code == 0 && !good.text.contains("ads.campaigns:"), "\(good.text)")
+            // Nobody has taken the file: what it names is not remembered.
+            let unknown = "campaigns:\n  a: {advertiser: A, creatives: [8]}\n"
+            #expect(try check(unknown, database: service.database).code != 0)
+            let none = try check(unknown, database: "\(service.folder)/none.sqlite")
+            #expect(none.code == 0 && none.text.contains("ads.campaigns: not held against the store: there is none yet"), "\(none.text)")
+            #expect(!FileManager.default.fileExists(atPath: "\(service.folder)/none.sqlite"))
+        }
+    }
+
     @Test("the pictures of a campaign that is taken down are gone with it, and those that another one shows are not")
     func pictures() async throws {
         try await offPool {

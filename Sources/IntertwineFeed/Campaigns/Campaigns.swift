@@ -145,8 +145,10 @@ extension Campaigns {
         package var gone: [(campaign: String, creative: String)] = []
     }
 
-    /// - Parameter ledger: remembers which creatives there were; without, those that are not there are faults.
-    package func findings(in store: any FeedStore, _ ledger: (any CampaignLedger)?) async throws -> Findings {
+    /// - Parameters:
+    ///   - ledger: knows which creatives there were; without, those that are not there are faults.
+    ///   - isTrial: whether the ledger is not to remember those that there are.
+    package func findings(in store: any FeedStore, _ ledger: (any CampaignLedger)?, isTrial: Bool = false) async throws -> Findings {
         try await store.read(for: .background) { [self] snapshot in
             var findings = Findings()
             var withheld: [String: Set<String>] = [:]
@@ -175,7 +177,7 @@ extension Campaigns {
                     }
                 }
             }
-            if findings.faults.isEmpty, !new.isEmpty { try ledger?.remember(Array(new)) }
+            if !isTrial, findings.faults.isEmpty, !new.isEmpty { try ledger?.remember(Array(new)) }
             return findings
         }
     }

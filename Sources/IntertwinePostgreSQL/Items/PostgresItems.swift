@@ -20,6 +20,10 @@ package struct PostgresItems: ItemLocation {
     /// Whoever opens it hears what is wrong with it.
     package var isThere: Bool { true }
 
+    package func isUpToDate() throws -> Bool {
+        try PostgresStart.explaining(address) { try PostgresSchema.isUpToDate(PostgresConnection(address, PostgresSettings())) }
+    }
+
     package func open(reading limits: ReadLimits) throws(StoreError) -> any ItemStore {
         try PostgresFeedStore(address, standby: standby.map(PostgresStandby.init), reading: limits, local: changes)
     }

@@ -64,6 +64,14 @@ package enum PostgresSchema {
         }
     }
 
+    /// Whether a database has all that this version knows. It is only read.
+    package static func isUpToDate(_ connection: PostgresConnection) throws -> Bool {
+        try [
+            (ItemMigrations.part, ItemMigrations.all), (PostgresLedgerSchema.part, PostgresLedgerSchema.migrations),
+            (PostgresSigningKeys.part, PostgresSigningKeys.migrations),
+        ].allSatisfy { try pending(connection, $0, $1) == 0 }
+    }
+
     /// How many of the migrations the database lacks.
     private static func pending(_ connection: PostgresConnection, _ part: String, _ migrations: [PostgresMigration]) throws -> Int {
         let isThere = try connection.query("SELECT to_regclass('intertwine_migration') IS NOT NULL").flag(0, 0)

@@ -152,6 +152,31 @@ extension ServiceConfiguration {
         return try campaignsFile(among: file.feeds, creatives(file, ServiceExtensions()))?.campaigns ?? []
     }
 
+    /// Holds the campaigns of the file against the store, as a start does. Nothing is written.
+    ///
+    /// - Returns: a line for each thing that is no fault: what was not looked at, and advertisements that were there once.
+    /// - Throws: `ConfigurationError` with file and line for each thing that the two cannot have together.
+    package func checkStoredCampaigns() async throws -> [String] {
+        let kinds = try kindsFile(ServiceExtensions())
+        guard let file = try campaignsFile(among: kinds.feeds, creatives(kinds, ServiceExtensions())) else { return [] }
+        do {
+            let items = try store.items()
+            guard items.isThere else { return ["ads.campaigns: not held against the store: there is none yet (\(items.shown))"] }
+            guard try hasCurrentDatabases() else {
+                return ["ads.campaigns: not held against the store: the next start brings it to this version (\(items.shown))"]
+            }
+            let campaigns = Campaigns(
+                file.campaigns, factories: try cellFactories(ServiceExtensions(), commands: ServiceExtensions().registry(), kinds: kinds),
+                delivery: CampaignDelivery(ledger: nil, process: "", lifetime: feed.reservation.milliseconds))
+            let ledger: (any CampaignLedger)? = try existingLedger()
+            let findings = try await campaigns.findings(in: try items.open(reading: ReadLimits()), ledger, isTrial: true)
+            if let error = file.faults(findings) { throw error }
+            return findings.gone.map { "ads.campaigns: \($0.campaign): the advertisement '\($0.creative)' is gone, and left out" }
+        } catch let error as StoreError {
+            return ["ads.campaigns: not held against the store: \(error)"]
+        }
+    }
+
     /// How far campaigns have come, by their ids: those of the file and of the store, as a ledger has it. Nothing where there is no store.
     package func campaignFigures(_ ledger: any CampaignLedger, now: Int64) async throws -> [String: CampaignFigures] {
         let items = try store.items()

@@ -20,6 +20,13 @@ extension ServiceConfiguration {
             address, waiting: ledger.queue, group: ledger.group, patience: patience, reading: store.reading, now: now)
     }
 
+    /// Whether the items, and the ledger where there is one, are as this version keeps them: opening them writes nothing.
+    func hasCurrentDatabases() throws -> Bool {
+        guard try store.items().isUpToDate() else { return false }
+        guard try store.postgresAddress() == nil, FileManager.default.fileExists(atPath: store.ledgerDatabase) else { return true }
+        return try SQLiteLedger.isUpToDate(store.ledgerDatabase)
+    }
+
     /// Opens a ledger that is there, for those who only read it; nil where there are items and nothing has happened to them yet.
     ///
     /// - Throws: `StoreError.unusable` where there is neither.

@@ -9,6 +9,9 @@ package protocol ItemLocation: Sendable {
     /// Whether there is a store; it may be that it cannot be opened.
     var isThere: Bool { get }
 
+    /// Whether there is a store as this version keeps it: opening it writes nothing.
+    func isUpToDate() throws -> Bool
+
     /// Opens the store, and makes it where there is none.
     func open(reading limits: ReadLimits) throws(StoreError) -> any ItemStore
 
@@ -81,6 +84,8 @@ package struct ItemFile: ItemLocation {
     package var shown: String { path }
 
     package var isThere: Bool { access(path, F_OK) == 0 }
+
+    package func isUpToDate() throws -> Bool { try ItemSchema.file(path).isUpToDate() }
 
     package func open(reading limits: ReadLimits) throws(StoreError) -> any ItemStore {
         try SQLiteStore(path: path, reading: limits)

@@ -153,6 +153,9 @@ extension SQLiteLedger {
         guard FileManager.default.fileExists(atPath: path) else { throw .unusable("\(path): there is no ledger") }
         try self.init(path: path)
     }
+
+    /// Whether the file is there as this version keeps it: opening it writes nothing.
+    package static func isUpToDate(_ path: String) throws(StoreError) -> Bool { try LedgerSchema.file(path).isUpToDate() }
 }
 
 /// What a ledger has written since it was opened, and what waits.

@@ -78,6 +78,13 @@ struct DatabaseFile {
         }
     }
 
+    /// Whether the file is there as this version keeps it: opening it writes nothing.
+    ///
+    /// - Throws: as ``open(_:)`` does.
+    func isUpToDate() throws(StoreError) -> Bool {
+        do { return try foundVersion() == version } catch { throw failure(error) }
+    }
+
     /// The version of an existing file, 0 for a new one; looks at it through a connection that cannot write.
     private func foundVersion() throws -> Int32 {
         guard FileManager.default.fileExists(atPath: path) else { return 0 }
