@@ -19,6 +19,9 @@ package struct VerdictRules: Sendable, Hashable {
         self.bots = WordSearch(bots, passing: Self.people)
     }
 
+    /// Whether a program says that it is one.
+    package func isRobot(_ userAgent: String) -> Bool { bots.matches(userAgent) }
+
     /// - Parameters:
     ///   - userAgent: the `User-Agent` field; a request without one counts as a program's.
     ///   - purposes: the `Sec-Purpose` field and those before it: browsers say `prefetch`, `prerender` or `preview` when nobody has

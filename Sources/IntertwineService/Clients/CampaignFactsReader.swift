@@ -22,22 +22,25 @@ struct CampaignFactsReader: Sendable {
         self.window = max(1, window)
     }
 
+    /// Nil for a robot that names no viewer: what it sees never counts, so it is shown nothing that somebody pays for.
+    ///
     /// - Parameter peer: the address at the other end of the connection.
-    func facts(of request: HTTPRequest, from peer: String, viewer: String?, now: Int64) -> CampaignFacts {
+    func facts(of request: HTTPRequest, from peer: String, viewer: String?, now: Int64) -> CampaignFacts? {
         var fields = Fields()
         fields.isHead = request.method == .head
         for field in request.headerFields { fields.add(field.name.canonicalName, attributesField) { field.value } }
         return facts(fields, from: peer, viewer, now)
     }
 
-    func facts(of head: borrowing RequestHead, from peer: String, viewer: String?, now: Int64) -> CampaignFacts {
+    func facts(of head: borrowing RequestHead, from peer: String, viewer: String?, now: Int64) -> CampaignFacts? {
         var fields = Fields()
         fields.isHead = head.method == .head
         head.forEachField { name, value in fields.add(name, attributesField, value) }
         return facts(fields, from: peer, viewer, now)
     }
 
-    private func facts(_ fields: Fields, from peer: String, _ viewer: String?, _ now: Int64) -> CampaignFacts {
+    private func facts(_ fields: Fields, from peer: String, _ viewer: String?, _ now: Int64) -> CampaignFacts? {
+        guard viewer != nil || !clients.isRobot(fields.userAgent) else { return nil }
         // Nobody is remembered who does not want that.
         let viewer = fields.wantsNoTrace ? nil : viewer
         var facts = CampaignFacts(
@@ -68,6 +71,7 @@ struct CampaignFactsReader: Sendable {
     private struct Fields {
         var attributes: String?
         var languages: String?
+        var userAgent: String?
         var isHead = false
         var forwardedFor: String?
         var wantsNoTrace = false
@@ -76,6 +80,7 @@ struct CampaignFactsReader: Sendable {
             if name == attributesField { Self.add(value(), to: &attributes) }
             switch name {
             case "x-forwarded-for": Self.add(value(), to: &forwardedFor)
+            case "user-agent": userAgent = value()
             case "accept-language": Self.add(value(), to: &languages)
             case "dnt", "sec-gpc": wantsNoTrace = wantsNoTrace || value().split(separator: ",").contains { $0.contains("1") }
             default: break

@@ -43,6 +43,9 @@ struct ClientReader: Sendable {
         return try viewer(named: values.first, isRepeated: values.count > 1)
     }
 
+    /// Whether whoever has such a user agent says to be a program.
+    func isRobot(_ userAgent: String?) -> Bool { userAgent.map(rules.isRobot) ?? false }
+
     /// Whether the request has a field for the name of a viewer.
     func mayNameViewer(_ head: borrowing RequestHead) -> Bool { viewerFieldName.map { head.hasField($0) } ?? false }
 

@@ -109,6 +109,19 @@ struct CampaignServiceTests {
         }
     }
 
+    @Test("a robot that says so and names nobody is shown what the house has, and holds nothing of a goal")
+    func robots() async throws {
+        try await TestService.run(items: Self.items(Self.campaign("spring", 2, #","goal":{"total":3}"#))) { service in
+            let robot = ["User-Agent": "Mozilla/5.0 (compatible; Googlebot/2.1)"]
+            for _ in 0..<5 { #expect(try Self.advertisement(await service.client.get("/feed", fields: robot))?.cell != "ad:2") }
+            let told = try await service.operators.get("/admin/campaigns").text
+            #expect(told.contains(#""reserved":0"#), "\(told)")
+            let named = robot.merging(["X-Viewer-ID": "ann"]) { $1 }
+            #expect(try Self.advertisement(await service.client.get("/feed", fields: named))?.cell == "ad:2")
+            #expect(try Self.advertisement(await service.client.get("/feed", fields: ["User-Agent": "curl/8"]))?.cell == "ad:2")
+        }
+    }
+
     @Test("a store has 10,000 campaigns at the most: one more is refused by each way in, and one that is there can be written anew")
     func limit() async throws {
         let campaigns = (1...10_000).map { Self.campaign("c\($0)", 1) }.joined(separator: "\n")
