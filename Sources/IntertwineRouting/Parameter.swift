@@ -184,7 +184,10 @@ package struct Query: Sendable {
         let found = pairs.filter { $0.name == name }
         guard let first = found.first else { return nil }
         guard found.count == 1 else { throw Self.invalid("\(name) stands in the query more than once.") }
-        guard let value = PercentCoding.decode(first.value) else { throw Self.invalid("\(name) is not valid UTF-8.") }
+        // As forms and the libraries of most languages write a space.
+        guard let value = PercentCoding.decode(Substring(first.value.replacing("+", with: " "))) else {
+            throw Self.invalid("\(name) is not valid UTF-8.")
+        }
         return value
     }
 

@@ -178,9 +178,16 @@ private struct Walk {
         request.followsChanges = false
         var next: PageCursor?
         var shown = 0
+        // What of campaigns the pages so far would have that nobody was given yet: it counts for caps and goals of those after them.
+        var given: [String: Int] = [:]
         for page in 1...limit {
             if next == cursor { number = page }
+            // The page that is explained is what it is, whether or not somebody was given those before it.
+            request.campaigns?.ahead = next == cursor ? [:] : given
             let made = try feed.assemble(request, cursor: next, version: version, snapshot: snapshot, marks: marks)
+            if let decision = made.decision, !decision.wasGiven {
+                for place in decision.given.compactMap(\.self) { given[place.campaign, default: 0] += 1 }
+            }
             for entry in made.entries {
                 guard let slot = entry.adSlot else { continue }
                 shown += 1

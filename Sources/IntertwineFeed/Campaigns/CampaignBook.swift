@@ -280,6 +280,8 @@ package struct CampaignFacts: Sendable, Hashable {
     package var moment: Int64
     /// Whether places are given, and not only looked at.
     package var gives = true
+    /// What the pages before it would have of campaigns, by their ids, where those are looked at as well and nobody was given them.
+    var ahead: [String: Int] = [:]
 
     package init(
         viewer: String? = nil, attributes: ViewerAttributes? = nil, languages: LanguagePreferences? = nil, moment: Int64, gives: Bool = true

@@ -48,6 +48,11 @@ struct CampaignDecision {
         (self.banned, shown) = (banned, banned)
     }
 
+    /// Counts what other pages would have, as if it stood on this one.
+    mutating func assume(_ places: [String: Int]) {
+        for (campaign, count) in places { if let index = book.index(of: campaign) { given[Int32(index), default: 0] += count } }
+    }
+
     /// The campaign and creative for a place, which are then taken.
     ///
     /// - Parameters:

@@ -104,6 +104,14 @@ package final class CampaignDelivery: Sendable {
         }
     }
 
+    /// Whether the viewer was given the page before, by this process or another one.
+    func hasGiven(_ page: Page, of book: CampaignBook) throws -> Bool {
+        let key = Self.key(of: page, book.holding(page.facts))
+        if state.withLock({ $0.memory[key] != nil }) { return true }
+        guard isShared, let viewer = page.facts.viewer, let ledger else { return false }
+        return try ledger.page(Int64(bitPattern: key), of: viewer, now: page.now) != nil
+    }
+
     /// Creatives that could not be shown on a page that was given before.
     func banned(on page: Page, of book: CampaignBook) -> [Int32] {
         let key = Self.key(of: page, book.holding(page.facts))
@@ -165,6 +173,7 @@ package final class CampaignDelivery: Sendable {
             var decision = CampaignDecision(
                 book, holding: holding, caps: caps, seed: Self.seed(of: page), without: page.banned,
                 nameless: address == 0 ? nil : standing.held(by: address))
+            decision.assume(page.facts.ahead)
             var given = page.places.enumerated().map { number, place -> Given? in
                 let sort = CampaignDraw.Sort(place: place, holding: holding, hasViewer: page.facts.viewer != nil)
                 let shelf = book.shelf(at: place)
@@ -309,6 +318,7 @@ package final class CampaignDelivery: Sendable {
             var decision = CampaignDecision(
                 book, holding: holding, caps: caps, seed: 0, without: page.banned,
                 nameless: page.facts.viewer == nil ? standing.held(by: max(1, page.facts.address)) : nil)
+            decision.assume(page.facts.ahead)
             return zip(page.places, given).map { place, given in
                 let shelf = book.shelf(at: place)
                 var reasons: [CampaignObstacle?] = book.campaigns.indices.map { index in

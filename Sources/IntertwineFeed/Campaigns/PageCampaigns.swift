@@ -4,6 +4,8 @@ struct PageCampaigns {
     struct Decision: Sendable {
         var page: CampaignDelivery.Page
         var given: [CampaignDelivery.Given?]
+        /// Whether it was before; known where places are only looked at.
+        var wasGiven = false
     }
 
     /// How often a page is decided anew because a creative cannot be shown: dismissed, gone, broken.
@@ -50,7 +52,8 @@ struct PageCampaigns {
             guard !missing.isEmpty else {
                 // Of a page that was given before, what could not be shown is known from then.
                 if !facts.gives, page.banned.isEmpty { page.banned = campaigns.delivery.banned(on: page, of: book) }
-                decision = Decision(page: page, given: given)
+                let wasGiven = try !facts.gives && campaigns.delivery.hasGiven(page, of: book)
+                decision = Decision(page: page, given: given, wasGiven: wasGiven)
                 return cells
             }
             campaigns.delivery.takeBack(given.compactMap(\.self), page)

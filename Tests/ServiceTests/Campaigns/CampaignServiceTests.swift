@@ -122,6 +122,42 @@ struct CampaignServiceTests {
         }
     }
 
+    @Test("an explanation looks ahead as the walk goes: what a cap leaves to later pages, by attributes that a form encodes")
+    func looksAhead() async throws {
+        let members = #","priority":"sponsorship","caps":[{"count":1,"window":"1d"}],"targeting":{"attributes":{"all":["country=DE"]}}"#
+        try await TestService.run(items: Self.items(Self.campaign("spring", 2, members), Self.campaign("autumn", 3))) { service in
+            let fields = ["X-Viewer-ID": "ann", "X-Attributes": "plan=free, country=DE"]
+            let asked = "viewer=ann&limit=5&attributes=plan%3Dfree%2C+country%3DDE"
+            func explained() async throws -> [String] {
+                let text = try await service.operators.get("/admin/explain?\(asked)").text
+                let ads = try JSONDecoder().decode(Explained.self, from: Data(text.utf8)).advertisements
+                return ads.map { "\($0.id): \($0.page.map(String.init) ?? "none")" }
+            }
+            #expect(try await explained() == ["1: none", "2: 1", "3: 2"])
+            var shown: [String] = []
+            var next: String? = "/feed?limit=5"
+            for _ in 0..<3 {
+                guard let path = next else { break }
+                let page = try await service.client.get(path, fields: fields)
+                shown.append(try #require(try Self.advertisement(page)).cell)
+                #expect(try await explained() == ["1: none", "2: 1", "3: 2"])
+                next = page.text.firstMatch(of: /"next":"([^"]+)"/).map { String($0.1) }
+            }
+            #expect(shown == ["ad:2", "ad:3", "ad:3"])
+        } settings: {
+            $0["ads.attributes-header"] = "X-Attributes"
+        }
+    }
+
+    private struct Explained: Decodable {
+        struct Advertisement: Decodable {
+            var id: String
+            var page: Int?
+        }
+
+        var advertisements: [Advertisement]
+    }
+
     @Test("a store has 10,000 campaigns at the most: one more is refused by each way in, and one that is there can be written anew")
     func limit() async throws {
         let campaigns = (1...10_000).map { Self.campaign("c\($0)", 1) }.joined(separator: "\n")
