@@ -40,6 +40,8 @@ struct Import: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("Files to read; - for standard input.", valueName: "file"))
     var files: [String]
 
+    // Only parts of it wait, and it runs once: nothing is lost where the optimiser of Swift 6.3, which crashes over it, leaves it alone.
+    @_optimize(none)
     func run() async throws {
         // Made before the others stand back: the way from there is closed to most.
         let writer = WritingThread()
