@@ -85,30 +85,6 @@ struct LedgerReplicaTests {
         #expect(try database.psql("SELECT count(*) FROM event WHERE verdict = 'counted'") == "41")
     }
 
-    @Test("a replica that foresees how keys stand, which another one has changed, finds that out")
-    func foreseen() async throws {
-        let now = SQLiteLedger.systemTime()
-        func click(_ viewer: String, repeats: [String] = []) -> LedgerEntry {
-            var click = LedgerEvent(at: now, kind: .click, cell: "ad:1")
-            click.deduplication = .init(keys: [viewer], repeats: [viewer] + repeats, window: 60_000)
-            click.rates = [.init(key: "address", limit: 40, window: 60_000)]
-            return LedgerEntry(events: [click])
-        }
-        for number in 0..<10 { #expect(try await replicas[0].commit(click("v\(number)", repeats: ["n"])).verdicts == [.counted]) }
-        #expect(try await replicas[1].commit(click("n")).verdicts == [.counted])
-        // Nothing stood there so far.
-        #expect(try await replicas[0].commit(click("w", repeats: ["n"])).verdicts == [.duplicate])
-        // A rate of which each uses a part, now one and now the other.
-        for number in 0..<60 {
-            let verdicts = try await replicas[number % 7 == 0 ? 1 : 0].commit(click("x\(number)")).verdicts
-            #expect(verdicts == [number < 29 ? .counted : .limited])
-        }
-        // What is removed by somebody else is not there.
-        try database.psql("DELETE FROM allowance")
-        for number in 0..<9 { #expect(try await replicas[0].commit(click("y\(number)")).verdicts == [.counted]) }
-        #expect(try database.psql("SELECT max(used), count(*) FROM allowance") == "9|10")
-    }
-
     @Test("what replicas write at the same keys in any order is in nobody's way for long, and adds up", .timeLimit(.minutes(2)))
     func anyOrder() async throws {
         let now = SQLiteLedger.systemTime()

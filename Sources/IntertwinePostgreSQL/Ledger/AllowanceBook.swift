@@ -20,14 +20,8 @@ extension AllowanceKeys {
 
 /// Decides whether an event still counts, as `AllowanceTable` does for SQLite: the first of its duplicates, and within its rates.
 ///
-/// It is filled with what the database has of a group's keys, or is foreseen to have, and gives back what becomes of them.
+/// It is filled with what the database has of a group's keys, and gives back what becomes of them.
 struct AllowanceBook {
-    /// An allowance as it stands in the table.
-    struct Row {
-        var until: Int64
-        var used: Int64
-    }
-
     private struct Allowance {
         var until: Int64
         var used: Int64
@@ -39,33 +33,10 @@ struct AllowanceBook {
     private var allowances: [AllowanceKey: Allowance] = [:]
     /// What the database was asked for. All others are taken for new.
     let asked: Set<AllowanceKey>
-    /// What it answers, where that is known beforehand.
-    private let foreseen: [AllowanceKey: Row?]?
 
-    /// - Parameter foreseen: of all that is asked.
-    init(asked: Set<AllowanceKey>, foreseen: [AllowanceKey: Row?]? = nil) {
-        (self.asked, self.foreseen) = (asked, foreseen)
-        for case (let key, let row?) in foreseen ?? [:] { keep(key, row) }
+    init(asked: Set<AllowanceKey>) {
+        self.asked = asked
     }
-
-    /// Finds and locks the rows of what is asked. Where they are foreseen it fails instead of answering, as a division by zero (``isRefuted(by:)``),
-    /// unless they stand as that.
-    var question: PostgresCommand? {
-        guard !asked.isEmpty else { return nil }
-        let keys = asked.sorted()
-        let find = "SELECT key, until, used FROM allowance WHERE key = ANY ($1) ORDER BY key FOR UPDATE"
-        guard let foreseen else { return PostgresCommand(find, [.blobs(keys.map(\.bytes))]) }
-        let rows = keys.map { foreseen[$0] ?? nil }
-        return PostgresCommand(
-            """
-            WITH kept AS MATERIALIZED (\(find))
-            SELECT 1 / (count(*) = 0)::int FROM unnest($1, $2, $3) AS foreseen (key, until, used) LEFT JOIN kept ON kept.key = foreseen.key
-            WHERE kept.until IS DISTINCT FROM foreseen.until OR kept.used IS DISTINCT FROM foreseen.used
-            """, [.blobs(keys.map(\.bytes)), .integers(rows.map { $0?.until }), .integers(rows.map { $0?.used })])
-    }
-
-    /// Whether a group failed because something stands otherwise than was foreseen.
-    static func isRefuted(by error: PostgresError) -> Bool { error.code == "22012" }
 
     /// Whether something was decided by a key that was taken for new, and that is not written either, which would show whether it is.
     func isGuess(_ keys: AllowanceKeys) -> Bool {
@@ -74,14 +45,11 @@ struct AllowanceBook {
         return isGuess
     }
 
-    /// Tells how each stands once the group is committed; nil where there is no row.
-    func forEach(_ body: (AllowanceKey, Row?) -> Void) {
-        for (key, allowance) in allowances { body(key, Row(until: allowance.until, used: allowance.used)) }
-        for key in asked where allowances[key] == nil { body(key, nil) }
-    }
+    /// Those that have a row now.
+    var kept: some Sequence<AllowanceKey> { allowances.keys }
 
-    mutating func keep(_ key: AllowanceKey, _ row: Row) {
-        allowances[key] = Allowance(until: row.until, used: row.used, isKept: true)
+    mutating func keep(_ key: AllowanceKey, until: Int64, used: Int64) {
+        allowances[key] = Allowance(until: until, used: used, isKept: true)
     }
 
     mutating func verdict(on event: LedgerEvent, _ keys: AllowanceKeys) -> Verdict {

@@ -7,8 +7,6 @@ internal import IntertwineStorage
 /// 2. ``take(_:)`` keeps the answers; ``decide(_:_:)`` decides unit by unit, each as if it were alone and those before it were written.
 /// 3. ``commands`` write what was decided, in a second round trip with the commit.
 ///
-/// Where the answers are foreseen (``isForeseen``), all go in one round trip, in which the questions see to it that they are so.
-///
 /// What a group found missing or took for new, and another replica has written, is a key that is there twice: the group is then rolled back
 /// and done anew.
 struct LedgerGroup {
@@ -62,12 +60,10 @@ struct LedgerGroup {
     let days: Set<Int64>
     /// Keys were taken for new.
     let guesses: Bool
-    /// Whether all that the questions answer is known beforehand.
-    let isForeseen: Bool
     /// Something was decided by that which cannot be written without knowing.
     private(set) var isUnsure = false
 
-    /// - Parameter recent: where given, keys that it does not know are not looked up, and the others are foreseen.
+    /// - Parameter recent: where given, keys that it does not know are not looked up.
     init(_ entries: [LedgerEntry], now: Int64, recent: RecentKeys?) {
         self.entries = entries
         self.now = now
@@ -79,14 +75,12 @@ struct LedgerGroup {
             }
         }
         self.guesses = guesses
+        allowances = AllowanceBook(asked: asked)
         wanted = (
             entries.compactMap { $0.idempotency?.key }.flatMap { key in
                 [key.scope, key.formerScope].compactMap(\.self).map { (scope: $0, key: key.key) }
             }, entries.flatMap { [$0.selection?.id, $0.undoes].compactMap(\.self) }
         )
-        let foreseen = wanted.answers.isEmpty && wanted.selections.isEmpty ? recent?.foreseen(asked, at: now) : nil
-        isForeseen = foreseen != nil
-        allowances = AllowanceBook(asked: asked, foreseen: foreseen)
         let events = entries.lazy.flatMap(\.events)
         longestWindow =
             events.map { event in
@@ -113,7 +107,12 @@ struct LedgerGroup {
                     "SELECT pg_advisory_xact_lock($1::int, number::int) FROM unnest($2) AS number",
                     [.integer(PostgresLedgerSchema.lockClass), .integers(viewers)]))
         }
-        if let question = allowances.question { questions.append(question) }
+        if !allowances.asked.isEmpty {
+            questions.append(
+                PostgresCommand(
+                    "SELECT key, until, used FROM allowance WHERE key = ANY ($1) ORDER BY key FOR UPDATE",
+                    [.blobs(allowances.asked.sorted().map(\.bytes))]))
+        }
         if !wanted.answers.isEmpty {
             questions.append(
                 PostgresCommand(
@@ -142,7 +141,7 @@ struct LedgerGroup {
     private mutating func takeAllowances(_ kept: PostgresRows) {
         for row in 0..<kept.count {
             guard let key = AllowanceKey(kept.view(row, 0)) else { continue }
-            allowances.keep(key, AllowanceBook.Row(until: kept.integer(row, 1), used: kept.integer(row, 2)))
+            allowances.keep(key, until: kept.integer(row, 1), used: kept.integer(row, 2))
         }
     }
 
@@ -233,8 +232,8 @@ struct LedgerGroup {
 
     // MARK: What it writes
 
-    /// Has the keys of allowances be known, once the group is committed.
-    func note(in recent: inout RecentKeys) { allowances.forEach { recent.note($0, $1) } }
+    /// Keys of allowances that have a row once the group is committed.
+    var keptKeys: some Sequence<AllowanceKey> { allowances.kept }
 
     /// All but the rollups; nothing where the group has nothing else to tell.
     var commands: [PostgresCommand] {

@@ -64,22 +64,12 @@ final class LedgerReplica {
     }
 
     private func mark(_ number: Int64) -> PostgresCommand {
-        PostgresCommand("\(Self.marking) \(ServerClock.expression)", [.integer(process), .integer(slot), .integer(number)])
-    }
-
-    /// Fails where the clocks do not agree, as what is foreseen and is not so does.
-    private func markAgreed(_ number: Int64) -> PostgresCommand {
         PostgresCommand(
-            "\(Self.marking) 1 / \(ServerClock.agrees("$4"))::int",
-            [.integer(process), .integer(slot), .integer(number), .integer(SQLiteLedger.systemTime())])
+            """
+            INSERT INTO ledger_writer AS kept (process, slot, last) VALUES ($1, $2, $3)
+            ON CONFLICT (process) DO UPDATE SET last = excluded.last, seen = clock_timestamp() RETURNING \(ServerClock.expression)
+            """, [.integer(process), .integer(slot), .integer(number)])
     }
-
-    private static let marking = """
-        INSERT INTO ledger_writer AS kept (process, slot, last) VALUES ($1, $2, $3)
-        ON CONFLICT (process) DO UPDATE SET last = excluded.last, seen = clock_timestamp() RETURNING
-        """
-    private static let begin = PostgresCommand("BEGIN ISOLATION LEVEL READ COMMITTED")
-    private static let end = PostgresCommand("COMMIT")
 
     /// Writes a group: all of what can be written or, throwing, nothing.
     ///
@@ -88,17 +78,13 @@ final class LedgerReplica {
     func commit(
         _ entries: [LedgerEntry], now: Int64, flushes: Bool, _ connection: PostgresConnection
     ) throws -> [Result<LedgerReceipt, any Error>] {
-        var group = LedgerGroup(entries, now: now, recent: recent)
+        var group = LedgerGroup(entries, now: now, recent: recent.isGuessing ? recent : nil)
         longestWindow = max(longestWindow, group.longestWindow)
         try days.make(group.days, today: LedgerTime.day(of: now), connection)
         number += 1
-        if group.isForeseen {
-            if let receipts = try commitForeseen(&group, connection) { return receipts }
-            group = LedgerGroup(entries, now: now, recent: nil)
-        }
         var (receipts, uncounted) = try decide(&group, connection)
         if group.isUnsure {
-            recent.novelty.hasEnded(.wrong)
+            recent.hasEnded(.wrong)
             try connection.post([PostgresCommand("ROLLBACK")])
             rollups.discard()
             group = LedgerGroup(entries, now: now, recent: nil)
@@ -112,57 +98,19 @@ final class LedgerReplica {
             self.uncounted = uncounted
             return receipts
         }
-        commands += rollups.commands(slot: slot) + [Self.end]
+        commands += rollups.commands(slot: slot) + [PostgresCommand("COMMIT")]
         do throws(PostgresError) {
             _ = try connection.run(commands)
         } catch {
-            if group.guesses, error.code == "23505" { recent.novelty.hasEnded(.wrong) }
+            if group.guesses, error.code == "23505" { recent.hasEnded(.wrong) }
             guard error.isEndOfSession else { throw error }
             throw LostCommit(number: number, receipts: receipts, cause: error)
         }
-        hasCommitted(group, uncounted)
-        return receipts
-    }
-
-    /// The same in one round trip.
-    ///
-    /// - Returns: nil where that cannot be: something is not as it was foreseen, or nothing but counts is to be written. Nothing is written then.
-    private func commitForeseen(
-        _ group: inout LedgerGroup, _ connection: PostgresConnection
-    ) throws -> [Result<LedgerReceipt, any Error>]? {
-        var uncounted = uncounted
-        let receipts = group.decide(&rollups, &uncounted)
-        let commands = group.commands
-        if group.isUnsure { recent.novelty.hasEnded(.wrong) }
-        guard !group.isUnsure, !commands.isEmpty else {
-            rollups.discard()
-            return nil
-        }
-        do throws(PostgresError) {
-            try connection.run([Self.begin, markAgreed(number)] + group.questions + commands + rollups.commands(slot: slot) + [Self.end])
-        } catch {
-            if AllowanceBook.isRefuted(by: error) {
-                recent.foresight.hasEnded(.wrong)
-            } else if group.guesses, error.code == "23505" {
-                recent.novelty.hasEnded(.wrong)
-            } else {
-                guard error.isEndOfSession else { throw error }
-                throw LostCommit(number: number, receipts: receipts, cause: error)
-            }
-            try connection.post([PostgresCommand("ROLLBACK")])
-            rollups.discard()
-            return nil
-        }
-        hasCommitted(group, uncounted)
-        return receipts
-    }
-
-    private func hasCommitted(_ group: LedgerGroup, _ uncounted: UncountedRows) {
         finish()
-        recent.novelty.hasEnded(group.guesses ? .right : .none)
-        recent.foresight.hasEnded(group.isForeseen ? .right : .none)
-        group.note(in: &recent)
+        recent.hasEnded(group.guesses ? .right : .none)
+        for key in group.keptKeys { recent.note(key) }
         self.uncounted = uncounted
+        return receipts
     }
 
     /// The first round trip of a group, and what becomes of its units.
@@ -171,7 +119,7 @@ final class LedgerReplica {
     ) throws -> ([Result<LedgerReceipt, any Error>], UncountedRows) {
         // The row is locked first, and so for as long as the transaction may still be committed: see `hasCommitted`.
         let start = SQLiteLedger.systemTime()
-        let answers = try connection.run([Self.begin, mark(number)] + group.questions)
+        let answers = try connection.run([PostgresCommand("BEGIN ISOLATION LEVEL READ COMMITTED"), mark(number)] + group.questions)
         do throws(StoreError) {
             try ServerClock.check(answers[1].integer(0, 0), askedAt: start)
         } catch {

@@ -10,11 +10,6 @@ enum ServerClock {
     /// Milliseconds: of two replicas, none is further ahead of the other than what is kept may be.
     private static let tolerance: Int64 = 5_000
 
-    /// Whether this machine's clock agrees with the server's.
-    ///
-    /// - Parameter time: what it says just now.
-    static func agrees(_ time: String) -> String { "(abs(\(expression) - \(time)) <= \(tolerance))" }
-
     /// - Parameters:
     ///   - server: what it said its time was.
     ///   - start: when it was asked, by this machine's clock; it answers now.
