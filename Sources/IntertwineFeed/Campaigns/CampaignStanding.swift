@@ -4,38 +4,15 @@
 /// ledger hold parts of what is left of a goal: what is delivered, what all of them have given out, and what all of them may still give are never
 /// more than the goal. A process gives what it holds, and nothing of it once the others may take it to be gone.
 struct CampaignStanding {
-    /// What is known of one campaign's goal; it stays when the campaigns change.
-    private struct Account {
-        var delivered = Delivered()
-        /// Milliseconds since 1970-01-01 UTC; of which day ``Delivered/today`` is.
-        var day: Int64 = .min
-        /// Given out by the other processes, and neither seen nor over.
-        var others: Int64 = 0
-        /// What this process may still give.
-        var held: Int64 = 0
-        /// What it will hold once the exchange that goes on is on disk.
-        var offered: Int64?
-        /// What it could hold at the last exchange, and what of that it took.
-        var granted: (of: Int64, count: Int64) = (0, 0)
-    }
-
     private struct Row {
-        var account = Account()
+        /// It stays when the campaigns change.
+        var account = GoalAccount()
         /// What the pace has for this process.
         var part: Int64 = 0
         let pace: CampaignPace
         /// Its number among the book's.
         let zone: Int
         let goal: Campaign.Goal?
-    }
-
-    /// What a zone's clocks show in a quarter of an hour.
-    private struct LocalTime {
-        /// Since 1970-01-01 UTC.
-        var quarter = Int64.min
-        /// How far they are ahead of UTC.
-        var offset: Int64 = 0
-        var day: Range<Int64> = 0..<0
     }
 
     /// What an exchange has to do.
@@ -56,8 +33,6 @@ struct CampaignStanding {
     static let tick: Int64 = 100
     /// Campaigns and places that are noted until the others are told of them.
     private static let elsewhereCapacity = 65_536
-    /// Of an hour, in milliseconds: zones' clocks differ by those.
-    private static let quarter: Int64 = 900_000
     /// Milliseconds after which another process gives what cannot be divided.
     private static let turn: Int64 = 2_000
 
@@ -78,8 +53,7 @@ struct CampaignStanding {
     private let isShared: Bool
     private let tick: Int64
     private var last: Int64 = .min
-    /// The zones that there are, and what their clocks show in a quarter of an hour.
-    private var zones: [(clocks: ZoneClocks, now: LocalTime)] = []
+    private var zones = LocalTimes()
     /// Those that share the ledger, with this one; nil until they have been heard.
     private(set) var processes: Int64?
     /// Since when there has been no other one. Milliseconds since 1970-01-01 UTC.
@@ -109,10 +83,7 @@ struct CampaignStanding {
         (self.tick, self.lifetime) = (tick, lifetime)
         reservations = GoalReservations(campaigns: book.campaigns.count, lifetime: max(1, lifetime))
         var numbers: [CampaignZone: Int] = [:]
-        for zone in book.campaigns.map(\.zone) where numbers[zone] == nil {
-            numbers[zone] = zones.count
-            zones.append((zone.clocks, LocalTime()))
-        }
+        for zone in book.campaigns.map(\.zone) where numbers[zone] == nil { numbers[zone] = zones.add(zone.clocks) }
         rows = book.campaigns.map { Row(pace: CampaignPace($0), zone: numbers[$0.zone] ?? 0, goal: $0.goal) }
         holds = ContiguousArray(repeating: .min, count: rows.count)
         hasUnknown = rows.contains { $0.goal != nil }
@@ -127,7 +98,7 @@ struct CampaignStanding {
     mutating func questions(at now: Int64) -> [DeliveryQuestion] {
         rows.indices.compactMap { index in
             guard let goal = rows[index].goal else { return nil }
-            let day = time(in: rows[index].zone, at: now).day
+            let day = zones.time(in: rows[index].zone, at: now).day
             return DeliveryQuestion(campaign: book.campaigns[index].id, kind: goal.kind, day: day.lowerBound)
         }
     }
@@ -135,7 +106,7 @@ struct CampaignStanding {
     /// Has those that were not known before begin with nothing, where no ledger says more.
     mutating func begin(at now: Int64) {
         for question in questions(at: now) {
-            if let index = book.index(of: question.campaign), rows[index].account.day == .min { rows[index].account.day = question.day }
+            if let index = book.index(of: question.campaign) { rows[index].account.beginWithNothing(on: question.day) }
         }
         (hasNews, last, hasUnknown) = (true, .min, false)
     }
@@ -152,13 +123,13 @@ struct CampaignStanding {
             guard let index = new(Int32(index)), let goal = rows[Int(index)].goal else { continue }
             rows[Int(index)].account = row.account
             // What is delivered was of another unit, or what is held of another goal.
-            if row.goal?.unit != goal.unit { rows[Int(index)].account.day = .min }
+            if row.goal?.unit != goal.unit { rows[Int(index)].account.forget() }
             if row.goal != goal { hasOtherGoals = true }
         }
         lookForUnknown()
     }
 
-    private mutating func lookForUnknown() { hasUnknown = rows.contains { $0.goal != nil && $0.account.day == .min } }
+    private mutating func lookForUnknown() { hasUnknown = rows.contains { $0.goal != nil && !$0.account.isKnown } }
 
     // MARK: Among several processes
 
@@ -194,19 +165,15 @@ struct CampaignStanding {
         var holdings: [String: GoalHolding] = [:]
         for (question, delivered) in zip(questions, situation.delivered) {
             guard let index = book.index(of: question.campaign), let goal = rows[index].goal, goal.kind == question.kind else { continue }
-            var account = rows[index].account
             let others = situation.others[question.campaign] ?? GoalHolding()
-            (account.delivered, account.day, account.others) = (delivered, question.day, Int64(others.given))
+            rows[index].account.know(delivered, on: question.day, givenByOthers: Int64(others.given))
             // Of clicks nothing is reserved: what is held are the places that may be given until the next exchange, each of which may be clicked.
             let reserved = goal.unit == .impressions ? reservations[index].all : 0
-            let left = goal.left(of: delivered) - reserved - account.others
+            let left = goal.left(of: delivered) - reserved - rows[index].account.others
             let offered = min(share(of: left, at: now), max(0, left - Int64(others.allowed)))
-            account.offered = offered
-            account.held = min(account.held, offered)
-            account.granted = (left, offered)
+            rows[index].account.offer(offered, of: left)
             let holding = GoalHolding(given: Int(reserved), allowed: Int(offered))
             if holding != GoalHolding() { holdings[question.campaign] = holding }
-            rows[index].account = account
         }
         lookForUnknown()
         (hasNews, last, wantsMore, hasOtherGoals) = (true, .min, false, false)
@@ -215,10 +182,7 @@ struct CampaignStanding {
 
     /// Holds what was offered: it is on disk.
     mutating func hold(since now: Int64) {
-        for index in rows.indices {
-            guard let offered = rows[index].account.offered else { continue }
-            (rows[index].account.held, rows[index].account.offered) = (offered, nil)
-        }
+        for index in rows.indices { rows[index].account.hold() }
         release(seenByOthers, from: &reservations)
         seenByOthers = []
         (exchanged, ends) = (now, now + Self.presence - Self.margin)
@@ -227,7 +191,7 @@ struct CampaignStanding {
 
     /// Holds what it held before, as far as it was still offered.
     mutating func holdNoMore() {
-        for index in rows.indices { rows[index].account.offered = nil }
+        for index in rows.indices { rows[index].account.holdNoMore() }
         (wantsMore, seenByOthers) = (true, [])
     }
 
@@ -247,7 +211,7 @@ struct CampaignStanding {
     mutating func leave() -> GoalHoldings {
         var holdings: [String: GoalHolding] = [:]
         for index in rows.indices {
-            (rows[index].account.held, rows[index].account.offered) = (0, nil)
+            rows[index].account.leave()
             let reserved = reservations[index].all
             if reserved > 0 { holdings[book.campaigns[index].id] = GoalHolding(given: Int(reserved)) }
         }
@@ -268,7 +232,7 @@ struct CampaignStanding {
         return CampaignProgress(
             campaign: book.campaigns[index], delivered: row.goal == nil ? nil : account.delivered,
             reserved: reservations[index].all + account.others,
-            due: row.pace.due(at: now), dueToday: row.pace.dueToday(at: now, in: zones[row.zone].clocks.day(of: now)),
+            due: row.pace.due(at: now), dueToday: row.pace.dueToday(at: now, in: zones.day(in: row.zone, at: now)),
             obstacle: CampaignObstacle(rawValue: current.obstacles[index]))
     }
 
@@ -290,7 +254,7 @@ struct CampaignStanding {
     }
 
     private mutating func look(at index: Int, _ now: Int64) {
-        let time = time(in: rows[index].zone, at: now)
+        let time = zones.time(in: rows[index].zone, at: now)
         var obstacle: CampaignObstacle?
         if let starts = rows[index].pace.starts, now < starts { obstacle = .notStarted }
         if let ends = rows[index].pace.ends, now >= ends { obstacle = .ended }
@@ -299,10 +263,9 @@ struct CampaignStanding {
             current.room[index] = .max
         } else {
             let day = time.day.lowerBound
-            if rows[index].account.day == .min {
+            if !rows[index].account.isKnown {
                 if obstacle == nil { obstacle = .unknownDelivery }
-            } else if rows[index].account.day != day {
-                (rows[index].account.day, rows[index].account.delivered.today) = (day, 0)
+            } else if rows[index].account.turn(to: day) {
                 wantsMore = true
             }
             // What is not shown now is not paced either, but for the part that it has until there is news.
@@ -327,7 +290,7 @@ struct CampaignStanding {
         if let starts = pace.starts, now < starts { end = starts }
         if let ends = pace.ends, now < ends { end = min(end, ends) }
         // Days and hours begin with quarters of an hour.
-        if pace.hasTimes || rows[index].goal != nil { end = min(end, (now / Self.quarter + 1) * Self.quarter) }
+        if pace.hasTimes || rows[index].goal != nil { end = min(end, LocalTimes.end(of: now)) }
         guard rows[index].goal != nil else { return end }
         if isShared, now < ends { end = min(end, ends) }
         return isShown ? min(end, pace.nextUnit(at: now + tick, in: day) - tick) : end
@@ -359,10 +322,9 @@ struct CampaignStanding {
     /// Why nothing of it may be given.
     private func exhaustion(_ index: Int) -> CampaignObstacle {
         let (account, goal) = (rows[index].account, rows[index].goal)
-        if let reached = goal?.obstacle(account.delivered.total, account.delivered.today) { return reached }
+        if let reached = account.obstacle(goal) { return reached }
         guard goal?.unit == .impressions else { return hasOthers && account.held <= 0 ? .reserved : .aheadOfPace }
-        let reserved = reservations[index].all + account.others
-        let isGivenOut = goal?.obstacle(account.delivered.total + reserved, account.delivered.today + reserved) != nil
+        let isGivenOut = account.obstacle(goal, reserved: reservations[index].all + account.others) != nil
         return isGivenOut || isShared && account.held <= 0 ? .reserved : .aheadOfPace
     }
 
@@ -372,15 +334,6 @@ struct CampaignStanding {
             holds[Int(campaign)] = .min
             wantsMore = true
         }
-    }
-
-    private mutating func time(in zone: Int, at now: Int64) -> LocalTime {
-        let quarter = now / Self.quarter
-        if zones[zone].now.quarter != quarter {
-            let clocks = zones[zone].clocks
-            zones[zone].now = LocalTime(quarter: quarter, offset: clocks.offset(at: now), day: clocks.day(of: now))
-        }
-        return zones[zone].now
     }
 
     // MARK: Giving
@@ -403,8 +356,7 @@ struct CampaignStanding {
     }
 
     private mutating func noteUse(of index: Int) {
-        let granted = rows[index].account.granted
-        if granted.count < granted.of, rows[index].account.held * 2 <= granted.count { wantsMore = true }
+        if rows[index].account.isRunningLow { wantsMore = true }
         if current.room[index] <= 0 { current.obstacles[index] = exhaustion(index).rawValue }
     }
 
@@ -412,14 +364,13 @@ struct CampaignStanding {
     mutating func takeBack(_ index: Int, _ place: GoalPlace?) {
         guard let place, release(index, place) else { return }
         take(-1, of: index)
-        if current.room[index] > 0, rows[index].account.day != .min { current.obstacles[index] = 0 }
+        if current.room[index] > 0, rows[index].account.isKnown { current.obstacles[index] = 0 }
     }
 
     private mutating func take(_ count: Int64, of index: Int) {
         holds[index] = .min
         rows[index].part -= count
-        rows[index].account.held -= count
-        if let offered = rows[index].account.offered { rows[index].account.offered = offered - count }
+        rows[index].account.take(count)
         if current.room[index] < .max { current.room[index] -= Int32(count) }
     }
 
@@ -448,11 +399,9 @@ struct CampaignStanding {
         }
         guard kind == goal.kind else { return }
         holds[index] = .min
-        rows[index].account.delivered.total += 1
-        rows[index].account.delivered.today += 1
-        let delivered = rows[index].account.delivered
+        rows[index].account.countOne()
         // An exhausted campaign leaves at once.
-        if let reached = goal.obstacle(delivered.total, delivered.today) {
+        if let reached = rows[index].account.obstacle(goal) {
             current.room[index] = 0
             current.obstacles[index] = reached.rawValue
         }
