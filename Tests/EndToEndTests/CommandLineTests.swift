@@ -88,19 +88,19 @@ struct CommandLineTests {
             var items = good
             for number in [40, 4_900] { items[number] = Substring(items[number].replacing("https://pictures", with: "ftp://pictures")) }
             try "[\(items.joined(separator: ","))]".write(toFile: file("bad.json"), atomically: true, encoding: .utf8)
-            let skipped = try Command.run(["import", "--on-error", "skip"] + options + [file("bad.json")])
+            let skipped = try Command.run(["import", "--foreground", "--on-error", "skip"] + options + [file("bad.json")])
             #expect(skipped.code == 0 && skipped.lines.last == "added 4998, replaced 0, skipped 2", "\(skipped.lines)")
             for id in [40, 4_900] {
                 let byte = 1 + items.prefix(id).reduce(0) { $0 + $1.utf8.count + 1 }
                 #expect(skipped.lines.contains { $0.contains("line 1, index \(id) (from 0), id \"u\(id)\", byte \(byte): avatarUrl") })
             }
-            let rehearsed = try Command.run(["import", "--dry-run"] + options + [file("bad.json")])
+            let rehearsed = try Command.run(["import", "--foreground", "--dry-run"] + options + [file("bad.json")])
             #expect(rehearsed.code == 1 && rehearsed.lines.count == 3, "\(rehearsed.lines)")
             #expect(rehearsed.lines.last?.contains("2 bad items: nothing would be imported without --on-error skip") == true)
             try Data(gzipped(Array(good.joined(separator: "\n").utf8))).write(to: URL(fileURLWithPath: file("good.ndjson.gz")))
-            let would = try Command.run(["import", "--dry-run"] + options + [file("good.ndjson.gz")])
+            let would = try Command.run(["import", "--foreground", "--dry-run"] + options + [file("good.ndjson.gz")])
             #expect(would.lines == ["would add 2, replace 4998, skip 0; nothing was written"], "\(would.lines)")
-            let did = try Command.run(["import", "--gzip"] + options + [file("good.ndjson.gz")])
+            let did = try Command.run(["import", "--foreground", "--gzip"] + options + [file("good.ndjson.gz")])
             #expect(did.lines == ["added 2, replaced 4998, skipped 0"], "\(did.lines)")
             for (text, words) in [
                 ("<html>", "an HTML page"), ("klass,id\n", "CSV"), ("{\"users\": [{}]}", "jq '.[\"users\"]' FILE"),
@@ -113,7 +113,7 @@ struct CommandLineTests {
                 ),
             ] {
                 try text.write(toFile: file("other"), atomically: true, encoding: .utf8)
-                let refused = try Command.run(["import", "--on-error", "stop"] + options + [file("other")])
+                let refused = try Command.run(["import", "--foreground", "--on-error", "stop"] + options + [file("other")])
                 #expect(refused.code == 1 && refused.lines.count == 1, "\(refused.lines)")
                 #expect(
                     refused.lines[0].contains("other: ") && refused.lines[0].contains(words)

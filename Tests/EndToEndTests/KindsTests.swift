@@ -87,7 +87,7 @@ struct KindsTests {
             try (Self.events.replacing("2026-05-01T19:00:00Z", with: "tomorrow")).write(
                 toFile: "\(service.folder)/bad.ndjson", atomically: true, encoding: .utf8)
             let options = ["--config", "\(service.folder)/empty.yaml", "--database", service.database, "--set", "feed.kinds=\(Self.file)"]
-            let imported = try Command.run(["import"] + options + ["\(service.folder)/bad.ndjson"])
+            let imported = try Command.run(["import", "--foreground"] + options + ["\(service.folder)/bad.ndjson"])
             #expect(imported.code != 0)
             let schema = try Command.run(["schema"] + options + ["event"])
             let document = try JSON(schema.lines.first ?? "")

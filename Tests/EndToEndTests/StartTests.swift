@@ -219,16 +219,16 @@ struct StartTests {
             let file = "\(service.folder)/items.ndjson"
             try items.write(toFile: file, atomically: true, encoding: .utf8)
             let common = ["--config", "\(service.folder)/empty.yaml", "--database", service.database]
-            let stopped = try Command.run(["import"] + common + [file])
+            let stopped = try Command.run(["import", "--foreground"] + common + [file])
             #expect(stopped.code != 0)
             #expect(stopped.lines.contains { $0.contains("line 2: avatarUrl") && $0.contains("nothing was imported") }, "\(stopped.lines)")
             #expect(try JSON(try service.get("/feed").text)["items"]?.list.isEmpty == true)
-            let skipped = try Command.run(["import"] + common + ["--on-error", "skip", file])
+            let skipped = try Command.run(["import", "--foreground"] + common + ["--on-error", "skip", file])
             #expect(skipped.code == 0 && skipped.lines.contains("added 2, replaced 0, skipped 1"), "\(skipped.lines)")
             let sample = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Config/sample/feed.json").standardized.path
-            let array = try Command.run(["import"] + common + [sample])
+            let array = try Command.run(["import", "--foreground"] + common + [sample])
             #expect(array.code == 0 && array.lines.last?.hasPrefix("added 376") == true, "\(array.lines)")
-            #expect(try Command.run(["import"] + common + ["\(service.folder)/none"]).code != 0)
+            #expect(try Command.run(["import", "--foreground"] + common + ["\(service.folder)/none"]).code != 0)
         }
     }
 

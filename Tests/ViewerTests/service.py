@@ -58,8 +58,8 @@ class Service:
             sample.write_text(self._own_pictures(json.loads(SAMPLE.read_text())))
             pictures = ("images.allowed-networks=127.0.0.1/32", f"images.allowed-ports={self.origin.port}")
         database = str(folder / "feed.sqlite")
-        subprocess.run([binary, "import", "--database", database, str(sample)], check=True, stdout=subprocess.DEVNULL)
-        self._import = [binary, "import", "--database", database]
+        subprocess.run([binary, "import", "--foreground", "--database", database, str(sample)], check=True, stdout=subprocess.DEVNULL)
+        self._import = [binary, "import", "--foreground", "--database", database]
         for setting in self.settings:
             self._import += ["--set", setting]
         port, admin_port = free_port(), free_port()

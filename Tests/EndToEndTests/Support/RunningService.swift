@@ -101,7 +101,7 @@ final class RunningService {
         try items.write(toFile: file, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(atPath: file) }
         let options = ["--foreground", "--config", "\(folder)/empty.yaml", "--database", database, "--set", "store.folder=\(folder)"]
-        let result = try Command.run(["import"] + options + arguments + [file])
+        let result = try Command.run(["import", "--foreground"] + options + arguments + [file])
         guard result.code == 0 else { throw RawClientError.system(result.lines.joined(separator: "\n"), result.code) }
         return result.lines
     }
