@@ -297,6 +297,8 @@ struct SizedTests {
         let source = origin.url("/a.gif")
         for outcome in [CacheStatus.Outcome.miss, .hit] {
             let house = try House([origin], folder: folder.path) { $0.transformer = FakeTransformer(makesAnimations: false) }
+            // What the folder holds is read in the background.
+            await house.manager.flush()
             let got = try await Self.get(house, source, accept: "image/webp,image/png")
             #expect(got.status == 200 && got.outcome.outcome == outcome && got.headers["Image-Error"] == "too-many-frames")
             #expect(!String(decoding: got.body, as: UTF8.self).contains("animated"))
