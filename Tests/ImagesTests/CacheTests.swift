@@ -80,19 +80,21 @@ struct CacheTests {
         #expect(held.body.bytes == image(1, bytes: 90_000).body.bytes)
     }
 
-    @Test("The largest lie in large pages, which take fewer steps to send, and are the same bytes")
+    @Test("The largest lie in large pages, which take fewer steps to send, where the kernel has any, and are the same bytes")
     func inLargePages() throws {
-        func largePages() throws -> Int {
-            let facts = try String(contentsOfFile: "/proc/meminfo", encoding: .utf8).split(separator: "\n")
-            let line = facts.first { $0.hasPrefix("ShmemHugePages:") }
-            return line?.split(separator: " ").compactMap { Int($0) }.first ?? 0
-        }
         let bytes = Picture.png(1, bytes: 5 << 20)
-        let before = try largePages()
-        let body = PictureBody(bytes)
-        PictureBody.settle()
-        #expect(body.file != nil && body.bytes == bytes)
-        #expect(try largePages() >= before + 4_096)
+        // It may have none to spare for a moment.
+        for _ in 0..<3 {
+            let body = PictureBody(bytes)
+            PictureBody.settle()
+            let file = try #require(body.file)
+            let mapping = try FileMapping(file.descriptor, count: bytes.count)
+            defer { mapping.remove() }
+            #expect(body.bytes == bytes)
+            if try mapping.inLargePages() == 4 << 20 { return }
+            guard mapping.gather() else { return }
+        }
+        Issue.record("the kernel has large pages, and they are not used")
     }
 
     @Test("A picture that is looked for where it was before is found where it is now, or not at all")
