@@ -237,6 +237,7 @@ private final class World {
                 guard number == self.number else { continue }
                 (isFetching, isNaming, isPaused, timers, received) = (false, false, false, [], nil)
             case .watchQueue(let due): queueDue = due
+            case .review: break
             }
         }
     }

@@ -10,6 +10,8 @@ final class Download {
         let kinds: AcceptedKinds
         /// It waits for all of the body.
         let needsWhole: Bool
+        /// It decodes the picture.
+        let isDecoding: Bool
         /// Nil once the head is out, and the waiter reads the body.
         var reply: (@Sendable (ImageAnswer) -> Void)?
     }
@@ -94,6 +96,9 @@ final class Download {
         if !intake.asksPlainly { request.conditions = stale?.validators.conditions }
         return request
     }
+
+    /// Whether somebody decodes what it brings, and says what came of that: once is enough.
+    var isBeingDecoded: Bool { waiters.values.contains { $0.isDecoding } }
 
     func countAttempt() { attempts += 1 }
 

@@ -34,7 +34,7 @@ struct FlightReplies {
     mutating func add(_ waiter: UInt64, _ request: ImageRequest, to download: Download, isCollapsed: Bool, _ reply: @escaping Reply) {
         download.waiters[waiter] = Download.Waiter(
             isCollapsed: isCollapsed, isOnlyIfCached: request.isOnlyIfCached, kinds: request.kinds, needsWhole: request.needsWhole,
-            reply: reply)
+            isDecoding: request.isDecoded, reply: reply)
         waiters.add(waiter, to: download, named: request.id)
     }
 
@@ -217,7 +217,8 @@ struct FlightReplies {
     // MARK: What is kept
 
     /// What is stored goes, and nothing is asked for it for a while.
-    mutating func spoil(_ source: String, _ failure: ImageFailure) { store.remember(failure, for: source, source) }
+    /// - Parameter key: the source, or what a picture is kept under whose origin negotiates formats.
+    mutating func spoil(_ source: String, key: String, _ failure: ImageFailure) { store.remember(failure, for: key, source) }
 
     /// - Parameter done: called where nothing of it is stored any more.
     mutating func purge(_ selection: ImageSelection, _ done: @escaping @Sendable (Bool) -> Void) { store.purge(selection, done) }

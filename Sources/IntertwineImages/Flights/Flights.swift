@@ -23,6 +23,8 @@ actor Flights {
     private let configuration: ImageConfiguration
     private let transfers: Transfers
     private var state: FlightsState
+    /// Nil where nothing decodes pictures.
+    private let reviews: PictureReviews?
     /// By the numbers of their downloads.
     private var fetches: [UInt64: FetchID] = [:]
     private var names: [UInt64: NameWait] = [:]
@@ -37,6 +39,7 @@ actor Flights {
         self.configuration = configuration
         self.transfers = transfers
         loop = transfers.loop
+        reviews = configuration.transformer.map { [loop] in PictureReviews($0, facts: configuration.facts, loop: loop) }
         let exit = FlightExit()
         state = FlightsState(configuration, store: PictureStore(memory: memory, disk: disk), budget: budget) { exit.leave($0) }
         exit.open(to: self)
@@ -56,7 +59,7 @@ actor Flights {
         of source: String, id: UUID, priority: ImagePriority, takesStale: Bool, _ ticket: ImageTicket
     ) async -> ImageAnswer {
         var request = ImageRequest(source, id: id, priority: priority)
-        (request.needsWhole, request.takesStale) = (true, takesStale)
+        (request.needsWhole, request.isDecoded, request.takesStale) = (true, true, takesStale)
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 enter(request, ticket) { continuation.resume(returning: $0) }
@@ -84,14 +87,19 @@ actor Flights {
     }
 
     /// Whoever decoded it found that it is no picture to its end: it is neither kept nor served any longer, at its own URL either.
-    func spoil(_ source: String, _ failure: ImageFailure) { state.spoil(source, failure) }
+    func spoil(_ source: String, _ failure: ImageFailure) { state.spoil(source, key: source, failure) }
+
+    /// Whatever they turn out to look like from here on is not learnt.
+    func forgetReviews(of selection: ImageSelection) { reviews?.assumeIsolated { $0.forget(selection) } }
 
     /// - Parameter done: called where nothing of it is found any more, with whether nothing of it is left on disk either.
     func purge(_ selection: ImageSelection, _ done: @escaping @Sendable (Bool) -> Void) {
+        forgetReviews(of: selection)
         state.purge(selection, done)
     }
 
     func shutDown() {
+        reviews?.assumeIsolated { $0.shutDown() }
         state.shutDown()
         goOn()
         queueTimer?.disarm()
@@ -170,6 +178,7 @@ actor Flights {
             for timer in FlightStep.Timer.allCases { timers.removeValue(forKey: TimerKey(download: number, timer: timer))?.disarm() }
             if let name = names.removeValue(forKey: number) { transfers.assumeIsolated { $0.leave(name) } }
             if let fetch = fetches.removeValue(forKey: number) { transfers.cancel(fetch) }
+        case .review(let image): review(image)
         case .watchQueue(let expiry):
             guard queueTimer?.deadline == nil else { return }
             let wait = max(.zero, expiry.since(.now()))
@@ -177,6 +186,15 @@ actor Flights {
             queueTimer = timer(after: wait) { flights in
                 flights.state.expireQueue()
                 flights.goOn()
+            }
+        }
+    }
+
+    private func review(_ image: CachedImage) {
+        let (source, key) = (image.source, image.key)
+        reviews?.assumeIsolated { reviews in
+            reviews.add(image) { [weak self] failure in
+                self?.assumeIsolated { $0.state.spoil(source, key: key, failure) }
             }
         }
     }

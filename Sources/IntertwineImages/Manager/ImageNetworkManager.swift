@@ -131,6 +131,7 @@ public final class ImageNetworkManager: Sendable {
     @discardableResult
     public func purge(_ selection: ImageSelection) async -> Bool {
         _ = await asked(sized) { $0.purge(selection) }
+        await asked { $0.forgetReviews(of: selection) }
         configuration.facts?.forget(selection)
         return await withCheckedContinuation { continuation in
             onLoop { $0.purge(selection) { continuation.resume(returning: $0) } }

@@ -18,6 +18,8 @@ public struct ImageRequest: Sendable {
     public var sizing: PictureSizing?
     /// Whether a body on its way is no answer: it is for who makes another picture of it. Such a request is counted by whoever made it.
     var needsWhole = false
+    /// Whether who asks decodes it, and so finds out what it looks like.
+    var isDecoded = false
     /// Whether it will do while it is being fetched anew, where its origin permits that.
     var takesStale = true
 

@@ -1,0 +1,105 @@
+internal import IntertwineEventLoop
+
+/// Looks at pictures that were fetched and are kept, once each and behind their answers: what they look like, and whether they can be decoded to
+/// their end at all.
+///
+/// Lives on the loop of its ``Flights``. One picture at a time, behind all others that workers have to do.
+actor PictureReviews {
+    private nonisolated let loop: EventLoop
+    private let transformer: any PictureTransformer
+    private let facts: PictureFactsTable?
+    private var queue = ReviewQueue()
+    private var work: Task<Void, Never>?
+    private var isShutDown = false
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    init(_ transformer: any PictureTransformer, facts: PictureFactsTable?, loop: EventLoop) {
+        (self.transformer, self.facts, self.loop) = (transformer, facts, loop)
+    }
+
+    /// - Parameter spoil: called on the loop where it is no picture to its end, and still the one that is kept.
+    func add(_ image: CachedImage, spoil: @escaping @Sendable (ImageFailure) -> Void) {
+        guard !isShutDown, transformer.isAvailable, queue.add(image, spoil), work == nil else { return }
+        work = Task { await self.goOn() }
+    }
+
+    /// Nothing that is found out about them from here on counts.
+    func forget(_ selection: ImageSelection) { queue.forget { selection.contains($0.source) } }
+
+    func shutDown() {
+        isShutDown = true
+        queue.forget { _ in true }
+        work?.cancel()
+    }
+
+    private func goOn() async {
+        while let (image, spoil) = queue.next() {
+            let found = await Self.look(at: image, by: transformer)
+            guard queue.finish() else { continue }
+            switch found {
+            case .success(let found):
+                // Of those that differ by who asks, the first one tells what all look like.
+                if image.variant == nil || facts?.facts(of: image.source) == nil { facts?.learn(image.source, found, of: image.etag) }
+            // There are AVIFs that browsers decode and libvips does not, by what it was built with.
+            case .failure(let failure): if failure.reason == .undecodable, image.kind != .avif { spoil(failure) }
+            }
+        }
+        work = nil
+    }
+
+    /// Off the loop: those that lie in files are copied.
+    @concurrent
+    private static func look(
+        at image: CachedImage, by transformer: any PictureTransformer
+    ) async -> Result<PictureFacts, ImageFailure> {
+        do throws(ImageFailure) {
+            return .success(try await transformer.facts(of: image.body.bytes, priority: .prefetch))
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
+/// Whose turn it is to be looked at, and whether what is found then still counts. Pure.
+///
+/// Nobody waits for it: where there is more to do than can be done, what comes last is left out.
+struct ReviewQueue {
+    typealias Spoil = @Sendable (ImageFailure) -> Void
+
+    /// How many may wait, and bytes of those together: what waits lies in memory, whatever the cache does.
+    static let most = 64
+    static let mostBytes = 16 << 20
+
+    private var waiting: [(image: CachedImage, spoil: Spoil)] = []
+    /// The one that is being looked at; nil, too, where it is not kept any longer.
+    private var current: CachedImage?
+
+    /// It takes the place of what was kept under its key.
+    /// - Returns: false where it is left out.
+    mutating func add(_ image: CachedImage, _ spoil: @escaping Spoil) -> Bool {
+        forget { $0.key == image.key }
+        let bytes = waiting.reduce(image.body.count) { $0 + $1.image.body.count }
+        guard waiting.count < Self.most, bytes <= Self.mostBytes else { return false }
+        waiting.append((image, spoil))
+        return true
+    }
+
+    mutating func forget(where isGone: (CachedImage) -> Bool) {
+        waiting.removeAll { isGone($0.image) }
+        if current.map(isGone) == true { current = nil }
+    }
+
+    mutating func next() -> (image: CachedImage, spoil: Spoil)? {
+        guard !waiting.isEmpty else { return nil }
+        let next = waiting.removeFirst()
+        current = next.image
+        return next
+    }
+
+    /// - Returns: whether what was found counts.
+    mutating func finish() -> Bool {
+        defer { current = nil }
+        return current != nil
+    }
+}
