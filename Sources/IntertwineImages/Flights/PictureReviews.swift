@@ -63,15 +63,20 @@ actor PictureReviews {
 
 /// Whose turn it is to be looked at, and whether what is found then still counts. Pure.
 ///
-/// Nobody waits for it: where there is more to do than can be done, what comes last is left out.
+/// Nobody waits for it: where there is more to do than can be done, what comes last is left out, and what the cache lets go meanwhile is no longer
+/// held for it.
 struct ReviewQueue {
     typealias Spoil = @Sendable (ImageFailure) -> Void
 
-    /// How many may wait, and bytes of those together: what waits lies in memory, whatever the cache does.
-    static let most = 64
-    static let mostBytes = 16 << 20
+    private struct Entry {
+        weak var image: CachedImage?
+        let spoil: Spoil
+    }
 
-    private var waiting: [(image: CachedImage, spoil: Spoil)] = []
+    /// How many may wait.
+    static let most = 64
+
+    private var waiting: [Entry] = []
     /// The one that is being looked at; nil, too, where it is not kept any longer.
     private var current: CachedImage?
 
@@ -79,22 +84,24 @@ struct ReviewQueue {
     /// - Returns: false where it is left out.
     mutating func add(_ image: CachedImage, _ spoil: @escaping Spoil) -> Bool {
         forget { $0.key == image.key }
-        let bytes = waiting.reduce(image.body.count) { $0 + $1.image.body.count }
-        guard waiting.count < Self.most, bytes <= Self.mostBytes else { return false }
-        waiting.append((image, spoil))
+        guard waiting.count < Self.most else { return false }
+        waiting.append(Entry(image: image, spoil: spoil))
         return true
     }
 
     mutating func forget(where isGone: (CachedImage) -> Bool) {
-        waiting.removeAll { isGone($0.image) }
+        waiting.removeAll { $0.image.map(isGone) ?? true }
         if current.map(isGone) == true { current = nil }
     }
 
     mutating func next() -> (image: CachedImage, spoil: Spoil)? {
-        guard !waiting.isEmpty else { return nil }
-        let next = waiting.removeFirst()
-        current = next.image
-        return next
+        while !waiting.isEmpty {
+            let next = waiting.removeFirst()
+            guard let image = next.image else { continue }
+            current = image
+            return (image, next.spoil)
+        }
+        return nil
     }
 
     /// - Returns: whether what was found counts.
