@@ -217,8 +217,7 @@ struct FlightReplies {
     // MARK: What is kept
 
     /// What is stored goes, and nothing is asked for it for a while.
-    /// - Parameter key: the source, or what a picture is kept under whose origin negotiates formats.
-    mutating func spoil(_ source: String, key: String, _ failure: ImageFailure) { store.remember(failure, for: key, source) }
+    mutating func spoil(_ source: String, _ failure: ImageFailure) { store.remember(failure, for: source, source) }
 
     /// - Parameter done: called where nothing of it is stored any more.
     mutating func purge(_ selection: ImageSelection, _ done: @escaping @Sendable (Bool) -> Void) { store.purge(selection, done) }

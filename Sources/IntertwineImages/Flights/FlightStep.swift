@@ -28,7 +28,7 @@ enum FlightStep: Sendable {
     case disarm(UInt64, Timer)
     /// It is over: so is all that was done for it.
     case drop(UInt64)
-    /// It was fetched and is kept: what it looks like is not known, nor whether it can be decoded.
+    /// It was fetched and is kept: what it looks like is not known.
     case review(CachedImage)
     /// By then, unless something is to be looked for before: ``FlightsState/expireQueue()``.
     case watchQueue(LoopInstant)

@@ -23,7 +23,7 @@ actor Flights {
     private let configuration: ImageConfiguration
     private let transfers: Transfers
     private var state: FlightsState
-    /// Nil where nothing decodes pictures.
+    /// Nil where nothing decodes pictures, or nobody wants to know.
     private let reviews: PictureReviews?
     /// By the numbers of their downloads.
     private var fetches: [UInt64: FetchID] = [:]
@@ -39,7 +39,9 @@ actor Flights {
         self.configuration = configuration
         self.transfers = transfers
         loop = transfers.loop
-        reviews = configuration.transformer.map { [loop] in PictureReviews($0, facts: configuration.facts, loop: loop) }
+        reviews = configuration.facts.flatMap { [loop] facts in
+            configuration.transformer.map { PictureReviews($0, facts: facts, loop: loop) }
+        }
         let exit = FlightExit()
         state = FlightsState(configuration, store: PictureStore(memory: memory, disk: disk), budget: budget) { exit.leave($0) }
         exit.open(to: self)
@@ -87,7 +89,7 @@ actor Flights {
     }
 
     /// Whoever decoded it found that it is no picture to its end: it is neither kept nor served any longer, at its own URL either.
-    func spoil(_ source: String, _ failure: ImageFailure) { state.spoil(source, key: source, failure) }
+    func spoil(_ source: String, _ failure: ImageFailure) { state.spoil(source, failure) }
 
     /// Whatever they turn out to look like from here on is not learnt.
     func forgetReviews(of selection: ImageSelection) { reviews?.assumeIsolated { $0.forget(selection) } }
@@ -178,7 +180,7 @@ actor Flights {
             for timer in FlightStep.Timer.allCases { timers.removeValue(forKey: TimerKey(download: number, timer: timer))?.disarm() }
             if let name = names.removeValue(forKey: number) { transfers.assumeIsolated { $0.leave(name) } }
             if let fetch = fetches.removeValue(forKey: number) { transfers.cancel(fetch) }
-        case .review(let image): review(image)
+        case .review(let image): reviews?.assumeIsolated { $0.add(image) }
         case .watchQueue(let expiry):
             guard queueTimer?.deadline == nil else { return }
             let wait = max(.zero, expiry.since(.now()))
@@ -186,15 +188,6 @@ actor Flights {
             queueTimer = timer(after: wait) { flights in
                 flights.state.expireQueue()
                 flights.goOn()
-            }
-        }
-    }
-
-    private func review(_ image: CachedImage) {
-        let (source, key) = (image.source, image.key)
-        reviews?.assumeIsolated { reviews in
-            reviews.add(image) { [weak self] failure in
-                self?.assumeIsolated { $0.state.spoil(source, key: key, failure) }
             }
         }
     }

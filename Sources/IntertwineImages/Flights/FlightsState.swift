@@ -126,7 +126,7 @@ struct FlightsState {
     }
 
     /// Whoever decoded it found that it is no picture to its end.
-    mutating func spoil(_ source: String, key: String, _ failure: ImageFailure) { replies.spoil(source, key: key, failure) }
+    mutating func spoil(_ source: String, _ failure: ImageFailure) { replies.spoil(source, failure) }
 
     /// - Parameter done: called where nothing of it is found any more, with whether nothing of it is left on disk either.
     mutating func purge(_ selection: ImageSelection, _ done: @escaping @Sendable (Bool) -> Void) {

@@ -1,26 +1,25 @@
 internal import IntertwineEventLoop
 
-/// Looks at pictures that were fetched and are kept, once each and behind their answers: what they look like, and whether they can be decoded to
-/// their end at all.
+/// Looks at pictures that were fetched and are kept, once each and behind their answers: what they look like. One that cannot be decoded looks like
+/// nothing, and is served as it came until somebody asks for a size of it.
 ///
 /// Lives on the loop of its ``Flights``. One picture at a time, behind all others that workers have to do.
 actor PictureReviews {
     private nonisolated let loop: EventLoop
     private let transformer: any PictureTransformer
-    private let facts: PictureFactsTable?
+    private let facts: PictureFactsTable
     private var queue = ReviewQueue()
     private var work: Task<Void, Never>?
     private var isShutDown = false
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-    init(_ transformer: any PictureTransformer, facts: PictureFactsTable?, loop: EventLoop) {
+    init(_ transformer: any PictureTransformer, facts: PictureFactsTable, loop: EventLoop) {
         (self.transformer, self.facts, self.loop) = (transformer, facts, loop)
     }
 
-    /// - Parameter spoil: called on the loop where it is no picture to its end, and still the one that is kept.
-    func add(_ image: CachedImage, spoil: @escaping @Sendable (ImageFailure) -> Void) {
-        guard !isShutDown, transformer.isAvailable, queue.add(image, spoil), work == nil else { return }
+    func add(_ image: CachedImage) {
+        guard !isShutDown, transformer.isAvailable, queue.add(image), work == nil else { return }
         work = Task { await self.goOn() }
     }
 
@@ -34,30 +33,19 @@ actor PictureReviews {
     }
 
     private func goOn() async {
-        while let (image, spoil) = queue.next() {
+        while let image = queue.next() {
             let found = await Self.look(at: image, by: transformer)
-            guard queue.finish() else { continue }
-            switch found {
-            case .success(let found):
-                // Of those that differ by who asks, the first one tells what all look like.
-                if image.variant == nil || facts?.facts(of: image.source) == nil { facts?.learn(image.source, found, of: image.etag) }
-            // There are AVIFs that browsers decode and libvips does not, by what it was built with.
-            case .failure(let failure): if failure.reason == .undecodable, image.kind != .avif { spoil(failure) }
-            }
+            guard queue.finish(), let found else { continue }
+            // Of those that differ by who asks, the first one tells what all look like.
+            if image.variant == nil || facts.facts(of: image.source) == nil { facts.learn(image.source, found, of: image.etag) }
         }
         work = nil
     }
 
     /// Off the loop: those that lie in files are copied.
     @concurrent
-    private static func look(
-        at image: CachedImage, by transformer: any PictureTransformer
-    ) async -> Result<PictureFacts, ImageFailure> {
-        do throws(ImageFailure) {
-            return .success(try await transformer.facts(of: image.body.bytes, priority: .prefetch))
-        } catch {
-            return .failure(error)
-        }
+    private static func look(at image: CachedImage, by transformer: any PictureTransformer) async -> PictureFacts? {
+        try? await transformer.facts(of: image.body.bytes, priority: .prefetch)
     }
 }
 
@@ -66,11 +54,8 @@ actor PictureReviews {
 /// Nobody waits for it: where there is more to do than can be done, what comes last is left out, and what the cache lets go meanwhile is no longer
 /// held for it.
 struct ReviewQueue {
-    typealias Spoil = @Sendable (ImageFailure) -> Void
-
     private struct Entry {
         weak var image: CachedImage?
-        let spoil: Spoil
     }
 
     /// How many may wait.
@@ -82,10 +67,10 @@ struct ReviewQueue {
 
     /// It takes the place of what was kept under its key.
     /// - Returns: false where it is left out.
-    mutating func add(_ image: CachedImage, _ spoil: @escaping Spoil) -> Bool {
+    mutating func add(_ image: CachedImage) -> Bool {
         forget { $0.key == image.key }
         guard waiting.count < Self.most else { return false }
-        waiting.append(Entry(image: image, spoil: spoil))
+        waiting.append(Entry(image: image))
         return true
     }
 
@@ -94,12 +79,11 @@ struct ReviewQueue {
         if current.map(isGone) == true { current = nil }
     }
 
-    mutating func next() -> (image: CachedImage, spoil: Spoil)? {
+    mutating func next() -> CachedImage? {
         while !waiting.isEmpty {
-            let next = waiting.removeFirst()
-            guard let image = next.image else { continue }
+            guard let image = waiting.removeFirst().image else { continue }
             current = image
-            return (image, next.spoil)
+            return image
         }
         return nil
     }
