@@ -97,8 +97,8 @@ final class Download {
         return request
     }
 
-    /// Whether somebody decodes what it brings, and says what came of that: once is enough.
-    var isBeingDecoded: Bool { waiters.values.contains { $0.isDecoding } }
+    /// Whether somebody wants what it brings, and nobody decodes it, which tells what it looks like: once is enough.
+    var isForReview: Bool { !waiters.isEmpty && !waiters.values.contains { $0.isDecoding } }
 
     func countAttempt() { attempts += 1 }
 

@@ -370,7 +370,7 @@ struct FlightsState {
     private mutating func complete(_ download: Download, _ head: PictureHead) {
         record(download, "ok", .good)
         let image = replies.keep(download)
-        if let image { steps += download.isBeingDecoded ? [] : [.review(image)] } else { announce(download) }
+        if let image { steps += download.isForReview ? [.review(image)] : [] } else { announce(download) }
         replies.complete(download, head, image)
         download.spool.finish(.whole)
         drop(download)
