@@ -106,7 +106,7 @@ struct KindReader {
 
 extension KindReader {
     /// For each layout one cell, or a list of them to choose from.
-    func cells(_ place: YAMLPlace) throws(ConfigurationError) -> [CellLayout: [CellDeclaration]] {
+    private func cells(_ place: YAMLPlace) throws(ConfigurationError) -> [CellLayout: [CellDeclaration]] {
         var faults = FaultCollector()
         var cells: [CellLayout: [CellDeclaration]] = [:]
         for (name, place) in try place.members(of: "cells", among: CellLayout.allCases.map(\.rawValue)) {
@@ -191,7 +191,7 @@ extension KindReader {
 
     /// `title: {text: "{{first}} {{last}}"}`, or `photo: {image: photo, alt: title}`: a part of the cell, how it is filled, and from which
     /// field.
-    func bindings(_ place: YAMLPlace) throws(ConfigurationError) -> [BindingDeclaration] {
+    private func bindings(_ place: YAMLPlace) throws(ConfigurationError) -> [BindingDeclaration] {
         let forms = BindingDeclaration.Form.allCases.map(\.rawValue)
         let shown = ["size", "fit", "focus", "initials", "alt"]
         var faults = FaultCollector()

@@ -8,7 +8,7 @@ internal import Yams
 /// The remote sources that a file declares: `sources: {catalogue: …}`. `Config/sources.yaml` shows one.
 package struct SourcesFile {
     /// More of them than any service needs, each with its memory and its label in the metrics.
-    static let limit = 100
+    private static let limit = 100
 
     package let sources: [RemoteSource]
 

@@ -10,7 +10,7 @@ package enum Spelling {
     }
 
     /// The known names that are the fewest slips away from a name, as long as those are few; else those that end as it does.
-    static func nearest(to name: String, among known: [String]) -> [String] {
+    private static func nearest(to name: String, among known: [String]) -> [String] {
         let slips = known.map { (name: $0, count: distance(name, $0)) }
         let fewest = slips.map(\.count).min() ?? .max
         guard fewest > max(1, name.utf8.count / 4) else {
@@ -26,7 +26,7 @@ package enum Spelling {
 
     /// How many letters have to be changed, put in, taken out or exchanged with their neighbours (optimal string alignment). Case and the
     /// marks between words are no slips.
-    static func distance(_ first: String, _ second: String) -> Int {
+    private static func distance(_ first: String, _ second: String) -> Int {
         // Whoever sends names of a mile is not to be guessed at.
         let (left, right) = (letters(first), letters(second))
         guard max(left.count, right.count) <= 128 else { return .max }

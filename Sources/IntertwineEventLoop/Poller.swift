@@ -23,7 +23,7 @@ struct Poller: Sendable {
     static let wakeupToken: UInt64 = 1
 
     let epoll: Int32
-    let timer: Int32
+    private let timer: Int32
     let wakeup: Int32
 
     /// - Throws: ``EventLoopError`` where the process has no descriptor left.

@@ -78,7 +78,7 @@ struct TimerWheel<Payload> {
         return true
     }
 
-    func contains(_ token: TimerToken) -> Bool {
+    private func contains(_ token: TimerToken) -> Bool {
         let index = Int(token.node)
         return index > bucketCount && index < nodes.count && nodes[index].generation == token.generation
             && nodes[index].payload != nil

@@ -73,7 +73,7 @@ public struct FetchURL: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// libcurl's URL parser.
-final class CurlURL {
+private final class CurlURL {
     private let handle: OpaquePointer
 
     init(_ reference: String, base: String?) throws(FetchFailure) {

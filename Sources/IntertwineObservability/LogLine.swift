@@ -26,12 +26,6 @@ struct LogLine {
         }
     }
 
-    /// - Parameter name: plain; names are ours.
-    func field(_ name: StaticString, text: some Collection<UInt8>, into bytes: inout [UInt8]) {
-        key(name, into: &bytes)
-        value(text, into: &bytes)
-    }
-
     func field(_ name: String, text: some Collection<UInt8>, into bytes: inout [UInt8]) {
         if isJSON {
             bytes.append(UInt8(ascii: ","))
@@ -107,7 +101,7 @@ struct LogLine {
         }
     }
 
-    static func append(_ number: Int, to bytes: inout [UInt8]) {
+    private static func append(_ number: Int, to bytes: inout [UInt8]) {
         guard number > 0 else {
             bytes += (number == 0 ? "0" : String(number)).utf8
             return

@@ -9,7 +9,7 @@ internal import Synchronization
 /// Lines are written within 20 ms, warnings at once. Beyond a mebibyte that waits, lines are dropped and counted.
 /// Lines of different threads can change places within those 20 ms; each carries its time.
 public final class LogSink: Sendable {
-    static let stripes = 4
+    private static let stripes = 4
     private static let delay = DispatchTimeInterval.milliseconds(20)
     private static let piece = 64 << 10
     private static let limit = 256 << 10

@@ -10,7 +10,7 @@ internal import IntertwineStorage
 /// `POST /admin/items`: an import, gathered as it arrives, and written in one transaction.
 struct ImportRoutes: Sendable {
     /// Bad items that an answer names; the rest is counted.
-    static let reported = 100
+    private static let reported = 100
 
     let location: any ItemLocation
     let kinds: ItemKinds
@@ -113,7 +113,7 @@ struct ImportRoutes: Sendable {
 /// An import that is fed from a task: its calls block, so they are made on a queue of its own.
 ///
 /// `@unchecked Sendable`: importer and list are touched on the serial queue alone.
-final class StreamedImport: @unchecked Sendable {
+private final class StreamedImport: @unchecked Sendable {
     private let queue = DispatchQueue(label: "intertwine.admin.import")
     private let make: (StreamedImport) throws -> ItemImport
     private var importer: ItemImport?

@@ -6,8 +6,8 @@ extension Schema {
     /// As an item has a URL.
     static let url = Schema.string(maxLength: ItemURL.limit, pattern: ItemURL.pattern)
     /// As an item has an id.
-    static let itemID = Schema.string(minLength: 1, maxLength: 512, pattern: #"^[^\u0000-\u001F\u007F]*$"#)
-    static let itemIDOrNumber = itemID.with("type", .texts(["string", "integer"]))
+    private static let itemID = Schema.string(minLength: 1, maxLength: 512, pattern: #"^[^\u0000-\u001F\u007F]*$"#)
+    private static let itemIDOrNumber = itemID.with("type", .texts(["string", "integer"]))
     private static let mediaType = Schema.string(
         maxLength: 127, pattern: "^(image|video|audio)/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*$"
     ).examples(#""video/mp4""#)

@@ -8,7 +8,7 @@ internal import IntertwineStorage
 /// `POST /admin/operations`: a list of operations on the store, all of them or none.
 struct OperationRoutes: Sendable {
     /// Bytes.
-    static let bodyLimit = 4 << 20
+    private static let bodyLimit = 4 << 20
 
     let store: any ItemStore
     let kinds: ItemKinds

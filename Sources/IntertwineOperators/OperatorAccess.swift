@@ -75,8 +75,8 @@ struct OperatorAccess: Sendable {
 /// Slows down whoever guesses at the token: after ten wrong ones within a minute an address is not listened to until the minute is over.
 final class GuessLimiter: Sendable {
     /// Wrong tokens of one address within ``window``.
-    static let limit = 10
-    static let window = Duration.seconds(60)
+    private static let limit = 10
+    private static let window = Duration.seconds(60)
     /// Addresses that are remembered; beyond it, the one whose window began first is forgotten.
     static let capacity = 4_096
 

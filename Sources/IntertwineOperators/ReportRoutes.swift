@@ -186,7 +186,7 @@ extension Schema {
         .optional("viewersError", .number(minimum: 0), "The standard error of `viewers`, as a share of it."),
         .required("rows", .list(of: .reportRow)),
     ]).named("Report")
-    static let reportRow = Schema.object([
+    private static let reportRow = Schema.object([
         .required("key", .string, "The day, ad, …; also under the grouping's own name, as that of the second is."),
         .optional("hour", .time, "When it begins, in UTC."),
         .optional("campaign", .string, "Empty for none."),

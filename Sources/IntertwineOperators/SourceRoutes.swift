@@ -118,7 +118,7 @@ extension Schema {
     static let sources = Schema.object([
         .required("sources", .list(of: .source))
     ]).named("Sources")
-    static let source = Schema.object([
+    private static let source = Schema.object([
         .required("name", .string),
         .required("url", .string, "Without its query, where keys are often kept."),
         .required("kind", .string),

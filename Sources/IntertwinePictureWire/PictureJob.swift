@@ -10,7 +10,6 @@ package struct PictureJob: Sendable, Hashable {
 
     /// Sides that can be asked for.
     package static let longestSide = 16_384
-    static let length = 20
 
     /// Names it in the answer, and where it is taken back.
     package var id: UInt32

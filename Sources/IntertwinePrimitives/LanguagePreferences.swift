@@ -28,9 +28,6 @@ public struct LanguagePreferences: Sendable, Hashable {
         self.ranges = ranges.enumerated().sorted { ($1.element.quality, $0.offset) < ($0.element.quality, $1.offset) }.map(\.element)
     }
 
-    /// Whether nothing was said that can be understood.
-    public var isEmpty: Bool { ranges.isEmpty }
-
     /// The index of the language to be given, among those that there are: looked up (RFC 4647, 3.4), each range in turn, from its end
     /// shortened until it is one of them. Nil where none is wanted: it is for whoever asks to have a default.
     public func lookup(among languages: [String]) -> Int? {

@@ -133,8 +133,8 @@ package struct Answer: Sendable {
 
 /// What a body holds, in one media type.
 struct Content: Sendable {
-    let schema: Schema
-    let example: String?
+    private let schema: Schema
+    private let example: String?
 
     init(_ schema: Schema, example: String?) {
         self.schema = schema
@@ -153,7 +153,7 @@ extension ProblemDetails {
 
 extension Schema {
     /// All types of problem that the document's answers tell; ``OpenAPIDocument`` puts them in.
-    static let problemType = Schema.uri.titled("Problem type").described("`about:blank` where the status says it all.")
+    private static let problemType = Schema.uri.titled("Problem type").described("`about:blank` where the status says it all.")
         .named(problemTypeName)
     static let problemTypeName = "ProblemType"
 

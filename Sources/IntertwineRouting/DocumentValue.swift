@@ -74,7 +74,7 @@ struct DocumentWriter {
         }
     }
 
-    mutating func write(_ member: DocumentValue.Member) {
+    private mutating func write(_ member: DocumentValue.Member) {
         write(string: member.name)
         text += ":"
         write(member.value)

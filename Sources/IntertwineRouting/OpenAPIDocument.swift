@@ -160,8 +160,8 @@ package struct APIOperation: Sendable {
 package struct RequestBodyDescription: Sendable {
     package static let json = "application/json"
 
-    let text: String?
-    let isRequired: Bool
+    private let text: String?
+    private let isRequired: Bool
     private let contents: [(type: String, content: Content)]
 
     package init(_ schema: Schema, text: String? = nil, isRequired: Bool = true, example: String? = nil) {

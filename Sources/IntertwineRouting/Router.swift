@@ -157,7 +157,7 @@ package struct DeferredRoute: Sendable {
 
 /// Logs what requests fail for: the first failure of a kind at once, and those that follow it as a number, once a minute. A disk that is
 /// full, or a database that is gone, fails every request, and a line for each would fill the disk that the log is on.
-final class FailureLog: Sendable {
+private final class FailureLog: Sendable {
     private struct Kind {
         /// Milliseconds since 1970-01-01 UTC.
         var told: Int64

@@ -9,9 +9,9 @@ internal import ServiceLifecycle
 struct CampaignExchange: ServiceLifecycle.Service {
     private static let interval = Duration.milliseconds(500)
 
-    let delivery: CampaignDelivery
-    let now: @Sendable () -> Int64
-    let logger: Logger
+    private let delivery: CampaignDelivery
+    private let now: @Sendable () -> Int64
+    private let logger: Logger
     /// The ledger's answers are waited for.
     private let queue = DispatchQueue(label: "intertwine.campaigns")
 

@@ -7,11 +7,11 @@ internal import ServiceLifecycle
 /// Looks at the database files twice a second: one that is deleted or replaced under the process takes what is written with it.
 struct DatabaseWatch: ServiceLifecycle.Service {
     /// What became of each file since the last look; these block.
-    let looks: [@Sendable () -> FileNews?]
+    private let looks: [@Sendable () -> FileNews?]
     /// Called once another file is served.
-    let prepare: @Sendable () throws -> Void
-    let logger: Logger
-    var interval = Duration.milliseconds(500)
+    private let prepare: @Sendable () throws -> Void
+    private let logger: Logger
+    private var interval = Duration.milliseconds(500)
 
     private let queue = DispatchQueue(label: "intertwine.files")
 

@@ -4,9 +4,9 @@ internal import ServiceLifecycle
 
 /// Adds the ledger's events to the totals of its reports every now and then, so that no report has many left to add.
 struct LedgerTotals: ServiceLifecycle.Service {
-    let archive: any LedgerArchive
-    let logger: Logger
-    var interval = Duration.seconds(10)
+    private let archive: any LedgerArchive
+    private let logger: Logger
+    private var interval = Duration.seconds(10)
     /// Rounds after which the sketches of viewers are written, which are the more to write the more often they are.
     private let viewersEvery = 6
 

@@ -4,11 +4,11 @@ internal import Synchronization
 
 /// The listening servers, as one thing that starts and stops, in their order.
 struct Listeners: ServiceLifecycle.Service {
-    let servers: [(name: String, server: HTTPServer)]
-    let state: ServiceState
-    let drain: Duration
-    let grace: Duration
-    let started: @Sendable ([String: String]) -> Void
+    private let servers: [(name: String, server: HTTPServer)]
+    private let state: ServiceState
+    private let drain: Duration
+    private let grace: Duration
+    private let started: @Sendable ([String: String]) -> Void
     /// Of each listener, by name.
     private let addresses: [String: String]
 

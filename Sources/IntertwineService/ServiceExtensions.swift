@@ -61,10 +61,10 @@ public struct ServiceRoute: Sendable {
     /// Gets the request with its body, and the segments of the path that the pattern names, decoded. What it throws is 500, and in the log.
     public typealias Handle = @Sendable (_ request: ServerRequest, _ parameters: [String: String]) async throws -> ServerResponse
 
-    let method: HTTPRequest.Method
-    let pattern: String
-    let bodyLimit: Int?
-    let handle: Handle
+    private let method: HTTPRequest.Method
+    private let pattern: String
+    private let bodyLimit: Int?
+    private let handle: Handle
 
     /// - Parameters:
     ///   - pattern: segments of the path; one in braces stands for any: `/recipes/{id}`.

@@ -6,7 +6,7 @@ internal import Synchronization
 /// ``highWater``.
 final class PageFetch: FetchDelegate {
     /// Bytes that may wait; one compressed piece of 16 KiB may swell beyond it.
-    static let highWater = 256 * 1_024
+    private static let highWater = 256 * 1_024
 
     private struct State {
         var head: FetchHead?

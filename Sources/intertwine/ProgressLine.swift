@@ -33,7 +33,7 @@ struct ProgressLine {
     var end: String { isTerminal ? Output.erasure : "" }
 
     /// - Parameter seconds: since the start.
-    static func line(for summary: ImportSummary, total: Int?, after seconds: Double) -> String {
+    private static func line(for summary: ImportSummary, total: Int?, after seconds: Double) -> String {
         let rate = seconds > 0 ? Double(summary.items) / seconds : 0
         let done = "\(summary.items) items, \(Int(rate))/s"
         guard let total, total > 0, summary.bytes > 0 else { return "\(done), \(summary.bytes >> 20) MiB" }

@@ -51,7 +51,6 @@ final class Ends: Sendable {
 /// Does what it is told when its descriptor is ready or its time is over.
 final class ClosureHandler: EventHandler, TimerHandler, @unchecked Sendable {
     var registration: Registration?
-    var token: TimerToken?
     private let isReady: (ClosureHandler, ReadyEvents) -> Void
     private let isDue: (LoopInstant) -> LoopInstant?
 

@@ -5,8 +5,6 @@ import Testing
 
 @Suite("A client never gets a format that it does not take", .timeLimit(.minutes(1)))
 struct FormatTests {
-    private typealias Kinds = AcceptedKinds.Set
-
     @Test(
         "What an origin is asked for: new formats where they are named, old ones where nothing speaks against them",
         arguments: [

@@ -15,9 +15,9 @@ struct CellReader {
     }
 
     /// No single question to the store asks for more, so a long run of broken or dismissed items is read in bounded pieces.
-    static let maximumBatch = 256
+    private static let maximumBatch = 256
     /// Items that the client cannot show and that one reading passes over: beyond them it ends, and the next page goes on from there.
-    static let unknownLimit = 2_000
+    private static let unknownLimit = 2_000
 
     private let factories: CellFactories
     private let kept: FinishedCells
@@ -64,7 +64,7 @@ struct CellReader {
     /// The item's cell, or nil where it has to be left out.
     ///
     /// - Throws: what keeps from finding out whether it is hidden.
-    mutating func cell(of row: ItemRow, in section: Int = 0) throws -> Cell? {
+    private mutating func cell(of row: ItemRow, in section: Int = 0) throws -> Cell? {
         if let book, book.hasCreative(row) { return nil }
         if context.lacking != nil, isUnknown(row) { return nil }
         let known = kept(row, circumstances)

@@ -12,8 +12,8 @@ package final class FeedAssembler: Sendable {
     public let source: any DataSource
     /// Nil where there are none.
     let campaigns: Campaigns?
-    let links: Links
-    let tokens: CellTokens
+    private let links: Links
+    private let tokens: CellTokens
     /// Where the feed is served.
     public let path: String
     /// What the feed is called where it is told of: all of it has one name, whichever of its sections is asked for.

@@ -4,7 +4,7 @@ package struct FeedPage: Sendable {
     public struct Entry: Sendable {
         public let cell: FinishedCell
         /// How it stands with the viewer.
-        let state: CellState
+        private let state: CellState
         /// The index within the page's advertisements; nil for content.
         public let adSlot: Int?
         /// Where the item stands in the order of its lane.

@@ -100,7 +100,7 @@ package final class CampaignBook: Sendable {
     private let ends: [Rules]
     let labels: ContiguousArray<Int32>
     private let labelRanges: [Range<Int32>]
-    let asksLanguages: Bool
+    private let asksLanguages: Bool
     /// The longest window of all caps in seconds; 0 without caps.
     let memory: Int
     /// Whether any goal counts places.

@@ -3,7 +3,7 @@ extension CampaignDelivery {
     /// Pages of one viewer that are asked for again get the same, and nothing is given twice.
     struct Memory {
         /// When there are more, the older half is forgotten.
-        static let capacity = 32_768
+        private static let capacity = 32_768
 
         private var recent: [UInt64: [Given?]] = [:]
         private var older: [UInt64: [Given?]] = [:]

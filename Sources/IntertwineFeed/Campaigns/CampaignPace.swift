@@ -106,7 +106,7 @@ struct CampaignPace: Sendable {
     }
 
     /// Milliseconds of a stretch of time in which it is shown.
-    func shown(from start: Int64, to end: Int64) -> Int64 {
+    private func shown(from start: Int64, to end: Int64) -> Int64 {
         guard start < end else { return 0 }
         guard let clocks else { return end - start }
         var sum: Int64 = 0

@@ -46,7 +46,7 @@ package struct CampaignReader {
     }
 
     /// A letter or digit, followed by letters, digits, underscores, dots and hyphens: what needs no quoting anywhere.
-    static func isName(_ text: String) -> Bool {
+    private static func isName(_ text: String) -> Bool {
         guard (1...nameLimit).contains(text.utf8.count), let first = text.utf8.first, isAlphanumeric(first) else { return false }
         return text.utf8.allSatisfy { isAlphanumeric($0) || "_.-".utf8.contains($0) }
     }

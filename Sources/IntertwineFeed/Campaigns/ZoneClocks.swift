@@ -6,12 +6,12 @@ internal import Synchronization
 /// Changes of the clocks are known from 2000 to 2100; before and after, clocks stay as they are there.
 final class ZoneClocks: Sendable {
     /// From the start on, until the next one's.
-    struct Stretch: Sendable {
+    private struct Stretch: Sendable {
         var start: Int64
         var offset: Int64
     }
 
-    static let day: Int64 = 86_400_000
+    private static let day: Int64 = 86_400_000
     private static let (from, until): (Int64, Int64) = (946_684_800_000, 4_102_444_800_000)
     /// No zone changes its clocks twice in so short a time.
     private static let step: Int64 = 14 * day

@@ -14,7 +14,7 @@ struct HeldPage: Hashable {
 
     private static let format: UInt8 = 4
     /// Characters of a text. Pages that would need more cannot be asked about: a few of them would not fit into a request's line.
-    static let textLimit = 6_144
+    private static let textLimit = 6_144
 
     /// ``PageCursor/digest(ofFeed:)`` of the feed.
     var feed: UInt64

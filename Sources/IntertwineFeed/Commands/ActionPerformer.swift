@@ -16,7 +16,7 @@ package final class ActionPerformer: Sendable {
     let gate = ActionGate()
     let destinations = ClickDestinations()
     /// Told of the events of clicks and impressions that are on disk, with what the ledger made of them.
-    let settle: @Sendable ([LedgerEvent], [Verdict]) -> Void
+    private let settle: @Sendable ([LedgerEvent], [Verdict]) -> Void
     /// Nil where there are none.
     let campaigns: Campaigns?
 
@@ -79,7 +79,7 @@ package final class ActionPerformer: Sendable {
     }
 
     /// Performs something unless its key has been used; those with one key take turns.
-    func once(_ idempotency: IdempotencyKey?, _ perform: @Sendable () async throws -> Outcome) async throws -> Outcome {
+    private func once(_ idempotency: IdempotencyKey?, _ perform: @Sendable () async throws -> Outcome) async throws -> Outcome {
         guard let idempotency else { return try await perform() }
         return try await gate.run(Self.turn(of: idempotency)) {
             if let receipt = try await ledger.replay(of: idempotency), let outcome = Outcome(replaying: receipt) { return outcome }
@@ -105,7 +105,7 @@ package final class ActionPerformer: Sendable {
     }
 
     /// Has the ledger keep what commands left behind.
-    func commit(
+    private func commit(
         _ context: CommandContext, idempotency: IdempotencyKey?, answer: @escaping @Sendable (Performance) -> [UInt8]
     ) async throws -> Outcome {
         let performance = Performance(context: context, links: links, undoWindow: undoWindow)

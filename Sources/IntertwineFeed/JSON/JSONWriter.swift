@@ -41,7 +41,7 @@ struct JSONWriter {
     mutating func write(_ value: Int64) { Decimal.append(value, to: &bytes) }
 
     /// A number without a fraction where it is whole; null where it is not finite.
-    mutating func write(_ value: Double) {
+    private mutating func write(_ value: Double) {
         if let whole = Int64(exactly: value) {
             write(whole)
         } else if value.magnitude >= 0x1p63, value.magnitude < 1e21, let whole = Int128(exactly: value) {

@@ -1,6 +1,6 @@
 /// The fields of one stored item, read as its kind declares them. Pictures are minted once, however many parts show them.
 struct FieldValues {
-    let item: FeedItem
+    private let item: FeedItem
     private let language: FeedLanguage?
     private let fields: ItemFields
     private var images: [(field: String, href: String)] = []

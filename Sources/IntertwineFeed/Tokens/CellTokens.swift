@@ -6,7 +6,7 @@ internal import Synchronization
 /// A class, because every cell of a page refers to it.
 public final class CellTokens: Sendable {
     /// Milliseconds in an hour, the width of a token's bucket.
-    static let hour: Int64 = 3_600_000
+    private static let hour: Int64 = 3_600_000
     /// How far two clocks may be apart, in milliseconds: a token of an hour that begins later than that was minted by a clock that was wrong.
     static let skew: Int64 = 300_000
 

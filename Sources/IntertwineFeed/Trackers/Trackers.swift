@@ -5,7 +5,7 @@ internal import IntertwinePrimitives
 /// https; http only on this machine, where operators have to allow it besides. No place stands in the host, so that a URL leads where it says.
 public struct TrackerTemplate: Sendable, Hashable {
     /// What may stand in braces.
-    static let places = ["event", "viewer", "time", "campaign", "ad"]
+    private static let places = ["event", "viewer", "time", "campaign", "ad"]
     /// For each sort of event.
     static let limit = 8
 
@@ -63,8 +63,6 @@ public struct Trackers: Sendable, Hashable {
 
     public init() {}
 
-    public var isEmpty: Bool { impression.isEmpty && click.isEmpty }
-
     static let impressionField = "impressionTrackers"
     static let clickField = "clickTrackers"
 
@@ -76,7 +74,7 @@ public struct Trackers: Sendable, Hashable {
         click = try Self.templates(Self.clickField, in: fields)
     }
 
-    static func templates(_ field: String, in fields: ItemFields) throws(ItemFault) -> [TrackerTemplate] {
+    private static func templates(_ field: String, in fields: ItemFields) throws(ItemFault) -> [TrackerTemplate] {
         guard let token = try fields.token(field) else { return [] }
         guard token.kind == .array, let list = try? JSONArray(Array(fields.object.bytes[token.range])) else {
             throw ItemFault(field: field, reason: "must be a list of https URLs, is \(token.kind.rawValue)")

@@ -37,7 +37,7 @@ public struct AddressPolicy: Sendable {
         return target.embedded.allSatisfy { Self.isPublic($0) && !ownAddresses.contains($0) }
     }
 
-    static func isPublic(_ address: IPAddress) -> Bool {
+    private static func isPublic(_ address: IPAddress) -> Bool {
         switch address.family {
         case .v4: !deniedV4.contains { $0.contains(address) }
         case .v6: reachableV6.contains { $0.contains(address) } && !deniedV6.contains { $0.contains(address) }
@@ -60,8 +60,8 @@ public struct AddressPolicy: Sendable {
 
 /// A range of addresses in CIDR notation.
 public struct Network: Hashable, Sendable, CustomStringConvertible {
-    let address: IPAddress
-    let prefix: Int
+    private let address: IPAddress
+    private let prefix: Int
 
     /// Parses `10.0.0.0/8` or `fd00::/8`; a lone address is the range that holds it alone. Nil for anything else,
     /// and where bits are set behind the prefix: `10.0.0.1/8` is more often a mistake than a meaning.

@@ -7,10 +7,10 @@ internal import IntertwineEventLoop
 final class Transfer {
     let id: FetchID
     let request: FetchRequest
-    let policy: AddressPolicy
+    private let policy: AddressPolicy
     let delegate: any FetchDelegate
-    let sockets: OpenSockets
-    let started = LoopInstant.now()
+    private let sockets: OpenSockets
+    private let started = LoopInstant.now()
 
     var url: FetchURL
     var hops = 0
@@ -27,12 +27,12 @@ final class Transfer {
     /// How often this hop's request has gone out.
     private var requests = 0
     /// The sockets that curl has asked for since; none where it uses a connection that it has kept.
-    var opened: [Int32] = []
+    private var opened: [Int32] = []
     /// Told on the loop when the time of the current stage is over.
     var deadline: OneShotTimer?
     private(set) var stage = FetchStage.resolving
 
-    var answer = AnswerHead()
+    private var answer = AnswerHead()
     /// Where this hop's answer points to.
     private(set) var redirect: String?
     /// The redirects that led here.
@@ -42,7 +42,7 @@ final class Transfer {
     private var wireBytes = 0
     /// Why a callback stopped curl; curl itself only knows that one did.
     private(set) var stopped: FetchFailure?
-    private(set) var sawDeniedAddress = false
+    private var sawDeniedAddress = false
 
     init(id: FetchID, request: FetchRequest, policy: AddressPolicy, sockets: OpenSockets, delegate: any FetchDelegate) {
         self.id = id
@@ -85,14 +85,14 @@ final class Transfer {
     }
 
     /// Refuses a socket to an address that was never approved: the last look before the first packet.
-    func permits(_ address: IPAddress?) -> Bool {
+    private func permits(_ address: IPAddress?) -> Bool {
         if let address, policy.permits(address) { return true }
         sawDeniedAddress = true
         return false
     }
 
     /// The connection stands, new or used again, and the request goes out when this returns true.
-    func connected(to remote: String, _ remotePort: UInt16, from localPort: UInt16) -> Bool {
+    private func connected(to remote: String, _ remotePort: UInt16, from localPort: UInt16) -> Bool {
         guard permits(IPAddress(remote)) else { return false }
         // curl repeats by itself what was lost on a kept connection, as often as it has such connections.
         guard requests < 2 else { return stop(.connectionLost) }
@@ -118,7 +118,7 @@ final class Transfer {
         return sockets.condition(of: easy.handle, localPort: localPort, remotePort: remotePort) == .spoiled
     }
 
-    func received(headerLine line: UnsafeRawBufferPointer) -> Bool {
+    private func received(headerLine line: UnsafeRawBufferPointer) -> Bool {
         switch answer.take(line, limits: request.limits) {
         case .more: return true
         case .failed(let failure): return stop(failure)
@@ -140,7 +140,7 @@ final class Transfer {
         }
     }
 
-    func received(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    private func received(_ bytes: UnsafeRawBufferPointer) -> Bool {
         bodyBytes += bytes.count
         // A redirect's body is read for as long as that is cheaper than a new connection.
         if redirect != nil { return bodyBytes <= 16 * 1_024 }
@@ -148,10 +148,10 @@ final class Transfer {
         return delegate.fetch(id, received: bytes) || stop(.rejected)
     }
 
-    func crossedWire(_ bytes: Int) { wireBytes += bytes }
+    private func crossedWire(_ bytes: Int) { wireBytes += bytes }
 
     /// Chunks of one byte have five around it. More than that, and some, is there to keep us busy.
-    func isWireWithinBounds() -> Bool {
+    private func isWireWithinBounds() -> Bool {
         if wireBytes - 9 * bodyBytes <= request.limits.framingBytes { return true }
         return redirect == nil ? stop(.bodyTooLarge) : false
     }

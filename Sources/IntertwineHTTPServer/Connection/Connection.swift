@@ -344,7 +344,7 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
     }
 
     /// Closes at once.
-    func close() {
+    private func close() {
         guard state.close() else { return }
         worker.stage.clear()
         if let exchange {

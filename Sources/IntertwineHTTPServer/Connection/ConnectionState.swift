@@ -97,7 +97,7 @@ struct ConnectionState {
     /// When the head began of which a part is here.
     private var headBegan: LoopInstant?
     /// There are requests left to serve, after the other connections.
-    private(set) var isWaitingForTurn = false
+    private var isWaitingForTurn = false
     /// The client has closed its sending side; there may be bytes to read before that end.
     private(set) var peerIsClosing = false
     /// The end of what the client sends has been read.

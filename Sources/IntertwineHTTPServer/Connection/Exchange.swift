@@ -60,7 +60,7 @@ final class Exchange: @unchecked Sendable {
     private var worker: Worker { connection.worker }
 
     /// Whether an answer has begun.
-    var isAnswered: Bool { status != 0 }
+    private var isAnswered: Bool { status != 0 }
 
     /// When the handler's time is over.
     var answerDue: LoopInstant { worker.loop.now.advanced(by: timeLimit) }

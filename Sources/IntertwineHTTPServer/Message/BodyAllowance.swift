@@ -49,7 +49,7 @@ final class BodyShare: Sendable {
 }
 
 /// Gives back to the system what was freed. The allocator keeps it otherwise: a crowd that came once would be paid for until the end.
-final class FreedMemory: Sendable {
+private final class FreedMemory: Sendable {
     static let shared = FreedMemory()
 
     /// Less than that is not worth the look through all that is free.

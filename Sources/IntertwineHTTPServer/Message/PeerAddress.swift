@@ -3,8 +3,8 @@ internal import Glibc
 /// Where a connection comes from.
 public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
     /// The sixteen bytes of the IPv6 address; an IPv4 address is mapped (`::ffff:a.b.c.d`).
-    let high: UInt64
-    let low: UInt64
+    private let high: UInt64
+    private let low: UInt64
     public let port: UInt16
 
     /// The address without the port, for counting connections of one peer and remembering what is known of it.

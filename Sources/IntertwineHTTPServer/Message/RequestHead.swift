@@ -4,7 +4,7 @@
 public struct RequestHead: ~Copyable {
     let parser: HeadParser
     let bytes: UnsafeBufferPointer<UInt8>
-    let target: ByteView
+    private let target: ByteView
     /// The request's method.
     public let method: RequestMethod
 

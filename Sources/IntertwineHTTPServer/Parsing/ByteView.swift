@@ -128,7 +128,6 @@ extension UInt8 {
     static let carriageReturn: UInt8 = 0x0D
     static let space: UInt8 = 0x20
     static let quote: UInt8 = 0x22
-    static let asterisk: UInt8 = 0x2A
     static let comma: UInt8 = 0x2C
     static let slash: UInt8 = 0x2F
     static let colon: UInt8 = 0x3A

@@ -106,7 +106,7 @@ extension ByteView {
 }
 
 /// Checks UTF-8 byte by byte: no overlong forms, no surrogates, nothing above U+10FFFF (RFC 3629).
-struct UTF8Validator {
+private struct UTF8Validator {
     private var missing = 0
     private var lower: UInt8 = 0x80
     private var upper: UInt8 = 0xBF

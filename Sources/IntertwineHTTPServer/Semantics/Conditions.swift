@@ -43,7 +43,7 @@ enum Conditions {
 }
 
 /// Comparison of entity tags (RFC 9110, 8.8.3).
-enum EntityTags {
+private enum EntityTags {
     /// Whether a list such as `W/"a", "b"` or `*` names the tag. Strong comparison never matches a weak tag.
     static func list(_ value: ByteView, names tag: [UInt8]?, strongly: Bool) -> Bool {
         if value.isEqual("*") { return true }

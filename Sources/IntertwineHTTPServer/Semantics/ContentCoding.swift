@@ -43,7 +43,7 @@ struct AcceptedCodings: Hashable {
 /// The gzip coding (RFC 1952) of bytes that are all there.
 enum Gzip {
     /// Below this many bytes the coding saves nothing that a packet would notice.
-    static let minimumLength = 1024
+    private static let minimumLength = 1024
 
     /// The coded bytes, nil where they would not be fewer or zlib has no memory.
     ///

@@ -51,7 +51,7 @@ enum ListeningSocket {
 /// An address to bind to, or the one that was bound.
 struct SocketAddress {
     let storage: sockaddr_storage
-    let length: socklen_t
+    private let length: socklen_t
     var family: Int32 { Int32(storage.ss_family) }
 
     init(storage: sockaddr_storage, length: socklen_t) {

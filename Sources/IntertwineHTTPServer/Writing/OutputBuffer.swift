@@ -50,10 +50,6 @@ final class OutputBuffer {
         bytes.withUnsafeBytes { append($0) }
     }
 
-    func append(_ text: StaticString) {
-        append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
-    }
-
     func append(_ text: String) {
         var text = text
         text.withUTF8 { append(UnsafeRawBufferPointer($0)) }

@@ -22,7 +22,7 @@ final class MemoryCache: Sendable {
     /// What an entry costs besides its body, roughly: the node, the keys, the object, the heads of the answer that is its companion.
     private static let overhead = 2_048
 
-    let capacity: Int
+    private let capacity: Int
     /// Larger pictures are left to the disk.
     private let largest: Int
     private let state = Mutex(State())

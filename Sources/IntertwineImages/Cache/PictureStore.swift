@@ -96,7 +96,7 @@ struct NegativeCache: Sendable {
     }
 
     /// Sources remembered.
-    let capacity: Int
+    private let capacity: Int
     private var entries: [String: Entry] = [:]
 
     init(capacity: Int = 10_000) {

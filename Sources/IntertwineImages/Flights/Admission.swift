@@ -33,7 +33,7 @@ struct Admission<ID: Hashable & Sendable>: Sendable {
         var until: LoopInstant
     }
 
-    let limits: Limits
+    private let limits: Limits
     private var running: [ID: (origin: String, isPrefetch: Bool)] = [:]
     private var perOrigin: [String: (all: Int, prefetch: Int)] = [:]
     private var prefetching = 0

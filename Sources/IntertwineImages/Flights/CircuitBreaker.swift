@@ -44,7 +44,7 @@ struct CircuitBreaker: Sendable {
     /// Outcomes kept per host: what is older says less than the latest ones do.
     private static let longest = 64
 
-    let rules: Rules
+    private let rules: Rules
     private var hosts: [String: Host] = [:]
 
     init(rules: Rules = Rules()) {

@@ -28,7 +28,7 @@ final class Download {
     let wanted: AcceptedKinds.Set
     /// Names what is asked for.
     let key: String
-    let url: FetchURL
+    private let url: FetchURL
     /// Where it lies, if not at its source.
     let place: PicturePlace.Found?
     let spool: Spool
@@ -41,7 +41,7 @@ final class Download {
     var hop: FetchURL
     /// It waits for its turn there.
     var isHeld = false
-    private(set) var attempts = 0
+    private var attempts = 0
     /// When the first attempt left: all of them together have the time of one.
     private var departure: LoopInstant?
     /// Waiters have been told, and read the body as it comes.

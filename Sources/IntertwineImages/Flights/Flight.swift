@@ -27,14 +27,14 @@ struct Flight: Sendable {
         init() {}
     }
 
-    let rules: Rules
+    private let rules: Rules
     /// The cache itself wants the result (stale-while-revalidate): it is finished whoever leaves.
     let isOwned: Bool
     private(set) var stage = Stage.lookup
     private(set) var waiters: [UInt64: ImagePriority] = [:]
-    private(set) var expected: Int?
+    private var expected: Int?
     private(set) var received = 0
-    private(set) var isPaused = false
+    private var isPaused = false
     private var inGrace = false
     /// How much had come when the last waiter left.
     private var receivedAtDeparture: Int?
@@ -46,7 +46,7 @@ struct Flight: Sendable {
 
     var priority: ImagePriority { waiters.values.max() ?? .prefetch }
 
-    var isNearlyDone: Bool {
+    private var isNearlyDone: Bool {
         guard stage == .body, let expected else { return false }
         let left = max(0, expected - received)
         return left <= rules.nearlyDoneBytes

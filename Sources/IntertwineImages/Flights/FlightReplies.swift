@@ -39,7 +39,7 @@ struct FlightReplies {
     }
 
     /// It has everything, or wants nothing any more.
-    mutating func forget(_ waiter: UInt64) {
+    private mutating func forget(_ waiter: UInt64) {
         waiters.remove(waiter)?.waiters[waiter] = nil
     }
 

@@ -20,7 +20,7 @@ public struct AcceptedKinds: Sendable, Hashable {
     }
 
     /// What it may be given.
-    let permitted: Set
+    private let permitted: Set
     /// What an origin is asked for. The newer formats only where they are named: old clients promise to take anything, and cannot.
     let wanted: Set
     /// Of AVIF and WebP, where both are named, the one with the lower weight.

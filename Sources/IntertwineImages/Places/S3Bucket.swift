@@ -18,9 +18,9 @@ public struct S3Bucket: Sendable {
     }
 
     /// What all objects' URLs begin with.
-    let endpoint: FetchURL
-    let region: String
-    let credentials: Credentials?
+    private let endpoint: FetchURL
+    private let region: String
+    private let credentials: Credentials?
 
     public init(endpoint: FetchURL, region: String, credentials: Credentials?) {
         self.endpoint = endpoint

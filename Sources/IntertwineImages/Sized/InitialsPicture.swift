@@ -75,7 +75,7 @@ enum InitialsPicture {
 }
 
 /// Writes PNGs of 256 colours (PNG sections 5 and 11), as they are: whoever wants them small has them made into something else.
-enum PNGWriter {
+private enum PNGWriter {
     /// - Parameters:
     ///   - palette: 256 times red, green and blue.
     ///   - rows: each a byte for the filter and one for each pixel.

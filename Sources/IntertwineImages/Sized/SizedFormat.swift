@@ -90,9 +90,4 @@ public struct PictureQualities: Sendable, Hashable {
     subscript(kind: MediaKind, scale: Int) -> Int? {
         values[Key(kind: kind, scale: scale)] ?? values[Key(kind: kind, scale: nil)]
     }
-
-    /// Tells apart what was made under other ones.
-    var text: String {
-        values.map { "\($0.key.kind.rawValue)@\($0.key.scale ?? 0)=\($0.value)" }.sorted().joined(separator: ",")
-    }
 }

@@ -73,7 +73,7 @@ struct WorkerProcess {
 /// How soon a worker that died is replaced: at once, unless that happens again and again. Pure.
 struct RestartPolicy {
     /// Deaths within a while that are taken as they come.
-    let tolerated: Int
+    private let tolerated: Int
     private var strikes = 0.0
     private var last: LoopInstant?
 

@@ -9,7 +9,7 @@ package import IntertwineStorage
 package final class PostgresLedger: KeptLedger {
     let pool: PostgresPool
     let commits: PostgresGroupCommit
-    let now: @Sendable () -> Int64
+    private let now: @Sendable () -> Int64
 
     /// Opens the ledger, and makes its tables where there are none.
     ///

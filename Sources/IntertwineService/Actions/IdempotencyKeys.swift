@@ -61,13 +61,13 @@ struct IdempotencyKeys: Sendable {
 
 /// An answer as it is kept under an idempotency key: status and verdict, location, body, on a line each.
 struct StoredAnswer: Hashable {
-    let status: HTTPResponse.Status
+    private let status: HTTPResponse.Status
     /// Nil where nothing was recorded.
     let verdict: Verdict?
-    let location: String?
+    private let location: String?
     /// Of the texts in it; nil where there are none.
-    let language: String?
-    let body: [UInt8]
+    private let language: String?
+    private let body: [UInt8]
 
     init(status: HTTPResponse.Status, verdict: Verdict?, location: String?, language: String? = nil, body: [UInt8]) {
         self.status = status

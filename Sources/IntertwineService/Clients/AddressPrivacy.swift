@@ -9,7 +9,7 @@ struct AddressPrivacy: Sendable {
     /// Milliseconds.
     static let day: Int64 = 86_400_000
 
-    let mode: EventSettings.Address
+    private let mode: EventSettings.Address
     /// The one in force first; then the one before it, and the one to come.
     private let keys: [SymmetricKey]
 

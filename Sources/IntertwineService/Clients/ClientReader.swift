@@ -151,7 +151,7 @@ extension Substring {
 }
 
 /// What the fields of a request say of who made it, gathered in one pass: every click is looked at for all of them.
-struct ClientFields {
+private struct ClientFields {
     let isHead: Bool
     private(set) var viewer: String?
     /// A viewer has one name: of two that are told nobody knows which is meant.

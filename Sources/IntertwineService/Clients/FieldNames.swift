@@ -14,7 +14,6 @@ extension HTTPField.Name {
     static let secPurpose = known("Sec-Purpose")
     static let xVerdict = known("X-Verdict")
     static let xRequestID = known("X-Request-ID")
-    static let idempotencyKey = known("Idempotency-Key")
     static let link = known("Link")
     static let acceptCells = known("Accept-Cells")
     static let lastEventID = known("Last-Event-ID")

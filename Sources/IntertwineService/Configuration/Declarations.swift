@@ -233,7 +233,7 @@ extension ServiceConfiguration {
     }
 
     /// What the file under `feed.kinds` declares; nothing where none is named.
-    func kindsFile(_ extensions: ServiceExtensions) throws(ConfigurationError) -> KindsFile {
+    private func kindsFile(_ extensions: ServiceExtensions) throws(ConfigurationError) -> KindsFile {
         try kindsFile(of: kindsText(), extensions)
     }
 
@@ -278,7 +278,9 @@ extension ServiceConfiguration {
         return factories
     }
 
-    static func factories(_ cells: CellConfiguration, commands registry: CommandRegistry) throws(ConfigurationError) -> CellFactories {
+    private static func factories(_ cells: CellConfiguration, commands registry: CommandRegistry) throws(ConfigurationError)
+        -> CellFactories
+    {
         do {
             return try .standard(cells, commands: registry)
         } catch {

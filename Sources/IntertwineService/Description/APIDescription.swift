@@ -5,7 +5,7 @@ internal import IntertwineRouting
 /// The service's description of itself, made of the routes that serve: `GET /openapi.json`, and `GET /schemas/cell.json` with what it says of
 /// cells as a document of its own, and one for each identifier. It is the binding description of what clients may rely on.
 struct APIDescription: Sendable {
-    static let cellPath = "/schemas/cell.json"
+    private static let cellPath = "/schemas/cell.json"
     static let schemaType = "application/schema+json"
 
     /// The routes of the document and of the schemas.

@@ -30,7 +30,7 @@ extension Schema {
         "/feed?cursor=kWaFAAHIvCWGzdh81gIAAAAAACAAAAAAAAAAEAAAn-Hll1lZbKzCgwxbkmlHsQ&limit=1", "previous": null}}
         """#
     ).named("Page")
-    static let paging = Schema.object([
+    private static let paging = Schema.object([
         .required(
             "protocol", .integer(minimum: 1),
             "The version of the protocol: a client goes on to read newer ones (Documentation/protocol.md)."),
@@ -95,7 +95,7 @@ extension Schema {
         "kWaFAAEAB5v5AABhZDoxhf68C_gOsrJndt62ynrVzA"}]}}}
         """#
     ).named("ViewModel")
-    static let cellState = Schema.object([
+    private static let cellState = Schema.object([
         .optional("saved", .boolean, "Whether the viewer has saved it."),
         .optional("selected", .boolean, "Whether the viewer has selected it, and not deselected it since."),
     ]).described("How the cell stands with the viewer; missing where nothing was done with it, and for requests that name nobody.")
@@ -124,7 +124,7 @@ extension Schema {
                             ])), "In order; none where the feed has no sections."),
                 ])))
     ]).described("The feeds that there are.").named("Feeds")
-    static let identifier = Schema.string(minLength: 1).described(
+    private static let identifier = Schema.string(minLength: 1).described(
         """
         The reuse identifier under which a client registers a cell class. The list is open: for one that it does not know, a client shows a \
         placeholder of the cell's size, and the feed goes on. What cells of one identifier bind stands in `/schemas/cells/{identifier}.json`.
@@ -135,7 +135,7 @@ extension Schema {
         #""SectionHeaderCollectionReusableView""#, #""UserTableViewCell""#, #""CircularUserTableViewCell""#,
         #""AdvertisementTableViewCell""#, #""SectionHeaderTableViewHeaderFooterView""#
     ).named("Identifier")
-    static let size = Schema.object([
+    private static let size = Schema.object([
         .required("width", .number(above: 0)),
         .required("height", .number(above: 0)),
     ]).described("A cell's size in points.").examples(#"{"width": 300, "height": 200}"#).named("Size")
@@ -143,7 +143,7 @@ extension Schema {
         Schema.Property.optional(
             slot.rawValue, .action, "Of a cell that plays something: how far it was played, or that it was muted or skipped.")
     }
-    static let cellActions = Schema.object(
+    private static let cellActions = Schema.object(
         [
             .optional("configuration", .action, "Fills the cell with its content. The client performs it."),
             .optional(
@@ -160,16 +160,16 @@ extension Schema {
     ).described("What can be done with a cell, by slot. A missing slot means that there is nothing to do.").named("Actions")
     /// Without a discriminator: what generators make of one fails for types that are not known yet. The last by name is the one that takes
     /// whatever is left, as they try them in that order.
-    static let action = Schema.choice([.bindAction, .linkAction, .requestAction, .unknownAction]).described(
+    private static let action = Schema.choice([.bindAction, .linkAction, .requestAction, .unknownAction]).described(
         """
         What a client does for a slot, by `type`. The list of types is open: one that a client does not know is nothing to do, and \
         `UnknownAction` here.
         """
     ).named("Action")
-    static let unknownAction = Schema.object([
+    private static let unknownAction = Schema.object([
         .required("type", Schema.string(minLength: 1).with("not", .object([.init("enum", .texts(["bind", "request", "link"]))])))
     ]).described("An action of a type that is not described here: nothing to do.").named("UnknownAction")
-    static let bindAction = Schema.object([
+    private static let bindAction = Schema.object([
         .required("type", .word("bind")),
         .required(
             "bindings", .map(of: .binding),
@@ -179,7 +179,7 @@ extension Schema {
             and `duration` (seconds), as far as they are known.
             """),
     ]).described("Fill the named parts of the cell.").named("BindAction")
-    static let binding = Schema.object([
+    private static let binding = Schema.object([
         .optional("text", .string, "A text, shown as it is."),
         .optional(
             "image", .href,
@@ -220,7 +220,7 @@ extension Schema {
         #"{"number": 12.5}"#,
         #"{"link": "https://sign.example.com/1"}"#
     ).with("minProperties", .integer(1)).named("Binding")
-    static let requestAction = Schema.object([
+    private static let requestAction = Schema.object([
         .required("type", .word("request")),
         .required("method", Schema.string(pattern: "^[A-Z]+$").examples(#""POST""#, #""DELETE""#)),
         .required(
@@ -243,7 +243,7 @@ extension Schema {
                 .required("seconds", .number(minimum: 0), "Without a break; of what is played, while it plays."),
             ]), "When the request is to be sent: once so much of the cell was seen for so long."),
     ]).described("Send a request.").named("RequestAction")
-    static let linkAction = Schema.object([
+    private static let linkAction = Schema.object([
         .required("type", .word("link")),
         .required("href", .href),
         .optional("label", .string(minLength: 1), "What people are told that it does, in the language of who asks."),

@@ -17,7 +17,7 @@ extension Schema {
         "next": null, "previous": null}}
         """#
     ).named("Changes")
-    static let reload = Schema.object([
+    private static let reload = Schema.object([
         .required("reload", .flag(true))
     ]).titled("Reload").described(
         """
@@ -25,7 +25,7 @@ extension Schema {
         damaged, of another feed, or of an older configuration, key or version of the service. The client takes its pages anew.
         """
     ).named("Reload")
-    static let batchUpdate = Schema.object([
+    private static let batchUpdate = Schema.object([
         .required("reload", .flag(false)),
         .required(
             "removed",

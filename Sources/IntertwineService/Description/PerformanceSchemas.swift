@@ -22,19 +22,19 @@ extension Schema {
         "dependentSchemas",
         .object([.init("simulated", Schema.any.with("not", .object([.init("required", .texts(["selection"]))])).value)])
     ).named("Performance")
-    static let step = Schema.object([
+    private static let step = Schema.object([
         .required("command", .string(minLength: 1), "The command's name, such as `analytics`. The list is open."),
         .required("outcome", .outcome),
     ]).described("What became of one command.").named("Step")
-    static let outcome = Schema.words(StepResult.Outcome.self).described(
+    private static let outcome = Schema.words(StepResult.Outcome.self).described(
         "`skipped`: not run, because an earlier one had failed. `undone`: done, and taken back. `simulated`: what would run."
     ).named("Outcome")
-    static let presentation = Schema.object([
+    private static let presentation = Schema.object([
         .required("type", .string, "How it is shown, such as `push`."),
         .required("screen", Schema.string.examples(#""ImageZoom""#)),
         .required("arguments", .map(of: .string)),
     ]).described("A screen that the client is to show.").named("Presentation")
-    static let undo = Schema.object([
+    private static let undo = Schema.object([
         .required("type", .word("request")),
         .required("method", .word("DELETE")),
         .required("href", .href),

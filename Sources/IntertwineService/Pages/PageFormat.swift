@@ -7,7 +7,7 @@ internal import IntertwineRouting
 ///
 /// A class, as every page that is being made holds it.
 final class PageFormat: Sendable {
-    static let compressionLevel = 6
+    private static let compressionLevel = 6
 
     /// What answers in one language have in common.
     private struct Form: Sendable {

@@ -15,7 +15,7 @@ internal import Logging
 /// A class: with the last who holds it, the loop goes.
 final class PictureProxy: Sendable {
     let manager: ImageNetworkManager
-    let signer: ImageURLSigner
+    private let signer: ImageURLSigner
     let links: PictureLinks
     /// What pictures look like, where anything here finds that out.
     let known: KnownPictures?
@@ -24,7 +24,7 @@ final class PictureProxy: Sendable {
     /// Makes pictures before they are asked for, where configuration gives it a share of the time.
     let ahead: PicturesAhead?
     /// Resizes pictures, where it is available.
-    let workers: PictureWorkers
+    private let workers: PictureWorkers
     private let transfers: Transfers
     private let timeLimit: Duration
     private let sizedTimeLimit: Duration

@@ -6,7 +6,7 @@ internal import IntertwineRouting
 
 /// `POST /events`: what clients saw.
 struct EventRoutes: Sendable {
-    static let limit = 500
+    private static let limit = 500
     /// 500 events of a token and a cell id each.
     private static let bodyLimit = 512 << 10
 

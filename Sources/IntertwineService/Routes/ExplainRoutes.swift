@@ -307,7 +307,7 @@ extension Schema {
         .optional("next", .string, "The href of the next page of the feed; missing on the last."),
         .optional("previous", .string, "The same of the one before."),
     ]).named("Explanation")
-    static let omission = Schema.object([
+    private static let omission = Schema.object([
         .required("kind", .string),
         .required("type", .string),
         .required("id", .string),

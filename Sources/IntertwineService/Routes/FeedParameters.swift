@@ -138,7 +138,7 @@ extension Answer {
         .internalServerError, .notImplemented, .serviceUnavailable, .versionNotSupported,
     ]
 
-    static let serviceUnavailable = problem(
+    private static let serviceUnavailable = problem(
         .serviceUnavailable, "The service stops, is overloaded, or its store does not answer.",
         [.init(.storeUnavailable, "The store does not answer. Try again."), .init(nil, "The answer took too long.")],
         [.problemCaching, .retryAfter]

@@ -9,8 +9,8 @@ import IntertwineFeed
 /// of content.
 package enum ItemSchema {
     /// "INTW".
-    static let applicationID: Int32 = 0x494E_5457
-    static let version: Int32 = 6
+    private static let applicationID: Int32 = 0x494E_5457
+    private static let version: Int32 = 6
 
     /// How far apart appended items stand: 20 times one can be put between two neighbours, always at the same side, before they are full.
     package static let step: Int64 = 1 << 20
@@ -30,7 +30,7 @@ package enum ItemSchema {
         return next
     }
 
-    static var migrator: DatabaseMigrator {
+    private static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1: items") { database in
             try database.execute(

@@ -7,7 +7,7 @@ extension SQLiteSnapshot {
         try items { try visit(lane, by: field, direction, of: place, limit: limit, $0) }
     }
 
-    func visit(
+    private func visit(
         _ lane: Lane, by field: SortField, _ direction: PageDirection, of place: ItemPlace?, limit: Int, _ body: (ItemRow) throws -> Void
     ) throws {
         guard let place else { return try visit(lane, by: field, direction, where: "", [], limit: limit, body) }

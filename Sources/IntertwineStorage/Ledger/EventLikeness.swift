@@ -92,6 +92,4 @@ struct RecentEvents: Sendable {
         defer { (after, counts) = (last, [:]) }
         return self
     }
-
-    mutating func forget() { self = RecentEvents() }
 }

@@ -7,10 +7,10 @@ import GRDB
 /// that a commit costs the same at any size; whatever is looked up (`allowance`, `recent_allowance`, `idempotency`, `selection`) is removed when its time is over.
 enum LedgerSchema {
     /// "INTL".
-    static let applicationID: Int32 = 0x494E_544C
+    private static let applicationID: Int32 = 0x494E_544C
     static let version: Int32 = 15
 
-    static var migrator: DatabaseMigrator {
+    private static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1: ledger") { database in
             try database.execute(sql: events)

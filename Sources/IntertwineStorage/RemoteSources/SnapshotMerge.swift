@@ -219,7 +219,7 @@ struct ItemOrigins {
 
 /// A number that tells one content of an item from another: FNV-1a, 64 bits. Not for secrets, nor against forgery.
 package struct ItemDigest {
-    private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
+    private var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
     package init(variant: String, body: [UInt8]) {
         for byte in variant.utf8 { add(byte) }

@@ -49,7 +49,7 @@ struct ReadQueue {
         self.limits = limits
     }
 
-    var count: Int { requests.count + background.count }
+    private var count: Int { requests.count + background.count }
 
     /// When the time of the read that has waited longest is over.
     var firstDeadline: ContinuousClock.Instant? {

@@ -95,7 +95,7 @@ package final class FinishedCell: Sendable {
     private let memory: [UInt8]
     private let packed: PackedItem
     let circumstances: Circumstances
-    let hour: UInt32
+    private let hour: UInt32
     /// The only page that the bytes are right for; nil where it is any.
     private let page: UInt32?
     /// Whether it has a picture that nothing was known of when it was made.
