@@ -102,8 +102,13 @@ final class PostgresImport: ImportDestination {
             self.copy = nil
             do {
                 try copy.end()
-                // The plans need to know how many there are and of which kinds, and to look at bodies for that takes long.
-                try connection.execute("SET LOCAL work_mem = '64MB'; ANALYZE staged (number, lane, kind, id)")
+                // The plans need to know how many there are and of which kinds, and to look at bodies for that takes long. They hash the few lanes:
+                // a merge join would sort all that came by its lane, bodies and all.
+                try connection.execute(
+                    """
+                    SET LOCAL work_mem = '64MB'; SET LOCAL enable_mergejoin = off; SET LOCAL jit = off;
+                    ANALYZE staged (number, lane, kind, id)
+                    """)
                 guard !isRehearsal else {
                     let counts = try rehearse()
                     try connection.execute("ROLLBACK")
@@ -187,7 +192,8 @@ final class PostgresImport: ImportDestination {
     ///
     /// - Returns: how many there were.
     private func append() throws -> Int {
-        let onConflict = try isAllNew() ? "" : "ON CONFLICT (kind, id) DO NOTHING"
+        // What is all new has its place by its number, whichever comes first.
+        let order = try isAllNew() ? "" : "ORDER BY s.number ON CONFLICT (kind, id) DO NOTHING"
         return try connection.query(
             """
             -- Looked up once, and not again for each item.
@@ -199,7 +205,7 @@ final class PostgresImport: ImportDestination {
             SELECT l.lane, l.last + \(ItemSchema.step) * s.number, s.kind, s.id, s.variant, s.body
             FROM staged AS s LEFT JOIN section_kind AS k ON s.lane = 0 AND k.kind = s.kind
             JOIN l ON l.lane = coalesce(k.section, s.lane)
-            ORDER BY s.number \(onConflict)
+            \(order)
             """
         ).affected
     }
