@@ -1,3 +1,4 @@
+import Dispatch
 import IntertwineFetch
 import TestSupport
 import Testing
@@ -65,6 +66,21 @@ struct ImageURLSignerTests {
         #expect(both.path(for: url, now: now) == new.path(for: url, now: now))
         #expect(fault(old.path(for: url, now: now), new, at: now) == .forged)
         #expect(ImageURLFault.forged.status == 403)
+    }
+
+    @Test("Keys are exchanged while paths are minted: each path is signed by one that was valid")
+    func exchange() throws {
+        let (signer, valid) = (try signer(key), try signer(key, other))
+        let url = try FetchURL("http://example.com/a.png")
+        DispatchQueue.concurrentPerform(iterations: 4) { worker in
+            for round in 0..<1_000 {
+                if worker == 0 { #expect(signer.take(keys: round % 2 == 0 ? [other, key] : [key, other])) }
+                let path = signer.path(for: url, now: now)
+                if fault(path, valid, at: now) != nil || fault(path, signer, at: now) != nil { Issue.record("\(path)") }
+            }
+        }
+        #expect(signer.take(keys: [other]) && !signer.take(keys: []))
+        #expect(fault(try self.signer(key).path(for: url, now: now), signer, at: now) == .forged)
     }
 
     @Test("A path that was altered anywhere is forged, even where it has expired as well")

@@ -15,7 +15,7 @@ internal import Synchronization
 public struct ImageURLSigner: Sendable {
     public static let prefix = "/images/"
 
-    private struct Key: Sendable {
+    private final class Key: Sendable {
         /// Names the key in a path, so that two can be valid at once. Derived, so that nothing else needs to be configured.
         let name: [UInt8]
         private let prepared: PreparedHMAC
@@ -35,11 +35,37 @@ public struct ImageURLSigner: Sendable {
     private static let tagLength = 16
     private static let signatureLength = headLength + tagLength
 
-    /// Shared by all copies.
-    private final class Ring: Sendable {
-        let keys: Mutex<[Key]>
+    /// The one that signs, and all that verify.
+    private final class KeyList: Sendable {
+        let signing: Key
+        let all: [Key]
 
-        init(_ keys: [Key]) { self.keys = Mutex(keys) }
+        /// - Parameter keys: at least one.
+        init(_ keys: [Key]) { (signing, all) = (keys[0], keys) }
+    }
+
+    /// Shared by all copies. Each picture of each new cell asks it for a key, on several threads at once: none of them waits for another, or
+    /// counts itself as a reader.
+    private final class Ring: Sendable {
+        /// All that were ever taken: whoever reads one may do so for as long as it likes. A rotation leaves some hundred bytes.
+        private let taken: Mutex<[KeyList]>
+        private let current: Atomic<Unmanaged<KeyList>>
+
+        init(_ keys: KeyList) {
+            taken = Mutex([keys])
+            current = Atomic(Unmanaged.passUnretained(keys))
+        }
+
+        func take(_ keys: KeyList) {
+            taken.withLock { taken in
+                taken.append(keys)
+                current.store(Unmanaged.passUnretained(keys), ordering: .releasing)
+            }
+        }
+
+        func withKeys<Value>(_ body: (KeyList) throws -> Value) rethrows -> Value {
+            try current.load(ordering: .acquiring)._withUnsafeGuaranteedRef(body)
+        }
     }
 
     private let ring: Ring
@@ -52,7 +78,7 @@ public struct ImageURLSigner: Sendable {
     ///   - rotationHours: how long a picture has one path, at least 24; a path is valid for no longer than both together.
     public init?(keys: [[UInt8]], horizonHours: UInt32 = 7 * 24, rotationHours: UInt32 = 30 * 24) {
         guard !keys.isEmpty, keys.allSatisfy({ $0.count >= 16 }), rotationHours >= 24 else { return nil }
-        ring = Ring(keys.map(Key.init))
+        ring = Ring(KeyList(keys.map(Key.init)))
         self.horizonHours = Int64(horizonHours)
         self.rotationHours = Int64(rotationHours)
     }
@@ -63,12 +89,9 @@ public struct ImageURLSigner: Sendable {
     /// - Returns: whether they can.
     public func take(keys: [[UInt8]]) -> Bool {
         guard !keys.isEmpty, keys.allSatisfy({ $0.count >= 16 }) else { return false }
-        let keys = keys.map(Key.init)
-        ring.keys.withLock { $0 = keys }
+        ring.take(KeyList(keys.map(Key.init)))
         return true
     }
-
-    private var keys: [Key] { ring.keys.withLock { $0 } }
 
     /// A path, and how long its picture has no other.
     public struct Minted: Sendable, Hashable {
@@ -92,28 +115,31 @@ public struct ImageURLSigner: Sendable {
 
     private func mint(_ source: String, _ variant: PictureVariant?, change: Int64) -> Minted {
         let expiry = UInt32(clamping: change + horizonHours)
-        let key = ring.keys.withLock { $0[0] }
         var source = source
         let path = source.withUTF8 { source in
-            let variant = variant?.bytes ?? []
-            let length = Base64URL.length(of: source.count) + (variant.isEmpty ? 0 : 1 + variant.count)
-            // The signature's head and the text that stands behind it in the path, as they are signed.
-            return withUnsafeTemporaryAllocation(byteCount: Self.headLength + length, alignment: 1) { signed in
-                signed[0] = Self.version
-                signed[1] = key.name[0]
-                signed[2] = key.name[1]
-                signed.storeBytes(of: expiry.bigEndian, toByteOffset: 3, as: UInt32.self)
-                let text = UnsafeMutableRawBufferPointer(rebasing: signed[Self.headLength...])
-                let end = Base64URL.length(of: source.count)
-                Base64URL.encode(UnsafeRawBufferPointer(source), to: UnsafeMutableRawBufferPointer(rebasing: text[..<end]))
-                if !variant.isEmpty {
-                    text[end] = UInt8(ascii: "/")
-                    UnsafeMutableRawBufferPointer(rebasing: text[(end + 1)...]).copyBytes(from: variant)
-                }
-                return Self.path(signed, key.tag(of: UnsafeRawBufferPointer(signed)))
-            }
+            ring.withKeys { Self.path(UnsafeRawBufferPointer(source), variant, expiry: expiry, key: $0.signing) }
         }
         return Minted(path: path, changes: change * 3_600)
+    }
+
+    private static func path(_ source: UnsafeRawBufferPointer, _ variant: PictureVariant?, expiry: UInt32, key: Key) -> String {
+        let variant = variant?.bytes ?? []
+        let length = Base64URL.length(of: source.count) + (variant.isEmpty ? 0 : 1 + variant.count)
+        // The signature's head and the text that stands behind it in the path, as they are signed.
+        return withUnsafeTemporaryAllocation(byteCount: headLength + length, alignment: 1) { signed in
+            signed[0] = version
+            signed[1] = key.name[0]
+            signed[2] = key.name[1]
+            signed.storeBytes(of: expiry.bigEndian, toByteOffset: 3, as: UInt32.self)
+            let text = UnsafeMutableRawBufferPointer(rebasing: signed[headLength...])
+            let end = Base64URL.length(of: source.count)
+            Base64URL.encode(source, to: UnsafeMutableRawBufferPointer(rebasing: text[..<end]))
+            if !variant.isEmpty {
+                text[end] = UInt8(ascii: "/")
+                UnsafeMutableRawBufferPointer(rebasing: text[(end + 1)...]).copyBytes(from: variant)
+            }
+            return path(signed, key.tag(of: UnsafeRawBufferPointer(signed)))
+        }
     }
 
     /// - Parameter signed: the signature's head, and the text.
@@ -188,11 +214,13 @@ public struct ImageURLSigner: Sendable {
                 $0.loadUnaligned(fromByteOffset: Self.headLength + 8, as: UInt64.self)
             )
         }
-        let isGenuine = keys.contains { key in
-            guard key.name == Array(head[1..<3]) else { return false }
-            // Takes the same time wherever the first difference is.
-            let tag = signed.withUnsafeBytes(key.tag)
-            return (tag.0 ^ given.0) | (tag.1 ^ given.1) == 0
+        let isGenuine = ring.withKeys { keys in
+            keys.all.contains { key in
+                guard key.name == Array(head[1..<3]) else { return false }
+                // Takes the same time wherever the first difference is.
+                let tag = signed.withUnsafeBytes(key.tag)
+                return (tag.0 ^ given.0) | (tag.1 ^ given.1) == 0
+            }
         }
         guard isGenuine else { throw .forged }
         let expiry = UInt32(bigEndianBytes: head[3...])
