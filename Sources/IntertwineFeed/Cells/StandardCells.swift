@@ -231,11 +231,12 @@ private struct StandardCell: Sendable {
             bindings.append(
                 Binding("background", .image(picture(url, background, .fill(.centre), part: "background", in: context, told: told))))
         }
-        let original = context.links.image(user.avatarURL, now: context.now)
+        let (username, source) = (user.username, user.avatarURL)
         return makeViewModel(
             filledWith: bindings,
             subject: CommandSubject(
-                cell: cell, item: item, presentation: .imageZoom(username: user.username, image: original), context: context))
+                cell: cell, item: item,
+                presentation: .imageZoom(username: username, image: context.links.image(source, now: context.now)), context: context))
     }
 
     /// - Parameter told: to those who do not see it.

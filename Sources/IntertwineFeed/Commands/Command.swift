@@ -132,18 +132,26 @@ public struct CommandSubject: Sendable {
     /// The cell's id.
     public var cell: String
     public var item: FeedItem
+    private var opened: @Sendable () -> Presentation?
     /// The screen that the cell opens, where its kind has one.
-    public var presentation: Presentation?
+    public var presentation: Presentation? {
+        get { opened() }
+        set { opened = { newValue } }
+    }
     /// The stored URL that the cell leads to, where its kind has one.
     public var destination: String?
     public var context: CellContext
     /// Of an advertisement on which something is performed.
     public internal(set) var creative: Creative?
 
-    public init(cell: String, item: FeedItem, presentation: Presentation? = nil, destination: String? = nil, context: CellContext) {
+    /// - Parameter presentation: made when somebody asks for it: mostly a cell is only shown.
+    public init(
+        cell: String, item: FeedItem, presentation: @autoclosure @escaping @Sendable () -> Presentation? = nil, destination: String? = nil,
+        context: CellContext
+    ) {
         self.cell = cell
         self.item = item
-        self.presentation = presentation
+        opened = presentation
         self.destination = destination
         self.context = context
     }

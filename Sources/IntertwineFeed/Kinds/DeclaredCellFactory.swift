@@ -49,8 +49,10 @@ private struct DeclaredCellFactory: CellViewModelFactory {
         guard let cell = chosen ?? unknown else { return nil }
         let size = cell.size.size(width: context.width)
         let bindings = try cell.bindings(of: &values, in: size, context)
+        // At once: an item of which the screen cannot be told has no cell.
+        let presentation = try screen?.presentation(of: &values, in: context)
         let subject = CommandSubject(
-            cell: id, item: item, presentation: try screen?.presentation(of: &values, in: context),
+            cell: id, item: item, presentation: presentation,
             destination: try destination.flatMap { try values.text($0) }, context: context)
         var viewModel = CellViewModel(
             identifier: cell.identifier.name, size: size, commands: plan.commands(configuration: BindCommand(bindings)), subject: subject)

@@ -1,5 +1,6 @@
 import Foundation
 import IntertwineFeed
+import Synchronization
 import Testing
 
 @Suite("Pages as JSON")
@@ -141,5 +142,20 @@ struct FeedPageTests {
         let next = try await fixture.page(page.next.flatMap(Fixture.cursor), limit: 2)
         #expect(next.link == "<\(try #require(next.previous))>; rel=\"prev\"")
         #expect(page.link == "<\(try #require(page.next))>; rel=\"next\"")
+    }
+    @Test("a page mints the pictures that it shows; that of a screen is minted for who opens it")
+    func minted() async throws {
+        let minted = Mutex<[String]>([])
+        let links = Links(image: { source, shape, _ in
+            minted.withLock { $0.append("\(shape?.part ?? "original") \(source)") }
+            return Links.ImageLink(source)
+        })
+        let fixture = try Fixture(links: links)
+        fixture.store.put(Fixture.user("gl", at: 1, background: "https://img.example/bg.png"))
+        let page = try await fixture.page()
+        #expect(minted.withLock { $0 } == ["avatar https://img.example/gl.png", "background https://img.example/bg.png"])
+        _ = try await fixture.performer().perform(
+            .selection, of: "user:gl", for: ClientTrace(viewer: "ann"), now: Fixture.now, answer: { $0.json() })
+        #expect(page.ids == ["user:gl"] && minted.withLock { $0.last } == "original https://img.example/gl.png")
     }
 }
