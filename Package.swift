@@ -206,7 +206,7 @@ let package = Package(
         .target(
             name: "IntertwineStorage",
             dependencies: [
-                "CIntertwineLinux", "CIntertwineZlib", "IntertwineFeed",
+                "CIntertwineLinux", "CIntertwineZlib", "IntertwineFeed", "IntertwinePrimitives",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "GRDB", package: "GRDB.swift"),

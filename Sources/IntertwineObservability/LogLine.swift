@@ -41,13 +41,13 @@ struct LogLine {
 
     func field(_ name: StaticString, number: Int, into bytes: inout [UInt8]) {
         key(name, into: &bytes)
-        Self.append(number, to: &bytes)
+        Decimal.append(Int64(number), to: &bytes)
     }
 
     /// - Parameter thousandths: of the unit that the name tells.
     func field(_ name: StaticString, thousandths: Int, into bytes: inout [UInt8]) {
         key(name, into: &bytes)
-        Self.append(thousandths / 1_000, to: &bytes)
+        Decimal.append(Int64(thousandths / 1_000), to: &bytes)
         bytes.append(UInt8(ascii: "."))
         let rest = thousandths % 1_000
         for digit in [rest / 100, rest / 10 % 10, rest % 10] { bytes.append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: digit)) }
@@ -98,24 +98,6 @@ struct LogLine {
                 bytes += "\\u".utf8
                 Hexadecimal.append(UInt64(unit), digits: 4, to: &bytes)
             }
-        }
-    }
-
-    private static func append(_ number: Int, to bytes: inout [UInt8]) {
-        guard number > 0 else {
-            bytes += (number == 0 ? "0" : String(number)).utf8
-            return
-        }
-        var digits: (UInt64, UInt64, UInt64) = (0, 0, 0)
-        withUnsafeMutableBytes(of: &digits) { buffer in
-            var rest = number
-            var start = buffer.count
-            while rest > 0, start > 0 {
-                start -= 1
-                buffer[start] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10)
-                rest /= 10
-            }
-            bytes.append(contentsOf: buffer[start...])
         }
     }
 }

@@ -2,6 +2,7 @@ internal import Foundation
 internal import HTTPTypes
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
+internal import IntertwinePrimitives
 internal import IntertwineRouting
 internal import IntertwineStorage
 
@@ -23,7 +24,7 @@ struct TakedownRoutes: Sendable {
 
         init(_ takedown: Takedown) {
             item = "\(takedown.item.kind):\(takedown.item.id)"
-            at = Date(timeIntervalSince1970: Double(takedown.at) / 1_000).formatted(.iso8601)
+            at = Timestamp.text(milliseconds: takedown.at)
             reason = takedown.reason
         }
     }

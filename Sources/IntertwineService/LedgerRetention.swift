@@ -13,8 +13,6 @@ struct LedgerRetention: ServiceLifecycle.Service {
     let retention: @Sendable () -> Duration
     /// Milliseconds since 1970-01-01 UTC.
     let now: @Sendable () -> Int64
-    /// A watch that nobody sets.
-    var watch: @Sendable () -> ContinuousClock.Instant = { .now }
     let logger: Logger
     var interval = Duration.seconds(3_600)
 
@@ -22,7 +20,7 @@ struct LedgerRetention: ServiceLifecycle.Service {
         await cancelWhenGracefulShutdown {
             var last: ContinuousClock.Instant?
             while !Task.isCancelled {
-                let moment = watch()
+                let moment = ContinuousClock.now
                 // What could not be told the ledger is told it the next time.
                 if await sweep(elapsed: last?.duration(to: moment) ?? .zero) { last = moment }
                 do { try await Task.sleep(for: interval) } catch { return }

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import IntertwineFeed
 internal import IntertwineFetch
+internal import IntertwinePrimitives
 
 /// The pages of the last snapshot that was applied: what asks the origin whether anything is new. Kept by whoever polls; without it everything
 /// is read.
@@ -37,7 +38,7 @@ public struct SourceRecord: Sendable, Hashable, Codable {
     public var pages: Int
 
     init(of outcome: SourceOutcome) {
-        lastSuccess = Int64(Date.now.timeIntervalSince1970 * 1_000)
+        lastSuccess = WallClock.now()
         (items, skipped, pages) = (outcome.items, outcome.skipped, outcome.pages)
     }
 

@@ -87,18 +87,16 @@ enum ReportFormat: String, CaseIterable, ExpressibleByArgument {
     private static func object(_ names: [String], _ row: [String]) -> String {
         let pairs = zip(names, row).map { name, text in
             let isKey = LedgerReport.Grouping(rawValue: name) != nil
-            let value = text.isEmpty && !isKey ? "null" : LedgerReport.hasTexts(name) ? JSONText.quoted(text) : text
-            return "\(JSONText.quoted(name)):\(value)"
+            let value = text.isEmpty && !isKey ? "null" : LedgerReport.hasTexts(name) ? quoted(text) : text
+            return "\(quoted(name)):\(value)"
         }
         return "{" + pairs.joined(separator: ",") + "}"
     }
-}
 
-/// Text as a JSON string.
-enum JSONText {
-    static func quoted(_ text: String) -> String {
-        let data = (try? JSONEncoder().encode(text)) ?? Data()
-        return String(decoding: data, as: UTF8.self)
+    private static func quoted(_ text: String) -> String {
+        var bytes: [UInt8] = []
+        JSONText.append(text.utf8, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
     }
 }
 
@@ -107,5 +105,5 @@ extension CalendarDay: ExpressibleByArgument {
         self.init(argument)
     }
 
-    static var today: CalendarDay { CalendarDay(ofSecond: Int64(Date().timeIntervalSince1970.rounded(.down))) }
+    static var today: CalendarDay { CalendarDay(ofSecond: WallClock.now() / 1_000) }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import IntertwineFeed
+import IntertwinePrimitives
 import IntertwineService
 import IntertwineStorage
 
@@ -30,7 +31,7 @@ struct TakedownCommand: AsyncParsableCommand {
         }
 
         private static func line(_ takedown: Takedown) -> String {
-            let at = Date(timeIntervalSince1970: Double(takedown.at) / 1_000).formatted(.iso8601)
+            let at = Timestamp.text(milliseconds: takedown.at)
             return "\(takedown.item.kind):\(takedown.item.id)\t\(at)\t\(takedown.reason ?? "")\n".replacing("\u{1B}", with: "?")
         }
     }

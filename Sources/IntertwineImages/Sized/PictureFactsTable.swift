@@ -1,6 +1,7 @@
 internal import Crypto
 internal import Dispatch
 internal import Glibc
+internal import IntertwinePrimitives
 internal import Synchronization
 
 /// What pictures look like, of those that were decoded lately: asked from any thread, without waiting for anything.
@@ -188,8 +189,8 @@ public final class PictureFactsTable: Sendable {
         // Neither is beyond what pictures may have on a side.
         for side in [facts.width, facts.height] { withUnsafeBytes(of: UInt16(clamping: side).littleEndian) { bytes += $0 } }
         withUnsafeBytes(of: UInt16(clamping: facts.frames).littleEndian) { bytes += $0 }
-        let color = UInt32(facts.color.dropFirst(), radix: 16) ?? 0
-        bytes += [UInt8(truncatingIfNeeded: color >> 16), UInt8(truncatingIfNeeded: color >> 8), UInt8(truncatingIfNeeded: color)]
+        let color = Hexadecimal.bytes(facts.color.dropFirst()) ?? []
+        bytes += color.count == 3 ? color : [0, 0, 0]
         bytes.append(UInt8(facts.thumbHash.count) | (facts.hasAlpha ? 0x80 : 0))
         bytes += facts.thumbHash
         bytes += [UInt8](repeating: 0, count: contentPlace - bytes.count)
@@ -206,10 +207,9 @@ public final class PictureFactsTable: Sendable {
         guard number(recordLength - 2, UInt16.self) == checksum(bytes.dropLast(2)) else { return nil }
         let count = Int(bytes[25] & 0x7f)
         guard count <= longestHash else { return nil }
-        let color = bytes[22..<25].map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         let facts = PictureFacts(
             width: Int(number(16, UInt16.self)), height: Int(number(18, UInt16.self)), frames: Int(number(20, UInt16.self)),
-            hasAlpha: bytes[25] & 0x80 != 0, color: "#" + color, thumbHash: Array(bytes[26..<(26 + count)]))
+            hasAlpha: bytes[25] & 0x80 != 0, color: "#" + Hexadecimal.text(bytes[22..<25]), thumbHash: Array(bytes[26..<(26 + count)]))
         let known = Known(facts: facts, content: number(contentPlace, UInt32.self))
         return (Key(number(0, UInt64.self), number(8, UInt64.self)), known)
     }

@@ -2,6 +2,7 @@ internal import CIntertwineLinux
 internal import Glibc
 public import IntertwineEventLoop
 internal import IntertwinePictureWire
+internal import IntertwinePrimitives
 public import Logging
 
 /// Pictures made by processes of our own (`intertwine-pictures`), which are locked in: they have a socket to this one and nothing else, and
@@ -198,12 +199,9 @@ extension PictureJob {
 
 extension PictureFacts {
     fileprivate init(_ result: PictureResult) {
-        let digits = [result.color.red, result.color.green, result.color.blue].map { byte in
-            (byte < 16 ? "0" : "") + String(byte, radix: 16)
-        }
         self.init(
             width: result.originalWidth, height: result.originalHeight, frames: result.frames, hasAlpha: result.hasAlpha,
-            color: "#" + digits.joined(), thumbHash: result.thumbHash)
+            color: "#" + Hexadecimal.text([result.color.red, result.color.green, result.color.blue]), thumbHash: result.thumbHash)
     }
 }
 

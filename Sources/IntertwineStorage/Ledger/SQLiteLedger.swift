@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 public import IntertwineFeed
+import IntertwinePrimitives
 import Synchronization
 
 /// The ledger in an SQLite file of its own, next to the items'.
@@ -94,7 +95,7 @@ public final class SQLiteLedger: Ledger {
     }
 
     /// The system's clock.
-    public static let systemTime: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
+    public static let systemTime: @Sendable () -> Int64 = WallClock.now
 
     private static let pragmas = "PRAGMA cache_size = -8192; PRAGMA mmap_size = 0"
 
