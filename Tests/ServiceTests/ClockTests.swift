@@ -116,7 +116,7 @@ final class ClockTests {
             pages.keep(
                 finished, hasGzip: false, as: key, target: "/feed", version: version, current: version, made: made,
                 validUntil: CellTokens.endOfBucket(of: made))
-            return { pages.page(key, target: "/feed", version: version, now: $0)?.finished(gzip: false, now: $0) != nil }
+            return { pages.finished(key, target: "/feed", gzip: false, version: version, now: $0) { _ in } != nil }
         case .freshPicture, .stalePictureWhileRevalidated, .stalePictureOnError:
             let age: Int64 = kind == .freshPicture ? 0 : 10
             let born = made / 1_000 - age

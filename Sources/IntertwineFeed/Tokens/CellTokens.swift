@@ -36,6 +36,11 @@ public final class CellTokens: Sendable {
         UInt32(clamping: now / hour)
     }
 
+    /// When the bucket of a moment begins.
+    public static func startOfBucket(of now: Int64) -> Int64 {
+        Int64(bucket(of: now)) * hour
+    }
+
     /// When the bucket of a moment ends: until then, the same cell in the same slot gets the same token.
     public static func endOfBucket(of now: Int64) -> Int64 {
         (Int64(bucket(of: now)) + 1) * hour

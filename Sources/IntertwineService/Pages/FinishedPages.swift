@@ -38,7 +38,7 @@ final class FinishedPages: Sendable {
         }
     }
 
-    /// The page after one that was made ahead: told once, to the first who takes that one. A class: pages are looked up by copying them.
+    /// The page after one that was made ahead: told once, to the first who takes that one. A class: what is found is copied, and mostly has none.
     final class Following: Sendable {
         let wish: SharedPages.Wish
 
@@ -47,36 +47,59 @@ final class FinishedPages: Sendable {
         }
     }
 
-    /// A page, with a gzip coding once someone has wanted one.
-    struct Page: Sendable {
-        fileprivate(set) var target: [UInt8]
+    /// A page that may be served, as it is taken out of the lock.
+    fileprivate struct Found {
+        let finished: FinishedResponse
+        let target: [UInt8]
+        let following: Following?
+        /// Whether it is the page of an earlier state of the store.
+        let isStale: Bool
+    }
+
+    /// A page, with a gzip coding once someone has wanted one. It is used within the lock alone.
+    fileprivate final class Page {
+        let key: Key
+        var target: [UInt8]
         /// The store's, and when the page was made, in milliseconds since 1970-01-01 UTC: of the older coding.
-        fileprivate var version: StoreVersion
-        fileprivate let made: Int64
-        private let extent: PageExtent?
-        fileprivate(set) var following: Following?
+        private(set) var version: StoreVersion
+        private var made: Int64
+        private var extent: PageExtent?
+        private var following: Following?
         /// The page as it is; nil where ``negotiable`` has it too.
         private var identity: Coding?
         /// The page in either coding.
         private var negotiable: Coding?
-        fileprivate var isWanted = false
+        var isWanted = false
 
         /// Each coding is made in a moment of its own, and ends with that moment's hour.
         private struct Coding {
-            var finished: FinishedResponse
+            let finished: FinishedResponse
             /// Milliseconds since 1970-01-01 UTC.
-            var validUntil: Int64
-
+            private let validUntil: Int64
             /// One that is good for longer than a page that is made now was made by a clock that was ahead: its links would not count.
-            func isGood(at now: Int64) -> Bool { now < validUntil && validUntil <= CellTokens.endOfBucket(of: now) }
+            private let validFrom: Int64
+
+            init(_ finished: FinishedResponse, until validUntil: Int64) {
+                (self.finished, self.validUntil) = (finished, validUntil)
+                validFrom = CellTokens.startOfBucket(of: validUntil.subtractingReportingOverflow(1).partialValue)
+            }
+
+            func isGood(at now: Int64) -> Bool { validFrom <= now && now < validUntil }
         }
 
-        fileprivate init(target: [UInt8], version: StoreVersion, made: Int64, following: Following?, extent: PageExtent?) {
-            (self.target, self.version, self.made, self.following, self.extent) = (target, version, made, following, extent)
+        init(_ key: Key, target: [UInt8], version: StoreVersion, made: Int64, following: Following?, extent: PageExtent?) {
+            (self.key, self.target, self.version) = (key, target, version)
+            (self.made, self.following, self.extent) = (made, following, extent)
+        }
+
+        /// Begins anew, under the target that it has.
+        func renew(_ version: StoreVersion, made: Int64, following: Following?, extent: PageExtent?) {
+            (self.version, self.made, self.following, self.extent) = (version, made, following, extent)
+            (identity, negotiable, isWanted) = (nil, nil, false)
         }
 
         /// Whether it is the page of that state of the store. It was made of another one, if nothing on it has changed since.
-        fileprivate mutating func isPage(of current: StoreVersion, _ isUntouched: IsUntouched) -> Bool {
+        func isPage(of current: StoreVersion, _ isUntouched: IsUntouched) -> Bool {
             if version == current { return true }
             guard let extent, isUntouched(extent, version, current) else { return false }
             version = current
@@ -84,24 +107,31 @@ final class FinishedPages: Sendable {
         }
 
         /// Whether it can be served although something was written since.
-        fileprivate func isRecent(_ now: Int64, _ stale: Int64, since horizon: Int64) -> Bool {
+        func isRecent(_ now: Int64, _ stale: Int64, since horizon: Int64) -> Bool {
             // A clock that was set back says nothing about age.
             stale > 0 && made > horizon && made <= now && now.subtractingReportingOverflow(made).partialValue < stale
         }
 
         /// The answer to whoever accepts gzip, or to whoever does not; nil where it is not made, or made in an hour that is over.
-        func finished(gzip: Bool, now: Int64) -> FinishedResponse? {
+        private func finished(gzip: Bool, now: Int64) -> FinishedResponse? {
             if !gzip, let identity, identity.isGood(at: now) { return identity.finished }
             guard let negotiable, negotiable.isGood(at: now) else { return nil }
             return negotiable.finished
         }
 
-        fileprivate mutating func keep(_ finished: FinishedResponse, hasGzip: Bool, until validUntil: Int64) {
-            let coding = Coding(finished: finished, validUntil: validUntil)
+        /// The same for one who is served it, and told what comes after it.
+        func take(gzip: Bool, _ current: StoreVersion, now: Int64) -> Found? {
+            guard let finished = finished(gzip: gzip, now: now) else { return nil }
+            defer { following = nil }
+            return Found(finished: finished, target: target, following: following, isStale: version != current)
+        }
+
+        func keep(_ finished: FinishedResponse, hasGzip: Bool, until validUntil: Int64) {
+            let coding = Coding(finished, until: validUntil)
             if hasGzip { (identity, negotiable) = (nil, coding) } else { identity = coding }
         }
 
-        fileprivate var size: Int {
+        var size: Int {
             // What an entry costs besides its bodies: heads, keys, tables.
             2_048 + target.count + (identity?.finished.size ?? 0) + (negotiable?.finished.size ?? 0)
         }
@@ -111,9 +141,9 @@ final class FinishedPages: Sendable {
         var version: StoreVersion?
         var pages: [Key: Page] = [:]
         /// By the hash of the target. Two targets with one hash take turns; the loser is made anew.
-        var keys: [UInt64: Key] = [:]
+        var targets: [UInt64: Page] = [:]
         /// In the order in which room is made.
-        var order: Deque<Key> = []
+        var order: Deque<Page> = []
         var size = 0
         /// Pages that were made until then are served of their own version of the store alone.
         var horizon = Int64.min
@@ -181,33 +211,38 @@ extension FinishedPages {
         let end = Self.ending(language)
         let hash = RequestHead.hash(ofTarget: end, after: head.targetHash)
         let wantsGzip = head.hasField("accept-encoding")
-        guard let page = state.withLock({ $0.page(hash: hash, version: version, revision, isUntouched, now: now, stale: stale) }),
-            head.hasTarget(page.target, before: end), let finished = page.finished(gzip: wantsGzip, now: now)
-        else { return nil }
-        count(page, version)
-        if let following = page.following { walked(following.wish) }
-        return finished
+        let found = state.withLock { state -> Found? in
+            guard state.revision == revision, let page = state.targets[hash], state.serves(page, version, isUntouched, now, stale)
+            else { return nil }
+            page.isWanted = true
+            return page.take(gzip: wantsGzip, version, now: now)
+        }
+        guard let found, head.hasTarget(found.target, before: end) else { return nil }
+        return served(found, walked)
     }
 
     /// What stands behind the target of a page by which it is found: no target has a blank in it.
     static func ending(_ language: FeedLanguage?) -> [UInt8] { language.map { Array(" \($0.tag)".utf8) } ?? [] }
 
-    /// A page that was kept under another spelling of its target, or lacks a coding. From now on it is found under this spelling: one that
-    /// was asked for once must not keep the usual one off the short way.
-    func page(_ key: Key, target: String, version: StoreVersion, now: Int64) -> Page? {
-        state.withLock { state in
-            guard state.revision == revision, state.served(key, version, isUntouched, now, stale) != nil else { return nil }
-            state.spell(key, target)
-            let page = state.pages[key]
-            state.pages[key]?.following = nil
-            return page
+    /// A page that was kept under another spelling of its target. From now on it is found under this spelling: one that was asked for once
+    /// must not keep the usual one off the short way.
+    func finished(
+        _ key: Key, target: String, gzip: Bool, version: StoreVersion, now: Int64, walked: (SharedPages.Wish) -> Void
+    ) -> FinishedResponse? {
+        let found = state.withLock { state -> Found? in
+            guard state.revision == revision, let page = state.pages[key], state.serves(page, version, isUntouched, now, stale)
+            else { return nil }
+            state.spell(page, target)
+            return page.take(gzip: gzip, version, now: now)
         }
+        return found.map { served($0, walked) }
     }
 
-    /// Counts a page that is served.
-    func count(_ page: Page, _ version: StoreVersion) {
+    private func served(_ found: Found, _ walked: (SharedPages.Wish) -> Void) -> FinishedResponse {
         metrics.hit()
-        if page.version != version { metrics.stale() }
+        if found.isStale { metrics.stale() }
+        if let following = found.following { walked(following.wish) }
+        return found.finished
     }
 
     /// - Parameters:
@@ -223,48 +258,37 @@ extension FinishedPages {
         revision looked: UInt64 = 0, made: Int64, validUntil: Int64, following: Following? = nil, extent: PageExtent? = nil
     ) {
         let revision = revision
-        var new = Page(target: Array(target.utf8), version: version, made: made, following: following, extent: extent)
-        guard capacity > 0, looked == revision, new.isPage(of: current, isUntouched) || stale > 0 else { return }
+        let isCurrent = version == current || extent.map { isUntouched($0, version, current) } ?? false
+        guard capacity > 0, looked == revision, isCurrent || stale > 0 else { return }
+        let version = isCurrent ? current : version
         state.withLock { state in
             if state.revision != revision { state = State(horizon: state.horizon, revision: revision) }
             if state.version != current { state.turn(to: current, isUntouched, now: made, stale: stale) }
-            let old = state.pages[key]
-            if let old { new.target = old.target }
-            var page = old.flatMap { $0.version == new.version ? $0 : nil } ?? new
-            if let old { state.size -= old.size } else { state.order.append(key) }
+            let page: Page
+            if let old = state.pages[key] {
+                page = old
+                state.size -= old.size
+                if old.version != version { old.renew(version, made: made, following: following, extent: extent) }
+            } else {
+                page = Page(key, target: Array(target.utf8), version: version, made: made, following: following, extent: extent)
+                state.pages[key] = page
+                state.order.append(page)
+            }
             page.keep(finished, hasGzip: hasGzip, until: validUntil)
-            state.pages[key] = page
             state.size += page.size
-            state.keys[RequestHead.hash(ofTarget: page.target)] = key
-            state.spell(key, target)
+            state.targets[RequestHead.hash(ofTarget: page.target)] = page
+            state.spell(page, target)
             state.makeRoom(capacity)
         }
     }
 }
 
 extension FinishedPages.State {
-    /// The page, where it may be served.
-    fileprivate mutating func served(
-        _ key: FinishedPages.Key, _ version: StoreVersion, _ isUntouched: FinishedPages.IsUntouched, _ now: Int64, _ stale: Int64
-    ) -> FinishedPages.Page? {
-        guard var page = pages[key] else { return nil }
-        if page.version == version { return page }
-        if page.isPage(of: version, isUntouched) {
-            pages[key] = page
-            return page
-        }
-        return page.isRecent(now, stale, since: horizon) ? page : nil
-    }
-
-    fileprivate mutating func page(
-        hash: UInt64, version: StoreVersion, _ revision: UInt64, _ isUntouched: FinishedPages.IsUntouched, now: Int64, stale: Int64
-    ) -> FinishedPages.Page? {
-        guard self.revision == revision, let key = keys[hash], let page = served(key, version, isUntouched, now, stale) else { return nil }
-        if !page.isWanted || page.following != nil {
-            pages[key]?.isWanted = true
-            pages[key]?.following = nil
-        }
-        return page
+    /// Whether a page may be served.
+    fileprivate func serves(
+        _ page: FinishedPages.Page, _ version: StoreVersion, _ isUntouched: FinishedPages.IsUntouched, _ now: Int64, _ stale: Int64
+    ) -> Bool {
+        page.isPage(of: version, isUntouched) || page.isRecent(now, stale, since: horizon)
     }
 
     /// Lets go of what is not served any more now that the store has changed. Where only items were replaced in their places, most pages are, and
@@ -273,40 +297,41 @@ extension FinishedPages.State {
         to version: StoreVersion, _ isUntouched: FinishedPages.IsUntouched, now: Int64, stale: Int64
     ) {
         if let known = self.version, isUntouched(PageExtent(), known, version) { return self.version = version }
-        let old = self
-        self = FinishedPages.State(version: version, horizon: old.horizon, revision: old.revision)
-        guard stale > 0 else { return }
-        for key in old.order {
-            guard let page = old.pages[key], page.isRecent(now, stale, since: horizon), pages[key] == nil else { continue }
-            pages[key] = page
-            keys[RequestHead.hash(ofTarget: page.target)] = key
-            order.append(key)
+        let old = order
+        self = FinishedPages.State(version: version, horizon: horizon, revision: revision)
+        for page in old where page.isRecent(now, stale, since: horizon) {
+            pages[page.key] = page
+            targets[RequestHead.hash(ofTarget: page.target)] = page
+            order.append(page)
             size += page.size
         }
     }
 
     /// Has a page found under another target.
-    fileprivate mutating func spell(_ key: FinishedPages.Key, _ target: String) {
-        guard let old = pages[key]?.target, !old.elementsEqual(target.utf8) else { return }
-        let hash = RequestHead.hash(ofTarget: old)
-        if keys[hash] == key { keys[hash] = nil }
-        pages[key]?.target = Array(target.utf8)
-        keys[RequestHead.hash(ofTarget: Array(target.utf8))] = key
-        size += target.utf8.count - old.count
+    fileprivate mutating func spell(_ page: FinishedPages.Page, _ target: String) {
+        guard !page.target.elementsEqual(target.utf8) else { return }
+        unlist(page)
+        size += target.utf8.count - page.target.count
+        page.target = Array(target.utf8)
+        targets[RequestHead.hash(ofTarget: page.target)] = page
     }
 
     /// Second chance: what was asked for since the last round goes to the end of the line once.
     fileprivate mutating func makeRoom(_ capacity: Int) {
-        while size > capacity, let key = order.popFirst() {
-            guard let page = pages[key] else { continue }
+        while size > capacity, let page = order.popFirst() {
             if page.isWanted {
-                pages[key]?.isWanted = false
-                order.append(key)
+                page.isWanted = false
+                order.append(page)
             } else {
-                pages[key] = nil
-                keys[RequestHead.hash(ofTarget: page.target)] = nil
+                pages[page.key] = nil
+                unlist(page)
                 size -= page.size
             }
         }
+    }
+
+    private mutating func unlist(_ page: FinishedPages.Page) {
+        let hash = RequestHead.hash(ofTarget: page.target)
+        if targets[hash] === page { targets[hash] = nil }
     }
 }

@@ -134,13 +134,9 @@ struct SharedPages: Sendable {
 
     private func ready(_ wish: Wish) -> FinishedResponse? {
         guard pages.keepsAny else { return nil }
-        let (version, now) = (store.version, wish.request.now)
-        guard let page = pages.page(wish.key, target: wish.spelling, version: version, now: now),
-            let finished = page.finished(gzip: wish.gzip, now: now)
-        else { return nil }
-        pages.count(page, version)
-        if let following = page.following { goAhead(following.wish) }
-        return finished
+        return pages.finished(wish.key, target: wish.spelling, gzip: wish.gzip, version: store.version, now: wish.request.now) {
+            goAhead($0)
+        }
     }
 
     private func flight(_ wish: Wish) -> PageFlights<Made>.Key {

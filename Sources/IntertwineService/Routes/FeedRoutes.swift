@@ -228,7 +228,8 @@ struct FeedRoutes: Sendable {
     /// Looks up finished pages, on the event loops.
     func finished(viewerField: String, clock: @escaping @Sendable () -> Int64) -> Router.Finished {
         let viewerField = Array(viewerField.lowercased().utf8)
-        let languages = capabilities.languages
+        // Where none is declared, nobody has to look which one is wanted.
+        let languages = capabilities.languages.languages.isEmpty ? nil : capabilities.languages
         return { [pages, shared, store, campaigns] head in
             guard head.method == .get || head.method == .head, !head.hasField(viewerField), !head.hasField("accept-cells") else {
                 return nil
@@ -236,7 +237,7 @@ struct FeedRoutes: Sendable {
             let now = clock()
             // What campaigns have a place on is made for each who asks.
             guard !campaigns.meet(at: now) else { return nil }
-            return pages.finished(for: head, in: languages.language(of: head), version: store.version, now: now) { shared.goAhead($0) }
+            return pages.finished(for: head, in: languages?.language(of: head), version: store.version, now: now) { shared.goAhead($0) }
         }
     }
 
