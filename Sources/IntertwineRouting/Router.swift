@@ -4,7 +4,9 @@ package import Logging
 internal import Synchronization
 
 /// Finds the route of a request, once, and has it answered; knows nothing of what routes do.
-package struct Router: HTTPHandler {
+///
+/// A class, as each deferred answer holds it until it is given.
+package final class Router: HTTPHandler {
     /// Looks up an answer that lies ready, for all routes at once: by the bytes of the target, before these are taken apart to find a route.
     package typealias Finished = @Sendable (borrowing RequestHead) -> FinishedResponse?
     /// Has an answer begun that no task waits for, before anything is made of the request: a task and a parsed head would cost a click more than
@@ -25,7 +27,7 @@ package struct Router: HTTPHandler {
     }
 
     /// The same with routes that stay.
-    package init(_ routes: [Route], clock: @escaping @Sendable () -> Int64, logger: Logger) {
+    package convenience init(_ routes: [Route], clock: @escaping @Sendable () -> Int64, logger: Logger) {
         let table = RouteTable(routes)
         self.init({ table }, clock: clock, logger: logger)
     }
@@ -43,7 +45,7 @@ package struct Router: HTTPHandler {
 
     package func plan(for request: HTTPRequest, peer: PeerAddress) -> RequestPlan {
         switch destination(of: request) {
-        case .route(let match): match.plan { await answer($0, by: match).response }
+        case .route(let match): match.plan { await self.answer($0, by: match).response }
         case .other(let plan): plan
         }
     }

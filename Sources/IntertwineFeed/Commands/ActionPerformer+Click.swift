@@ -24,23 +24,12 @@ extension ActionPerformer {
         }
     }
 
-    /// A click that has been performed, and that only the ledger still has to take. A class for the same reason.
-    private final class Performed: Sendable {
-        let entry: LedgerEntry
-        private let location: String
-        private let link: KnownLink
-
-        init(_ entry: LedgerEntry, of link: KnownLink, leadingTo location: String) {
-            self.entry = entry
-            self.location = location
-            self.link = link
-        }
-
-        func judged(_ receipt: LedgerReceipt) -> Click {
-            let index = entry.events.firstIndex { $0.kind == .click }
-            let verdict = index.flatMap { receipt.verdicts.indices.contains($0) ? receipt.verdicts[$0] : nil }
-            return Click(location: location, cell: link.cell, verdict: verdict ?? link.client.verdict)
-        }
+    /// A click that has been performed, and that only the ledger still has to take.
+    private struct Performed {
+        let events: [LedgerEvent]
+        let changes: [ViewerChange]
+        let location: String
+        let link: KnownLink
     }
 
     /// Follows a clickthrough link: performs the cell's selection, as a click.
@@ -51,7 +40,9 @@ extension ActionPerformer {
     package func click(token text: String, for client: ClientTrace, now: Int64) async throws -> Click {
         do {
             let click = try await performed(text, for: client, now: now)
-            return click.judged(try await commitSettled(click.entry))
+            return try await withCheckedThrowingContinuation { continuation in
+                commit(click) { continuation.resume(with: $0) }
+            }
         } catch let error as ActionError {
             let reason: Verdict = if case .gone = error { .gone } else { .forged }
             // A ledger that cannot count it is no reason to answer something else.
@@ -100,34 +91,56 @@ extension ActionPerformer {
     }
 
     /// Follows a link without waiting anywhere: on the thread that it is called on, up to the first command that suspends. Most links' commands
-    /// do not, and have the ledger take the click before this returns.
+    /// do nothing that a click would not do by itself, and have no task made for them.
     ///
     /// - Parameter completion: called once, on whatever thread it happens to be, mostly the ledger's own: it must not hold that up. It fails
     ///   as ``click(token:for:now:)`` does.
     package func follow(_ link: KnownLink, completion: @escaping @Sendable (Result<Click, any Error>) -> Void) {
+        if let click = plain(link) { return commit(click, completion: completion) }
         Task.immediate { [self] in
             do {
-                let click = try await perform(link)
-                commitSettled(click.entry) { completion($0.map(click.judged)) }
+                commit(try await perform(link), completion: completion)
             } catch {
                 completion(.failure(error))
             }
         }
     }
 
+    /// What following a link comes to where no command has to run for it: none does for what does not count, and those of most links would record
+    /// the click and lead to the stored URL, as this does.
+    private func plain(_ link: KnownLink) -> Performed? {
+        guard let selection = link.destination.selection, selection.isPlain || link.client.verdict != .counted else { return nil }
+        let viewModel = link.destination.viewModel
+        var event = link.client.event(.click, cell: viewModel.id, at: link.now)
+        event.creative = viewModel.subject.creative
+        return Performed(events: attributed([event]), changes: [], location: selection.location, link: link)
+    }
+
     /// - Throws: ``ActionError/gone(_:)`` where the cell leads nowhere any more. A command beside the clickthrough may have failed: the person
     ///   gets there, and the ledger has the click.
     private func perform(_ link: KnownLink) async throws -> Performed {
-        guard let command = link.destination.viewModel.commands[.selection], let location = link.destination.viewModel.subject.destination
-        else { throw ActionError.gone(link.cell) }
+        if let click = plain(link) { return click }
+        guard let selection = link.destination.selection else { throw ActionError.gone(link.cell) }
         var context = CommandContext(
             cell: link.destination.viewModel.id, subject: link.destination.viewModel.subject, occurrence: .click, client: link.client,
             now: link.now)
-        if link.client.verdict == .counted { context = await perform(command, in: context) }
+        context = await perform(selection.command, in: context)
         context.record(.click)
         return Performed(
-            LedgerEntry(events: attributed(context.events), changes: context.changes), of: link,
-            leadingTo: context.destination ?? location)
+            events: attributed(context.events), changes: context.changes, location: context.destination ?? selection.location, link: link)
+    }
+
+    /// Has the ledger take a click, and tells of its events before the completion is called.
+    private func commit(_ click: Performed, completion: @escaping @Sendable (Result<Click, any Error>) -> Void) {
+        let (events, location, link) = (click.events, click.location, click.link)
+        ledger.commit(LedgerEntry(events: events, changes: click.changes)) { [settle] receipt in
+            completion(
+                receipt.map { receipt in
+                    settle(events, receipt.verdicts)
+                    let verdict = zip(events, receipt.verdicts).first { event, _ in event.kind == .click }?.1
+                    return Click(location: location, cell: link.cell, verdict: verdict ?? link.client.verdict)
+                })
+        }
     }
 
     private func state(at now: Int64) -> ClickDestinations.State {
@@ -171,10 +184,29 @@ final class ClickDestinations: Sendable {
 
     /// A class: each click holds one for a while.
     final class Destination: Sendable {
+        /// What is performed for a click, and where it leads unless that says something else.
+        struct Selection {
+            let command: any Command
+            let location: String
+            /// Whether it comes to the click and the location alone.
+            let isPlain: Bool
+        }
+
         let viewModel: CellViewModel
+        /// Nil where the cell leads nowhere any more.
+        let selection: Selection?
 
         init(_ viewModel: CellViewModel) {
             self.viewModel = viewModel
+            selection = viewModel.commands[.selection].flatMap { command in
+                viewModel.subject.destination.map {
+                    Selection(command: command, location: $0, isPlain: Self.isPlain(command))
+                }
+            }
+        }
+
+        private static func isPlain(_ command: any Command) -> Bool {
+            command is any PlainClickCommand || (command as? MacroCommand)?.commands.allSatisfy(isPlain) == true
         }
     }
 

@@ -117,18 +117,13 @@ package final class ActionPerformer: Sendable {
         return .performed(performance.judged(receipt.verdicts))
     }
 
-    /// Commits events, and tells of those that are on disk in the completion, before the ledger goes on.
+    /// Commits events, and tells of those that are on disk before the ledger goes on.
     func commitSettled(_ entry: LedgerEntry) async throws -> LedgerReceipt {
         try await withCheckedThrowingContinuation { continuation in
-            commitSettled(entry) { continuation.resume(with: $0) }
-        }
-    }
-
-    /// The same for those who have no task to wait in.
-    func commitSettled(_ entry: LedgerEntry, completion: @escaping @Sendable (Result<LedgerReceipt, any Error>) -> Void) {
-        ledger.commit(entry) { [settle] receipt in
-            if case .success(let receipt) = receipt { settle(entry.events, receipt.verdicts) }
-            completion(receipt)
+            ledger.commit(entry) { [settle] receipt in
+                if case .success(let receipt) = receipt { settle(entry.events, receipt.verdicts) }
+                continuation.resume(with: receipt)
+            }
         }
     }
 

@@ -48,10 +48,12 @@ public struct CountingRules: Sendable, Hashable {
             let former = former(sinceYesterday)
             guard let named else {
                 let today = anonymous(address)
-                let repeats = [today, anyone(address)] + former.flatMap { [anonymous($0), anyone($0)] }
+                var repeats = [today, anyone(address)]
+                for former in former { repeats += [anonymous(former), anyone(former)] }
                 return LedgerEvent.Deduplication(keys: [today], repeats: repeats, window: window)
             }
-            let repeats = [named, anonymous(address)] + former.map(anonymous)
+            var repeats = [named, anonymous(address)]
+            for former in former { repeats.append(anonymous(former)) }
             return LedgerEvent.Deduplication(keys: [named, anyone(address)], repeats: repeats, window: window)
         }
 

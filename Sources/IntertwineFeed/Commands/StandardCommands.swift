@@ -16,6 +16,12 @@ package struct AnalyticsCommand: UndoableCommand {
     }
 }
 
+/// A command of the product that does nothing on a click but what every click on a link comes to: it is recorded, and leads to the stored URL.
+protocol PlainClickCommand: Command {}
+
+extension AnalyticsCommand: PlainClickCommand {}
+extension ClickthroughCommand: PlainClickCommand {}
+
 /// Has the client show the screen that the cell opens, such as the image zoom of a user.
 package struct PresentCommand: UndoableCommand {
     package let name = "present"

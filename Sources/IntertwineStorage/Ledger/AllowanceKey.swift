@@ -13,10 +13,17 @@ package struct AllowanceKey: Hashable, Comparable, Sendable {
     package static func rate(_ text: String) -> AllowanceKey { AllowanceKey("r", text) }
 
     private init(_ purpose: Unicode.Scalar, _ text: String) {
-        var (hash, text) = (SHA256(), text)
-        withUnsafeBytes(of: UInt8(truncatingIfNeeded: purpose.value)) { hash.update(bufferPointer: $0) }
-        text.withUTF8 { hash.update(bufferPointer: UnsafeRawBufferPointer($0)) }
-        (high, low) = hash.finalize().withUnsafeBytes { Self.halves($0) }
+        var text = text
+        (high, low) = text.withUTF8 { text in
+            // In one piece, as each call of the library's costs as much as what it hashes here.
+            withUnsafeTemporaryAllocation(byteCount: 1 + text.count, alignment: 1) { bytes in
+                bytes[0] = UInt8(truncatingIfNeeded: purpose.value)
+                UnsafeMutableRawBufferPointer(rebasing: bytes[1...]).copyMemory(from: UnsafeRawBufferPointer(text))
+                var hash = SHA256()
+                hash.update(bufferPointer: UnsafeRawBufferPointer(bytes))
+                return hash.finalize().withUnsafeBytes { Self.halves($0) }
+            }
+        }
     }
 
     package init?(_ bytes: UnsafeRawBufferPointer) {
@@ -44,24 +51,31 @@ package struct AllowanceKey: Hashable, Comparable, Sendable {
     package func hash(into hasher: inout Hasher) { hasher.combine(low) }
 }
 
-/// The keys of one event, of which each is made once.
+/// The keys of one event, of which each is made once. One list, as each click has half a dozen.
 package struct AllowanceKeys: Sendable {
+    private let all: [AllowanceKey]
+    private let ends: (repeats: Int, leaves: Int, required: Int)
+
     /// It is a duplicate where one that counted left any of these behind.
-    package let repeats: [AllowanceKey]
+    package var repeats: ArraySlice<AllowanceKey> { all[..<ends.repeats] }
     /// What it leaves behind itself.
-    package let leaves: [AllowanceKey]
-    package let required: [AllowanceKey]
-    package let rates: [AllowanceKey]
+    package var leaves: ArraySlice<AllowanceKey> { all[ends.repeats..<ends.leaves] }
+    package var required: ArraySlice<AllowanceKey> { all[ends.leaves..<ends.required] }
+    package var rates: ArraySlice<AllowanceKey> { all[ends.required...] }
 
     package init(_ event: LedgerEvent) {
-        let texts = (repeats: event.deduplication?.repeats ?? [], leaves: event.deduplication?.keys ?? [])
-        let repeats = texts.repeats.map { AllowanceKey.repetition($0) }
-        self.repeats = repeats
-        leaves = texts.leaves.map { text in
-            let known = texts.repeats.firstIndex { ExactText($0) == ExactText(text) }
-            return known.map { repeats[$0] } ?? .repetition(text)
+        let (repeats, leaves) = (event.deduplication?.repeats ?? [], event.deduplication?.keys ?? [])
+        let required = event.requirement?.repeats ?? []
+        ends = (repeats.count, repeats.count + leaves.count, repeats.count + leaves.count + required.count)
+        var all: [AllowanceKey] = []
+        all.reserveCapacity(ends.required + event.rates.count)
+        for text in repeats { all.append(.repetition(text)) }
+        for text in leaves {
+            let known = repeats.firstIndex { ExactText($0) == ExactText(text) }
+            all.append(known.map { all[$0] } ?? .repetition(text))
         }
-        required = (event.requirement?.repeats ?? []).map { AllowanceKey.repetition($0) }
-        rates = event.rates.map { AllowanceKey.rate($0.key) }
+        for text in required { all.append(.repetition(text)) }
+        for rate in event.rates { all.append(.rate(rate.key)) }
+        self.all = all
     }
 }

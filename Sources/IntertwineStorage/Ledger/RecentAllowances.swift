@@ -73,7 +73,12 @@ struct RecentAllowances {
 
     /// What the transaction has changed, as it is now.
     var changed: [(key: AllowanceKey, allowance: Allowance)] {
-        changes.compactMap { change in allowance(change.key).map { (change.key, $0) } }
+        var changed: [(key: AllowanceKey, allowance: Allowance)] = []
+        changed.reserveCapacity(changes.count)
+        for change in changes {
+            if let allowance = allowance(change.key) { changed.append((change.key, allowance)) }
+        }
+        return changed
     }
 
     /// The transaction is on disk.

@@ -67,12 +67,14 @@ struct CommandEngineTests {
         #expect(context.events.map(\.kind) == [.save] && context.changes.count == 1)
     }
 
-    private func fixture(_ command: any Command, at slot: CommandKey = .selection) throws -> Fixture {
+    private func fixture(
+        _ command: any Command, at slot: CommandKey = .selection, advertisements: [String]? = nil
+    ) throws -> Fixture {
         var registry = CommandRegistry.standard
         try registry.register(command)
         var configuration = CellConfiguration()
         configuration.userCommands[slot] = SlotCommands(["analytics", command.name])
-        configuration.advertisementCommands[slot] = SlotCommands(["analytics", command.name, "clickthrough"])
+        configuration.advertisementCommands[slot] = SlotCommands(advertisements ?? ["analytics", command.name, "clickthrough"])
         return try Fixture(users: 1, advertisements: 1, configuration: configuration, registry: registry)
     }
 
@@ -158,6 +160,23 @@ struct CommandEngineTests {
         }
         #expect(click.location == "https://shop.example/0" && click.verdict == .counted)
         #expect(effects.all == (waits ? ["+a", "+a"] : []))
+    }
+
+    @Test("a click whose commands do nothing else is the same event, and leads to the same place, as where they are performed")
+    func plainClicks() async throws {
+        for client in [ann, ClientTrace(address: "192.0.2.0/24", addressHash: "a"), ClientTrace(viewer: "ann", verdict: .bot)] {
+            var clicks: [(event: LedgerEvent, click: ActionPerformer.Click)] = []
+            // Of a macro of somebody else's it is not known what it does with its commands.
+            for commands in [["analytics", "clickthrough"], ["analytics", "pair", "clickthrough"]] {
+                let fixture = try fixture(Pair(components: [AnalyticsCommand()]), advertisements: commands)
+                let token = fixture.tokens.click(
+                    cell: "ad:0", slot: 0, showing: Showing(feed: "main", position: 3, layout: .table), now: Fixture.now)
+                let click = try await fixture.performer().click(token: token, for: client, now: Fixture.now)
+                #expect(fixture.ledger.events.count == 1)
+                clicks.append((try #require(fixture.ledger.events.first), click))
+            }
+            #expect(clicks[0] == clicks[1] && clicks[0].event.creative != nil && clicks[0].event.showing?.position == 3)
+        }
     }
 
     @Test("a performance has one name, made when it is asked for, and another performance has another")
