@@ -61,6 +61,8 @@ public struct ImageSettings: Sendable {
     public var freshness: [String] = []
     /// Where pictures lie that are not asked for at their URLs.
     public var sources: [String] = []
+    /// Who asks the buckets among those places; nil for anybody. Settings that are read have those of the environment.
+    public var bucketCredentials: BucketCredentials?
 
     public init() {}
 
@@ -204,7 +206,7 @@ extension ImageSettings {
         configuration.freshness.shortest = shortest.milliseconds / 1_000
         configuration.freshness.staleWhileRevalidate = staleWhileRevalidate.milliseconds / 1_000
         configuration.freshness.staleIfError = staleIfError.milliseconds / 1_000
-        let credentials = S3Bucket.Credentials(environment: ProcessInfo.processInfo.environment)
+        let credentials = bucketCredentials.map { S3Bucket.Credentials(accessKey: $0.accessKey, secret: $0.secret, token: $0.token) }
         configuration.places = sources.compactMap { PicturePlace(setting: $0, credentials: credentials) }
         let base = configuration.freshness
         configuration.hostFreshness = freshness.compactMap { HostFreshness(setting: $0, base: base) }
@@ -281,8 +283,17 @@ extension PicturePlace {
     }
 }
 
-extension S3Bucket.Credentials {
-    /// Under the names that all tools for S3 know; nil where they are not set, and buckets are asked as anybody.
+/// What proves to buckets that speak Amazon's S3 who asks. A secret.
+public struct BucketCredentials: Sendable, Hashable {
+    public var accessKey: String
+    public var secret: String
+    public var token: String?
+
+    public init(accessKey: String, secret: String, token: String? = nil) {
+        (self.accessKey, self.secret, self.token) = (accessKey, secret, token)
+    }
+
+    /// Under the names that all tools for S3 know; nil where they are not set.
     init?(environment: [String: String]) {
         guard let key = environment["AWS_ACCESS_KEY_ID"], let secret = environment["AWS_SECRET_ACCESS_KEY"], !key.isEmpty, !secret.isEmpty
         else { return nil }

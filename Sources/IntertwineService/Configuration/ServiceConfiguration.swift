@@ -49,6 +49,7 @@ public struct ServiceConfiguration: Sendable {
         var reader = SettingsReader(sources)
         configuration.walk(&reader)
         reader.finish()
+        configuration.images.bucketCredentials = sources.bucketCredentials
         for setting in reader.settings { configuration.origins[setting.key] = setting.origin }
         return (configuration, ConfigurationError(reader.faults.reasons))
     }

@@ -19,6 +19,8 @@ public struct SettingSources: Sendable {
     /// The file's keys without a value: as good as taken out.
     private let emptied: Set<SettingName>
     private let environmentVariables: [String]
+    /// The environment's.
+    let bucketCredentials: BucketCredentials?
 
     /// - Parameters:
     ///   - flags: values by canonical key, from the command line.
@@ -62,6 +64,7 @@ public struct SettingSources: Sendable {
         self.providers = providers
         self.written = written
         emptied = Set(written.filter(\.isEmpty).map(\.name))
+        bucketCredentials = BucketCredentials(environment: environment)
         environmentVariables = environment.keys.filter { $0.hasPrefix(SettingName.environmentPrefix) && $0 != "INTERTWINE_CONFIG" }.sorted()
     }
 

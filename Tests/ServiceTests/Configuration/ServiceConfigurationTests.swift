@@ -22,6 +22,15 @@ struct ServiceConfigurationTests {
         return path
     }
 
+    @Test("buckets are asked as the environment that settings are read from says, and as anybody where a program makes its own")
+    func bucketCredentials() async throws {
+        let environment = ["AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "token"]
+        let credentials = try await read(environment: environment).images.bucketCredentials
+        #expect(credentials == BucketCredentials(accessKey: "key", secret: "secret", token: "token"))
+        #expect(try await read(environment: ["AWS_ACCESS_KEY_ID": "key"]).images.bucketCredentials == nil)
+        #expect(ServiceConfiguration().images.bucketCredentials == nil)
+    }
+
     private func refusal(
         flags: [String: String] = [:], environment: [String: String] = [:], file: String? = nil
     ) async -> String? {
