@@ -46,8 +46,8 @@ struct FlightTests {
         var flight = flight(at: .body)
         flight.expect(expected)
         flight.receive(received)
-        let commands = flight.leave(0)
-        #expect(commands == (finishes ? [.startGrace] : [.startGrace, .pause]))
+        let effects = flight.leave(0)
+        #expect(effects == (finishes ? [.startGrace] : [.startGrace, .pause]))
         #expect(flight.graceOver() == (finishes ? [] : [.abort(.body)]))
     }
 
@@ -97,23 +97,23 @@ struct FlightTests {
             var inside: Set<UInt64> = []
             var isPaused = false
             for step in 0..<30 {
-                var commands: [Flight.Command] = []
+                var effects: [Flight.Effect] = []
                 let waiter = UInt64.random(in: 0..<4, using: &generator)
                 switch Int.random(in: 0..<5, using: &generator) {
                 case 0:
                     if let joined = flight.join(waiter, .visible) {
                         inside.insert(waiter)
-                        commands = joined
+                        effects = joined
                     }
                 case 1:
                     inside.remove(waiter)
-                    commands = flight.leave(waiter)
-                case 2: commands = flight.reach(Self.running.randomElement(using: &generator) ?? .body)
-                case 3: commands = flight.graceOver()
+                    effects = flight.leave(waiter)
+                case 2: effects = flight.reach(Self.running.randomElement(using: &generator) ?? .body)
+                case 3: effects = flight.graceOver()
                 default: flight.receive(step)
                 }
-                for command in commands {
-                    switch command {
+                for effect in effects {
+                    switch effect {
                     case .abort: #expect(inside.isEmpty)
                     case .pause: isPaused = true
                     case .resume: isPaused = false

@@ -9,7 +9,8 @@ struct Flight: Sendable {
         var isOver: Bool { self == .stored || self == .failed || self == .cancelled }
     }
 
-    enum Command: Hashable, Sendable {
+    /// What is to be done about the transfer.
+    enum Effect: Hashable, Sendable {
         case startGrace, stopGrace
         /// Stop and go on reading the body: what comes in during the grace may be for nobody.
         case pause, resume
@@ -57,20 +58,20 @@ struct Flight: Sendable {
     var receivedForNobody: Int { receivedAtDeparture.map { received - $0 } ?? 0 }
 
     /// Nil where it is too late: the flight has failed or was given up.
-    mutating func join(_ waiter: UInt64, _ priority: ImagePriority) -> [Command]? {
+    mutating func join(_ waiter: UInt64, _ priority: ImagePriority) -> [Effect]? {
         guard stage != .failed, stage != .cancelled else { return nil }
         waiters[waiter] = priority
         receivedAtDeparture = nil
-        var commands: [Command] = []
+        var effects: [Effect] = []
         if inGrace {
             inGrace = false
-            commands.append(.stopGrace)
+            effects.append(.stopGrace)
         }
         if isPaused {
             isPaused = false
-            commands.append(.resume)
+            effects.append(.resume)
         }
-        return commands
+        return effects
     }
 
     mutating func setPriority(_ priority: ImagePriority, of waiter: UInt64) {
@@ -78,14 +79,14 @@ struct Flight: Sendable {
     }
 
     /// Legal at every stage, and twice.
-    mutating func leave(_ waiter: UInt64) -> [Command] {
+    mutating func leave(_ waiter: UInt64) -> [Effect] {
         guard waiters.removeValue(forKey: waiter) != nil, waiters.isEmpty, !stage.isOver, !isOwned else { return [] }
         receivedAtDeparture = received
         inGrace = true
         return [.startGrace] + pauseIfAbandoned()
     }
 
-    mutating func graceOver() -> [Command] {
+    mutating func graceOver() -> [Effect] {
         guard inGrace, waiters.isEmpty, !stage.isOver else { return [] }
         inGrace = false
         if isNearlyDone {
@@ -97,7 +98,7 @@ struct Flight: Sendable {
     }
 
     /// Stages may go backwards: a redirect begins with a name again, a second attempt with the queue.
-    mutating func reach(_ next: Stage) -> [Command] {
+    mutating func reach(_ next: Stage) -> [Effect] {
         guard !stage.isOver else { return [] }
         stage = next
         return pauseIfAbandoned()
@@ -111,7 +112,7 @@ struct Flight: Sendable {
         received += bytes
     }
 
-    private mutating func pauseIfAbandoned() -> [Command] {
+    private mutating func pauseIfAbandoned() -> [Effect] {
         guard stage == .body, inGrace, !isPaused, !isNearlyDone else { return [] }
         isPaused = true
         return [.pause]

@@ -48,12 +48,12 @@ struct FlightsState {
             return
         }
         if request.isOnlyIfCached, remembered != nil || !isBeingLookedUp(request) { return refuse(ImageFailure(.notStored), reply) }
-        if let download = downloads[request.key], let commands = download.flight.join(waiter, request.priority) {
+        if let download = downloads[request.key], let effects = download.flight.join(waiter, request.priority) {
             metrics.collapsed += 1
             replies.add(waiter, request, to: download, isCollapsed: true, reply)
             if download.isAnnounced { announce(download, to: waiter) }
             gate.setPriority(download.flight.priority, of: download.number, now: now())
-            perform(commands, download)
+            perform(effects, download)
             return startWaiting()
         }
         do throws(FetchFailure) {
@@ -92,9 +92,9 @@ struct FlightsState {
         let stage = download.flight.stage
         if !stage.isOver { metrics.departed[stage.rawValue, default: 0] += 1 }
         replies.dismiss(waiter, ImageFailure(.cancelled))
-        let commands = download.flight.leave(waiter)
+        let effects = download.flight.leave(waiter)
         gate.setPriority(download.flight.priority, of: download.number, now: now())
-        perform(commands, download)
+        perform(effects, download)
         yieldPlaces()
     }
 
@@ -134,16 +134,16 @@ struct FlightsState {
         replies.purge(selection, done)
     }
 
-    private mutating func perform(_ commands: [Flight.Command], _ download: Download) {
-        for command in commands {
-            switch command {
+    private mutating func perform(_ effects: [Flight.Effect], _ download: Download) {
+        for effect in effects {
+            switch effect {
             case .startGrace:
                 steps.append(.arm(download.number, .grace, configuration.grace))
                 abandoned.insert(download.number)
             case .stopGrace:
                 steps.append(.disarm(download.number, .grace))
                 abandoned.remove(download.number)
-            case .pause, .resume: steps.append(.setPaused(download.number, command == .pause))
+            case .pause, .resume: steps.append(.setPaused(download.number, effect == .pause))
             case .abort(let stage):
                 metrics.countAbort(of: download.flight, at: stage)
                 gate.record(nil, of: download.hop.authority, now: now())

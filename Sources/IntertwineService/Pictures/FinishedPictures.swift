@@ -87,7 +87,7 @@ final class FinishedPictures: Sendable {
     }
 
     private func make(_ image: CachedImage, now: Int64) -> FinishedResponse {
-        let response = PictureFormat.response(ImageAnswer(image, CacheStatus(.hit), now: now))
+        let response = PictureResponses.response(ImageAnswer(image, CacheStatus(.hit), now: now))
         return FinishedResponse(
             variesByOrigin ? response.adding(CrossOriginPolicy.vary) : response, compressionLevel: nil,
             route: image.isSized ? ImageRoutes.sized : ImageRoutes.original)

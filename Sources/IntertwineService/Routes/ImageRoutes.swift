@@ -82,7 +82,7 @@ struct ImageRoutes: Sendable {
             throw Self.refusal(.gone, .takenDown, "This picture was taken down.", "taken-down")
         }
         if verified.sizing == nil || !manager.makesSizes, let sample = SamplePictures.picture(at: verified.source) {
-            return PictureFormat.response(sample: sample)
+            return PictureResponses.response(sample: sample)
         }
         let fields = request.head.headerFields
         // A name that is no UUID is one of a proxy in front, and names nothing here.
@@ -94,7 +94,7 @@ struct ImageRoutes: Sendable {
         let answer = await manager.image(wish)
         // The next request for it is answered on the loop.
         if case .whole = answer.body { finished.keep(path: path, wish, expires: verified.expires, now: now) }
-        return PictureFormat.response(answer)
+        return PictureResponses.response(answer)
     }
 
     private func cancel(_ request: RouteRequest) async throws -> ServerResponse {

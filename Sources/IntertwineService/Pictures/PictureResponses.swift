@@ -4,7 +4,7 @@ internal import IntertwineImages
 internal import IntertwineRouting
 
 /// Makes the answers that carry pictures, or say why there is none.
-enum PictureFormat {
+enum PictureResponses {
     static func response(_ answer: ImageAnswer) -> ServerResponse {
         switch answer.body {
         case .whole(let image): response(image, fields: fields(answer))
