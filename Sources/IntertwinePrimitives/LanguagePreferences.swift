@@ -46,19 +46,6 @@ public struct LanguagePreferences: Sendable, Hashable {
         return tags.firstIndex { !refused.contains($0) }
     }
 
-    /// Whether a language is among those that are wanted, by basic filtering (RFC 4647, 3.3.1): `de` takes in `de-CH`, and `*` any. Of
-    /// several ranges that take it in, the longest says whether it is wanted.
-    public func accepts(_ language: String) -> Bool {
-        let tag = Self.subtags(language)
-        func length(_ range: Range) -> Int? {
-            if range.subtags == ["*"] { return 0 }
-            return tag.starts(with: range.subtags) ? range.subtags.count : nil
-        }
-        let fitting = ranges.compactMap { range in length(range).map { (length: $0, quality: range.quality) } }
-        guard let longest = fitting.map(\.length).max() else { return false }
-        return fitting.contains { $0.length == longest && $0.quality > 0 }
-    }
-
     /// The language ranges, in lower case, that take in a language that is wanted, by basic filtering (RFC 4647, 3.3.1): of `de-CH` that
     /// itself, `de` and `*`.
     public var rangesAround: [String] {

@@ -77,18 +77,10 @@ package struct Schema: Sendable {
         ])
     }
 
-    /// One of these, told apart by the word that the member `discriminator` has, where there is one. A choice that may grow has none: what
-    /// a generator makes of a discriminator fails for each word that it does not know.
-    ///
-    /// - Parameter mapping: the words of those schemas that have one; each of them has a name.
-    package static func choice(_ schemas: [Schema], discriminator: String? = nil, mapping: KeyValuePairs<String, Schema> = [:]) -> Schema {
-        let pointers = mapping.compactMap { word, schema in schema.pointer.map { DocumentValue.Member(word, $0) } }
-        return Schema([
-            .init("oneOf", .array(schemas.map(\.value))),
-            discriminator.map { name in
-                .init("discriminator", .object([.init("propertyName", .text(name)), .init("mapping", .object(pointers))]))
-            },
-        ])
+    /// One of these. There is no discriminator: a choice may grow, and what a generator makes of a discriminator fails for each word that it does
+    /// not know.
+    package static func choice(_ schemas: [Schema]) -> Schema {
+        Schema([.init("oneOf", .array(schemas.map(\.value)))])
     }
 
     // MARK: Objects
@@ -162,8 +154,6 @@ package struct Schema: Sendable {
         schema.members = [.init("$ref", .reference(.init(.schemas, name, titled.value)))]
         return schema
     }
-
-    private var pointer: DocumentValue? { members.first { $0.name == "$ref" }?.value }
 
     /// A document of its own (JSON Schema 2020-12), which holds whatever it points to.
     ///

@@ -55,7 +55,7 @@ struct FormatTests {
         #expect(try await second.get(source, accept: "*/*").body == Picture.png())
         #expect(second.manager.cached(source, nil, AcceptedKinds("image/avif,*/*"))?.kind == .avif)
         #expect(origin.requests.count == 3)
-        await second.manager.purge(source)
+        await second.manager.purge(.source(source))
         await second.manager.flush()
         #expect(folder.files.isEmpty && second.manager.cached(source) == nil)
         await second.stop()

@@ -45,7 +45,6 @@ struct ImageURLSignerTests {
         // Handed out in the last second, it is valid for as long as if handed out in the first of its hour.
         #expect(fault(first.path, signer, at: first.changes + 168 * hour - 1) == nil)
         #expect(fault(first.path, signer, at: first.changes + 168 * hour) == .expired)
-        #expect(ImageURLFault.expired.status == 410)
     }
 
     @Test("Not all pictures change at once")
@@ -65,7 +64,6 @@ struct ImageURLSignerTests {
         #expect(fault(old.path(for: url, now: now), both, at: now) == nil)
         #expect(both.path(for: url, now: now) == new.path(for: url, now: now))
         #expect(fault(old.path(for: url, now: now), new, at: now) == .forged)
-        #expect(ImageURLFault.forged.status == 403)
     }
 
     @Test("Keys are exchanged while paths are minted: each path is signed by one that was valid")
@@ -101,7 +99,6 @@ struct ImageURLSignerTests {
         arguments: ["", "/", "/images", "/images/", "/images/x", "/images//x", "/images/x/", "/images/a/b/c", "/pictures/a/b"])
     func malformed(_ path: String) throws {
         #expect(fault(path, try signer(key), at: now) == .malformed)
-        #expect(ImageURLFault.malformed.status == 404)
     }
 
     @Test(

@@ -216,7 +216,7 @@ struct SharingTests {
         let got = try await house.get(origin.url("/a.png"))
         #expect(got.failure == ImageFailure(.fetch(.truncated)))
         #expect(house.manager.cached(origin.url("/a.png")) == nil)
-        await house.manager.purge(origin.url("/a.png"))
+        await house.manager.purge(.source(origin.url("/a.png")))
         #expect(try await house.get(origin.url("/a.png")).body == Picture.png())
         await house.stop()
     }

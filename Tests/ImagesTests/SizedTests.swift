@@ -192,7 +192,7 @@ struct SizedTests {
         #expect(try await Self.get(second, source, accept: "image/webp,*/*").outcome.outcome == .hit)
         #expect(try await Self.get(second, source, "151x150", cacheControl: "only-if-cached").status == 504)
         #expect(maker.recipes.isEmpty && origin.requests.count == 1)
-        await second.manager.purge(source)
+        await second.manager.purge(.source(source))
         await second.manager.flush()
         let gone = second.manager.cached(source, try Self.sizing(), AcceptedKinds("image/webp,*/*"))
         #expect(gone == nil && folder.files.isEmpty)
@@ -231,7 +231,7 @@ struct SizedTests {
         }
         maker.failure = nil
         #expect(try await Self.get(house, origin.url("/a.png"), "10x10").outcome.outcome == .negative)
-        await house.manager.purge(origin.url("/a.png"))
+        await house.manager.purge(.source(origin.url("/a.png")))
         #expect(try await Self.get(house, origin.url("/a.png"), "10x10").status == 200)
         await house.stop()
     }
@@ -255,7 +255,7 @@ struct SizedTests {
             #expect(got.status == 415 && got.headers["Image-Error"] == "undecodable", "\(got)")
         }
         #expect(origin.requests.count == 1)
-        await house.manager.purge(source)
+        await house.manager.purge(.source(source))
         #expect(try await house.get(source).status == 200)
         await house.stop()
     }

@@ -138,10 +138,6 @@ public final class ImageNetworkManager: Sendable {
         }
     }
 
-    /// The same for one.
-    @discardableResult
-    public func purge(_ source: String) async -> Bool { await purge(.source(source)) }
-
     public func metrics() async -> ImageMetrics {
         var metrics = await asked { $0.snapshot() }
         if let all = await asked(sized, { [metrics] sized in sized.reported(metrics) }) { metrics = all }

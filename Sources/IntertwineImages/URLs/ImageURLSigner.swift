@@ -249,12 +249,4 @@ public enum ImageURLFault: Error, Sendable, Hashable {
     case forged
     /// Genuine once: 410.
     case expired
-
-    public var status: Int {
-        switch self {
-        case .malformed: 404
-        case .forged: 403
-        case .expired: 410
-        }
-    }
 }

@@ -158,8 +158,7 @@ extension Schema {
         ]
             + playback, others: Schema.action.described("A slot that the kind of cell adds, performed at `POST /cells/{id}/{slot}`.")
     ).described("What can be done with a cell, by slot. A missing slot means that there is nothing to do.").named("Actions")
-    /// Without a discriminator: what generators make of one fails for types that are not known yet. The last by name is the one that takes
-    /// whatever is left, as they try them in that order.
+    /// The last by name is the one that takes whatever is left, as generators try them in that order.
     private static let action = Schema.choice([.bindAction, .linkAction, .requestAction, .unknownAction]).described(
         """
         What a client does for a slot, by `type`. The list of types is open: one that a client does not know is nothing to do, and \
