@@ -1,4 +1,3 @@
-internal import IntertwineFeed
 internal import IntertwinePrimitives
 
 /// Writes one line, as text or as a JSON object: time, level, message, then fields.
@@ -86,9 +85,9 @@ struct LogLine {
 
     /// As JSON has it, with more escapes than JSON asks for: nothing in it does more to a terminal than show itself.
     private static func appendQuoted(_ text: some Collection<UInt8>, to bytes: inout [UInt8]) {
-        guard text.contains(where: { $0 >= 0x7F }) else { return JSONText.append(text, to: &bytes) }
+        guard text.contains(where: { $0 >= 0x7F }) else { return JSONString.append(text, to: &bytes) }
         var quoted: [UInt8] = []
-        JSONText.append(text, to: &quoted)
+        JSONString.append(text, to: &quoted)
         for scalar in String(decoding: quoted, as: UTF8.self).unicodeScalars {
             guard scalar.isUnseen else {
                 bytes += String(scalar).utf8

@@ -1,6 +1,7 @@
 internal import HTTPTypes
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
+internal import IntertwinePrimitives
 internal import IntertwineRouting
 internal import IntertwineStorage
 
@@ -140,9 +141,9 @@ struct ItemRoutes: Sendable {
         var bytes = Array("{".utf8)
         for (number, (name, value)) in missing.enumerated() {
             if number > 0 { bytes.append(UInt8(ascii: ",")) }
-            JSONText.append(name.utf8, to: &bytes)
+            JSONString.append(name.utf8, to: &bytes)
             bytes.append(UInt8(ascii: ":"))
-            JSONText.append(value.utf8, to: &bytes)
+            JSONString.append(value.utf8, to: &bytes)
         }
         if !missing.isEmpty, !names.isEmpty { bytes.append(UInt8(ascii: ",")) }
         return bytes + object.bytes[object.range].dropFirst()

@@ -1,5 +1,6 @@
 internal import HTTPTypes
 internal import IntertwineFeed
+internal import IntertwinePrimitives
 internal import IntertwineRouting
 
 /// An item as the admin API shows it: in the form of the import, with a tag that every change changes.
@@ -22,7 +23,7 @@ struct StoredItem: Sendable, Hashable {
         let members = [("{\"klass\":", kind), (",\"id\":", id)] + (variant.isEmpty ? [] : [(",\"type\":", variant)])
         for (name, value) in members {
             bytes += name.utf8
-            JSONText.append(value.utf8, to: &bytes)
+            JSONString.append(value.utf8, to: &bytes)
         }
         let fields = body.dropFirst()
         if fields.count > 1 { bytes.append(UInt8(ascii: ",")) }

@@ -1,3 +1,5 @@
+internal import IntertwinePrimitives
+
 /// A value of a JSON document with its members in order: what descriptions and schemas are written from.
 package indirect enum DocumentValue: Sendable {
     case object([Member])
@@ -113,20 +115,8 @@ struct DocumentWriter {
     }
 
     private mutating func write(string: String) {
-        text += "\""
-        // Mostly nothing needs an escape: what lies in between is copied as it is.
-        var rest = Substring(string)
-        while let index = rest.utf8.firstIndex(where: { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) {
-            text += rest[..<index]
-            switch rest.utf8[index] {
-            case UInt8(ascii: "\""): text += "\\\""
-            case UInt8(ascii: "\\"): text += "\\\\"
-            case UInt8(ascii: "\n"): text += "\\n"
-            case let control: text += "\\u00" + (control < 16 ? "0" : "") + String(control, radix: 16)
-            }
-            rest = rest[rest.utf8.index(after: index)...]
-        }
-        text += rest
-        text += "\""
+        var bytes: [UInt8] = []
+        JSONString.append(string, to: &bytes)
+        text += String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -1,3 +1,5 @@
+internal import IntertwinePrimitives
+
 /// The fields of one item, read by name and checked; every error names its field.
 ///
 /// Fields that nobody asks for are ignored. A field that is asked for and occurs twice is an error, whichever value was meant.
@@ -181,7 +183,7 @@ public struct ItemBody {
     public mutating func append(_ field: String, _ characters: ArraySlice<UInt8>?) {
         guard let characters else { return }
         begin(field)
-        JSONText.append(characters, to: &bytes)
+        JSONString.append(characters, to: &bytes)
     }
 
     /// The same for a number or a boolean, which is JSON as it stands.
@@ -193,7 +195,7 @@ public struct ItemBody {
 
     private mutating func begin(_ field: String) {
         bytes.append(bytes.isEmpty ? UInt8(ascii: "{") : UInt8(ascii: ","))
-        JSONText.append(field.utf8, to: &bytes)
+        JSONString.append(field.utf8, to: &bytes)
         bytes.append(UInt8(ascii: ":"))
     }
 

@@ -1,7 +1,5 @@
-internal import IntertwinePrimitives
-
-/// JSON as text: whether bytes are that, and the way between the characters of a string and how JSON writes them.
-public enum JSONText {
+/// JSON as text: whether bytes are that, and what the characters of a string are.
+package enum JSONText {
     /// Whether the whole of `bytes` is one value, of whatever kind.
     package static func isWhole(_ bytes: [UInt8]) -> Bool {
         let span = bytes.span
@@ -10,36 +8,6 @@ public enum JSONText {
         guard (try? scanner.value(span)) != nil else { return false }
         scanner.skipWhitespace(span)
         return scanner.position == span.count
-    }
-
-    /// Appends a string with its quotes, escaping only what RFC 8259 §7 says must be: so equal strings have equal bytes.
-    public static func append<Characters: Collection<UInt8>>(_ characters: Characters, to bytes: inout [UInt8]) {
-        bytes.append(UInt8(ascii: "\""))
-        defer { bytes.append(UInt8(ascii: "\"")) }
-        // Most strings hold nothing to escape, and are copied as a whole.
-        guard characters.contains(where: isEscaped) else {
-            bytes.append(contentsOf: characters)
-            return
-        }
-        for byte in characters {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-                bytes.append(UInt8(ascii: "\\"))
-                bytes.append(byte)
-            case 0x0A: bytes.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "n")])
-            case 0x0D: bytes.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "r")])
-            case 0x09: bytes.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "t")])
-            case 0..<0x20:
-                bytes.append(contentsOf: "\\u00".utf8)
-                Hexadecimal.append(UInt64(byte), digits: 2, to: &bytes)
-            default: bytes.append(byte)
-            }
-        }
-    }
-
-    @inline(__always)
-    private static func isEscaped(_ byte: UInt8) -> Bool {
-        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
     /// Resolves the escapes of a string that a ``JSONScanner`` has checked.

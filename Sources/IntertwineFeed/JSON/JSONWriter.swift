@@ -57,69 +57,14 @@ struct JSONWriter {
         if let text { write(text) } else { raw("null") }
     }
 
-    /// A string in quotes. Quote, backslash and control characters are escaped (RFC 8259 section 7); everything else stays as it is.
+    /// A string in quotes.
     mutating func write(_ text: String) {
-        bytes.append(UInt8(ascii: "\""))
-        writeCharacters(of: text)
-        bytes.append(UInt8(ascii: "\""))
+        JSONString.append(text, to: &bytes)
     }
 
     /// The same without the quotes.
     mutating func writeCharacters(of text: String) {
-        let isContiguous = text.utf8.withContiguousStorageIfAvailable { appendEscaped($0) } != nil
-        if !isContiguous {
-            var native = text
-            native.withUTF8 { appendEscaped($0) }
-        }
-    }
-
-    private mutating func appendEscaped(_ text: UnsafeBufferPointer<UInt8>) {
-        var start = 0
-        while true {
-            let end = Self.nextEscaped(in: UnsafeRawBufferPointer(text), from: start)
-            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start..<end]))
-            guard end < text.count else { return }
-            appendEscape(of: text[end])
-            start = end + 1
-        }
-    }
-
-    /// Where the next character stands that has to be escaped, or the end. Eight are looked at together: nearly all texts have none.
-    private static func nextEscaped(in text: UnsafeRawBufferPointer, from start: Int) -> Int {
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        // The highest bit of a byte stays where one is below the limit, the lowest such byte for certain.
-        func hasByte(in word: UInt64, below limit: UInt64) -> Bool { (word &- ones &* limit) & ~word & 0x8080_8080_8080_8080 != 0 }
-        var index = start
-        while index + 8 <= text.count {
-            let word = text.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-            if hasByte(in: word, below: 0x20) || hasByte(in: word ^ ones &* UInt64(UInt8(ascii: "\"")), below: 1)
-                || hasByte(in: word ^ ones &* UInt64(UInt8(ascii: "\\")), below: 1)
-            {
-                break
-            }
-            index += 8
-        }
-        while index < text.count {
-            let byte = text[index]
-            if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { break }
-            index += 1
-        }
-        return index
-    }
-
-    private mutating func appendEscape(of byte: UInt8) {
-        switch byte {
-        case UInt8(ascii: "\""): raw(#"\""#)
-        case UInt8(ascii: "\\"): raw(#"\\"#)
-        case 0x0A: raw(#"\n"#)
-        case 0x0D: raw(#"\r"#)
-        case 0x09: raw(#"\t"#)
-        default:
-            raw(#"\u00"#)
-            for digit in [byte >> 4, byte & 0xF] {
-                bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
-            }
-        }
+        JSONString.append(charactersOf: text, to: &bytes)
     }
 }
 

@@ -162,9 +162,9 @@ extension FieldDeclaration {
             }
             for (tag, text) in texts {
                 json.append(json.isEmpty ? UInt8(ascii: "{") : UInt8(ascii: ","))
-                JSONText.append(tag.utf8, to: &json)
+                JSONString.append(tag.utf8, to: &json)
                 json.append(UInt8(ascii: ":"))
-                JSONText.append(text, to: &json)
+                JSONString.append(text, to: &json)
             }
             return json + [UInt8(ascii: "}")]
         }
@@ -172,7 +172,7 @@ extension FieldDeclaration {
         switch type {
         case .number, .boolean: return Array(value)
         case .text, .date, .url, .image:
-            JSONText.append(value, to: &json)
+            JSONString.append(value, to: &json)
             return json
         }
     }

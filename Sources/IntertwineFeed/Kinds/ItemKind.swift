@@ -1,3 +1,5 @@
+internal import IntertwinePrimitives
+
 /// One kind of item: what its import format's `klass` is called, where its items go, and what a valid one looks like.
 ///
 /// The store and the assembler know kinds through this alone. Users and advertisements are two of them.
@@ -52,9 +54,9 @@ public struct ItemField: Sendable {
     /// - Throws: ``ItemFault`` where no item can have it.
     public func validate(_ text: String) throws(ItemFault) {
         var bytes = [UInt8(ascii: "{")]
-        JSONText.append(name.utf8, to: &bytes)
+        JSONString.append(name.utf8, to: &bytes)
         bytes.append(UInt8(ascii: ":"))
-        JSONText.append(text.utf8, to: &bytes)
+        JSONString.append(text.utf8, to: &bytes)
         bytes.append(UInt8(ascii: "}"))
         try check(ItemFields(bytes))
     }

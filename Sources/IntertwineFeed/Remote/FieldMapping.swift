@@ -1,3 +1,5 @@
+internal import IntertwinePrimitives
+
 /// Which of a source's values become which fields of an item.
 public struct FieldMapping: Sendable, Hashable {
     public enum Origin: Sendable, Hashable {
@@ -33,14 +35,14 @@ public struct FieldMapping: Sendable, Hashable {
             switch origin {
             case .constant(let text):
                 var quoted: [UInt8] = []
-                JSONText.append(text.utf8, to: &quoted)
+                JSONString.append(text.utf8, to: &quoted)
                 value = quoted[...]
             case .pointer(let pointer):
                 guard let token = try token(at: pointer, for: name, in: object), token.kind != .null else { continue }
                 value = object.bytes[token.kind == .string ? token.range.lowerBound - 1..<token.range.upperBound + 1 : token.range]
             }
             if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
-            JSONText.append(name.utf8, to: &bytes)
+            JSONString.append(name.utf8, to: &bytes)
             bytes.append(UInt8(ascii: ":"))
             bytes.append(contentsOf: value)
         }

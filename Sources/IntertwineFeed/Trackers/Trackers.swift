@@ -101,7 +101,7 @@ public struct Trackers: Sendable, Hashable {
         var bytes = [UInt8(ascii: "[")]
         for (index, template) in templates.enumerated() {
             if index > 0 { bytes.append(UInt8(ascii: ",")) }
-            JSONText.append(template.text.utf8, to: &bytes)
+            JSONString.append(template.text.utf8, to: &bytes)
         }
         return (bytes + [UInt8(ascii: "]")])[...]
     }

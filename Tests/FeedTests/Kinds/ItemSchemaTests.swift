@@ -1,5 +1,6 @@
 import Foundation
 import IntertwineFeed
+import IntertwinePrimitives
 import TestSupport
 import Testing
 
@@ -37,7 +38,7 @@ struct ItemSchemaTests {
             case 0: value = literals.randomElement(using: &random) ?? value
             case 1:
                 var bytes: [UInt8] = []
-                JSONText.append((strings.randomElement(using: &random) ?? "").utf8, to: &bytes)
+                JSONString.append((strings.randomElement(using: &random) ?? "").utf8, to: &bytes)
                 value = String(decoding: bytes, as: UTF8.self)
             case 2 where Int.random(in: 0..<2, using: &random) == 0: continue
             default: break
