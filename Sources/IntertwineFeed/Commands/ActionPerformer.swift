@@ -16,7 +16,7 @@ package final class ActionPerformer: Sendable {
     let gate = ActionGate()
     let destinations = ClickDestinations()
     /// Told of the events of clicks and impressions that are on disk, with what the ledger made of them.
-    private let settle: @Sendable ([LedgerEvent], [Verdict]) -> Void
+    let settle: @Sendable ([LedgerEvent], [Verdict]) -> Void
     /// Nil where there are none.
     let campaigns: Campaigns?
 
