@@ -116,4 +116,69 @@ struct SizedPictureTests {
             #expect(refused.code == 1 && refused.lines.last?.contains("does the service run?") == true, "\(refused.lines)")
         }
     }
+
+    /// One that has a picture of 128 x 128 pixels everywhere.
+    private static func origin() throws -> Origin {
+        let picture = [UInt8](try Data(contentsOf: URL(fileURLWithPath: "\(pictures)/avatar-0.png")))
+        return try Origin { _, connection in
+            connection.answer(200, ["Content-Type: image/png", "Cache-Control: max-age=3600"], body: picture)
+        }
+    }
+
+    @Test("go with a folder of originals that is forgotten, and with no other")
+    func forgotten() async throws {
+        try await offPool {
+            let origin = try Self.origin()
+            defer { origin.stop() }
+            let paths = ["/p/a", "/p/b.png", "/p/q/c", "/pq/a", "/p.png", "/"]
+            let users = paths.enumerated().map { number, path in
+                #"{"klass":"user","id":"\#(number)","username":"A","avatarUrl":"\#(origin.url(path))","type":"featured"}"# + "\n"
+            }
+            let service = try RunningService(
+                items: users.joined(), settings: ["images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(origin.port)"])
+            let hrefs = try Self.avatars(service, "?limit=10").compactMap { $0["image"]?.text }
+            try #require(hrefs.count == paths.count)
+            for href in hrefs { #expect(try service.get(href, fields: ["Accept: image/png"]).status == 200) }
+            #expect(origin.requests.count == paths.count)
+            #expect(try service.admin("DELETE", "/admin/images?prefix=\(origin.url("/p/"))").status == 204)
+            let stored = try hrefs.map { try service.get($0, fields: ["Accept: image/png"])["cache-status"]?.contains("; hit") }
+            #expect(stored == [false, false, false, true, true, true])
+            // Their originals were forgotten as well.
+            #expect(origin.requests.dropFirst(paths.count).map(\.path).sorted() == ["/p/a", "/p/b.png", "/p/q/c"])
+        }
+    }
+
+    private static let spots = """
+        kinds:
+          spot:
+            fields: {picture: {type: image, required: true}, x: number, y: number}
+            cells:
+              collection: {identifier: SpotCell, size: 60x120, bind: {avatar: {image: picture, size: cell, focus: [x, y]}}}
+            actions: {selection: [analytics]}
+        """
+
+    @Test("keep the edge that is nearest to a focus outside of the picture, and items whose focus is no number are refused")
+    func focused() async throws {
+        try await offPool {
+            let file = FileManager.default.temporaryDirectory.appendingPathComponent("spots-\(UUID()).yaml").path
+            try Self.spots.write(toFile: file, atomically: true, encoding: .utf8)
+            defer { try? FileManager.default.removeItem(atPath: file) }
+            let origin = try Self.origin()
+            defer { origin.stop() }
+            let service = try RunningService(
+                settings: ["feed.kinds=\(file)", "images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(origin.port)"])
+            let points = [("-1", "2"), ("1e300", "-1e300"), ("0.25", "0.5"), ("NaN", "0"), ("\"NaN\"", "0"), ("1e999", "0")]
+            let items = points.enumerated().map { number, point in
+                #"{"klass":"spot","id":\#(number),"picture":"\#(origin.url("/a"))","x":\#(point.0),"y":\#(point.1)}"# + "\n"
+            }
+            let lines = try service.importItems(items.joined(), arguments: ["--set", "feed.kinds=\(file)", "--on-error", "skip"])
+            #expect(lines.contains { $0.contains("added 3, replaced 0, skipped 3") }, "\(lines)")
+            let hrefs = try Self.avatars(service).compactMap { $0["image"]?.text }
+            #expect(hrefs.map { $0.split(separator: "/").last } == ["60x120-0-1000", "60x120-1000-0", "60x120-250-500"])
+            for href in hrefs {
+                let picture = try service.get(href, fields: ["Accept: image/png"])
+                #expect(picture.status == 200 && Self.size(picture.body).map { [$0.0, $0.1] } == [60, 120])
+            }
+        }
+    }
 }
