@@ -123,6 +123,37 @@ struct SharingTests {
         await house.stop()
     }
 
+    @Test(
+        "Of a body that begins during the grace nothing is read, however fast it comes; of one for who came back, all",
+        arguments: [false, true])
+    func bodyInGrace(_ comesBack: Bool) async throws {
+        let gate = Gate()
+        let body = Picture.png(1, bytes: 1_000_000)
+        let origin = try Origin { _, connection in
+            gate.wait()
+            // In one piece, as much of which is read as there is.
+            connection.send(Array("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body)
+        }
+        defer { origin.stop() }
+        let house = try House([origin]) { $0.grace = comesBack ? .seconds(20) : .seconds(1) }
+        let source = origin.url("/a.png")
+        let first = Task { try await house.get(source) }
+        await origin.requested(1)
+        first.cancel()
+        #expect(try await first.value.status == 499)
+        gate.open()
+        if comesBack {
+            while try #require(origin.connection(1)).delivered == 0 { await house.settle() }
+            #expect(try await house.get(source).body == body)
+        } else {
+            await origin.closed(1)
+        }
+        let metrics = await house.manager.metrics()
+        #expect(metrics.bytesReceived == (comesBack ? body.count : 0) && metrics.aborted == (comesBack ? [:] : ["body": 1]))
+        #expect(origin.requests.count == 1)
+        await house.stop()
+    }
+
     @Test("Who comes back within the grace finds the same transfer")
     func rejoin() async throws {
         let gate = Gate()

@@ -40,6 +40,8 @@ final class Transfer {
     private var bodyBytes = 0
     /// Of a body in chunks, with their framing: what lies around the content, in extensions of chunks above all, costs as much as content.
     private var wireBytes = 0
+    /// What comes of the body stays with curl, which then reads no more of it.
+    var isPaused = false
     /// Why a callback stopped curl; curl itself only knows that one did.
     private(set) var stopped: FetchFailure?
     private var sawDeniedAddress = false
@@ -216,7 +218,8 @@ extension Transfer {
             })
         easy.check(
             intertwine_easy_data(easy.handle, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
-                Transfer.take(bytes, size, count, context) { $0.received($1) }
+                if Transfer.from(context)?.isPaused == true { return Int(CURL_WRITEFUNC_PAUSE) }
+                return Transfer.take(bytes, size, count, context) { $0.received($1) }
             })
         easy.check(
             intertwine_easy_open(easy.handle) { context, _, address in

@@ -102,13 +102,16 @@ public actor Transfers {
         done(entry.ticket.map { resolver.leave($0) } ?? false ? .resolverBusy : .resolveTimeout)
     }
 
-    /// Stops reading a fetch's body, or goes on. At once, except when called by a delegate that curl is just calling.
+    /// Stops reading a fetch's body, or goes on. The delegate hears of nothing more that comes from here on; to go on may take until curl,
+    /// which is just calling a delegate, has come back.
     public func setPaused(_ isPaused: Bool, _ id: FetchID) {
+        guard let transfer = transfers[id], transfer.stage == .body, let easy = transfer.easy else { return }
+        transfer.isPaused = isPaused
+        // It reads as much as there is, a megabyte and more, before it comes back.
         if isInCurl {
             loop.execute { self.assumeIsolated { $0.setPaused(isPaused, id) } }
             return
         }
-        guard let transfer = transfers[id], transfer.stage == .body, let easy = transfer.easy else { return }
         isInCurl = true
         _ = curl_easy_pause(easy.handle, isPaused ? CURLPAUSE_RECV : CURLPAUSE_CONT)
         isInCurl = false
