@@ -19,26 +19,59 @@ struct ReviewTests {
         }
     }
 
-    @Test("What only begins as a picture is served as it came, as often as it is asked for, and looks like nothing")
+    /// What has its end, and not all before it.
+    private static func halves() throws -> [String: [UInt8]] {
+        let tools = VipsTools()
+        let jpeg = try picture()
+        try tools.drawn("frames.ppm", 120, 360)
+        try tools.vips("copy", "frames.ppm", "moving.gif[page-height=90]")
+        return [
+            "jpeg": jpeg.prefix(jpeg.count / 2) + [0xff, 0xd9], "gif": VipsTools.gif(try tools.bytes("moving.gif"), halving: 2),
+            "png": Picture.png(1, bytes: 1_000),
+        ]
+    }
+
+    @Test("What cannot be decoded to its end is served as it came, for five minutes and no day; then all of it is asked for anew")
     func undecodable() async throws {
         let workers = try BuiltWorkers.make()
-        let (broken, whole) = (Picture.png(1, bytes: 1_000), try Self.picture())
+        let (halves, whole) = (try Self.halves(), try Self.picture())
         let origin = try Origin { request, connection in
-            let isBroken = request.path == "/broken"
-            let fields = ["Content-Type: image/\(isBroken ? "png" : "jpeg")", "Cache-Control: max-age=86400"]
-            connection.answer(200, fields, body: isBroken ? broken : whole)
+            let type = String(request.path.dropFirst())
+            let fields = [
+                "Content-Type: image/\(halves[type] == nil ? "jpeg" : type)", "Cache-Control: max-age=86400", "ETag: \"\(type)\"",
+            ]
+            if request.headers["if-none-match"] != nil { return connection.answer(304, fields) }
+            connection.answer(200, fields, body: halves[type] ?? whole)
         }
         defer { origin.stop() }
+        let folder = TemporaryFolder()
         let facts = PictureFactsTable(folder: nil, capacity: 10)
-        let house = try House([origin]) { ($0.transformer, $0.facts) = (workers, facts) }
-        #expect(try await house.get(origin.url("/broken")).body == broken)
-        // It is looked at after the first one.
-        #expect(try await house.get(origin.url("/whole")).body == whole)
+        func open() throws -> House { try House([origin], folder: folder.path) { ($0.transformer, $0.facts) = (workers, facts) } }
+        let first = try open()
+        for type in halves.keys { #expect(try await first.get(origin.url("/" + type)).body == halves[type]) }
+        // It is looked at after the others.
+        #expect(try await first.get(origin.url("/whole")).body == whole)
         while facts.facts(of: origin.url("/whole")) == nil { await Task.yield() }
-        let again = try await house.get(origin.url("/broken"))
-        #expect(
-            again.status == 200 && again.outcome.outcome == .hit && again.body == broken && facts.facts(of: origin.url("/broken")) == nil)
-        await house.stop()
+        for type in halves.keys {
+            let got = try await first.get(origin.url("/" + type))
+            #expect(got.outcome.outcome == .hit && got.body == halves[type], "\(type): \(got)")
+            #expect(got.headers["Cache-Control"] == "public, max-age=300", "\(type): \(got)")
+            #expect(facts.facts(of: origin.url("/" + type)) == nil)
+        }
+        await first.manager.flush()
+        await first.stop()
+        let next = try open()
+        await next.manager.flush()
+        next.pass(299)
+        for path in Array(halves.keys) + ["whole"] { #expect(try await next.get(origin.url("/" + path)).outcome.outcome == .hit) }
+        next.pass(2)
+        for type in halves.keys {
+            let got = try await next.get(origin.url("/" + type))
+            #expect(got.outcome.outcome == .miss && got.body == halves[type], "\(type): \(got)")
+        }
+        #expect(try await next.get(origin.url("/whole")).outcome.outcome == .hit)
+        #expect(origin.requests.count == 7 && origin.requests.allSatisfy { $0.headers["if-none-match"] == nil })
+        await next.stop()
         await workers.shutDown()
     }
 

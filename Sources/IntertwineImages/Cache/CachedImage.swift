@@ -65,6 +65,16 @@ public final class CachedImage: Sendable {
             validators: merged, terms: terms)
     }
 
+    /// The same picture after it was found that it cannot be decoded to its end: it is asked for anew by then, and all of it, as its origin
+    /// would only say that it still holds.
+    func doubted(until end: Int64) -> CachedImage {
+        var validators = validators
+        validators.location = nil
+        return CachedImage(
+            source: source, variant: variant, sizing: sizing, kind: kind, isStill: isStill, body: body, etag: etag,
+            freshness: freshness.ending(by: end), validators: validators, terms: terms)
+    }
+
     /// Whether it was made here, of what its origin has.
     public var isSized: Bool { sizing != nil }
 

@@ -78,6 +78,16 @@ final class MemoryCache: Sendable {
         }
     }
 
+    /// Puts another one of the same bytes in the place of a picture.
+    /// - Returns: false where that is not there any more.
+    func replace(_ image: CachedImage, by other: CachedImage) -> Bool {
+        state.withLock { state in
+            guard let place = state.places[image.key], state.nodes[place].image === image else { return false }
+            state.nodes[place].image = other
+            return true
+        }
+    }
+
     /// Whatever is kept of a source.
     func remove(_ source: String) {
         state.withLock { state in

@@ -30,6 +30,12 @@ struct PictureStore {
         disk?.write(image)
     }
 
+    /// It cannot be decoded to its end: it is kept until then at the longest, where it still is the one that is kept.
+    func doubt(_ image: CachedImage, until end: Int64) {
+        let doubted = image.doubted(until: end)
+        if memory.replace(image, by: doubted) { disk?.write(doubted) }
+    }
+
     /// Whether a picture is kept once it is whole, as far as its head tells.
     func takes(_ head: PictureHead) -> Bool {
         guard head.freshness != nil, head.isDelimited else { return false }

@@ -39,11 +39,12 @@ actor Flights {
         self.configuration = configuration
         self.transfers = transfers
         loop = transfers.loop
+        let store = PictureStore(memory: memory, disk: disk)
         reviews = configuration.facts.flatMap { [loop] facts in
-            configuration.transformer.map { PictureReviews($0, facts: facts, loop: loop) }
+            configuration.transformer.map { PictureReviews($0, facts: facts, store: store, loop: loop, clock: configuration.clock) }
         }
         let exit = FlightExit()
-        state = FlightsState(configuration, store: PictureStore(memory: memory, disk: disk), budget: budget) { exit.leave($0) }
+        state = FlightsState(configuration, store: store, budget: budget) { exit.leave($0) }
         exit.open(to: self)
     }
 

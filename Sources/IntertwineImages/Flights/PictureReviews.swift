@@ -1,21 +1,30 @@
 internal import IntertwineEventLoop
 
-/// Looks at pictures that were fetched and are kept, once each and behind their answers: what they look like. One that cannot be decoded looks like
-/// nothing, and is served as it came until somebody asks for a size of it.
+/// Looks at pictures that were fetched and are kept, once each and behind their answers: what they look like. One that cannot be decoded to its end
+/// looks like nothing. It is served as it came, for minutes: what is missing may be there then, and what decodes pictures does not know them all.
 ///
 /// Lives on the loop of its ``Flights``. One picture at a time, behind all others that workers have to do.
 actor PictureReviews {
+    /// Seconds for which one is kept that cannot be decoded, where its origin says no less.
+    private static let doubtfulTime: Int64 = 300
+
     private nonisolated let loop: EventLoop
     private let transformer: any PictureTransformer
     private let facts: PictureFactsTable
+    private let store: PictureStore
+    private let clock: @Sendable () -> Int64
     private var queue = ReviewQueue()
     private var work: Task<Void, Never>?
     private var isShutDown = false
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-    init(_ transformer: any PictureTransformer, facts: PictureFactsTable, loop: EventLoop) {
-        (self.transformer, self.facts, self.loop) = (transformer, facts, loop)
+    /// - Parameter clock: seconds since 1970.
+    init(
+        _ transformer: any PictureTransformer, facts: PictureFactsTable, store: PictureStore, loop: EventLoop,
+        clock: @escaping @Sendable () -> Int64
+    ) {
+        (self.transformer, self.facts, self.store, self.loop, self.clock) = (transformer, facts, store, loop, clock)
     }
 
     func add(_ image: CachedImage) {
@@ -35,17 +44,28 @@ actor PictureReviews {
     private func goOn() async {
         while let image = queue.next() {
             let found = await Self.look(at: image, by: transformer)
-            guard queue.finish(), let found else { continue }
-            // Of those that differ by who asks, the first one tells what all look like.
-            if image.variant == nil || facts.facts(of: image.source) == nil { facts.learn(image.source, found, of: image.etag) }
+            guard queue.finish() else { continue }
+            switch found {
+            case .success(let found):
+                // Of those that differ by who asks, the first one tells what all look like.
+                if image.variant == nil || facts.facts(of: image.source) == nil { facts.learn(image.source, found, of: image.etag) }
+            case .failure(let failure):
+                if failure.reason == .undecodable { store.doubt(image, until: clock() + Self.doubtfulTime) }
+            }
         }
         work = nil
     }
 
     /// Off the loop: those that lie in files are copied.
     @concurrent
-    private static func look(at image: CachedImage, by transformer: any PictureTransformer) async -> PictureFacts? {
-        try? await transformer.facts(of: image.body.bytes, priority: .prefetch)
+    private static func look(
+        at image: CachedImage, by transformer: any PictureTransformer
+    ) async -> Result<PictureFacts, ImageFailure> {
+        do throws(ImageFailure) {
+            return .success(try await transformer.facts(of: image.body.bytes, priority: .prefetch))
+        } catch {
+            return .failure(error)
+        }
     }
 }
 

@@ -96,6 +96,14 @@ public struct Freshness: Sendable, Hashable {
         self.init(born: now, freshUntil: now, privatelyFreshUntil: now, staleWhileRevalidateUntil: now, staleIfErrorUntil: now)
     }
 
+    /// The same, and of no use from `end` on.
+    func ending(by end: Int64) -> Freshness {
+        Freshness(
+            born: born, freshUntil: min(freshUntil, end), privatelyFreshUntil: min(privatelyFreshUntil, end),
+            staleWhileRevalidateUntil: min(staleWhileRevalidateUntil, end), staleIfErrorUntil: min(staleIfErrorUntil, end),
+            revalidation: revalidation)
+    }
+
     /// Of what comes with the program: for a day.
     init(ofBundledAt now: Int64) {
         let end = now + 86_400
