@@ -6,8 +6,11 @@ internal import IntertwineEventLoop
 struct ClientSocket {
     /// Bodies above this size are sent at once, so that they are not copied where more comes behind them.
     private static let stageLimit = 64 * 1024
-    /// A client that takes as fast as it is sent has no more than this of a body before the other connections have their turn.
+    /// A client that takes as fast as it is sent has no more than this of a body before the other connections have their turn. Of a file
+    /// it may be as much as the kernel keeps for one client (the most of `tcp_wmem`, by default): nothing is copied, and each call and each
+    /// wake-up that it takes instead costs more than to go on.
     private static let bytesPerTurn = 1 << 20
+    private static let fileBytesPerTurn = 4 << 20
 
     private let worker: Worker
     private let descriptor: Int32
@@ -149,13 +152,12 @@ struct ClientSocket {
 
     /// A part of a body, or what of it goes out in one turn. Bytes taken, 0 where there is no room, -1 where the connection is broken.
     private func send(_ body: BodyContent, _ part: Range<Int>) -> Int {
-        let part = part.prefix(Self.bytesPerTurn)
         switch body {
         case .bytes(let bytes):
             return bytes.withUnsafeBytes {
-                send(UnsafeRawBufferPointer(rebasing: $0[part]), UnsafeRawBufferPointer(start: nil, count: 0))
+                send(UnsafeRawBufferPointer(rebasing: $0[part.prefix(Self.bytesPerTurn)]), UnsafeRawBufferPointer(start: nil, count: 0))
             }
-        case .file(let file): return file.send(part, to: descriptor)
+        case .file(let file): return file.send(part.prefix(Self.fileBytesPerTurn), to: descriptor)
         }
     }
 
