@@ -30,6 +30,16 @@ struct CompleteFileTests {
         }
     }
 
+    @Test("what one large transaction left beside the file is cut back by the next one")
+    func largeTransaction() async throws {
+        let store = try SQLiteStore(path: scratch.path("items.sqlite"))
+        _ = try await store.put(user("first"))
+        try scratch.sqlite("items.sqlite", "CREATE TABLE large (bytes); INSERT INTO large VALUES (zeroblob(90000000)); DROP TABLE large")
+        #expect(try scratch.size("items.sqlite-wal") > 80 << 20)
+        _ = try await store.put(user("last"))
+        #expect(try scratch.size("items.sqlite-wal") <= 64 << 20)
+    }
+
     @Test("so does the ledger's, with all that was committed before")
     func ledger() async throws {
         let ledger = try scratch.ledger()

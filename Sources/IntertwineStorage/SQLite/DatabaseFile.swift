@@ -131,9 +131,9 @@ struct DatabaseFile {
 
 extension DatabasePool {
     /// Has every commit of the writing connection be on disk before it returns. GRDB sets NORMAL with WAL, with which the last commits go
-    /// with the power.
+    /// with the power. The write-ahead log of a large transaction is cut back once it has been copied, to 64 MiB.
     func syncCommits() throws {
-        try writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+        try writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864") }
     }
 
     /// Copies the write-ahead log into the database file and empties it, so that the file alone is complete.
