@@ -50,13 +50,17 @@ struct TakedownCommand: AsyncParsableCommand {
         func run() async throws {
             let (configuration, store) = try await options.existingStore()
             let keys = try configuration.itemKinds().keys(items)
-            try await configuration.audited("takedown", "add") { note in
+            // Told when all is done and noted: whoever reads no further, such as head, ends the process.
+            let lines = try await configuration.audited("takedown", "add") { note in
+                var lines: [String] = []
                 for key in keys {
                     let wasThere = try await store.takeDown(key, reason: reason)
                     note.tell(["takenDown": 1], items: ["\(key)"])
-                    try Output.say("\(key): taken down\(wasThere ? "" : "; it was not in the store")")
+                    lines.append("\(key): taken down\(wasThere ? "" : "; it was not in the store")")
                 }
+                return lines
             }
+            for line in lines { try Output.say(line) }
         }
     }
 
@@ -81,11 +85,10 @@ struct TakedownCommand: AsyncParsableCommand {
             for key in keys where try await store.takedown(of: key) == nil {
                 throw Refusal("\(key): is not taken down; nothing was released")
             }
-            try await configuration.audited("takedown", all ? "release --all" : "release") { note in
+            let lines = try await configuration.audited("takedown", all ? "release --all" : "release") { note in
                 guard all else {
                     note.tell(["released": try await store.release(keys)], items: keys.map(\.description))
-                    for key in keys { try Output.say("\(key): released") }
-                    return
+                    return keys.map { "\($0): released" }
                 }
                 var count = 0
                 try await store.forEachBatchOfTakedowns { takedowns in
@@ -94,8 +97,9 @@ struct TakedownCommand: AsyncParsableCommand {
                     note.tell(["released": released], items: keys.map(\.description))
                     count += released
                 }
-                try Output.say("released \(count)")
+                return ["released \(count)"]
             }
+            for line in lines { try Output.say(line) }
         }
     }
 }

@@ -120,6 +120,24 @@ struct TakedownTests {
         }
     }
 
+    @Test("whoever reads no further changes nothing of what is taken down and released")
+    func unreadOutput() async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.users(1))
+            let keys = (0..<40).map { "user:u\($0)" }
+            let options = ["--config", service.configurationFile, "--database", service.database]
+            for (subject, left) in [("add", 40), ("release", 0)] {
+                let process = try SpawnedProcess(
+                    ["/bin/sh", "-c", "\"$0\" \"$@\" | true", BuiltProduct.path("intertwine"), "takedown", subject] + keys + options)
+                while try process.nextLine() != nil {}
+                #expect(process.wait() == 0)
+                #expect(try Self.run(["takedown", "list"], service).lines.count == left)
+            }
+            let audited = try String(contentsOfFile: "\(service.folder)/audit.log", encoding: .utf8).split(separator: "\n").suffix(2)
+            #expect(try audited.map { try JSON(String($0))["items"]?.list.count } == [40, 40])
+        }
+    }
+
     @Test("on the command line an item that cannot be named, or a store that is not there, is one line")
     func refusals() async throws {
         try await offPool {
