@@ -24,7 +24,8 @@ struct ConfigurationReloader: ServiceLifecycle.Service {
                 await cancelWhenGracefulShutdown { await watch { wish.yield("file") } }
             }
             // One after the other: two readings at once could end in the wrong order.
-            for await reason in wishes { await reload(because: reason) }
+            var hadFile = source.stamp != nil
+            for await reason in wishes { await reload(because: reason, hadFile: &hadFile) }
             group.cancelAll()
         }
     }
@@ -41,10 +42,15 @@ struct ConfigurationReloader: ServiceLifecycle.Service {
         }
     }
 
-    private func reload(because reason: String) async {
+    /// - Parameter hadFile: whether there has been a file. Where there never was one, what else is read, such as campaigns, is read again alone.
+    private func reload(because reason: String, hadFile: inout Bool) async {
         do {
-            if let file = source.file, FileStamp(path: file) == nil {
-                throw ConfigurationError("\(file): there is no regular file to be read again")
+            if let file = source.file {
+                if FileStamp(path: file) != nil {
+                    hadFile = true
+                } else if hadFile || FileManager.default.fileExists(atPath: file) {
+                    throw ConfigurationError("\(file): there is no regular file to be read again")
+                }
             }
             try await live.change(to: try await source.read())
         } catch {

@@ -69,6 +69,34 @@ struct CommandLineTests {
         }
     }
 
+    @Test("without a configuration file SIGHUP reads again what the settings name")
+    func noFile() async throws {
+        try await offPool {
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            let campaigns = "\(folder)/campaigns.yaml"
+            func declare(_ name: String) throws {
+                try "campaigns:\n  \(name): {advertiser: ACME, creatives: [1], priority: house}\n".write(
+                    toFile: campaigns, atomically: true, encoding: .utf8)
+            }
+            try Items.advertisement(1).write(toFile: "\(folder)/items.json", atomically: true, encoding: .utf8)
+            #expect(try Command.run(["import", "\(folder)/items.json"] + options).code == 0)
+            try declare("spring")
+            let service = try SpawnedProcess(
+                ["/bin/sh", "-c", "cd \(folder) && exec \"$0\" \"$@\"", BuiltProduct.path("intertwine")]
+                    + [
+                        "serve", "--port", "0", "--admin-port", "0", "--database", "\(folder)/x.sqlite", "--set",
+                        "ads.campaigns=\(campaigns)",
+                    ])
+            _ = try service.line(containing: "service: listening on")
+            try declare("autumn")
+            service.signal(SIGHUP)
+            #expect(try service.line(containing: "configuration read again").contains("ads.campaigns"))
+            service.signal(SIGTERM)
+            while try service.nextLine() != nil {}
+            #expect(service.wait() == 0)
+        }
+    }
+
     @Test("an empty INTERTWINE_CONFIG is none")
     func emptyVariable() async throws {
         try await offPool {
