@@ -172,6 +172,13 @@ struct ItemImportTests {
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
+    @Test("what has to be gzip is not empty")
+    func emptyGzip() throws {
+        let session = try ItemImport(into: path, isCompressed: true) { _ in }
+        #expect(throws: ItemFileFault.self) { try session.endOfFile() }
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
     @Test("a rehearsal counts what would be done, and writes nothing")
     func rehearsal() async throws {
         func rehearse(_ text: String) throws -> ImportSummary {

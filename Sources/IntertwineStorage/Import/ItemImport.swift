@@ -149,7 +149,9 @@ public final class ItemImport {
     /// - Throws: as ``append(_:)`` does.
     public func endOfFile() throws {
         switch coding {
-        case .undecided(let first): try take(first)
+        case .undecided(let first):
+            guard !isCompressed else { return try rollingBack { _ in throw ItemFileFault.brokenGzip("it is empty") } }
+            try take(first)
         case .plain: break
         case .gzip(let inflater): try rollingBack { _ in try inflater.finish() }
         }
