@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import IntertwineFeed
 import IntertwineService
 
@@ -23,6 +24,12 @@ struct Intertwine: AsyncParsableCommand {
         ])
 
     static func main() async {
+        // Where a standard stream is closed, its number would go to the next file that is opened, and log lines into that.
+        while case let number = open("/dev/null", O_RDWR), number >= 0 {
+            guard number > STDERR_FILENO else { continue }
+            close(number)
+            break
+        }
         do {
             var command = try parseAsRoot()
             if var asynchronous = command as? any AsyncParsableCommand {

@@ -92,7 +92,7 @@ struct Simulate: AsyncParsableCommand {
     func validate() throws {
         guard (1...1_000_000_000).contains(viewers), (1...366).contains(days), (1...20).contains(places), (1...16).contains(processes)
         else {
-            throw ValidationError("--viewers, --days (to 366), --places (to 20) and --processes (to 16) are 1 or more")
+            throw ValidationError("--viewers (to 1000000000), --days (to 366), --places (to 20) and --processes (to 16) are 1 or more")
         }
         guard (1...1_000_000_000).contains(requests ?? 1) else { throw ValidationError("--requests is from 1 to 1000000000") }
         guard (0...1).contains(seen), (0...1).contains(clicked) else { throw ValidationError("--seen and --clicked are from 0 to 1") }
