@@ -34,10 +34,11 @@ struct RecipeFeed: AsyncParsableCommand {
                     body: Array("All for \(parameters["id"] ?? "").\n".utf8))
             }
         ]
+        var configuration = ServiceConfiguration()
+        configuration.store.database = database
+        configuration.server.port = port
         // No operators' listener: this program is operated by nobody else.
-        let sources = try await SettingSources(
-            flags: ["store.database": database, "server.port": String(port), "admin.enabled": "false"], environment: [:])
-        let configuration = try ServiceConfiguration(sources)
+        configuration.admin.isServed = false
 
         let importer = try ItemImport(into: database, kinds: try configuration.itemKinds(extensions))
         guard let recipes = FileHandle(forReadingAtPath: file) else { throw ValidationError("\(file) cannot be read") }
