@@ -31,8 +31,8 @@ struct Import: AsyncParsableCommand {
 
     @Flag(
         help: """
-            Compute at once, as any program does. Without it an import reads and checks only where nobody else wants to compute, so that \
-            whoever reads from the store notices little: on a machine that is never at rest that takes long. Other writes of items wait \
+            Compute at once, as any program does. Without it an import reads and checks only where nobody else wants to compute, and rests \
+            where it had to wait, so that whoever reads from the store notices little: on a machine that is never at rest that takes long. Other writes of items wait \
             only while everything is put into the store in the end, which is done at once.
             """)
     var foreground = false
@@ -45,7 +45,7 @@ struct Import: AsyncParsableCommand {
     func run() async throws {
         // Made before the others stand back: the way from there is closed to most.
         let writer = WritingThread()
-        if !foreground { Self.standBack(but: writer.identifier) }
+        if !foreground { GivingWay.standBack(but: writer.identifier) }
         let configuration = try await options.configuration()
         let opened = try files.map { try Opened($0) }
         if !dryRun { configuration.store.makeDataFolder() }
@@ -63,11 +63,13 @@ struct Import: AsyncParsableCommand {
         let interruption = Interruption(Self.nothing)
         defer { interruption.end() }
         func gather() throws -> ImportSummary {
+            var way = foreground ? nil : GivingWay()
             for file in opened {
                 name = file.name
                 do {
                     try importer.add(contentsOf: file.handle.fileDescriptor) { summary in
                         if let text = progress.text(for: summary) { Output.write(text) }
+                        way?.pause()
                     }
                 } catch let fault where fault is BadItem || fault is ItemFileFault {
                     Output.write(progress.end)
@@ -91,21 +93,6 @@ struct Import: AsyncParsableCommand {
         }
         Output.write(progress.end)
         try tell(summary)
-    }
-
-    /// Has all threads but one, and those that they begin, give way at once to whatever else wakes up. The lowest priority is not as good:
-    /// somebody who wakes up beside it waits for its turn to end, some milliseconds.
-    private static func standBack(but writer: pid_t?) {
-        // SCHED_IDLE of <sched.h>, a macro that Swift does not see. Everybody may ask for it.
-        let idle: Int32 = 5
-        let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
-        for thread in [0] + threads.compactMap(pid_t.init) where thread != writer {
-            var parameters = sched_param()
-            // A thread may be over by now.
-            guard sched_setscheduler(thread, idle, &parameters) == 0 || errno == ESRCH else {
-                return Output.complain("the import cannot give way to others: \(String(cString: strerror(errno)))")
-            }
-        }
     }
 
     private static let nothing = "nothing was imported"

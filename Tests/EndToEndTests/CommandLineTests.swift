@@ -179,6 +179,42 @@ struct CommandLineTests {
         }
     }
 
+    @Test("an import rests where others compute, and takes little of what they leave")
+    func rests() async throws {
+        try await offPool {
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            let pipe = "\(folder)/pipe"
+            #expect(mkfifo(pipe, 0o600) == 0)
+            // Each of them computes for half of its time, so that half of all processors is left.
+            let burner = "from time import *\nwhile True:\n end = perf_counter() + 0.001\n while perf_counter() < end: pass\n sleep(0.001)"
+            let burners = try (0..<ProcessInfo.processInfo.activeProcessorCount).map { _ in
+                try SpawnedProcess(["/usr/bin/python3", "-c", burner])
+            }
+            defer {
+                for burner in burners {
+                    burner.signal(SIGKILL)
+                    _ = burner.wait()
+                }
+            }
+            let process = try SpawnedProcess([BuiltProduct.path("intertwine"), "import"] + options + [pipe])
+            let writer = try #require(FileHandle(forWritingAtPath: pipe))
+            let (start, before) = (ContinuousClock.now, try Self.ticks(of: process.identifier))
+            for number in 0..<10_000 { try writer.write(contentsOf: Data(Items.user("u\(number)").utf8)) }
+            let computed = Duration.milliseconds(10 * (try Self.ticks(of: process.identifier) - before))
+            #expect(computed / start.duration(to: .now) < 0.35)
+            try writer.close()
+            while try process.nextLine(timeout: 60_000) != nil {}
+            #expect(process.wait() == 0 && process.lines.last == "added 10000, replaced 0, skipped 0", "\(process.lines)")
+        }
+    }
+
+    /// Hundredths of a second for which a process has computed: the 14th and 15th of proc(5).
+    private static func ticks(of process: Int32) throws -> Int {
+        let facts = try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
+        let fields = try #require(facts.components(separatedBy: ") ").last).split(separator: " ")
+        return fields[11...12].compactMap { Int($0) }.reduce(0, +)
+    }
+
     @Test("Ctrl-C takes the half-drawn bar away, and says what became of the import, in the audit log too")
     func interrupted() async throws {
         try await offPool {
