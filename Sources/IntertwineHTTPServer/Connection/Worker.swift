@@ -11,6 +11,9 @@ final class Worker: @unchecked Sendable {
     // confined to it, and acceptors and the server in what they have the loop execute. All are made before the loop is given its first work,
     // which comes through the loop's lock.
 
+    /// Each request that waits for its answer has a parser: of those who wait at a time as many find one that was used before.
+    private static let mostSpareParsers = 256
+
     let loop: EventLoop
     let configuration: HTTPServerConfiguration
     let limits: ConnectionState.Limits
@@ -67,7 +70,7 @@ final class Worker: @unchecked Sendable {
 
     func giveBack(_ parser: HeadParser) {
         parser.reset()
-        if spareParsers.count < 16 { spareParsers.append(parser) }
+        if spareParsers.count < Self.mostSpareParsers { spareParsers.append(parser) }
     }
 
     /// Takes a connection over. The descriptor is the worker's from here on.

@@ -46,7 +46,8 @@ package final class HeadParser {
         self.limits = limits
         self.firstState = .start
         self.oversized = 431
-        fields.reserveCapacity(min(limits.fields, 128))
+        // Few heads have more, and then it grows.
+        fields.reserveCapacity(min(limits.fields, 32))
     }
 
     /// A parser of the trailer section of a chunked body: field lines and the empty line alone.
