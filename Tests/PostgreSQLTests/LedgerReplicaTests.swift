@@ -45,17 +45,18 @@ struct LedgerReplicaTests {
         #expect(try database.psql("SELECT count(*) FROM event") == "1")
     }
 
-    @Test("duplicates count once, rates hold and selections are undone once, whoever is asked")
-    func shared() async throws {
+    @Test("duplicates count once, rates hold and selections are undone once, whoever is asked", arguments: [60_000, 86_400_000] as [Int64])
+    func shared(window: Int64) async throws {
         let now = SQLiteLedger.systemTime()
         let verdicts = try await commit(90) { number in
             var click = LedgerEvent(at: now, kind: .click, cell: "ad:1")
-            click.deduplication = .init(key: "viewer \(number / 2)", window: 60_000)
-            click.rates = [.init(key: "address", limit: 40, window: 60_000)]
+            click.deduplication = .init(key: "viewer \(number / 2)", window: window)
+            click.rates = [.init(key: "address", limit: 40, window: window)]
             return LedgerEntry(events: [click])
         }.flatMap(\.verdicts)
         #expect(verdicts.count { $0 == .counted } == 40)
         #expect(try await replicas[0].report(days: 0...100_000, by: .day).rows.first?.counts[.click] == 40)
+        #expect(try database.psql("SELECT count(*) > 0 FROM allowance") == (window > 300_000 ? "t" : "f"))
         _ = try await replicas[0].commit(
             LedgerEntry(selection: SelectionRecord(id: "s", cell: "c", viewer: nil, steps: [], expires: now + 60_000)))
         let undone = try await commit(9) { _ in LedgerEntry(undoes: "s") }
@@ -67,8 +68,8 @@ struct LedgerReplicaTests {
         let now = SQLiteLedger.systemTime()
         func click(_ viewer: String, address: String = "a", limit: Int = 1) -> LedgerEntry {
             var click = LedgerEvent(at: now, kind: .click, cell: "ad:1")
-            click.deduplication = .init(key: viewer, window: 60_000)
-            click.rates = [.init(key: address, limit: limit, window: 60_000)]
+            click.deduplication = .init(key: viewer, window: 86_400_000)
+            click.rates = [.init(key: address, limit: limit, window: 86_400_000)]
             return LedgerEntry(events: [click])
         }
         #expect(try await replicas[0].commit(click("v1")).verdicts == [.counted])

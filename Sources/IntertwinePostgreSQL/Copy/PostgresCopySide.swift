@@ -15,6 +15,8 @@ final class PostgresCopySide: CopySide {
             try PostgresSchema.bringUpToDate(connection, part: ItemMigrations.part, migrations: ItemMigrations.all, isCopying: true)
             try PostgresSchema.bringUpToDate(
                 connection, part: PostgresLedgerSchema.part, migrations: PostgresLedgerSchema.migrations, isCopying: true)
+            // What stands in one piece is rows like all others.
+            try SharedAllowances.settle(connection)
             return connection
         }
     }
@@ -112,6 +114,9 @@ final class PostgresCopySide: CopySide {
                             pg_get_serial_sequence('\(table.name)', '\(number)'),
                             coalesce((SELECT max(\(number)) FROM \(table.name)), 0) + 1, false)
                         """)
+                }
+                if try connection.query("SELECT EXISTS (SELECT FROM allowance)").flag(0, 0) {
+                    try connection.run(SharedAllowances.expectation(from: SQLiteLedger.systemTime()))
                 }
                 try connection.execute("DROP TABLE intertwine_copy")
             }

@@ -9,18 +9,21 @@ extension AllowanceKey {
 }
 
 extension AllowanceKeys {
-    /// Has `body` see each key, and whether the event leaves it behind if it counts; the others are only looked at.
-    func forEach(_ body: (AllowanceKey, _ isLeft: Bool) -> Void) {
-        for key in repeats where !leaves.contains(key) { body(key, false) }
-        for key in required { body(key, false) }
-        for key in leaves { body(key, true) }
-        for key in rates { body(key, true) }
+    /// Has `body` see each key of an event with the window that it is asked for, and whether the event leaves it behind if it counts; the others
+    /// are only looked at.
+    func forEach(_ event: LedgerEvent, _ body: (AllowanceKey, _ window: Int64, _ isLeft: Bool) -> Void) {
+        let window = event.deduplication?.window ?? 0
+        for key in repeats where !leaves.contains(key) { body(key, window, false) }
+        for key in required { body(key, event.requirement?.window ?? 0, false) }
+        for key in leaves { body(key, window, true) }
+        for (rate, key) in zip(event.rates, rates) { body(key, rate.window, true) }
     }
 }
 
 /// Decides whether an event still counts, as `AllowanceTable` does for SQLite: the first of its duplicates, and within its rates.
 ///
-/// It is filled with what the database has of a group's keys, and gives back what becomes of them.
+/// Of the table it is filled with what is there of a group's keys, and gives back what becomes of them; short windows are
+/// ``SharedAllowances``.
 struct AllowanceBook {
     private struct Allowance {
         var until: Int64
@@ -30,18 +33,27 @@ struct AllowanceBook {
         var isChanged = false
     }
 
-    private var allowances: [AllowanceKey: Allowance] = [:]
-    /// What the database was asked for. All others are taken for new.
-    let asked: Set<AllowanceKey>
+    private enum Place {
+        case shared, table
+    }
 
-    init(asked: Set<AllowanceKey>) {
-        self.asked = asked
+    private var allowances: [AllowanceKey: Allowance] = [:]
+    /// What the table was asked for. All others are taken for new.
+    let asked: Set<AllowanceKey>
+    /// Where short windows are.
+    let mode: SharedAllowances.Mode
+
+    init(asked: Set<AllowanceKey>, _ mode: SharedAllowances.Mode) {
+        (self.asked, self.mode) = (asked, mode)
     }
 
     /// Whether something was decided by a key that was taken for new, and that is not written either, which would show whether it is.
-    func isGuess(_ keys: AllowanceKeys) -> Bool {
+    func isGuess(_ event: LedgerEvent, _ keys: AllowanceKeys, _ shared: SharedAllowances) -> Bool {
         var isGuess = false
-        keys.forEach { key, _ in isGuess = isGuess || !asked.contains(key) && allowances[key] == nil }
+        keys.forEach(event) { key, window, _ in
+            guard place(of: key, at: event.at, window, shared) == .table else { return }
+            isGuess = isGuess || !asked.contains(key) && allowances[key] == nil
+        }
         return isGuess
     }
 
@@ -52,42 +64,56 @@ struct AllowanceBook {
         allowances[key] = Allowance(until: until, used: used, isKept: true)
     }
 
-    mutating func verdict(on event: LedgerEvent, _ keys: AllowanceKeys) -> Verdict {
+    mutating func verdict(on event: LedgerEvent, _ keys: AllowanceKeys, _ shared: inout SharedAllowances) -> Verdict {
+        let moment = event.at
         if let duplicates = event.deduplication {
-            for key in keys.repeats where used(key, at: event.at, window: duplicates.window) > 0 { return .duplicate }
+            for key in keys.repeats where used(key, at: moment, duplicates.window, shared) > 0 { return .duplicate }
         }
-        if let required = event.requirement, !keys.required.contains(where: { used($0, at: event.at, window: required.window) > 0 }) {
+        if let required = event.requirement, !keys.required.contains(where: { used($0, at: moment, required.window, shared) > 0 }) {
             return .unseen
         }
-        for (rate, key) in zip(event.rates, keys.rates) where used(key, at: event.at, window: rate.window) >= rate.limit { return .limited }
+        for (rate, key) in zip(event.rates, keys.rates) where used(key, at: moment, rate.window, shared) >= rate.limit { return .limited }
         if let duplicates = event.deduplication {
-            for key in keys.leaves { begin(key, at: event.at, window: duplicates.window) }
+            for key in keys.leaves { use(key, at: moment, duplicates.window, anew: true, &shared) }
         }
-        for (rate, key) in zip(event.rates, keys.rates) {
-            if var allowance = allowances[key], Self.stands(allowance, at: event.at, window: rate.window) {
-                allowance.used &+= 1
-                allowance.isChanged = true
-                allowances[key] = allowance
-            } else {
-                begin(key, at: event.at, window: rate.window)
-            }
-        }
+        for (rate, key) in zip(event.rates, keys.rates) { use(key, at: moment, rate.window, anew: false, &shared) }
         return .counted
     }
 
-    private func used(_ key: AllowanceKey, at moment: Int64, window: Int64) -> Int64 {
-        guard let allowance = allowances[key], Self.stands(allowance, at: moment, window: window) else { return 0 }
-        return allowance.used
+    private func place(of key: AllowanceKey, at moment: Int64, _ window: Int64, _ shared: SharedAllowances) -> Place {
+        guard SharedAllowances.isShort(window) else { return .table }
+        if let allowance = shared[key], Self.stands(until: allowance.until, at: moment, window: window) { return .shared }
+        if let allowance = allowances[key], Self.stands(until: allowance.until, at: moment, window: window) { return .table }
+        return mode.writesTable ? .table : .shared
     }
 
-    private static func stands(_ allowance: Allowance, at moment: Int64, window: Int64) -> Bool {
-        allowance.until > moment && allowance.until <= LedgerTime.latestEnd(at: moment, window: window)
+    private func used(_ key: AllowanceKey, at moment: Int64, _ window: Int64, _ shared: SharedAllowances) -> Int64 {
+        let (until, used): (Int64, Int64) =
+            switch place(of: key, at: moment, window, shared) {
+            case .shared: (shared[key]?.until ?? .min, Int64(shared[key]?.used ?? 0))
+            case .table: (allowances[key]?.until ?? .min, allowances[key]?.used ?? 0)
+            }
+        return Self.stands(until: until, at: moment, window: window) ? used : 0
     }
 
-    private mutating func begin(_ key: AllowanceKey, at moment: Int64, window: Int64) {
-        let (until, isEndless) = moment.addingReportingOverflow(window)
-        allowances[key] = Allowance(
-            until: isEndless ? .max : until, used: 1, isKept: allowances[key]?.isKept ?? false, isChanged: true)
+    /// - Parameter anew: whether a window begins in any case.
+    private mutating func use(_ key: AllowanceKey, at moment: Int64, _ window: Int64, anew: Bool, _ shared: inout SharedAllowances) {
+        var (until, isEndless) = moment.addingReportingOverflow(window)
+        if isEndless { until = .max }
+        let before = anew ? 0 : used(key, at: moment, window, shared)
+        switch place(of: key, at: moment, window, shared) {
+        case .shared:
+            shared.set(key, until: before > 0 ? shared[key]?.until ?? until : until, used: before &+ 1)
+        case .table:
+            let known = allowances[key]
+            let end = before > 0 ? known?.until ?? until : until
+            allowances[key] = Allowance(until: end, used: before &+ 1, isKept: known?.isKept ?? false, isChanged: true)
+            if SharedAllowances.isShort(window) { shared.spill(until: end) }
+        }
+    }
+
+    private static func stands(until: Int64, at moment: Int64, window: Int64) -> Bool {
+        until > moment && until <= LedgerTime.latestEnd(at: moment, window: window)
     }
 
     /// What has to be written, in the order of the keys.

@@ -4,7 +4,7 @@ internal import IntertwineStorage
 /// Units of work that share one transaction, from what they ask of the database to what they write there. Pure: it does no I/O.
 ///
 /// 1. ``questions`` finds and locks what the units depend on, in one round trip.
-/// 2. ``take(_:)`` keeps the answers; ``decide(_:_:)`` decides unit by unit, each as if it were alone and those before it were written.
+/// 2. ``take(_:)`` keeps the answers; ``decide(_:_:_:)`` decides unit by unit, each as if it were alone and those before it were written.
 /// 3. ``commands`` write what was decided, in a second round trip with the commit.
 ///
 /// What a group found missing or took for new, and another replica has written, is a key that is there twice: the group is then rolled back
@@ -45,9 +45,13 @@ struct LedgerGroup {
     private let now: Int64
     /// For each unit, those of its events.
     private let keys: [[AllowanceKeys]]
+    /// Where its short windows are locked.
+    private let places: AllowancePlaces
     /// What is asked for: idempotency keys, selections, and what ``AllowanceBook`` asks.
     private let wanted: (answers: [(scope: String, key: String)], selections: [String])
     private var allowances: AllowanceBook
+    /// Where it looks for short windows, and puts them.
+    var mode: SharedAllowances.Mode { allowances.mode }
     private var answers: [KeptKey: KeptAnswer] = [:]
     private var selections: [ExactText: KeptSelection] = [:]
     private var inserted: [SelectionRecord] = []
@@ -63,19 +67,29 @@ struct LedgerGroup {
     /// Something was decided by that which cannot be written without knowing.
     private(set) var isUnsure = false
 
-    /// - Parameter recent: where given, keys that it does not know are not looked up.
-    init(_ entries: [LedgerEntry], now: Int64, recent: RecentKeys?) {
+    /// - Parameters:
+    ///   - recent: where given, keys that it does not know are not looked up in the table.
+    ///   - mode: where short windows are.
+    init(_ entries: [LedgerEntry], now: Int64, recent: RecentKeys?, _ mode: SharedAllowances.Mode) {
         self.entries = entries
         self.now = now
         keys = entries.map { $0.events.map { $0.verdict == .counted ? AllowanceKeys($0) : .none } }
-        var (asked, guesses): (Set<AllowanceKey>, Bool) = ([], false)
-        for keys in keys.lazy.joined() {
-            keys.forEach { key, isLeft in
-                if isLeft, let recent, recent.isNew(key) { guesses = true } else { asked.insert(key) }
+        var (asked, guesses, places) = (Set<AllowanceKey>(), false, AllowancePlaces())
+        for (entry, keys) in zip(entries, keys) {
+            for (event, keys) in zip(entry.events, keys) {
+                keys.forEach(event) { key, window, isLeft in
+                    let isShort = SharedAllowances.isShort(window)
+                    if isShort { places.insert(key) }
+                    guard !isShort || mode.looksIntoTable else { return }
+                    // The table itself holds to a guess, where it is written.
+                    let isWritten = isLeft && (!isShort || mode.writesTable)
+                    if isWritten, let recent, recent.isNew(key) { guesses = true } else { asked.insert(key) }
+                }
             }
         }
         self.guesses = guesses
-        allowances = AllowanceBook(asked: asked)
+        self.places = places
+        allowances = AllowanceBook(asked: asked, mode)
         wanted = (
             entries.compactMap { $0.idempotency?.key }.flatMap { key in
                 [key.scope, key.formerScope].compactMap(\.self).map { (scope: $0, key: key.key) }
@@ -91,22 +105,34 @@ struct LedgerGroup {
 
     // MARK: What it asks
 
-    /// In the order of ``PostgresLedgerSchema``.
-    var questions: [PostgresCommand] {
-        var questions: [PostgresCommand] = []
+    /// Whether it decides by short windows.
+    var readsLog: Bool { !places.isEmpty }
+
+    /// The advisory ones, in the order of ``PostgresLedgerSchema``.
+    var locks: [PostgresCommand] {
+        var locks: [PostgresCommand] = []
         if !days.isEmpty {
-            questions.append(
+            locks.append(
                 PostgresCommand(
                     "SELECT pg_advisory_xact_lock_shared($1::int, $2::int)",
                     [.integer(PostgresLedgerSchema.lockClass), .integer(PostgresLedgerSchema.Lock.appending)]))
         }
+        let allowances = places.locks
+        if let allowances { locks.append(allowances.all) }
         let viewers = Set(entries.lazy.flatMap(\.changes).map { PostgresLedgerSchema.Lock.of($0.viewer) }).sorted()
         if !viewers.isEmpty {
-            questions.append(
+            locks.append(
                 PostgresCommand(
                     "SELECT pg_advisory_xact_lock($1::int, number::int) FROM unnest($2) AS number",
                     [.integer(PostgresLedgerSchema.lockClass), .integers(viewers)]))
         }
+        if let each = allowances?.each { locks.append(each) }
+        return locks
+    }
+
+    /// Finds, and locks, rows; for who has the locks.
+    var questions: [PostgresCommand] {
+        var questions: [PostgresCommand] = []
         if !allowances.asked.isEmpty {
             questions.append(
                 PostgresCommand(
@@ -164,12 +190,15 @@ struct LedgerGroup {
     // MARK: What it decides
 
     /// What becomes of each unit. One that cannot be written fails alone, and nothing of it is kept.
-    mutating func decide(_ rollups: inout PartialRollups, _ uncounted: inout UncountedRows) -> [Result<LedgerReceipt, any Error>] {
-        entries.indices.map { decide(entries[$0], keys[$0], &rollups, &uncounted) }
+    mutating func decide(
+        _ shared: inout SharedAllowances, _ rollups: inout PartialRollups, _ uncounted: inout UncountedRows
+    ) -> [Result<LedgerReceipt, any Error>] {
+        entries.indices.map { decide(entries[$0], keys[$0], &shared, &rollups, &uncounted) }
     }
 
     private mutating func decide(
-        _ entry: LedgerEntry, _ keys: [AllowanceKeys], _ rollups: inout PartialRollups, _ uncounted: inout UncountedRows
+        _ entry: LedgerEntry, _ keys: [AllowanceKeys], _ shared: inout SharedAllowances, _ rollups: inout PartialRollups,
+        _ uncounted: inout UncountedRows
     ) -> Result<LedgerReceipt, any Error> {
         if let key = entry.idempotency?.key, let outcome = outcome(of: key) { return .success(LedgerReceipt(outcome: outcome)) }
         if let selection = entry.selection, selections[ExactText(selection.id)] != nil {
@@ -189,8 +218,8 @@ struct LedgerGroup {
         for change in entry.changes { changes += change.commands(until: entry.selection?.expires ?? now, now: now) }
         var verdicts: [Verdict] = []
         for (event, keys) in zip(entry.events, keys) {
-            let verdict = event.verdict == .counted ? allowances.verdict(on: event, keys) : event.verdict
-            if verdict != .counted, event.verdict == .counted, allowances.isGuess(keys) { isUnsure = true }
+            let verdict = event.verdict == .counted ? allowances.verdict(on: event, keys, &shared) : event.verdict
+            if verdict != .counted, event.verdict == .counted, allowances.isGuess(event, keys, shared) { isUnsure = true }
             rollups.count(event, as: verdict)
             verdicts.append(verdict)
             guard verdict == .counted || uncounted.takes(event, as: verdict) else { continue }
@@ -235,7 +264,7 @@ struct LedgerGroup {
     /// Keys of allowances that have a row once the group is committed.
     var keptKeys: some Sequence<AllowanceKey> { allowances.kept }
 
-    /// All but the rollups; nothing where the group has nothing else to tell.
+    /// All but the rollups and the log; nothing where the group has nothing else to tell.
     var commands: [PostgresCommand] {
         allowances.commands + answerCommands + selectionCommands + changes + exposureCommands + eventCommands
     }

@@ -18,8 +18,18 @@ final class LedgerReplica {
     private var uncounted = UncountedRows()
     private var days = EventDays()
     private var recent = RecentKeys()
+    private var shared: SharedAllowances
+    private let recentSlots: Int
+    /// Whether the log has to be read from its beginning: a server that took another's place may lack what was read of that.
+    private var isLogUnread = true
     /// The longest window of the events so far, in milliseconds.
     private(set) var longestWindow: Int64 = 0
+
+    /// - Parameter recentSlots: what memory may hold of short allowances, a power of two.
+    init(recentSlots: Int = AllowanceTable.recentSlots) {
+        self.recentSlots = recentSlots
+        shared = SharedAllowances(slots: recentSlots)
+    }
 
     /// Whether counts wait to be written.
     var hasWaitingCounts: Bool { !rollups.isEmpty }
@@ -28,11 +38,13 @@ final class LedgerReplica {
     ///
     /// - Parameter patience: how long a statement waits for a lock, in milliseconds.
     func begin(_ connection: PostgresConnection, patience: Int64) throws {
-        // Everything is found by its key: a table that has grown since it was looked at must not be read as a whole.
+        // Everything is found by its key: a table that has grown since it was looked at must not be read as a whole. A group that was cut off
+        // between its two round trips has others wait for its locks.
         try connection.execute(
             """
-            SET lock_timeout = \(max(1, patience)); SET idle_in_transaction_session_timeout = '5s'; SET enable_seqscan = off; SET jit = off
+            SET lock_timeout = \(max(1, patience)); SET idle_in_transaction_session_timeout = '1s'; SET enable_seqscan = off; SET jit = off
             """)
+        isLogUnread = true
         slot = try connection.transaction {
             try connection.query(
                 "SELECT pg_advisory_xact_lock($1::int, $2::int)", .integer(PostgresLedgerSchema.lockClass),
@@ -40,8 +52,8 @@ final class LedgerReplica {
             try connection.query("DELETE FROM ledger_writer WHERE seen < clock_timestamp() - interval '1 day'")
             return try connection.query(
                 """
-                INSERT INTO ledger_writer (process, slot, last)
-                SELECT $1, coalesce(min(slot), 0), 0 FROM generate_series(0, 1023) AS slot
+                INSERT INTO ledger_writer (process, slot, last, logs)
+                SELECT $1, coalesce(min(slot), 0), 0, true FROM generate_series(0, 1023) AS slot
                 WHERE slot NOT IN (SELECT slot FROM ledger_writer WHERE seen > clock_timestamp() - interval '1 minute')
                 ON CONFLICT (process) DO UPDATE SET seen = clock_timestamp() RETURNING slot
                 """, .integer(process)
@@ -57,7 +69,7 @@ final class LedgerReplica {
         // Not which group was the last: what became of that may still have to be found out.
         let rows = try connection.query(
             """
-            INSERT INTO ledger_writer (process, slot, last) VALUES ($1, $2, 0)
+            INSERT INTO ledger_writer (process, slot, last, logs) VALUES ($1, $2, 0, true)
             ON CONFLICT (process) DO UPDATE SET seen = clock_timestamp() RETURNING \(ServerClock.expression)
             """, .integer(process), .integer(slot))
         try ServerClock.check(rows.integer(0, 0), askedAt: start)
@@ -66,7 +78,7 @@ final class LedgerReplica {
     private func mark(_ number: Int64) -> PostgresCommand {
         PostgresCommand(
             """
-            INSERT INTO ledger_writer AS kept (process, slot, last) VALUES ($1, $2, $3)
+            INSERT INTO ledger_writer AS kept (process, slot, last, logs) VALUES ($1, $2, $3, true)
             ON CONFLICT (process) DO UPDATE SET last = excluded.last, seen = clock_timestamp() RETURNING \(ServerClock.expression)
             """, [.integer(process), .integer(slot), .integer(number)])
     }
@@ -78,19 +90,27 @@ final class LedgerReplica {
     func commit(
         _ entries: [LedgerEntry], now: Int64, flushes: Bool, _ connection: PostgresConnection
     ) throws -> [Result<LedgerReceipt, any Error>] {
-        var group = LedgerGroup(entries, now: now, recent: recent.isGuessing ? recent : nil)
+        if isLogUnread {
+            shared = SharedAllowances(slots: recentSlots)
+            shared.take(try connection.run([shared.question(besides: nil)])[0])
+            isLogUnread = false
+        }
+        shared.tidy(at: now)
+        let mode = shared.mode(at: now)
+        var group = LedgerGroup(entries, now: now, recent: recent.isGuessing ? recent : nil, mode)
         longestWindow = max(longestWindow, group.longestWindow)
         try days.make(group.days, today: LedgerTime.day(of: now), connection)
         number += 1
-        var (receipts, uncounted) = try decide(&group, connection)
+        var (receipts, uncounted) = try decide(&group, now: now, connection)
         if group.isUnsure {
             recent.hasEnded(.wrong)
             try connection.post([PostgresCommand("ROLLBACK")])
             rollups.discard()
-            group = LedgerGroup(entries, now: now, recent: nil)
-            (receipts, uncounted) = try decide(&group, connection)
+            shared.discard()
+            group = LedgerGroup(entries, now: now, recent: nil, mode)
+            (receipts, uncounted) = try decide(&group, now: now, connection)
         }
-        var commands = group.commands
+        var commands = group.commands + shared.commands(process: process, number: number)
         guard flushes && !rollups.isEmpty || !commands.isEmpty else {
             // Nothing but counts, which wait for the next group or the next flush. Nobody waits for the end of that.
             try connection.post([PostgresCommand("ROLLBACK")])
@@ -115,20 +135,27 @@ final class LedgerReplica {
 
     /// The first round trip of a group, and what becomes of its units.
     private func decide(
-        _ group: inout LedgerGroup, _ connection: PostgresConnection
+        _ group: inout LedgerGroup, now: Int64, _ connection: PostgresConnection
     ) throws -> ([Result<LedgerReceipt, any Error>], UncountedRows) {
         // The row is locked first, and so for as long as the transaction may still be committed: see `hasCommitted`.
         let start = SQLiteLedger.systemTime()
-        let answers = try connection.run([PostgresCommand("BEGIN ISOLATION LEVEL READ COMMITTED"), mark(number)] + group.questions)
+        let locks = [PostgresCommand("BEGIN ISOLATION LEVEL READ COMMITTED"), mark(number)] + group.locks
+        let log = group.readsLog ? [shared.question(besides: process)] : []
+        let answers = try connection.run(locks + log + group.questions)
         do throws(StoreError) {
             try ServerClock.check(answers[1].integer(0, 0), askedAt: start)
         } catch {
             try connection.post([PostgresCommand("ROLLBACK")])
             throw error
         }
+        if group.readsLog {
+            shared.take(answers[locks.count])
+            // Others have put short windows elsewhere since the questions were made.
+            guard shared.mode(at: now) == group.mode else { throw PostgresError(code: "40001", message: "the group has to be done anew") }
+        }
         group.take(answers)
         var uncounted = uncounted
-        return (group.decide(&rollups, &uncounted), uncounted)
+        return (group.decide(&shared, &rollups, &uncounted), uncounted)
     }
 
     /// Whether a group whose connection was lost has been committed.
@@ -141,11 +168,15 @@ final class LedgerReplica {
         return isCommitted
     }
 
-    private func finish() { rollups.hasCommitted() }
+    private func finish() {
+        rollups.hasCommitted()
+        shared.hasCommitted()
+    }
 
     /// The group was rolled back.
     func discard() {
         rollups.discard()
+        shared.discard()
         days.forget()
     }
 }

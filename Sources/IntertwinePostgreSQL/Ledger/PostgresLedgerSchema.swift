@@ -27,6 +27,7 @@ enum PostgresLedgerSchema {
             CREATE INDEX given_page_until ON given_page (until);
             """),
         PostgresMigration("6: what was taken off lists of dismissed cells is counted", withdrawals),
+        PostgresMigration("7: short allowances in a row for each group", log),
     ]
 
     /// The row of `withdrawal` that counts a viewer's. Those who share one may have a page read more than it has to.
@@ -44,9 +45,13 @@ enum PostgresLedgerSchema {
         static let clients: Int64 = 3
         static let slots: Int64 = 4
         static let reservations: Int64 = 5
+        /// Alone for whoever decides by many short allowances; shared by those who lock a few, by ``allowance`` and what follows.
+        static let allowances: Int64 = 6
         /// What is changed on a viewer's lists is changed by one replica at a time. Viewers share so many locks, as a server has few.
         private static let viewers: Int64 = 256
         private static let viewerCount: UInt64 = 256
+        /// The first of ``AllowancePlaces``.
+        static let allowance: Int64 = 512
 
         static func of(_ viewer: String) -> Int64 {
             // FNV-1a: alike in every process.
@@ -226,6 +231,22 @@ enum PostgresLedgerSchema {
             REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION @schema@.intertwine_cells_withdrawn();
         CREATE TRIGGER listing_outlived AFTER UPDATE ON listing
             REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION @schema@.intertwine_cells_withdrawn();
+        """
+
+    /// Rows of groups are larger than what PostgreSQL would try to compress, and digests cannot be.
+    private static let log = """
+        ALTER TABLE ledger_writer ADD COLUMN logs boolean NOT NULL DEFAULT false;   -- older ones know `allowance` alone
+        -- What a writer's group left behind of short allowances: see SharedAllowances.
+        CREATE TABLE recent_allowance (
+            writer bigint NOT NULL, number bigint NOT NULL,
+            id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,        -- in the order of commits, for what was decided by the same key
+            until bigint NOT NULL,
+            spilled boolean NOT NULL,       -- some of it is in `allowance`, until then
+            entries bytea NOT NULL,
+            PRIMARY KEY (writer, number)
+        ) WITH (toast_tuple_target = 8160);
+        ALTER TABLE recent_allowance ALTER COLUMN entries SET STORAGE EXTERNAL;
+        CREATE INDEX recent_allowance_until ON recent_allowance (until);
         """
 
     private static let replicas = """

@@ -66,6 +66,10 @@ struct PostgresSweeper {
             ORDER BY until LIMIT $2 FOR UPDATE OF twin SKIP LOCKED))
         """,
         """
+        DELETE FROM recent_allowance WHERE ctid = ANY (ARRAY(
+            SELECT ctid FROM recent_allowance WHERE until <= $1 ORDER BY until LIMIT $2 FOR UPDATE SKIP LOCKED))
+        """,
+        """
         DELETE FROM exposure WHERE ctid = ANY (ARRAY(
             SELECT ctid FROM exposure WHERE until <= $1 ORDER BY until LIMIT $2 FOR UPDATE SKIP LOCKED))
         """,

@@ -5,9 +5,6 @@ import GRDB
 ///
 /// Keys of people are in no order. In a tree of keys each would dirty a page of its own; here many share one.
 struct AllowanceLog {
-    /// An allowance as it stands in a row: the key, the end, and how much was used.
-    private static let stride = AllowanceKey.length + 12
-
     /// The last row that was read, or written.
     private var last: Int64 = 0
     /// That of the transaction.
@@ -31,7 +28,7 @@ struct AllowanceLog {
         while try find.step() {
             last = find.integer(0)
             if find.integer(2) != 0 { spilled(find.integer(1)) }
-            try Self.unpack(find.row(3), entry)
+            try AllowanceEntries.unpack(find.row(3), entry)
         }
     }
 
@@ -39,7 +36,7 @@ struct AllowanceLog {
     mutating func write(_ entries: [(key: AllowanceKey, allowance: RecentAllowances.Allowance)], spilled: Int64?) throws {
         try insert.bind(1, entries.reduce(spilled ?? .min) { max($0, $1.allowance.until) })
         try insert.bind(2, Int64(spilled == nil ? 0 : 1))
-        try insert.bind(3, blob: Self.pack(entries))
+        try insert.bind(3, blob: AllowanceEntries.pack(entries))
         try insert.run()
         own = database.lastInsertedRowID
     }
@@ -106,30 +103,4 @@ struct AllowanceLog {
         INSERT INTO recent_allowance (until, spilled, entries)
         SELECT 1000 * CAST(strftime('%s', 'now') AS INTEGER) + \(AllowanceTable.longestRecent), 1, x'' WHERE EXISTS (SELECT 1 FROM allowance)
         """
-
-    // MARK: Rows
-
-    private static func pack(_ entries: [(key: AllowanceKey, allowance: RecentAllowances.Allowance)]) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: entries.count * stride) { buffer, count in
-            let bytes = UnsafeMutableRawBufferPointer(buffer)
-            for (key, allowance) in entries {
-                key.withBytes { UnsafeMutableRawBufferPointer(rebasing: bytes[count...]).copyMemory(from: $0) }
-                bytes.storeBytes(of: allowance.until.bigEndian, toByteOffset: count + AllowanceKey.length, as: Int64.self)
-                bytes.storeBytes(of: allowance.used.bigEndian, toByteOffset: count + AllowanceKey.length + 8, as: UInt32.self)
-                count += stride
-            }
-        }
-    }
-
-    private static func unpack(_ bytes: UnsafeRawBufferPointer, _ entry: (AllowanceKey, RecentAllowances.Allowance) throws -> Void) throws {
-        var start = 0
-        while bytes.count - start >= stride {
-            defer { start += stride }
-            let rest = start + AllowanceKey.length
-            guard let key = AllowanceKey(UnsafeRawBufferPointer(rebasing: bytes[start..<rest])) else { return }
-            let until = Int64(bigEndian: bytes.loadUnaligned(fromByteOffset: rest, as: Int64.self))
-            let used = UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: rest + 8, as: UInt32.self))
-            try entry(key, RecentAllowances.Allowance(until: until, used: used))
-        }
-    }
 }

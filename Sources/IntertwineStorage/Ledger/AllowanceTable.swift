@@ -9,11 +9,11 @@ import IntertwineFeed
 ///
 /// Short windows, as clicks have, are in memory, and on disk in the order in which they begin. Long ones, and those that memory has no room
 /// for, are in a tree on disk. Other processes' are read before anything is decided.
-struct AllowanceTable {
+package struct AllowanceTable {
     /// How long a window of those may last that are kept in memory. Milliseconds.
-    static let longestRecent: Int64 = 300_000
+    package static let longestRecent: Int64 = 300_000
     /// What memory may hold: 1.5 million allowances, 48 MiB. Fewer take less.
-    static let recentSlots = 1 << 21
+    package static let recentSlots = 1 << 21
 
     private var recent: RecentAllowances
     private var log: AllowanceLog

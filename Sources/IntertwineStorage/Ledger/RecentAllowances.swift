@@ -2,10 +2,12 @@
 ///
 /// What one transaction changes is known, so that it can be written, or be taken back. Keys are known by half of their digests: that two of a
 /// million that live at a time are alike happens once in thirty million millions.
-struct RecentAllowances {
-    struct Allowance: Equatable {
-        var until: Int64
-        var used: UInt32
+package struct RecentAllowances {
+    package struct Allowance: Equatable {
+        package var until: Int64
+        package var used: UInt32
+
+        package init(until: Int64, used: UInt32) { (self.until, self.used) = (until, used) }
     }
 
     private struct Slot {
@@ -30,7 +32,7 @@ struct RecentAllowances {
 
     private var slots: [Slot]
     private let mostSlots: Int
-    private(set) var count = 0
+    package private(set) var count = 0
     private var changes: [Change] = []
     /// Where the next look for what is over begins, and how many slots it owes.
     private var hand = 0
@@ -38,24 +40,23 @@ struct RecentAllowances {
     /// Of this process alone, and odd: where keys come to stand is nobody's choice.
     private let multiplier = UInt64.random(in: .min ... .max) | 1
 
-    /// - Parameter mostSlots: a power of two. Three quarters of them are used at most.
-    init(mostSlots: Int) {
+    /// - Parameter mostSlots: a power of two. When three quarters of them are used, it is full.
+    package init(mostSlots: Int) {
         self.mostSlots = mostSlots
         slots = Array(repeating: Slot(), count: min(mostSlots, Self.leastSlots))
     }
 
-    /// Whether there is room for no other key.
-    var isFull: Bool { slots.count >= mostSlots && hasNoRoom }
+    /// Whether it has no room for another key, unless it grows beyond its size.
+    package var isFull: Bool { Self.isFull(mostSlots, with: count) }
 
-    private var hasNoRoom: Bool { (count + 1) * 4 > slots.count * 3 }
+    private static func isFull(_ slots: Int, with count: Int) -> Bool { (count + 1) * 4 > slots * 3 }
 
-    func allowance(_ key: AllowanceKey) -> Allowance? {
+    package func allowance(_ key: AllowanceKey) -> Allowance? {
         let slot = slots[index(of: Self.short(key))]
         return slot.key == 0 ? nil : Allowance(until: slot.until, used: slot.used)
     }
 
-    /// To be called for a key that has none only where there is room.
-    mutating func set(_ key: AllowanceKey, _ allowance: Allowance) {
+    package mutating func set(_ key: AllowanceKey, _ allowance: Allowance) {
         let index = place(key)
         if !slots[index].isChanged {
             let before = slots[index].used == 0 ? nil : Allowance(until: slots[index].until, used: slots[index].used)
@@ -66,13 +67,13 @@ struct RecentAllowances {
     }
 
     /// Takes what is on disk.
-    mutating func keep(_ key: AllowanceKey, _ allowance: Allowance) {
+    package mutating func keep(_ key: AllowanceKey, _ allowance: Allowance) {
         let index = place(key)
         (slots[index].until, slots[index].used) = (allowance.until, max(1, allowance.used))
     }
 
     /// What the transaction has changed, as it is now.
-    var changed: [(key: AllowanceKey, allowance: Allowance)] {
+    package var changed: [(key: AllowanceKey, allowance: Allowance)] {
         var changed: [(key: AllowanceKey, allowance: Allowance)] = []
         changed.reserveCapacity(changes.count)
         for change in changes {
@@ -82,13 +83,13 @@ struct RecentAllowances {
     }
 
     /// The transaction is on disk.
-    mutating func hasCommitted() {
+    package mutating func hasCommitted() {
         for change in changes { slots[index(of: Self.short(change.key))].isChanged = false }
         changes.removeAll(keepingCapacity: true)
     }
 
     /// The transaction was rolled back.
-    mutating func discard() {
+    package mutating func discard() {
         for change in changes {
             let index = index(of: Self.short(change.key))
             slots[index].isChanged = false
@@ -104,7 +105,7 @@ struct RecentAllowances {
     /// Forgets what is over, a little at a time: as much as is new since the last call pays for. Not to be called within a transaction.
     ///
     /// - Parameter isOver: by the end of an allowance.
-    mutating func tidy(_ isOver: (Int64) -> Bool) {
+    package mutating func tidy(_ isOver: (Int64) -> Bool) {
         // Where nothing new has room, nothing new pays.
         let looks = min(isFull ? max(owed, Self.looksPerNew, slots.count / Self.stretches) : owed, slots.count)
         owed = 0
@@ -139,7 +140,7 @@ struct RecentAllowances {
         let short = Self.short(key)
         let index = index(of: short)
         guard slots[index].key == 0 else { return index }
-        if hasNoRoom, slots.count < mostSlots {
+        if Self.isFull(slots.count, with: count) {
             resize(to: slots.count * 2)
             return place(key)
         }
