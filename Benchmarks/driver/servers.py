@@ -18,6 +18,23 @@ def free_port():
         return listener.getsockname()[1]
 
 
+def slowed(folder, milliseconds):
+    """The environment in which the disk takes so much longer for each sync of a log."""
+    if not milliseconds:
+        return {}
+    library = folder / "slow_sync.so"
+    if not library.exists():
+        source = ROOT / "Benchmarks/driver/slow_sync.c"
+        subprocess.run(["cc", "-O2", "-shared", "-fPIC", source, "-o", library, "-ldl"], check=True)
+    return {"LD_PRELOAD": str(library), "SYNC_DELAY_US": str(round(milliseconds * 1e3))}
+
+
+def seconds(process):
+    """Of processor that a process has used so far."""
+    fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 class Server:
     def __init__(self, name, command, port, environment=None, host="127.0.0.1"):
         self.name, self.port, self.host = name, port, host
