@@ -38,17 +38,8 @@ package enum JSONString {
 
     /// Where the next character stands that has to be escaped, or the end. Eight are looked at together: nearly all texts have none.
     private static func nextEscaped(in text: UnsafeRawBufferPointer, from start: Int) -> Int {
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        // The highest bit of a byte stays where one is below the limit, the lowest such byte for certain.
-        func hasByte(in word: UInt64, below limit: UInt64) -> Bool { (word &- ones &* limit) & ~word & 0x8080_8080_8080_8080 != 0 }
         var index = start
-        while index + 8 <= text.count {
-            let word = text.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-            if hasByte(in: word, below: 0x20) || hasByte(in: word ^ ones &* UInt64(UInt8(ascii: "\"")), below: 1)
-                || hasByte(in: word ^ ones &* UInt64(UInt8(ascii: "\\")), below: 1)
-            {
-                break
-            }
+        while index + 8 <= text.count, !EightBytes(text.loadUnaligned(fromByteOffset: index, as: UInt64.self)).isEscapedInJSON {
             index += 8
         }
         while index < text.count {

@@ -104,7 +104,8 @@ struct CellReader {
         guard slot != cell.finished.circumstances.slot else { return cell }
         var reader = self
         reader.context.slot = slot
-        reader.context.disclosure = cell.finished.circumstances.disclosure
+        let disclosure = cell.finished.circumstances.disclosure
+        if disclosure != context.disclosure { reader.context.disclosure = disclosure }
         reader.circumstances = FinishedCell.Circumstances(reader.context)
         let moved = cell.finished.withRow { row in
             let known = kept(row, reader.circumstances)

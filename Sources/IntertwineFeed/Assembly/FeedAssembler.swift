@@ -289,8 +289,8 @@ package final class FeedAssembler: Sendable {
     func context(of request: FeedRequest) -> CellContext {
         var context = CellContext(
             links: links, tokens: tokens, now: request.now, hasViewer: request.hasViewer, layout: request.layout, width: request.width,
-            scale: request.scale)
-        (context.lacking, context.language) = (request.lacking, request.language)
+            scale: request.scale, language: request.language)
+        if let lacking = request.lacking { context.lacking = lacking }
         return context
     }
 

@@ -38,8 +38,9 @@ package struct ViewerListAssembler: Sendable {
         if let text {
             do { cursor = try PageCursor(text: text, feed: digest, signer: signer) } catch { throw FeedError.cursor(error) }
         }
-        var context = CellContext(links: links, tokens: tokens, now: now, hasViewer: true, layout: layout, width: width, scale: scale)
-        (context.lacking, context.language) = (lacking, language)
+        var context = CellContext(
+            links: links, tokens: tokens, now: now, hasViewer: true, layout: layout, width: width, scale: scale, language: language)
+        if let lacking { context.lacking = lacking }
         let reader = ListReader(list: list, viewer: viewer, store: store, ledger: ledger, factories: factories, context: context)
         let stretch = try await ListStretch(reader: reader, cursor: cursor, limit: limit)
 

@@ -4,18 +4,44 @@
 /// That of a companion is the first cell's, a `#` and the companion's name: `user:tt#photos`.
 /// Each layout has factories of its own; ids, prefixes and lanes are the same in all of them.
 public struct CellFactories: Sendable {
-    private var collection: [ItemForm: any CellViewModelFactory] = [:]
-    private var table: [ItemForm: any CellViewModelFactory] = [:]
-    private var prefixes: [String: String] = [:]
-    private var kinds: [String: String] = [:]
-    private var lanes: [String: Lane] = [:]
-    private var advertisements: [CellLayout: [ItemForm]] = [:]
-    /// All that are known, whether or not a layout shows them.
-    private var content: Set<ItemForm> = []
-    /// The names of companions, by kind.
-    private var companions: [String: Set<String>] = [:]
+    /// What shows a form, and the prefix of its cells' ids.
+    private final class Registration: Sendable {
+        let factory: any CellViewModelFactory
+        let prefix: String
+
+        init(_ factory: any CellViewModelFactory, prefix: String) { (self.factory, self.prefix) = (factory, prefix) }
+    }
+
+    private struct Tables: Sendable {
+        var collection: [ItemForm: Registration] = [:]
+        var table: [ItemForm: Registration] = [:]
+        var prefixes: [String: String] = [:]
+        var kinds: [String: String] = [:]
+        var lanes: [String: Lane] = [:]
+        var advertisements: [CellLayout: [ItemForm]] = [:]
+        /// All that are known, whether or not a layout shows them.
+        var content: Set<ItemForm> = []
+        /// The names of companions, by kind.
+        var companions: [String: Set<String>] = [:]
+    }
+
+    /// Complete before the first cell is made. One reference, as each reader of cells has all of it.
+    private final class Storage: Sendable {
+        let tables: Tables
+
+        init(_ tables: Tables) { self.tables = tables }
+    }
+
+    private var storage = Storage(Tables())
+    private var tables: Tables { storage.tables }
 
     public init() {}
+
+    private mutating func change(_ body: (inout Tables) -> Void) {
+        var tables = tables
+        body(&tables)
+        storage = Storage(tables)
+    }
 
     /// - Parameters:
     ///   - prefix: of the cell ids of the form's kind, such as `user`. All forms of a kind share it, and no other kind has it.
@@ -26,44 +52,56 @@ public struct CellFactories: Sendable {
     ) throws(CellFactoryError) {
         guard !prefix.isEmpty, !prefix.utf8.contains(UInt8(ascii: ":")) else { throw .unusablePrefix(prefix) }
         guard self[form, layout] == nil else { throw .registeredTwice(form) }
-        guard (prefixes[form.kind] ?? prefix) == prefix, (kinds[prefix] ?? form.kind) == form.kind else { throw .prefixTaken(prefix) }
-        guard (lanes[form.kind] ?? lane) == lane else { throw .laneContradicted(form.kind) }
-        guard factory.companions.allSatisfy(KindCompiler.isName) else { throw .unusableCompanions(factory.companions) }
-        if !factory.companions.isEmpty { companions[form.kind, default: []].formUnion(factory.companions) }
-        switch layout {
-        case .collection: collection[form] = factory
-        case .table: table[form] = factory
+        guard (tables.prefixes[form.kind] ?? prefix) == prefix, (tables.kinds[prefix] ?? form.kind) == form.kind else {
+            throw .prefixTaken(prefix)
         }
-        prefixes[form.kind] = prefix
-        kinds[prefix] = form.kind
-        lanes[form.kind] = lane
-        if lane == .advertisements { advertisements[layout, default: []].append(form) } else { note(form) }
+        guard (tables.lanes[form.kind] ?? lane) == lane else { throw .laneContradicted(form.kind) }
+        guard factory.companions.allSatisfy(KindCompiler.isName) else { throw .unusableCompanions(factory.companions) }
+        change { tables in
+            if !factory.companions.isEmpty { tables.companions[form.kind, default: []].formUnion(factory.companions) }
+            let registration = Registration(factory, prefix: prefix)
+            switch layout {
+            case .collection: tables.collection[form] = registration
+            case .table: tables.table[form] = registration
+            }
+            tables.prefixes[form.kind] = prefix
+            tables.kinds[prefix] = form.kind
+            tables.lanes[form.kind] = lane
+            if lane == .advertisements { tables.advertisements[layout, default: []].append(form) } else { tables.content.insert(form) }
+        }
     }
 
     /// Makes a form of content known that may not be shown in any layout.
     mutating func note(_ form: ItemForm) {
-        content.insert(form)
+        change { $0.content.insert(form) }
     }
 
     /// The forms of content that are known and that a layout does not show.
     func unshownForms(in layout: CellLayout) -> Set<ItemForm> {
-        content.filter { self[$0, layout] == nil }
+        tables.content.filter { self[$0, layout] == nil }
     }
 
     public subscript(form: ItemForm, layout: CellLayout = .collection) -> (any CellViewModelFactory)? {
+        registration(of: form, in: layout)?.factory
+    }
+
+    private func registration(of form: ItemForm, in layout: CellLayout) -> Registration? {
         switch layout {
-        case .collection: collection[form]
-        case .table: table[form]
+        case .collection: storage.tables.collection[form]
+        case .table: storage.tables.table[form]
         }
     }
 
     /// The layouts that something has cells for, besides the headers of sections.
     package var layouts: [CellLayout] {
-        [(CellLayout.collection, collection), (.table, table)].filter { $1.keys.contains { $0.kind != SectionHeader.kind } }.map(\.0)
+        [(CellLayout.collection, tables.collection), (.table, tables.table)].filter { $1.keys.contains { $0.kind != SectionHeader.kind } }
+            .map(\.0)
     }
 
     /// All cells that may be made.
-    package var cells: Set<CellIdentifier> { Set((Array(collection.values) + Array(table.values)).flatMap { $0.cells }) }
+    package var cells: Set<CellIdentifier> {
+        Set((Array(tables.collection.values) + Array(tables.table.values)).flatMap { $0.factory.cells })
+    }
 
     /// The first cells of a form, of which the client knows none; nil where it knows one, or there is none to know.
     func unknownCells(of form: ItemForm, in context: CellContext) -> [CellIdentifier]? {
@@ -73,22 +111,24 @@ public struct CellFactories: Sendable {
         return cells
     }
 
-    package func kinds(in lane: Lane) -> [String] { lanes.filter { $0.value == lane }.map(\.key) }
+    package func kinds(in lane: Lane) -> [String] { tables.lanes.filter { $0.value == lane }.map(\.key) }
 
     /// The forms of advertisements that a layout can show.
     public func advertisementForms(in layout: CellLayout) -> [ItemForm] {
-        advertisements[layout] ?? []
+        tables.advertisements[layout] ?? []
     }
 
     /// The id of an item's cell, or nil where its kind has no factory.
     public func cellID(kind: String, id: String) -> String? {
-        prefixes[kind].map { $0 + ":" + id }
+        storage.tables.prefixes[kind].map { $0 + ":" + id }
     }
 
     /// Which item a cell id names, or nil where its prefix is unknown. Whether the item exists is not known here.
     public func item(ofCell id: String) -> (kind: String, id: String)? {
-        guard let colon = id.utf8.firstIndex(of: UInt8(ascii: ":")), let kind = kinds[String(id[..<colon])] else { return nil }
-        let item = Self.first(of: id[id.utf8.index(after: colon)...], companions[kind])
+        guard let colon = id.utf8.firstIndex(of: UInt8(ascii: ":")), let kind = storage.tables.kinds[String(id[..<colon])] else {
+            return nil
+        }
+        let item = Self.first(of: id[id.utf8.index(after: colon)...], storage.tables.companions[kind])
         return item.isEmpty ? nil : (kind, String(item))
     }
 
@@ -103,8 +143,8 @@ public struct CellFactories: Sendable {
     /// - Throws: ``CellFactoryError/noFactory(_:)``, ``CellFactoryError/ambiguousID(_:)``, or what the factory throws for an item that it
     ///   cannot read.
     public func makeViewModel(for item: FeedItem, in context: CellContext) throws -> CellViewModel {
-        let (factory, cell) = try factory(for: item, in: context.layout)
-        var viewModel = try factory.makeViewModel(for: item, cell: cell, in: context)
+        let (registration, cell) = try registration(for: item, in: context.layout)
+        var viewModel = try registration.factory.makeViewModel(for: item, cell: cell, in: context)
         guard context.knows(viewModel) else { throw CellFactoryError.unknownToClient(viewModel.identifier) }
         let missing = context.missingTypes(of: viewModel)
         guard missing.isEmpty else { throw CellFactoryError.unknownTypes(missing, in: viewModel.identifier) }
@@ -118,27 +158,29 @@ public struct CellFactories: Sendable {
     ///
     /// - Throws: as ``makeViewModel(for:in:)`` does.
     public func makeCompanions(for item: FeedItem, in context: CellContext) throws -> [CellViewModel] {
-        guard !companions.isEmpty, companions[item.kind] != nil else { return [] }
-        let (factory, cell) = try factory(for: item, in: context.layout)
-        return try factory.companions.compactMap { name in
-            try factory.makeCompanion(name, for: item, cell: "\(cell)#\(name)", in: context).flatMap {
+        guard !storage.tables.companions.isEmpty, storage.tables.companions[item.kind] != nil else { return [] }
+        let (registration, cell) = try registration(for: item, in: context.layout)
+        return try registration.factory.companions.compactMap { name in
+            try registration.factory.makeCompanion(name, for: item, cell: "\(cell)#\(name)", in: context).flatMap {
                 context.knows($0) && context.missingTypes(of: $0).isEmpty ? $0 : nil
             }
         }
     }
 
-    private func factory(for item: FeedItem, in layout: CellLayout) throws -> (factory: any CellViewModelFactory, cell: String) {
+    private func registration(for item: FeedItem, in layout: CellLayout) throws -> (registration: Registration, cell: String) {
         let form = ItemForm(kind: item.kind, variant: item.variant)
-        guard let factory = self[form, layout], let prefix = prefixes[item.kind] else { throw CellFactoryError.noFactory(form) }
-        if let names = companions[item.kind], Self.first(of: item.id[...], names).utf8.count != item.id.utf8.count {
+        guard let registration = registration(of: form, in: layout) else { throw CellFactoryError.noFactory(form) }
+        if !storage.tables.companions.isEmpty, let names = storage.tables.companions[item.kind],
+            Self.first(of: item.id[...], names).utf8.count != item.id.utf8.count
+        {
             throw CellFactoryError.ambiguousID(item.id)
         }
         var cell = ""
-        cell.reserveCapacity(prefix.utf8.count + 1 + item.id.utf8.count)
-        cell += prefix
+        cell.reserveCapacity(registration.prefix.utf8.count + 1 + item.id.utf8.count)
+        cell += registration.prefix
         cell += ":"
         cell += item.id
-        return (factory, cell)
+        return (registration, cell)
     }
 }
 

@@ -22,7 +22,12 @@ public struct CellViewModel: Sendable {
     }
 
     /// What people are told that a slot does, in the language of who asks.
-    func label(of slot: CommandKey) -> String? { commands.labels[slot]?[subject.context.language] }
+    func label(of slot: CommandKey) -> String? {
+        commands.labels.isEmpty ? nil : commands.labels[slot]?[subject.context.language]
+    }
+
+    /// The same for one of the slots besides the configuration.
+    func label(at index: Int) -> String? { commands.labels.isEmpty ? nil : label(of: commands.slot(at: index).key) }
 
     /// What a client is told about a slot, or nil where it has nothing to do there.
     ///

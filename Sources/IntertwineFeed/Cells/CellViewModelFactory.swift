@@ -73,12 +73,12 @@ public struct CellContext: Sendable {
 
     public init(
         links: Links, tokens: CellTokens, now: Int64, hasViewer: Bool = false, slot: Int = 0, page: UInt32 = 0,
-        layout: CellLayout = .collection, width: Int? = nil, scale: Int = 1, showing: Showing? = nil
+        layout: CellLayout = .collection, width: Int? = nil, scale: Int = 1, showing: Showing? = nil, language: FeedLanguage? = nil
     ) {
         storage = Storage(
             Values(
                 links: links, tokens: tokens, now: now, hasViewer: hasViewer, slot: slot, page: page, showing: showing, layout: layout,
-                width: width, scale: scale))
+                width: width, scale: scale, language: language))
     }
 
     private mutating func change(_ body: (inout Values) -> Void) {

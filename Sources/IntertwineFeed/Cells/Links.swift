@@ -29,11 +29,12 @@ public final class Links: Sendable {
 
     /// - Parameters:
     ///   - base: the public base URL, such as `https://feed.example.com`; nil for relative references. A slash at its end is dropped.
-    ///   - image: nil where pictures are loaded from their source.
+    ///   - image: without, pictures are loaded from their source.
     ///   - media: what is played from elsewhere than its source says; without, everything is played from its source.
     ///   - known: what is known of pictures; nil where nothing ever is.
     public init(
-        base: String? = nil, image: ImageHref? = nil, media: @escaping @Sendable (_ source: String) -> String = { $0 },
+        base: String? = nil, image: @escaping ImageHref = { source, _, _ in ImageLink(source) },
+        media: @escaping @Sendable (_ source: String) -> String = { $0 },
         known: (any PictureMemory)? = nil
     ) {
         mediaHref = media
@@ -41,7 +42,7 @@ public final class Links: Sendable {
         var base = base ?? ""
         while base.hasSuffix("/") { base.removeLast() }
         self.base = base
-        imageHref = image ?? { source, _, _ in ImageLink(source) }
+        imageHref = image
     }
 
     /// The href of a picture as it is. What the minting gives is taken as it is where it is absolute, and put below the base where it begins
@@ -60,8 +61,9 @@ public final class Links: Sendable {
         let link = imageHref(source, shape, now)
         var href = below(link.href)
         if let best = link.scales.last(where: { $0 <= scale }), best > 1 { href += "@\(best)x" }
-        var picture = BoundPicture(href, box: shape?.box, scales: link.scales, looks: known?.looks(of: source))
-        if known != nil { picture.source = source }
+        guard let known else { return BoundPicture(href, box: shape?.box, scales: link.scales) }
+        var picture = BoundPicture(href, box: shape?.box, scales: link.scales, looks: known.looks(of: source))
+        picture.source = source
         return picture
     }
 

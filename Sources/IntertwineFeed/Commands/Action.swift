@@ -18,7 +18,8 @@ public enum Action: Sendable, Hashable {
 public struct Binding: Sendable, Hashable {
     public enum Value: Sendable, Hashable {
         case text(String)
-        case image(BoundPicture)
+        /// In memory of its own: what a picture is told by is large, and values are handed on.
+        indirect case image(BoundPicture)
         /// A value of a type that a configured kind brings, such as `date`.
         case custom(type: String, ActionValue)
 

@@ -149,8 +149,8 @@ package final class ActionPerformer: Sendable {
         if try await campaigns?.book(of: store)?.withholds(CampaignCreative(kind: name.kind, id: name.id)) ?? false {
             throw ActionError.unknownCell(cell)
         }
-        var context = CellContext(links: links, tokens: tokens, now: now, hasViewer: client.viewer != nil, slot: slot)
-        context.language = client.language
+        let context = CellContext(
+            links: links, tokens: tokens, now: now, hasViewer: client.viewer != nil, slot: slot, language: client.language)
         do {
             return try factories.makeActingViewModel(of: cell, for: item, in: context)
         } catch CellFactoryError.noFactory {

@@ -57,7 +57,7 @@ public struct CommandPlan: Sendable {
             let face = RequestCommand(name: "perform-\(slot.rawValue)", target: target, input: input)
             commands.labels[slot] = configured.label
             commands[slot] = MacroCommand(name: slot.rawValue, found, policy: configured.policy, input: configured.input, face: face)
-            commands.prepare(slot, PreparedRequest(slot, found, face: face))
+            commands.prepare(slot, found, face: face)
         }
         commands.reported = reported
         self.commands = commands

@@ -3,15 +3,17 @@
 ///
 /// It is cut out of what the command tells of a cell that there is not, so that how requests look is said in one place, by
 /// ``RequestCommand/action(for:)``.
-final class PreparedRequest: Sendable {
+struct PreparedRequest: Sendable {
     private static let (base, cell) = ("/base-of-no-service", "cell-of-no-item")
 
+    // Places in the text of all that is prepared for a kind: cells read them without counting references.
+
     /// From the slot's name to where hrefs begin.
-    private let head: [UInt8]
+    private let head: Range<Int>
     /// From there to the cell's id; empty where it is not named.
-    private let path: [UInt8]
+    private let path: Range<Int>
     /// To the closing brace.
-    private let tail: [UInt8]
+    private let tail: Range<Int>
     private let namesCell: Bool
     /// Whether it is offered to those alone who have a viewer.
     let needsViewer: Bool
@@ -21,7 +23,8 @@ final class PreparedRequest: Sendable {
     /// - Parameters:
     ///   - commands: of the slot, of which the first that has something to tell speaks.
     ///   - face: speaks where none has.
-    init?(_ slot: CommandKey, _ commands: [any Command], face: RequestCommand) {
+    ///   - text: of all that is prepared for the cells of a kind.
+    init?(_ slot: CommandKey, _ commands: [any Command], face: RequestCommand, appendedTo text: inout [UInt8]) {
         let speaker = commands.first { !($0 is any SilentCommand) } ?? face
         guard let request = speaker as? RequestCommand, request.namesCellAlone else { return nil }
         let context = CellContext(
@@ -37,22 +40,27 @@ final class PreparedRequest: Sendable {
         guard bases.count == 1, cells.count <= 1, let start = bases.first?.upperBound, cells.allSatisfy({ $0.lowerBound > start }) else {
             return nil
         }
-        head = Array(bytes[..<bases[0].lowerBound])
-        path = Array(bytes[start..<(cells.first?.lowerBound ?? start)])
-        tail = Array(bytes[(cells.first?.upperBound ?? start)...])
+        let begin = text.count
+        text += bytes
+        head = begin..<begin + bases[0].lowerBound
+        path = begin + start..<begin + (cells.first?.lowerBound ?? start)
+        tail = begin + (cells.first?.upperBound ?? start)..<text.count
         namesCell = !cells.isEmpty
         needsViewer = commands.contains { $0.needs.contains(.viewer) }
     }
 
     /// - Parameters:
+    ///   - text: that it was appended to.
     ///   - cell: its id, as it stands in paths.
     ///   - label: as for ``JSONWriter/write(_:label:)``.
-    func write(to writer: inout JSONWriter, links: Links, cell: String, label: String?) {
-        writer.append(head)
-        writer.writeCharacters(of: links.base)
-        writer.append(path)
-        if namesCell { writer.append(cell) }
-        writer.append(tail)
+    func write(to writer: inout JSONWriter, from text: [UInt8], base: String, cell: String, label: String?) {
+        text.withUnsafeBufferPointer { text in
+            writer.append(text[head])
+            writer.writeCharacters(of: base)
+            writer.append(text[path])
+            if namesCell { writer.append(cell) }
+            writer.append(text[tail])
+        }
         if let label { writer.add(label: label) }
     }
 }

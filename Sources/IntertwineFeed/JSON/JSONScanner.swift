@@ -1,3 +1,5 @@
+internal import IntertwinePrimitives
+
 /// Reads JSON values (RFC 8259) off bytes, strictly, without making a tree of them.
 ///
 /// The scanner holds a position only; the bytes are handed to every call, so that they are neither copied nor retained.
@@ -114,6 +116,12 @@ extension JSONScanner {
         let start = position
         var isEscaped = false
         while position < bytes.count {
+            while position + 8 <= bytes.count {
+                let eight = EightBytes(bytes.bytes.unsafeLoadUnaligned(fromByteOffset: position, as: UInt64.self))
+                guard eight.isASCII, !eight.isEscapedInJSON else { break }
+                position += 8
+            }
+            guard position < bytes.count else { break }
             let byte = bytes[position]
             switch byte {
             case UInt8(ascii: "\""):

@@ -70,7 +70,10 @@ struct JSONWriter {
 
 extension JSONWriter {
     /// A cell, with its slots in the order of ``CellCommands``; slots without an action are left out.
-    mutating func write(_ viewModel: CellViewModel) {
+    mutating func write(_ viewModel: CellViewModel) { write(viewModel, configuredBy: viewModel.action(in: .configuration)) }
+
+    /// - Parameter configuration: what its clients are told of that slot.
+    mutating func write(_ viewModel: CellViewModel, configuredBy configuration: Action?) {
         raw(#"{"id":"#)
         write(viewModel.id)
         raw(#","identifier":"#)
@@ -85,24 +88,35 @@ extension JSONWriter {
         write(viewModel.size.height)
         raw(#"},"actions":{"#)
         var isFirst = true
-        var segment: String?
-        viewModel.commands.forEach { slot, command, request in
-            if let request {
-                guard viewModel.subject.context.hasViewer || !request.needsViewer else { return }
+        if let configuration {
+            isFirst = false
+            write(configuration, in: .configuration, label: viewModel.label(of: .configuration))
+        }
+        let hasViewer = viewModel.subject.context.hasViewer
+        let base = viewModel.subject.context.links.base
+        let text = viewModel.commands.preparedText
+        let cell = text.isEmpty ? "" : PercentCoding.encode(viewModel.subject.cell, keeping: .segment)
+        for index in viewModel.commands.indices {
+            if let request = viewModel.commands.request(at: index) {
+                guard hasViewer || !request.needsViewer else { continue }
                 if !isFirst { raw(",") }
                 isFirst = false
-                let cell = segment ?? PercentCoding.encode(viewModel.subject.cell, keeping: .segment)
-                segment = cell
-                return request.write(to: &self, links: viewModel.subject.context.links, cell: cell, label: viewModel.label(of: slot))
+                request.write(to: &self, from: text, base: base, cell: cell, label: viewModel.label(at: index))
+                continue
             }
-            guard let action = viewModel.action(of: command) else { return }
+            let (slot, command) = viewModel.commands.slot(at: index)
+            guard let action = viewModel.action(of: command) else { continue }
             if !isFirst { raw(",") }
             isFirst = false
-            write(slot.rawValue)
-            raw(":")
-            write(action, label: viewModel.label(of: slot))
+            write(action, in: slot, label: viewModel.label(of: slot))
         }
         raw("}}")
+    }
+
+    private mutating func write(_ action: Action, in slot: CommandKey, label: String?) {
+        write(slot.rawValue)
+        raw(":")
+        write(action, label: label)
     }
 
     /// - Parameter label: what people are told that it does; stands behind all other members.
@@ -127,11 +141,11 @@ extension JSONWriter {
         switch action {
         case .bind(let bindings):
             raw(#"{"type":"bind","bindings":{"#)
-            for (index, binding) in bindings.enumerated() {
+            for index in bindings.indices {
                 if index > 0 { raw(",") }
-                write(binding.part)
+                write(bindings[index].part)
                 raw(":{")
-                write(binding.value)
+                write(bindings[index].value)
                 raw("}")
             }
             raw("}}")

@@ -1,3 +1,5 @@
+internal import IntertwinePrimitives
+
 /// What may stand where an item has a URL: absolute, http or https (RFC 3986, RFC 9110 §4.2).
 package enum ItemURL {
     /// Bytes.
@@ -27,16 +29,32 @@ package enum ItemURL {
     private static func fault(in url: UnsafeBufferPointer<UInt8>) -> String? {
         guard url.count <= limit else { return "is longer than \(limit) bytes" }
         guard let rest = afterScheme(url) else { return "must be an absolute http or https URL" }
-        for byte in rest {
-            switch byte {
-            case 0...0x20, 0x7F...0xFF, UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\\"):
-                return "contains a character that a URL must not have"
-            default: break
-            }
+        guard !hasForbidden(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: rest))) else {
+            return "contains a character that a URL must not have"
         }
         let authority = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         guard !authority.contains(UInt8(ascii: "@")) else { return secret }
         return fault(inHostAndPort: authority)
+    }
+
+    private static func hasForbidden(_ text: UnsafeRawBufferPointer) -> Bool {
+        var index = 0
+        while index + 8 <= text.count {
+            let eight = EightBytes(text.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+            if !eight.isASCII || eight.hasByte(below: 0x21) || eight.has(0x7F) || eight.has(UInt8(ascii: "\""))
+                || eight.has(UInt8(ascii: "<")) || eight.has(UInt8(ascii: ">")) || eight.has(UInt8(ascii: "\\"))
+            {
+                return true
+            }
+            index += 8
+        }
+        for byte in text[index...] {
+            switch byte {
+            case 0...0x20, 0x7F...0xFF, UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\\"): return true
+            default: break
+            }
+        }
+        return false
     }
 
     private static func afterScheme(_ url: UnsafeBufferPointer<UInt8>) -> Bytes? {

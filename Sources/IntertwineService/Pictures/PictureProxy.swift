@@ -107,6 +107,8 @@ struct KnownPictures: PictureMemory {
 
     /// Items may write URLs in more than one way; pictures are known by the one in which they are asked for.
     func looks(of source: String) -> PictureLooks? {
+        // Where nothing was ever learnt, there is nothing to ask for.
+        guard version > 0 else { return nil }
         let canonical = FetchURL.isPlain(source) ? source : (try? FetchURL(source))?.text
         guard let canonical, let facts = facts.facts(of: canonical) else { return nil }
         return PictureLooks(

@@ -96,3 +96,23 @@ struct JSONArrayTests {
         #expect(throws: JSONFault(reason, at: offset)) { try JSONArray(Array(text.utf8)) }
     }
 }
+
+@Suite("Texts that are looked at eight bytes at a time")
+struct EightBytesTests {
+    @Test("each byte is told from others wherever it stands", arguments: 0...17)
+    func bytes(offset: Int) {
+        let start = [UInt8](repeating: UInt8(ascii: "a"), count: offset)
+        for byte in UInt8.min ... .max {
+            let text = start + [byte] + Array("xxxxxxxxx".utf8)
+            let isPlain = (0x20..<0x80).contains(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+            #expect(((try? JSONObject(Array(#"{"a":""#.utf8) + text + Array(#""}"#.utf8))) != nil) == isPlain, "\(byte)")
+            let isOfURLs = (0x21..<0x7F).contains(byte) && !#""<>\"#.utf8.contains(byte)
+            #expect((ItemURL.fault(in: (Array("http://a.example/".utf8) + text)[...]) == nil) == isOfURLs, "\(byte)")
+            guard byte < 0x80 else { continue }
+            var writer = JSONWriter(capacity: 64)
+            writer.write(String(decoding: text, as: UTF8.self))
+            let isEscaped = byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+            #expect((writer.bytes.count > text.count + 2) == isEscaped, "\(byte)")
+        }
+    }
+}

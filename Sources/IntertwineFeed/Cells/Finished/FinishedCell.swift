@@ -80,6 +80,18 @@ package final class FinishedCell: Sendable {
         let looks: Int?
 
         init(_ source: String, _ looks: PictureLooks?) { (self.source, self.looks) = (source, looks?.hashValue) }
+
+        /// Those that a cell is filled with, where something is known of them, or may be.
+        static func all(in configuration: Action?) -> [Picture] {
+            guard case .bind(let bindings)? = configuration else { return [] }
+            var pictures: [Picture] = []
+            for index in bindings.indices {
+                guard case .image(let picture) = bindings[index].value, let source = picture.source else { continue }
+                if pictures.isEmpty { pictures.reserveCapacity(bindings.count - index) }
+                pictures.append(Picture(source, picture.looks))
+            }
+            return pictures
+        }
     }
 
     /// What fills a cell's gaps on one page.
@@ -122,13 +134,15 @@ package final class FinishedCell: Sendable {
     /// - Throws: what the factories throw.
     init(of item: FeedItem, by factories: CellFactories, in context: CellContext, with writer: inout JSONWriter) throws {
         // Asked for first: what is learned while it is made counts as later.
-        let (version, revision) = (context.links.known?.version ?? 0, context.links.known?.revision ?? 0)
+        let known = context.links.known
+        let (version, revision) = (known?.version ?? 0, known?.revision ?? 0)
         let first = try factories.makeViewModel(for: item, in: context)
         let companions = try factories.makeCompanions(for: item, in: context)
         writer.clear(capacity: Self.usualLength)
-        writer.write(first)
+        let configuration = first.action(in: .configuration)
+        writer.write(first, configuredBy: configuration)
         (packed, memory) = PackedItem.pack(item, with: writer.bytes)
-        pictures = context.links.known == nil ? [] : companions.reduce(first.pictures) { $0 + $1.pictures }
+        pictures = known == nil ? [] : companions.reduce(Picture.all(in: configuration)) { $0 + $1.pictures }
         guard context.page != 0 else {
             (id, identifier, gaps, page) = (first.id, first.identifier, [], nil)
             digest = Digest(writer.bytes, gaps: [])
@@ -292,13 +306,7 @@ package final class FinishedCell: Sendable {
 
 extension CellViewModel {
     /// Its pictures, where something is known of them, or may be.
-    fileprivate var pictures: [FinishedCell.Picture] {
-        guard case .bind(let bindings)? = action(in: .configuration) else { return [] }
-        return bindings.compactMap { binding in
-            guard case .image(let picture) = binding.value, let source = picture.source else { return nil }
-            return FinishedCell.Picture(source, picture.looks)
-        }
-    }
+    fileprivate var pictures: [FinishedCell.Picture] { FinishedCell.Picture.all(in: action(in: .configuration)) }
 
     fileprivate var json: [UInt8] {
         var writer = JSONWriter(capacity: FinishedCell.usualLength)
