@@ -45,108 +45,84 @@ extension CellViewModelFactory {
 
 /// The circumstances under which a cell view model is made: the same for every cell of a page, but for the slot.
 public struct CellContext: Sendable {
-    private struct Values: Sendable {
+    private struct References: Sendable {
         var links: Links
         var tokens: CellTokens
-        var now: Int64
-        var hasViewer: Bool
-        var slot: Int
-        var page: UInt32
         var showing: Showing?
         var disclosure: Campaign.Disclosure?
-        var layout: CellLayout
-        var width: Int?
-        var scale: Int
         var language: FeedLanguage?
         var lacking: LackingCells?
     }
 
-    /// A copy counts one reference, and that of its page alone: links, tokens and texts are shared by all threads, which would fight over
-    /// their counts for each cell.
-    private final class Storage: Sendable {
-        let values: Values
+    /// All that is counted who holds it, as one reference, and that of a page alone: links, tokens and texts are shared by all threads,
+    /// which would fight over their counts for each copy, a handful for each cell.
+    private final class Shared: Sendable {
+        let references: References
 
-        init(_ values: Values) { self.values = values }
+        init(_ references: References) { self.references = references }
     }
 
-    private var storage: Storage
+    private var shared: Shared
+    /// Milliseconds since 1970-01-01 UTC.
+    public var now: Int64
+    /// Whether the request has a viewer, so that viewer-bound commands can be offered.
+    public var hasViewer: Bool
+    /// The index within the page's advertisements; 0 for content.
+    public var slot: Int
+    /// Tells the page from others, in what is minted for its cells; 0 where there is none.
+    public var page: UInt32
+    public var layout: CellLayout
+    /// The client's width in points; nil where it is not known, and sizes are the contract's.
+    public var width: Int?
+    /// Pixels per point that the client shows pictures with.
+    public var scale: Int
 
     public init(
         links: Links, tokens: CellTokens, now: Int64, hasViewer: Bool = false, slot: Int = 0, page: UInt32 = 0,
         layout: CellLayout = .collection, width: Int? = nil, scale: Int = 1, showing: Showing? = nil, language: FeedLanguage? = nil
     ) {
-        storage = Storage(
-            Values(
-                links: links, tokens: tokens, now: now, hasViewer: hasViewer, slot: slot, page: page, showing: showing, layout: layout,
-                width: width, scale: scale, language: language))
+        shared = Shared(References(links: links, tokens: tokens, showing: showing, language: language))
+        self.now = now
+        self.hasViewer = hasViewer
+        self.slot = slot
+        self.page = page
+        self.layout = layout
+        self.width = width
+        self.scale = scale
     }
 
-    private mutating func change(_ body: (inout Values) -> Void) {
-        var values = storage.values
-        body(&values)
-        storage = Storage(values)
+    private mutating func change(_ body: (inout References) -> Void) {
+        var references = shared.references
+        body(&references)
+        shared = Shared(references)
     }
 
     public var links: Links {
-        get { storage.values.links }
+        get { shared.references.links }
         set { change { $0.links = newValue } }
     }
     public var tokens: CellTokens {
-        get { storage.values.tokens }
+        get { shared.references.tokens }
         set { change { $0.tokens = newValue } }
-    }
-    /// Milliseconds since 1970-01-01 UTC.
-    public var now: Int64 {
-        get { storage.values.now }
-        set { change { $0.now = newValue } }
-    }
-    /// Whether the request has a viewer, so that viewer-bound commands can be offered.
-    public var hasViewer: Bool {
-        get { storage.values.hasViewer }
-        set { change { $0.hasViewer = newValue } }
-    }
-    /// The index within the page's advertisements; 0 for content.
-    public var slot: Int {
-        get { storage.values.slot }
-        set { change { $0.slot = newValue } }
-    }
-    /// Tells the page from others, in what is minted for its cells; 0 where there is none.
-    public var page: UInt32 {
-        get { storage.values.page }
-        set { change { $0.page = newValue } }
     }
     /// Where on the page the cell stands; nil where there is no page, and while cells are made that are good for any place.
     public var showing: Showing? {
-        get { storage.values.showing }
+        get { shared.references.showing }
         set { change { $0.showing = newValue } }
     }
     /// What is said of an advertisement that somebody pays for; nil for all else. It is bound into the cell as `disclosure`.
     package var disclosure: Campaign.Disclosure? {
-        get { storage.values.disclosure }
+        get { shared.references.disclosure }
         set { change { $0.disclosure = newValue } }
-    }
-    public var layout: CellLayout {
-        get { storage.values.layout }
-        set { change { $0.layout = newValue } }
-    }
-    /// The client's width in points; nil where it is not known, and sizes are the contract's.
-    public var width: Int? {
-        get { storage.values.width }
-        set { change { $0.width = newValue } }
-    }
-    /// Pixels per point that the client shows pictures with.
-    public var scale: Int {
-        get { storage.values.scale }
-        set { change { $0.scale = newValue } }
     }
     /// The language that texts are wanted in; nil where none is declared.
     public var language: FeedLanguage? {
-        get { storage.values.language }
+        get { shared.references.language }
         set { change { $0.language = newValue } }
     }
     /// The cells that the client does not know; nil where it knows all, or says nothing of it.
     package var lacking: LackingCells? {
-        get { storage.values.lacking }
+        get { shared.references.lacking }
         set { change { $0.lacking = newValue } }
     }
 }
