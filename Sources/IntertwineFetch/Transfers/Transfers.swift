@@ -105,15 +105,18 @@ public actor Transfers {
     /// Stops reading a fetch's body, or goes on. The delegate hears of nothing more that comes from here on; to go on may take until curl,
     /// which is just calling a delegate, has come back.
     public func setPaused(_ isPaused: Bool, _ id: FetchID) {
-        guard let transfer = transfers[id], transfer.stage == .body, let easy = transfer.easy else { return }
+        guard let transfer = transfers[id], transfer.stage == .body else { return }
         transfer.isPaused = isPaused
+        tellPause(of: id)
+    }
+
+    /// Tells curl whether a fetch is paused by then.
+    private func tellPause(of id: FetchID) {
         // It reads as much as there is, a megabyte and more, before it comes back.
-        if isInCurl {
-            loop.execute { self.assumeIsolated { $0.setPaused(isPaused, id) } }
-            return
-        }
+        if isInCurl { return loop.execute { self.assumeIsolated { $0.tellPause(of: id) } } }
+        guard let transfer = transfers[id], transfer.stage == .body, let easy = transfer.easy else { return }
         isInCurl = true
-        _ = curl_easy_pause(easy.handle, isPaused ? CURLPAUSE_RECV : CURLPAUSE_CONT)
+        _ = curl_easy_pause(easy.handle, transfer.isPaused ? CURLPAUSE_RECV : CURLPAUSE_CONT)
         isInCurl = false
         collect()
     }
