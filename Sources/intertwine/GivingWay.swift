@@ -33,9 +33,11 @@ struct GivingWay {
     /// Rests where the calling thread had to wait for other programs since the last call. On a machine that has time it returns at once.
     mutating func pause() {
         guard let last, let now = Schedule.current else { return }
+        // The kernel's two accounts are not kept by one clock.
         let (ran, waited) = (now.ran &- last.ran, now.waited &- last.waited)
+        let others = max(now.all &- last.all, ran) - ran
         // What it may have waited for its own process is nobody's loss. Now and then everybody waits.
-        if waited > (now.all &- last.all &- ran) + ran / 8 {
+        if waited > others, waited - others > ran / 8 {
             Thread.sleep(forTimeInterval: Double(min(ran.multipliedReportingOverflow(by: Self.rest).partialValue, Self.longest)) / 1e9)
         }
         self.last = Schedule.current
