@@ -200,13 +200,9 @@ final class ClickDestinations: Sendable {
             self.viewModel = viewModel
             selection = viewModel.commands[.selection].flatMap { command in
                 viewModel.subject.destination.map {
-                    Selection(command: command, location: $0, isPlain: Self.isPlain(command))
+                    Selection(command: command, location: $0, isPlain: (command as? any PlainClickCommand)?.isPlainClick == true)
                 }
             }
-        }
-
-        private static func isPlain(_ command: any Command) -> Bool {
-            command is any PlainClickCommand || (command as? MacroCommand)?.commands.allSatisfy(isPlain) == true
         }
     }
 

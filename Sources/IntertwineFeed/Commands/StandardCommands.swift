@@ -16,11 +16,22 @@ package struct AnalyticsCommand: UndoableCommand {
     }
 }
 
-/// A command of the product that does nothing on a click but what every click on a link comes to: it is recorded, and leads to the stored URL.
-protocol PlainClickCommand: Command {}
+/// A command that can tell that it does nothing on a click but what every click on a link comes to: it is recorded, and leads to the stored URL.
+protocol PlainClickCommand: Command {
+    var isPlainClick: Bool { get }
+}
 
-extension AnalyticsCommand: PlainClickCommand {}
-extension ClickthroughCommand: PlainClickCommand {}
+extension AnalyticsCommand: PlainClickCommand {
+    var isPlainClick: Bool { true }
+}
+
+extension ClickthroughCommand: PlainClickCommand {
+    var isPlainClick: Bool { true }
+}
+
+extension MacroCommand: PlainClickCommand {
+    var isPlainClick: Bool { commands.allSatisfy { ($0 as? any PlainClickCommand)?.isPlainClick == true } }
+}
 
 /// Has the client show the screen that the cell opens, such as the image zoom of a user.
 package struct PresentCommand: UndoableCommand {
