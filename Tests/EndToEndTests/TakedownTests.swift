@@ -125,7 +125,9 @@ struct TakedownTests {
         try await offPool {
             let service = try RunningService(items: Items.users(1))
             let keys = (0..<40).map { "user:u\($0)" }
-            let options = ["--config", service.configurationFile, "--database", service.database]
+            let options = [
+                "--config", service.configurationFile, "--database", service.database, "--set", "store.folder=\(service.folder)",
+            ]
             for (subject, left) in [("add", 40), ("release", 0)] {
                 let process = try SpawnedProcess(
                     ["/bin/sh", "-c", "\"$0\" \"$@\" | true", BuiltProduct.path("intertwine"), "takedown", subject] + keys + options)
