@@ -185,8 +185,9 @@ struct CommandLineTests {
             defer { try? FileManager.default.removeItem(atPath: folder) }
             let pipe = "\(folder)/pipe"
             #expect(mkfifo(pipe, 0o600) == 0)
-            // Each of them computes for half of its time, so that half of all processors is left.
-            let burner = "from time import *\nwhile True:\n end = perf_counter() + 0.001\n while perf_counter() < end: pass\n sleep(0.001)"
+            // Each of them computes for half of its time, so that half of all processors is left; none outlives a test that is killed for long.
+            let burner =
+                "from time import *\nlast = perf_counter() + 60\nwhile perf_counter() < last:\n end = perf_counter() + 0.001\n while perf_counter() < end: pass\n sleep(0.001)"
             let burners = try (0..<ProcessInfo.processInfo.activeProcessorCount).map { _ in
                 try SpawnedProcess(["/usr/bin/python3", "-c", burner])
             }
