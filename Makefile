@@ -3,7 +3,7 @@
 # make test             everything that has to pass
 # make test-clients     the feed walked with a generated Swift client, and a TypeScript one checked (installs Java)
 # make fuzz             ten million mutated inputs into the parsers, under AddressSanitizer (SECONDS=600 instead: as many as come)
-# make bench            side by side with its peers: Benchmarks/RESULTS.md
+# make bench            side by side with its peers, into .build/results.md
 # make package          a Debian package and a tarball, in .build/package
 # make container-check  perform the Dockerfile without Docker, install, upgrade and remove the package, and try what comes out
 # make docs             documentation of the library modules, in .build/documentation
