@@ -10,7 +10,8 @@ package final class AccessLog: Sendable {
     /// Buffers that are used again for every line.
     struct Scratch {
         var trace: [UInt8] = []
-        var peers: [PeerAddress.Host: [UInt8]] = [:]
+        /// By ``PeerAddress/host``.
+        var peers: [PeerAddress: [UInt8]] = [:]
         /// The day of the peers: hashed addresses are others the next day.
         var day: Int64 = 0
         /// How often all had been forgotten when these were noted.
@@ -69,12 +70,12 @@ package final class AccessLog: Sendable {
             line.field("bytes", number: record.bytes, into: &stripe.lines)
             peer(record.peer, now: now, line, &stripe)
             stripe.scratch.trace.removeAll(keepingCapacity: true)
-            if let id = record.trace?.requestID {
+            if let id = record.requestID {
                 id.append(to: &stripe.scratch.trace)
                 line.field("request_id", text: stripe.scratch.trace, into: &stripe.lines)
                 stripe.scratch.trace.removeAll(keepingCapacity: true)
             }
-            TraceContext.append(continuing: record.trace?.traceParent, to: &stripe.scratch.trace)
+            TraceContext.append(continuing: record.traceParent, to: &stripe.scratch.trace)
             line.field("traceparent", text: stripe.scratch.trace, into: &stripe.lines)
             line.end(&stripe.lines)
         }

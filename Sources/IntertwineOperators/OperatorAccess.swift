@@ -85,7 +85,8 @@ final class GuessLimiter: Sendable {
         var end: ContinuousClock.Instant
     }
 
-    private let addresses = Mutex<[PeerAddress.Network: Guesses]>([:])
+    /// By ``PeerAddress/network``.
+    private let addresses = Mutex<[PeerAddress: Guesses]>([:])
     /// Monotonic: setting the clock neither ends a window nor draws it out.
     private let now: @Sendable () -> ContinuousClock.Instant
 
@@ -117,7 +118,7 @@ final class GuessLimiter: Sendable {
         }
     }
 
-    private static func makeRoom(in addresses: inout [PeerAddress.Network: Guesses], _ now: ContinuousClock.Instant) {
+    private static func makeRoom(in addresses: inout [PeerAddress: Guesses], _ now: ContinuousClock.Instant) {
         addresses = addresses.filter { now < $0.value.end }
         guard addresses.count >= capacity, let oldest = addresses.min(by: { $0.value.end < $1.value.end }) else { return }
         addresses[oldest.key] = nil

@@ -11,7 +11,7 @@ struct RequestIDTests {
         var wantsTraces: Bool { true }
 
         func requestFinished(_ record: RequestRecord) {
-            ids.withLock { $0.append(record.trace?.requestID.text) }
+            ids.withLock { $0.append(record.requestID?.text) }
         }
     }
 

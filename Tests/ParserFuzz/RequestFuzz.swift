@@ -30,7 +30,7 @@ struct RequestFuzz: FuzzTarget {
                 precondition(parser.position <= end)
                 let head = UnsafeBufferPointer(rebasing: bytes[..<parser.position])
                 let framing = try MessageFraming(parser, head)
-                _ = try RequestTarget(ByteView(head, parser.target), method: ByteView(head, parser.method))
+                _ = try RequestTarget(parser, head)
                 var checksum = UInt64(parser.fields.count)
                 for field in parser.fields {
                     checksum = checksum &* 31 &+ UInt64(field.name.lowerBound) &* 7 &+ UInt64(field.value.upperBound)
@@ -46,12 +46,12 @@ struct RequestFuzz: FuzzTarget {
         _ framing: MessageFraming, _ bytes: UnsafeBufferPointer<UInt8>, _ parser: HeadParser, end: Int, checksum: UInt64, cut: (Int) -> Int
     ) throws(HTTPParseError) -> Verdict {
         let start = parser.position
-        switch framing.body {
-        case .none: return .complete(fields: parser.fields.count, used: start, content: 0, checksum: checksum)
-        case .length(let length):
+        switch framing.length {
+        case 0: return .complete(fields: parser.fields.count, used: start, content: 0, checksum: checksum)
+        case let length?:
             guard length <= bytes.count - start else { return .incomplete }
             return .complete(fields: parser.fields.count, used: start + length, content: length, checksum: checksum)
-        case .chunked:
+        case nil:
             var decoder = ChunkedDecoder(extensionBytes: 4096, trailerBytes: 4096, trailerFields: 16)
             var (index, content, end, checksum) = (start, 0, end, checksum)
             while true {

@@ -60,16 +60,16 @@ struct BodyReader {
     init(_ framing: MessageFraming, _ limits: ConnectionState.Limits, behindHead bytes: UnsafeBufferPointer<UInt8>) {
         discardLimit = limits.discard
         hasBegun = !bytes.isEmpty
-        switch framing.body {
-        case .none: return
-        case .length(let length): rest = .length(length)
-        case .chunked:
+        switch framing.length {
+        case 0: return
+        case let length?: rest = .length(length)
+        case nil:
             let decoder = ChunkedDecoder(
                 extensionBytes: limits.chunkExtensions, trailerBytes: limits.trailers, trailerFields: limits.trailerFields)
             announced = decoder.announced(by: bytes)
             rest = .chunked(decoder)
         }
-        owesContinue = framing.expectation == .continue
+        owesContinue = framing.expectsContinue
     }
 
     var isComplete: Bool { if case .none = rest { true } else { false } }

@@ -4,9 +4,9 @@ internal import IntertwineEventLoop
 extension Connection {
     /// A head is complete: answers it at once, or makes an exchange of it. The answer is whether the parser has been kept.
     func receive(_ parser: HeadParser, _ bytes: UnsafeBufferPointer<UInt8>, behind rest: UnsafeBufferPointer<UInt8>) -> Bool {
-        let head: ParsedHead
+        let head: RequestHead
         do {
-            head = try ParsedHead(parser, bytes, worker.requestID)
+            head = try RequestHead(parser, bytes, name: worker.headEnd.name(parser, bytes))
         } catch {
             refuse(ProblemDetails(error), parser.readMethod(in: bytes), bytes)
             return false
@@ -16,24 +16,22 @@ extension Connection {
             return false
         }
         if head.isPlain {
-            let view = head.view(of: bytes)
-            if let finished = worker.handler.finished(for: view) {
+            if let finished = worker.handler.finished(for: head) {
                 let closes = mustClose(after: head.framing) || finished.closesConnection
-                let (status, sent) = serve(finished, head, bytes, closing: closes)
-                let trace = worker.observer?.wantsTraces == true ? RequestTrace(view, name: head.name) : nil
-                observe(head.method, finished.route, status: status, sent, since: worker.loop.now, trace)
+                let (status, sent) = serve(finished, head, closing: closes)
+                observe(head, finished.route, status: status, sent, since: worker.loop.now)
                 if closes { beginClosing() }
                 return false
             }
-            if let deferred = worker.handler.deferred(for: view, peer: peer) {
-                let exchange = begin(head, bytes, rest)
+            if let deferred = worker.handler.deferred(for: head, peer: peer) {
+                let exchange = begin(head, rest)
                 expectAnswer(of: exchange)
                 exchange.start(deferred)
                 return true
             }
         }
-        let exchange = begin(head, bytes, rest)
-        if let answer = head.ownAnswer(to: bytes, methods: (worker.configuration.methods, worker.allowedMethods)) {
+        let exchange = begin(head, rest)
+        if let answer = head.ownAnswer(methods: (worker.configuration.methods, worker.allowedMethods)) {
             exchange.refuse(with: answer)
         } else {
             follow(exchange.plan(), exchange)
@@ -41,8 +39,8 @@ extension Connection {
         return true
     }
 
-    private func begin(_ head: ParsedHead, _ bytes: UnsafeBufferPointer<UInt8>, _ rest: UnsafeBufferPointer<UInt8>) -> Exchange {
-        let exchange = Exchange(head, bytes, on: self)
+    private func begin(_ head: borrowing RequestHead, _ rest: UnsafeBufferPointer<UInt8>) -> Exchange {
+        let exchange = Exchange(head, on: self)
         self.exchange = exchange
         state.beginRequest(head.framing, behindHead: rest, worker.limits)
         return exchange
@@ -120,47 +118,54 @@ extension Connection {
     /// Stages a finished answer in the form this request asks for.
     ///
     /// - Returns: the status and the number of bytes.
-    func serve(
-        _ finished: FinishedResponse, _ head: ParsedHead, _ bytes: UnsafeBufferPointer<UInt8>, closing: Bool
-    ) -> (status: Int, bytes: Int) {
-        let selection = finished.selection(for: head.view(of: bytes))
-        let sent = worker.stage(selection.head, head.name, in: bytes, closing: closing, announcing: head.framing.announcesKeepAlive)
+    func serve(_ finished: FinishedResponse, _ head: borrowing RequestHead, closing: Bool) -> (status: Int, bytes: Int) {
+        let selection = finished.selection(for: head)
+        let sent = worker.stage(selection.head, head.name, in: head.bytes, closing: closing, announcing: head.framing.announcesKeepAlive)
         guard let body = selection.body else { return (selection.status, sent) }
         append(body, selection.part)
         return (selection.status, sent + selection.part.count)
     }
 
     /// Stages the head of a streamed answer. The answer is how many bytes it has.
-    func beginStreaming(_ answer: EncodedHead, _ head: ParsedHead, _ bytes: UnsafeBufferPointer<UInt8>, closing: Bool) -> Int {
+    func beginStreaming(_ answer: [UInt8], _ head: borrowing RequestHead, closing: Bool) -> Int {
         state.beginStreaming()
-        return worker.stage(answer, head.name, in: bytes, closing: closing, announcing: head.framing.announcesKeepAlive)
+        return worker.stage(answer, head.name, in: head.bytes, closing: closing, announcing: head.framing.announcesKeepAlive)
     }
 
     /// Answers for the last time on this connection: what cannot be understood, or took too long.
     func refuse(_ problem: ProblemDetails, _ exchange: Exchange) {
-        exchange.withBytes { refuse(problem, exchange.head.method, $0) }
+        refuse(problem, exchange.head.method, exchange.head.bytes)
     }
 
     /// - Parameters:
     ///   - method: nil where not even that has been read.
     ///   - bytes: what has come of the request.
     func refuse(_ problem: ProblemDetails, _ method: RequestMethod?, _ bytes: UnsafeBufferPointer<UInt8>) {
-        let name = exchange?.head.name ?? worker.requestID.make()
+        let name = exchange?.head.name ?? worker.headEnd.makeName()
         let sent = worker.stage(problem, name, in: bytes, hasBody: method != .head)
         if let exchange {
             exchange.observe(status: problem.status, sent)
         } else {
             worker.handler.refused(method, peer: peer, status: problem.status)
-            let trace = worker.observer?.wantsTraces == true ? RequestTrace(unread: name) : nil
-            observe(method, nil, status: problem.status, sent, since: worker.loop.now, trace)
+            observe(method, nil, status: problem.status, sent, since: worker.loop.now) { (RequestID(name, in: bytes), nil) }
         }
         beginClosing(lingering: true)
     }
 
-    func observe(_ method: RequestMethod?, _ route: String?, status: Int, _ sent: Int, since begun: LoopInstant, _ trace: RequestTrace?) {
+    func observe(_ head: borrowing RequestHead, _ route: String?, status: Int, _ sent: Int, since begun: LoopInstant) {
+        observe(head.method, route, status: status, sent, since: begun) { (RequestID(head.name, in: head.bytes), head.traceParent) }
+    }
+
+    /// - Parameter trace: asked for where the observer wants to know it.
+    private func observe(
+        _ method: RequestMethod?, _ route: String?, status: Int, _ sent: Int, since begun: LoopInstant,
+        _ trace: () -> (id: RequestID, parent: String?)
+    ) {
         guard let observer = worker.observer else { return }
-        let nanoseconds = LoopInstant.now().nanoseconds &- begun.nanoseconds
+        let trace = observer.wantsTraces ? trace() : nil
         observer.requestFinished(
-            RequestRecord(method: method, route: route, status: status, bytes: sent, nanoseconds: nanoseconds, peer: peer, trace: trace))
+            RequestRecord(
+                method: method, route: route, status: status, bytes: sent, nanoseconds: LoopInstant.now().nanoseconds &- begun.nanoseconds,
+                peer: peer, requestID: trace?.id, traceParent: trace?.parent))
     }
 }

@@ -5,7 +5,8 @@ internal import IntertwineEventLoop
 final class Exchange: @unchecked Sendable {
     // Safety of @unchecked: the constants are Sendable, and through them alone the handler's task, and whoever brings a deferred answer, find
     // the loop: what they have to say they have `worker.loop` execute. The variables are touched there alone: by the connection, which is
-    // confined to the loop, and by those closures. The end of an exchange may come on any thread, and touches nothing but counts of references.
+    // confined to the loop, and by those closures. The end of an exchange may come on any thread, and touches nothing but counts of
+    // references and the copy of the head, which nobody else has.
 
     /// How the body of a streamed answer is delimited.
     private enum StreamFraming {
@@ -23,9 +24,8 @@ final class Exchange: @unchecked Sendable {
         case noRoom
     }
 
-    let head: ParsedHead
+    let head: RequestHead
     private let connection: Connection
-    private let bytes: [UInt8]
     private let begunAt: LoopInstant
 
     private var route: String?
@@ -49,9 +49,8 @@ final class Exchange: @unchecked Sendable {
     private var status = 0
     private var sent = 0
 
-    init(_ head: ParsedHead, _ bytes: UnsafeBufferPointer<UInt8>, on connection: Connection) {
-        self.head = head
-        self.bytes = Array(bytes)
+    init(_ head: borrowing RequestHead, on connection: Connection) {
+        self.head = head.kept()
         self.connection = connection
         begunAt = connection.worker.loop.now
         timeLimit = connection.worker.configuration.handlerTimeout
@@ -65,15 +64,11 @@ final class Exchange: @unchecked Sendable {
     /// When the handler's time is over.
     var answerDue: LoopInstant { worker.loop.now.advanced(by: timeLimit) }
 
-    func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
-        bytes.withUnsafeBufferPointer(body)
-    }
-
     // MARK: The plan
 
     /// Where the request goes.
     func plan() -> RequestPlan {
-        let request = withBytes(head.request)
+        let request = head.request
         let plan = worker.handler.plan(for: request, peer: connection.peer)
         route = plan.route
         cancelsOnPeerClose = plan.cancelsOnPeerClose
@@ -90,7 +85,7 @@ final class Exchange: @unchecked Sendable {
 
     /// Answers with a refusal of the server's, before the body has been read; the handler has its say.
     func refuse(with refusal: ServerResponse) {
-        answerEarly(worker.handler.refuse(withBytes(head.request), peer: connection.peer, with: refusal))
+        answerEarly(worker.handler.refuse(head.request, peer: connection.peer, with: refusal))
     }
 
     // MARK: The body
@@ -159,9 +154,9 @@ final class Exchange: @unchecked Sendable {
     /// Has the answer made, off the loop.
     private func start(body: RequestBody) {
         guard let request, let respond else { return }
-        let asked = ServerRequest(head: request, body: body, peer: connection.peer, id: withBytes { RequestID(head.name, in: $0) })
+        let asked = ServerRequest(head: request, body: body, peer: connection.peer, id: RequestID(head.name, in: head.bytes))
         // What may take long happens in the task: compressing, above all.
-        let wantsGzip = withBytes { head.view(of: $0).acceptedCodings.prefersGzip }
+        let wantsGzip = head.acceptedCodings.prefersGzip
         let route = route
         task = Task {
             let response = await respond(asked)
@@ -211,7 +206,7 @@ final class Exchange: @unchecked Sendable {
 
     private func finish(_ finished: FinishedResponse, closes: Bool) {
         let closing = closes || finished.closesConnection || connection.mustClose(after: head.framing)
-        (status, sent) = withBytes { connection.serve(finished, head, $0, closing: closing) }
+        (status, sent) = connection.serve(finished, head, closing: closing)
         route = route ?? finished.route
         finishAnswer(closing: closing)
     }
@@ -226,8 +221,7 @@ final class Exchange: @unchecked Sendable {
     }
 
     func observe(status: Int, _ sent: Int) {
-        let trace = worker.observer?.wantsTraces == true ? withBytes { RequestTrace(head.view(of: $0), name: head.name) } : nil
-        connection.observe(head.method, route, status: status, sent, since: begunAt, trace)
+        connection.observe(head, route, status: status, sent, since: begunAt)
     }
 
     // MARK: A streamed answer
@@ -261,7 +255,7 @@ final class Exchange: @unchecked Sendable {
             ? encoder.chunked() : encoder.head(length: length, entityTag: tag, coding: nil)
         closesAfterStream =
             response.closesConnection || connection.mustClose(after: head.framing) || (length == nil && isOld && hasContent)
-        sent = withBytes { connection.beginStreaming(encoded, head, $0, closing: closesAfterStream) }
+        sent = connection.beginStreaming(encoded, head, closing: closesAfterStream)
         if !hasContent {
             task = nil
             finishAnswer(closing: closesAfterStream)
@@ -344,7 +338,7 @@ final class Exchange: @unchecked Sendable {
         let isChunked = !head.framing.announcesKeepAlive && head.parser.minor != 0
         let encoder = HeadEncoder(response)
         let encoded = isChunked ? encoder.chunked() : encoder.head(length: nil, entityTag: nil, coding: nil)
-        sent = withBytes { connection.beginStreaming(encoded, head, $0, closing: true) }
+        sent = connection.beginStreaming(encoded, head, closing: true)
         connection.flush()
         guard connection.serves(self) else { return }
         observe(status: status, sent)

@@ -7,7 +7,7 @@ internal import Synchronization
 /// One event loop with what its connections share: buffers, parsers, the date. Everything here happens on the loop.
 final class Worker: @unchecked Sendable {
     // Safety of @unchecked: of the constants, settings, handler, observer, census and allowance are Sendable, and `load` is an atomic: acceptors
-    // of other loops read those. `scratch`, `stage`, `date`, `requestID` and the variables are the loop's: connections touch them, which are
+    // of other loops read those. `scratch`, `stage`, `headEnd` and the variables are the loop's: connections touch them, which are
     // confined to it, and acceptors and the server in what they have the loop execute. All are made before the loop is given its first work,
     // which comes through the loop's lock.
 
@@ -29,8 +29,7 @@ final class Worker: @unchecked Sendable {
 
     let scratch: UnsafeMutableBufferPointer<UInt8>
     let stage: OutputBuffer
-    private let date = DateStamp()
-    let requestID = RequestID.Line()
+    let headEnd = HeadEnd()
     var parser: HeadParser
     private var spareParsers: [HeadParser] = []
     private(set) var connections: [Connection] = []
@@ -115,20 +114,11 @@ final class Worker: @unchecked Sendable {
     ///   - bytes: the request's head, where that may lie.
     @discardableResult
     func stage(
-        _ head: EncodedHead, _ name: RequestID.Name, in bytes: UnsafeBufferPointer<UInt8>, closing: Bool, announcing: Bool = false
+        _ head: [UInt8], _ name: RequestID.Name, in bytes: UnsafeBufferPointer<UInt8>, closing: Bool, announcing: Bool = false
     ) -> Int {
         let start = stage.count
-        stage.append(head.bytes)
-        stage.replace(at: start + head.dateOffset, with: date.current())
-        requestID.write(name, in: bytes)
-        stage.append(requestID.bytes)
-        if closing {
-            stage.append("Connection: close\r\n\r\n")
-        } else if announcing {
-            stage.append("Connection: keep-alive\r\n\r\n")
-        } else {
-            stage.append("\r\n")
-        }
+        stage.append(head)
+        stage.append(headEnd.bytes(naming: name, in: bytes, closing: closing, announcing: announcing))
         return stage.count - start
     }
 
@@ -153,7 +143,7 @@ final class Worker: @unchecked Sendable {
         // Closing on what has come unread would have the kernel reset the connection, and the client lose the answer.
         let count = recv(descriptor, scratch.baseAddress, scratch.count, Int32(MSG_DONTWAIT))
         let received = UnsafeBufferPointer(rebasing: scratch[0..<max(0, count)])
-        stage(ProblemDetails(status: 503, detail: "There are too many connections."), requestID.make(), in: received)
+        stage(ProblemDetails(status: 503, detail: "There are too many connections."), headEnd.makeName(), in: received)
         _ = send(descriptor, stage.bytes.baseAddress, stage.count, Int32(MSG_NOSIGNAL))
         shutdown(descriptor, Int32(SHUT_WR))
         _ = recv(descriptor, scratch.baseAddress, scratch.count, Int32(MSG_DONTWAIT))

@@ -1,4 +1,5 @@
 public import HTTPTypes
+internal import IntertwinePrimitives
 
 /// An answer that is finished but for its date: heads and bodies lie ready for every turn a request can take.
 ///
@@ -7,9 +8,9 @@ public import HTTPTypes
 public final class FinishedResponse: Sendable {
     /// One coding of the content.
     struct Variant: Sendable {
-        let head: EncodedHead
+        let head: [UInt8]
         /// Nil where it is made when somebody gets it, as few answers are served more than once.
-        let notModified: EncodedHead?
+        let notModified: [UInt8]?
         let entityTag: [UInt8]?
         let body: BodyContent
     }
@@ -48,7 +49,7 @@ public final class FinishedResponse: Sendable {
         var template = response
         template.body = .bytes([])
         // A date that is still to come is not told (RFC 9110, 8.8.2.1); what comes back is then held against the one that was.
-        template.lastModified = response.lastModified.map { min($0, DateStamp.currentSecond()) }
+        template.lastModified = response.lastModified.map { min($0, WallClock.coarse() / 1_000) }
         let encoder = HeadEncoder(template)
         self.status = response.status.code
         self.common = template
@@ -62,7 +63,7 @@ public final class FinishedResponse: Sendable {
         self.identity = Variant(
             head: encoder.head(length: body.count, entityTag: tag, coding: nil),
             // Conditions are evaluated for 200 alone.
-            notModified: isSuccess ? encoder.notModified(entityTag: tag) : EncodedHead(bytes: [], dateOffset: 0),
+            notModified: isSuccess ? encoder.notModified(entityTag: tag) : [],
             entityTag: tag, body: body)
         let level = compressionLevel.map { Int32(min(max($0, 1), 9)) }
         if let level, response.isCompressible, case .bytes(let bytes) = body, let coded = Gzip.compress(bytes, level: level) {
@@ -149,7 +150,7 @@ public final class FinishedResponse: Sendable {
     }
 
     /// The head of 304 in place of a variant.
-    private func notModified(_ variant: Variant) -> EncodedHead {
+    private func notModified(_ variant: Variant) -> [UInt8] {
         variant.notModified ?? HeadEncoder(template).notModified(entityTag: variant.entityTag)
     }
 
@@ -163,13 +164,13 @@ extension FinishedResponse {
     /// What one request gets of it.
     struct Selection {
         let status: Int
-        let head: EncodedHead
+        let head: [UInt8]
         /// Nil where there is none.
         let body: BodyContent?
         /// The part of the body that is wanted.
         let part: Range<Int>
 
-        init(_ status: Int, _ head: EncodedHead, _ body: BodyContent?, _ part: Range<Int>? = nil) {
+        init(_ status: Int, _ head: [UInt8], _ body: BodyContent?, _ part: Range<Int>? = nil) {
             (self.status, self.head, self.body) = (status, head, body)
             self.part = part ?? 0..<(body?.count ?? 0)
         }
@@ -178,10 +179,9 @@ extension FinishedResponse {
     /// The form that a request asks for.
     func selection(for head: borrowing RequestHead) -> Selection {
         let hasBody = head.method != .head
-        let seen = head.parser.seen
         var variant = identity
         var coding: String?
-        if isNegotiated, seen & KnownField.acceptEncoding.bit != 0, status == 200 {
+        if isNegotiated, head.has(.acceptEncoding), status == 200 {
             switch head.acceptedCodings.choose(hasGzip: gzip != nil) {
             case .identity: break
             case .gzip:
@@ -193,16 +193,16 @@ extension FinishedResponse {
                 return refusal(406, "This can be had as it is and in gzip coding; neither is accepted.", hasBody: hasBody)
             }
         }
-        if seen & KnownField.selectors != 0, status == 200, head.method == .get || head.method == .head {
-            switch Conditions.evaluate(head, entityTag: variant.entityTag, lastModified: lastModified) {
+        if head.parser.seen & KnownField.selectors != 0, status == 200, head.method == .get || head.method == .head {
+            switch head.conditions(entityTag: variant.entityTag, lastModified: lastModified) {
             case .met: break
             case .notModified: return Selection(304, notModified(variant), nil)
             case .failed: return refusal(412, "A condition of the request is not met.", hasBody: hasBody)
             }
-            if acceptsRanges, head.method == .get, seen & KnownField.range.bit != 0,
-                Conditions.allowRange(head, entityTag: variant.entityTag, lastModified: lastModified)
+            if acceptsRanges, head.method == .get, head.has(.range),
+                head.allowsRange(entityTag: variant.entityTag, lastModified: lastModified)
             {
-                switch ByteRange(head.parser.value(of: .range, in: head.bytes), length: variant.body.count) {
+                switch ByteRange(head.value(of: .range), length: variant.body.count) {
                 case .ignored: break
                 case .part(let range):
                     let encoder = HeadEncoder(template)
@@ -236,8 +236,8 @@ extension HTTPField {
 public struct CommonHead: Sendable {
     let response: ServerResponse
     /// As far as the fields that differ.
-    let content: EncodedHead
-    let notModified: EncodedHead
+    let content: [UInt8]
+    let notModified: [UInt8]
 
     /// - Parameter response: without a body, a tag, ranges or a time of its last change.
     public init(_ response: ServerResponse) {

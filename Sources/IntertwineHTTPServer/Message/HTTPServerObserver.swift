@@ -2,7 +2,8 @@
 ///
 /// Without an observer nothing is measured.
 public protocol HTTPServerObserver: Sendable {
-    /// Whether records are to carry what the request says of itself. Asked once per request: it can change at any time.
+    /// Whether records are to carry ``RequestRecord/requestID`` and ``RequestRecord/traceParent``. Asked once per request: it can change at any
+    /// time.
     var wantsTraces: Bool { get }
     /// An answer has been handed to the kernel, or was given up.
     func requestFinished(_ record: RequestRecord)
@@ -34,34 +35,9 @@ public struct RequestRecord: Sendable {
     /// every request.
     public let nanoseconds: Int64
     public let peer: PeerAddress
-    /// Nil where the observer does not want it, or the request could not be read.
-    public let trace: RequestTrace?
-}
-
-/// What a request is known by in logs.
-public struct RequestTrace: Sendable, Hashable {
-    /// Longer values are no names of anything.
-    private static let limit = 128
-
-    public let requestID: RequestID
-    /// The value of `traceparent` (W3C Trace Context, level 1) as it was received: it is not checked.
+    /// Nil where the observer does not want it.
+    public let requestID: RequestID?
+    /// The value of `traceparent` (W3C Trace Context, level 1) as it was received: it is not checked. Nil where the observer does not want it,
+    /// or it is too long to be one.
     public let traceParent: String?
-
-    init(_ head: borrowing RequestHead, name: RequestID.Name) {
-        requestID = RequestID(name, in: head.bytes)
-        traceParent = Self.value(of: "traceparent", in: head)
-    }
-
-    /// Of a request that could not be read.
-    init(unread name: RequestID.Name) {
-        requestID = RequestID(name, in: UnsafeBufferPointer(start: nil, count: 0))
-        traceParent = nil
-    }
-
-    private static func value(of name: StaticString, in head: borrowing RequestHead) -> String? {
-        let value = head.withField(name) { value -> String? in
-            value.count > limit ? nil : value.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
-        }
-        return value ?? nil
-    }
 }

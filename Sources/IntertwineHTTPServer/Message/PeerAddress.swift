@@ -7,23 +7,15 @@ public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
     private let low: UInt64
     public let port: UInt16
 
+    private init(high: UInt64, low: UInt64) {
+        (self.high, self.low, port) = (high, low, 0)
+    }
+
     /// The address without the port, for counting connections of one peer and remembering what is known of it.
-    public var host: Host { Host(high: high, low: low) }
+    public var host: PeerAddress { PeerAddress(high: high, low: low) }
 
-    /// An address without a port.
-    public struct Host: Hashable, Sendable {
-        let high: UInt64
-        let low: UInt64
-    }
-
-    /// What one client has of addresses: one of IPv4, 64 bits of IPv6.
-    public var network: Network { high == 0 ? Network(high: high, low: low) : Network(high: high, low: 0) }
-
-    /// The addresses of one client.
-    public struct Network: Hashable, Sendable {
-        let high: UInt64
-        let low: UInt64
-    }
+    /// The first of the addresses that a client has: its only one of IPv4, or 64 bits of IPv6.
+    public var network: PeerAddress { high == 0 ? host : PeerAddress(high: high, low: 0) }
 
     /// An address as text, for those who make requests without a connection; nil where it is none.
     public init?(_ address: String, port: UInt16) {

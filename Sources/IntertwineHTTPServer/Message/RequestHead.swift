@@ -1,19 +1,47 @@
-/// A view of a request's head where it lies in the receive buffer: nothing is copied, nothing is allocated.
+/// A request's head, where it lies in the receive buffer: nothing is copied, nothing is allocated.
 ///
 /// It can not be kept: whoever needs more than this call takes the ``HTTPHandler``'s slower faces.
 public struct RequestHead: ~Copyable {
     let parser: HeadParser
     let bytes: UnsafeBufferPointer<UInt8>
-    private let target: ByteView
+    /// Whether the bytes are a copy that ends with the head.
+    private let isKept: Bool
     /// The request's method.
     public let method: RequestMethod
+    let framing: MessageFraming
+    /// What its answer names it by, and the log.
+    let name: RequestID.Name
+    /// What it is for, or why that cannot be told.
+    let destination: Result<RequestTarget, HTTPParseError>
+    /// Where path and query lie.
+    private let path: Range<Int>
 
-    init(parser: HeadParser, bytes: UnsafeBufferPointer<UInt8>, method: RequestMethod, target: ByteView) {
-        self.parser = parser
-        self.bytes = bytes
-        self.method = method
-        self.target = target
+    /// - Throws: where nobody knows where the request ends.
+    init(_ parser: HeadParser, _ bytes: UnsafeBufferPointer<UInt8>, name: RequestID.Name) throws(HTTPParseError) {
+        framing = try MessageFraming(parser, bytes)
+        method = RequestMethod(ByteView(bytes, parser.method))
+        destination = Result { () throws(HTTPParseError) in try RequestTarget(parser, bytes) }
+        path = if case .success(.origin(let path, _)) = destination { path } else { parser.target }
+        (self.parser, self.bytes, self.name, isKept) = (parser, bytes, name, false)
     }
+
+    private init(keeping head: borrowing RequestHead) {
+        let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: head.bytes.count)
+        _ = copy.initialize(fromContentsOf: head.bytes)
+        (parser, method, framing, name) = (head.parser, head.method, head.framing, head.name)
+        (destination, path) = (head.destination, head.path)
+        (bytes, isKept) = (UnsafeBufferPointer(copy), true)
+    }
+
+    deinit {
+        if isKept { bytes.deallocate() }
+    }
+
+    /// The same with a copy of its bytes, for a request that is answered later. The parser goes with it.
+    func kept() -> RequestHead { RequestHead(keeping: self) }
+
+    /// Path and query.
+    var target: ByteView { ByteView(bytes, path) }
 
     /// Whether path and query are exactly these bytes.
     public func hasTarget(_ expected: StaticString) -> Bool { target.isEqual(expected) }
@@ -23,7 +51,7 @@ public struct RequestHead: ~Copyable {
 
     /// Whether path and query are exactly these bytes without those at their end.
     public func hasTarget(_ expected: [UInt8], before end: [UInt8]) -> Bool {
-        let count = expected.count - end.count
+        let (target, count) = (target, expected.count - end.count)
         guard target.count == count else { return false }
         for index in 0..<count where target[index] != expected[index] { return false }
         for index in end.indices where expected[count + index] != end[index] { return false }
@@ -42,9 +70,8 @@ public struct RequestHead: ~Copyable {
     ///
     /// - Parameter name: in lower case.
     public func withField<Result>(_ name: StaticString, _ body: (Span<UInt8>) -> Result) -> Result? {
-        for field in parser.fields {
-            let own = ByteView(bytes, Int(field.name.lowerBound)..<Int(field.name.upperBound))
-            if own.isEqualIgnoringCase(name) { return body(parser.value(field, in: bytes).bytes.span) }
+        for field in parser.fields where parser.name(field, in: bytes).isEqualIgnoringCase(name) {
+            return body(parser.value(field, in: bytes).bytes.span)
         }
         return nil
     }
@@ -52,13 +79,6 @@ public struct RequestHead: ~Copyable {
     /// Whether a field of this name (in lower case) is there.
     public func hasField(_ name: StaticString) -> Bool {
         withField(name) { _ in true } ?? false
-    }
-
-    var acceptedCodings: AcceptedCodings {
-        var codings = AcceptedCodings()
-        if parser.seen & KnownField.acceptEncoding.bit == 0 { return codings }
-        for field in parser.fields where field.known == .acceptEncoding { codings.read(parser.value(field, in: bytes)) }
-        return codings
     }
 }
 
@@ -68,7 +88,7 @@ extension RequestHead {
     public func forEachField(_ body: (_ name: String, _ value: () -> String) -> Void) {
         for field in parser.fields {
             // Made in one piece, most without memory of their own: every click's head is looked at.
-            let own = ByteView(bytes, Int(field.name.lowerBound)..<Int(field.name.upperBound)).bytes
+            let own = parser.name(field, in: bytes).bytes
             let name = String(unsafeUninitializedCapacity: own.count) { name in
                 for index in 0..<own.count { name.initializeElement(at: index, to: own[index].lowercased) }
                 return own.count
@@ -93,7 +113,7 @@ extension RequestHead {
 
     /// The one segment of the path behind a prefix. Nil where there is more to the target than that: another segment, a query, an escape.
     public func segment(behind prefix: StaticString) -> String? {
-        let length = prefix.utf8CodeUnitCount
+        let (target, length) = (target, prefix.utf8CodeUnitCount)
         guard target.count > length, target.part(0..<length).isEqual(prefix) else { return nil }
         let segment = target.part(length..<target.count)
         let isPlain = segment.bytes.allSatisfy { $0 != .slash && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "%") }
@@ -107,7 +127,7 @@ extension RequestHead {
     }
 
     private func isName(_ field: HeadParser.Field, _ name: [UInt8]) -> Bool {
-        let own = ByteView(bytes, Int(field.name.lowerBound)..<Int(field.name.upperBound))
+        let own = parser.name(field, in: bytes)
         return own.count == name.count && zip(own.bytes, name).allSatisfy { $0.lowercased == $1 }
     }
 
@@ -116,6 +136,38 @@ extension RequestHead {
     /// - Parameter start: what it is for those in front of them.
     public static func hash(ofTarget target: [UInt8], after start: UInt64 = 0xCBF2_9CE4_8422_2325) -> UInt64 {
         target.reduce(start) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
+    }
+}
+
+/// For the server: the fields that it knows.
+extension RequestHead {
+    func has(_ known: KnownField) -> Bool { parser.seen & known.bit != 0 }
+
+    /// The value of the first field of this kind; empty where there is none.
+    func value(of known: KnownField) -> ByteView { parser.value(of: known, in: bytes) }
+
+    /// Calls `body` with the value of each field of this kind, until it answers false.
+    func forEachValue(of known: KnownField, _ body: (ByteView) -> Bool) {
+        guard has(known) else { return }
+        for field in parser.fields where field.known == known {
+            if !body(parser.value(field, in: bytes)) { return }
+        }
+    }
+
+    var acceptedCodings: AcceptedCodings {
+        var codings = AcceptedCodings()
+        forEachValue(of: .acceptEncoding) { value in
+            codings.read(value)
+            return true
+        }
+        return codings
+    }
+
+    /// The value of `traceparent`, where it is not too long to be one.
+    var traceParent: String? {
+        withField("traceparent") { value -> String? in
+            value.count > 128 ? nil : value.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+        } ?? nil
     }
 }
 

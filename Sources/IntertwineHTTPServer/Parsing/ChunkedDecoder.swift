@@ -134,7 +134,7 @@ package struct ChunkedDecoder {
         let outcome = buffer.withUnsafeBufferPointer { bytes in
             Result<Bool, HTTPParseError> { () throws(HTTPParseError) in
                 guard try parser.parse(bytes) else { return false }
-                for field in parser.fields where Self.isForbidden(field, in: bytes) {
+                for field in parser.fields where Self.isForbidden(field, as: parser.name(field, in: bytes)) {
                     throw .bad("A trailer holds a field that must not stand there.")
                 }
                 return true
@@ -144,9 +144,8 @@ package struct ChunkedDecoder {
     }
 
     /// Fields of framing, routing, authentication and content (RFC 9110, 6.5.1) have no business in a trailer.
-    private static func isForbidden(_ field: HeadParser.Field, in bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    private static func isForbidden(_ field: HeadParser.Field, as name: ByteView) -> Bool {
         if field.known != .other { return true }
-        let name = ByteView(bytes, Int(field.name.lowerBound)..<Int(field.name.upperBound))
         return name.isEqualIgnoringCase("cookie") || name.isEqualIgnoringCase("trailer") || name.isEqualIgnoringCase("te")
             || name.isEqualIgnoringCase("upgrade") || name.isEqualIgnoringCase("keep-alive") || name.isEqualIgnoringCase("content-range")
             || name.isEqualIgnoringCase("cache-control") || name.isEqualIgnoringCase("max-forwards")

@@ -1,23 +1,18 @@
 /// Where a request's body ends and whether another request may follow it, decided from its head alone (RFC 9112, 6 and 9).
 package struct MessageFraming {
-    package enum Body: Hashable {
-        case none
-        case length(Int)
-        case chunked
-    }
-
-    enum Expectation {
-        case none
-        case `continue`
-        case unknown
-    }
-
-    package let body: Body
-    let expectation: Expectation
+    /// Bytes of the body, 0 where there is none; nil for the chunked coding, which says itself where it ends.
+    package let length: Int?
+    /// The client waits for 100 (Continue) before it sends the body.
+    let expectsContinue: Bool
+    /// The client expects what is not known here.
+    let expectsMore: Bool
     /// The client wants to go on using the connection.
     let keepsAlive: Bool
     /// An HTTP/1.0 client has to be told so.
     let announcesKeepAlive: Bool
+
+    /// Whether there is a body.
+    var hasBody: Bool { length != 0 }
 
     package init(_ parser: HeadParser, _ bytes: UnsafeBufferPointer<UInt8>) throws(HTTPParseError) {
         let seen = parser.seen
@@ -30,13 +25,14 @@ package struct MessageFraming {
         if seen & framing == framing { throw .bad("Content-Length and Transfer-Encoding must not stand together.") }
         if parser.repeated != 0 { throw .bad("A field that may stand once stands there twice.") }
         if seen & framing == 0 {
-            body = .none
+            length = 0
         } else if seen & KnownField.transferEncoding.bit != 0 {
-            body = try Self.chunked(parser.value(of: .transferEncoding, in: bytes), minor: parser.minor)
+            try Self.checkCoding(parser.value(of: .transferEncoding, in: bytes), minor: parser.minor)
+            length = nil
         } else {
             let value = parser.value(of: .contentLength, in: bytes)
             guard let length = value.decimal, value[0] != 0x30 || value.count == 1 else { throw .bad("The Content-Length is malformed.") }
-            body = length == 0 ? .none : .length(length)
+            self.length = length
         }
 
         // Connection options are tokens: a quote hides nothing here.
@@ -53,18 +49,16 @@ package struct MessageFraming {
         keepsAlive = !asksToClose && (parser.minor > 0 || asksToKeep)
         announcesKeepAlive = keepsAlive && parser.minor == 0
 
-        if seen & KnownField.expect.bit == 0 || parser.minor == 0 {
-            expectation = .none
-        } else {
-            expectation = parser.value(of: .expect, in: bytes).isEqualIgnoringCase("100-continue") ? .continue : .unknown
-        }
+        let expects = seen & KnownField.expect.bit != 0 && parser.minor > 0
+        expectsContinue = expects && parser.value(of: .expect, in: bytes).isEqualIgnoringCase("100-continue")
+        expectsMore = expects && !expectsContinue
     }
 
     /// Chunked alone is understood. A single other coding is unknown, and so are codings that end in chunked; everything else is an attempt
     /// to be understood in two ways.
-    private static func chunked(_ value: ByteView, minor: UInt8) throws(HTTPParseError) -> Body {
+    private static func checkCoding(_ value: ByteView, minor: UInt8) throws(HTTPParseError) {
         if minor == 0 { throw .bad("Transfer-Encoding is not part of HTTP/1.0.") }
-        if value.isEqualIgnoringCase("chunked") { return .chunked }
+        if value.isEqualIgnoringCase("chunked") { return }
         var codings = 0
         var (isWellFormed, endsInChunked) = (true, false)
         value.forEachElement(quoting: false) { coding in
@@ -88,6 +82,10 @@ extension ByteView {
 }
 
 extension HeadParser {
+    func name(_ field: Field, in bytes: UnsafeBufferPointer<UInt8>) -> ByteView {
+        ByteView(bytes, Int(field.name.lowerBound)..<Int(field.name.upperBound))
+    }
+
     func value(_ field: Field, in bytes: UnsafeBufferPointer<UInt8>) -> ByteView {
         ByteView(bytes, Int(field.value.lowerBound)..<Int(field.value.upperBound))
     }

@@ -3,20 +3,21 @@ internal import IntertwinePrimitives
 
 /// The four forms of a request target (RFC 9112, 3.2), told apart and checked.
 package enum RequestTarget {
-    /// A path with an optional query, and the authority where the target was absolute.
-    case origin(path: ByteView, authority: ByteView?)
+    /// A path with an optional query, and the authority where the target was absolute: where they lie in the head.
+    case origin(path: Range<Int>, authority: Range<Int>?)
     /// `*`, for OPTIONS alone. Who sends it with a method that is not known is told about the method.
     case asterisk
     /// `host:port`, for CONNECT alone.
     case authority
 
-    package init(_ target: ByteView, method: ByteView) throws(HTTPParseError) {
+    package init(_ parser: HeadParser, _ bytes: UnsafeBufferPointer<UInt8>) throws(HTTPParseError) {
+        let (place, target, method) = (parser.target, ByteView(bytes, parser.target), ByteView(bytes, parser.method))
         if method.isEqual("CONNECT") {
             guard target.isHost, target.bytes.contains(.colon) else { throw .bad("CONNECT needs a host and a port.") }
             self = .authority
         } else if target[0] == .slash {
             try Self.check(target)
-            self = .origin(path: target, authority: nil)
+            self = .origin(path: place, authority: nil)
         } else if target.isEqual("*") {
             guard method.isEqual("OPTIONS") || RequestMethod(method) == .other else { throw .bad("The target * is for OPTIONS alone.") }
             self = .asterisk
@@ -26,47 +27,44 @@ package enum RequestTarget {
             }
             let rest = target.part(7..<target.count)
             let end = rest.bytes.firstIndex { $0 == .slash || $0 == 0x3F } ?? rest.count
-            let authority = rest.part(0..<end)
-            guard authority.isHost else { throw .bad("The authority of the request target is malformed.") }
-            let path = rest.part(end..<rest.count)
-            try Self.check(path)
-            self = .origin(path: path, authority: authority)
+            guard rest.part(0..<end).isHost else { throw .bad("The authority of the request target is malformed.") }
+            try Self.check(rest.part(end..<rest.count))
+            let path = place.upperBound - rest.count + end
+            self = .origin(path: path..<place.upperBound, authority: (path - end)..<path)
         }
     }
 
     /// Refuses what could mean one thing here and another thing to whoever looks at the path next: broken escapes, escaped
     /// controls, escapes that are not UTF-8, and dot segments that climb.
-    private static func check(_ path: ByteView) throws(HTTPParseError) {
-        var utf8 = UTF8Validator()
-        var index = 0
-        var dots = 0
-        var isOnlyDots = true
-        var isPath = true
-        while let raw = path[index] {
+    private static func check(_ target: ByteView) throws(HTTPParseError) {
+        var (index, dots, isOnlyDots, isASCII) = (0, 0, true, true)
+        var end: Int?
+        while let raw = target[index] {
             var byte = raw
             index += 1
             if raw == 0x25 {
-                guard let high = path[index]?.hexadecimalValue, let low = path[index + 1]?.hexadecimalValue else {
+                guard let high = target[index]?.hexadecimalValue, let low = target[index + 1]?.hexadecimalValue else {
                     throw .bad("The request target holds a broken percent escape.")
                 }
                 byte = high << 4 | low
                 index += 2
-                if isPath, byte < 0x20 || byte == 0x7F {
+                if end == nil, byte < 0x20 || byte == 0x7F {
                     throw .bad("The path holds an escaped control character.")
                 }
             } else if raw == .slash || raw == 0x3F {
-                if isPath, isOnlyDots, dots == 2 { throw .bad("The path climbs with a dot segment.") }
+                if end == nil, isOnlyDots, dots == 2 { throw .bad("The path climbs with a dot segment.") }
                 (dots, isOnlyDots) = (0, true)
-                if raw == 0x3F { isPath = false }
-                guard utf8.isComplete else { throw .bad("The path is not UTF-8.") }
+                if raw == 0x3F, end == nil { end = index - 1 }
                 continue
             }
-            if !isPath { continue }
-            guard utf8.accept(byte) else { throw .bad("The path is not UTF-8.") }
+            if end != nil { continue }
+            if byte >= 0x80 { isASCII = false }
             if byte == 0x2E { dots += 1 } else { isOnlyDots = false }
         }
-        if isPath, isOnlyDots, dots == 2 { throw .bad("The path climbs with a dot segment.") }
-        guard utf8.isComplete else { throw .bad("The path is not UTF-8.") }
+        if end == nil, isOnlyDots, dots == 2 { throw .bad("The path climbs with a dot segment.") }
+        if !isASCII, PercentCoding.decode(Substring(target.part(0..<(end ?? target.count)).string)) == nil {
+            throw .bad("The path is not UTF-8.")
+        }
     }
 }
 
@@ -102,39 +100,5 @@ extension ByteView {
         }
         let byte = high << 4 | low
         return byte > 0x20 && byte != 0x7F && !Array("/?#@:[]\\%".utf8).contains(byte)
-    }
-}
-
-/// Checks UTF-8 byte by byte: no overlong forms, no surrogates, nothing above U+10FFFF (RFC 3629).
-private struct UTF8Validator {
-    private var missing = 0
-    private var lower: UInt8 = 0x80
-    private var upper: UInt8 = 0xBF
-
-    /// Whether no character is left half.
-    var isComplete: Bool { missing == 0 }
-
-    /// False where no text goes on with this byte.
-    mutating func accept(_ byte: UInt8) -> Bool {
-        if missing > 0 {
-            guard byte >= lower, byte <= upper else { return false }
-            (lower, upper) = (0x80, 0xBF)
-            missing -= 1
-            return true
-        }
-        switch byte {
-        case 0...0x7F: return true
-        case 0xC2...0xDF: missing = 1
-        case 0xE0...0xEF:
-            missing = 2
-            if byte == 0xE0 { lower = 0xA0 }
-            if byte == 0xED { upper = 0x9F }
-        case 0xF0...0xF4:
-            missing = 3
-            if byte == 0xF0 { lower = 0x90 }
-            if byte == 0xF4 { upper = 0x8F }
-        default: return false
-        }
-        return true
     }
 }

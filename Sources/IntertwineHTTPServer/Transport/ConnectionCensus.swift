@@ -5,7 +5,8 @@ final class ConnectionCensus: Sendable {
     private struct Counts {
         var total = 0
         var limit: Int
-        var peers: [PeerAddress.Host: Int] = [:]
+        /// By ``PeerAddress/host``.
+        var peers: [PeerAddress: Int] = [:]
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 

@@ -1,7 +1,8 @@
 internal import HTTPTypes
 internal import IntertwinePrimitives
 
-/// Makes heads of one response, each for another turn that the request can take.
+/// Makes heads of one response, each for another turn that the request can take: status line and fields, all but those that ``HeadEnd`` writes
+/// behind them.
 ///
 /// Whatever came from outside is checked once more here: a line break in a value or in a reason would start a response of its own.
 struct HeadEncoder {
@@ -23,54 +24,54 @@ struct HeadEncoder {
     }
 
     /// The head of the whole content. No length is stated where there can be no content (RFC 9110, 8.6).
-    func head(length: Int?, entityTag: [UInt8]?, coding: String?) -> EncodedHead {
-        var text = start(response.status.code, ReasonPhrase.of(response.status))
+    func head(length: Int?, entityTag: [UInt8]?, coding: String?) -> [UInt8] {
+        var bytes = start(response.status.code, ReasonPhrase.of(response.status))
         let hasContent = response.status.code >= 200 && response.status.code != 204 && response.status.code != 304
-        appendFields(to: &text.bytes, isPartOfNotModified: false)
-        appendValidators(to: &text.bytes, entityTag: entityTag)
-        if let coding { append("Content-Encoding", coding, to: &text.bytes) }
-        if response.acceptsRanges, response.status.code == 200 { append("Accept-Ranges", "bytes", to: &text.bytes) }
-        if let length, hasContent { append("Content-Length", String(length), to: &text.bytes) }
-        return EncodedHead(bytes: text.bytes, dateOffset: text.dateOffset)
+        appendFields(to: &bytes, isPartOfNotModified: false)
+        appendValidators(to: &bytes, entityTag: entityTag)
+        if let coding { append("Content-Encoding", coding, to: &bytes) }
+        if response.acceptsRanges, response.status.code == 200 { append("Accept-Ranges", "bytes", to: &bytes) }
+        if let length, hasContent { append("Content-Length", String(length), to: &bytes) }
+        return bytes
     }
 
     /// The head of 304: what a cache needs to freshen what it has (RFC 9110, 15.4.5).
-    func notModified(entityTag: [UInt8]?) -> EncodedHead {
-        var text = start(304, "Not Modified")
-        appendFields(to: &text.bytes, isPartOfNotModified: true)
-        appendValidators(to: &text.bytes, entityTag: entityTag)
-        return EncodedHead(bytes: text.bytes, dateOffset: text.dateOffset)
+    func notModified(entityTag: [UInt8]?) -> [UInt8] {
+        var bytes = start(304, "Not Modified")
+        appendFields(to: &bytes, isPartOfNotModified: true)
+        appendValidators(to: &bytes, entityTag: entityTag)
+        return bytes
     }
 
     /// The head of a part of the content.
-    func partial(_ range: Range<Int>, of length: Int, entityTag: [UInt8]?, coding: String?) -> EncodedHead {
-        var text = start(206, "Partial Content")
-        appendFields(to: &text.bytes, isPartOfNotModified: false)
-        appendValidators(to: &text.bytes, entityTag: entityTag)
-        if let coding { append("Content-Encoding", coding, to: &text.bytes) }
-        append("Content-Range", "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(length)", to: &text.bytes)
-        append("Content-Length", String(range.count), to: &text.bytes)
-        return EncodedHead(bytes: text.bytes, dateOffset: text.dateOffset)
+    func partial(_ range: Range<Int>, of length: Int, entityTag: [UInt8]?, coding: String?) -> [UInt8] {
+        var bytes = start(206, "Partial Content")
+        appendFields(to: &bytes, isPartOfNotModified: false)
+        appendValidators(to: &bytes, entityTag: entityTag)
+        if let coding { append("Content-Encoding", coding, to: &bytes) }
+        append("Content-Range", "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(length)", to: &bytes)
+        append("Content-Length", String(range.count), to: &bytes)
+        return bytes
     }
 
     /// The head of a streamed body without a stated length, in chunked coding where the client knows it.
-    func chunked() -> EncodedHead {
-        var text = start(response.status.code, ReasonPhrase.of(response.status))
-        appendFields(to: &text.bytes, isPartOfNotModified: false)
-        appendValidators(to: &text.bytes, entityTag: response.entityTag.map { Array($0.utf8) })
-        append("Transfer-Encoding", "chunked", to: &text.bytes)
-        return EncodedHead(bytes: text.bytes, dateOffset: text.dateOffset)
+    func chunked() -> [UInt8] {
+        var bytes = start(response.status.code, ReasonPhrase.of(response.status))
+        appendFields(to: &bytes, isPartOfNotModified: false)
+        appendValidators(to: &bytes, entityTag: response.entityTag.map { Array($0.utf8) })
+        append("Transfer-Encoding", "chunked", to: &bytes)
+        return bytes
     }
 
     /// The heads of one of many answers, of which all but this is known: of the content, and of 304.
     ///
     /// - Parameter field: one that differs from answer to answer.
     static func head(
-        _ common: EncodedHead, field: HTTPField?, entityTag: [UInt8], content: (length: Int, coding: String?)?
-    ) -> EncodedHead {
+        _ common: [UInt8], field: HTTPField?, entityTag: [UInt8], content: (length: Int, coding: String?)?
+    ) -> [UInt8] {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(common.bytes.count + (field?.value.utf8.count ?? 0) + entityTag.count + 128)
-        bytes += common.bytes
+        bytes.reserveCapacity(common.count + (field?.value.utf8.count ?? 0) + entityTag.count + 128)
+        bytes += common
         if let field { append(field.name.rawName, field.value, to: &bytes) }
         bytes += "ETag: ".utf8
         bytes += entityTag
@@ -79,20 +80,17 @@ struct HeadEncoder {
             if let coding = content.coding { append("Content-Encoding", coding, to: &bytes) }
             append("Content-Length", String(content.length), to: &bytes)
         }
-        return EncodedHead(bytes: bytes, dateOffset: common.dateOffset)
+        return bytes
     }
 
-    private func start(_ status: Int, _ reason: String) -> (bytes: [UInt8], dateOffset: Int) {
+    private func start(_ status: Int, _ reason: String) -> [UInt8] {
         var bytes: [UInt8] = []
         // Most heads of a single answer fit, those of pages with their links too.
         bytes.reserveCapacity(640)
         bytes += "HTTP/1.1 \(min(max(status, 100), 999)) ".utf8
         Self.appendClean(reason, to: &bytes)
-        bytes += "\r\nDate: ".utf8
-        let offset = bytes.count
-        for _ in 0..<HTTPDate.length { bytes.append(.space) }
         bytes += "\r\n".utf8
-        return (bytes, offset)
+        return bytes
     }
 
     private func appendFields(to bytes: inout [UInt8], isPartOfNotModified: Bool) {
@@ -118,7 +116,7 @@ struct HeadEncoder {
     private func appendValidators(to bytes: inout [UInt8], entityTag: [UInt8]?) {
         if let entityTag { append("ETag", String(decoding: entityTag, as: UTF8.self), to: &bytes) }
         if let second = response.lastModified {
-            append("Last-Modified", HTTPDate.text(min(second, DateStamp.currentSecond())), to: &bytes)
+            append("Last-Modified", HTTPDate.text(min(second, WallClock.coarse() / 1_000)), to: &bytes)
         }
     }
 
@@ -138,14 +136,6 @@ struct HeadEncoder {
         bytes += text.utf8
         for index in start..<bytes.count where !ByteClass.of(bytes[index]).contains(.value) { bytes[index] = .space }
     }
-}
-
-/// A response head as bytes, but for the date, for what is said about the connection, and for the empty line at its end.
-struct EncodedHead: Sendable {
-    /// Ends in CRLF.
-    let bytes: [UInt8]
-    /// Where the twenty-nine bytes of the date go.
-    let dateOffset: Int
 }
 
 /// The registered reason phrase of a status code (RFC 9110 section 15), for those who only have the code.

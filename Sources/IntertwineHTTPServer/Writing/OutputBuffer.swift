@@ -55,12 +55,6 @@ final class OutputBuffer {
         text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Overwrites bytes that were appended before, as far as they lie in the buffer.
-    func replace(at offset: Int, with bytes: UnsafeRawBufferPointer) {
-        guard offset >= 0, offset + bytes.count <= stored, let source = bytes.baseAddress else { return }
-        memcpy(storage + offset, source, bytes.count)
-    }
-
     private func copyLent() {
         guard let (body, part) = lent else { return }
         lent = nil

@@ -1,0 +1,77 @@
+internal import HTTPTypes
+
+/// Who answers a request: the handler, by the head alone or by the whole request, or the server itself.
+extension RequestHead {
+    /// Whether the handler may be asked for an answer that needs nothing but the head.
+    var isPlain: Bool {
+        if case .success(.origin) = destination {
+            !framing.hasBody && !framing.expectsMore && method != .other && method != .trace
+        } else {
+            false
+        }
+    }
+
+    /// The request with copies of its parts.
+    var request: HTTPRequest {
+        var fields = HTTPFields()
+        fields.reserveCapacity(parser.fields.count)
+        for field in parser.fields where field.known != .host {
+            guard let name = HTTPField.Name(parser.name(field, in: bytes).string) else { continue }
+            fields.append(HTTPField(name: name, value: Array(parser.value(field, in: bytes).bytes)))
+        }
+        let method = HTTPRequest.Method(rawValue: ByteView(bytes, parser.method).string) ?? .get
+        let prefix = target[0] == .slash ? "" : "/"
+        return HTTPRequest(
+            method: method, scheme: "http", authority: authority.string, path: prefix + target.string, headerFields: fields)
+    }
+
+    /// What an absolute target names beside path and query, or else the Host field.
+    private var authority: ByteView {
+        if case .success(.origin(_, let named?)) = destination { ByteView(bytes, named) } else { value(of: .host) }
+    }
+
+    /// What the server refuses or answers itself, whatever the handler would say.
+    ///
+    /// - Parameter methods: those that are known, and how a field lists them.
+    func ownAnswer(methods: (known: [HTTPRequest.Method], list: String)) -> ServerResponse? {
+        if case .failure(let fault) = destination {
+            var response = ProblemDetails(fault).response()
+            // What cannot be a target is the last of its connection: what follows may be no request either.
+            response.closesConnection = true
+            return response
+        }
+        let allow: HTTPFields = [.allow: methods.list]
+        let methodName = ByteView(bytes, parser.method)
+        // Registered methods are known, wherever they lead: 405. What is not, is 501 (RFC 9110, 15.6.2).
+        if method == .connect || method == .trace || methodName.isEqual("QUERY") {
+            var response = ProblemDetails(status: 405, detail: "This method is not allowed here.").response(fields: allow)
+            response.closesConnection = method == .connect
+            return response
+        }
+        if !methods.known.contains(where: { $0.rawValue.utf8.elementsEqual(methodName.bytes) }) {
+            return ProblemDetails(status: 501, detail: "This method is not known here.").response(fields: allow)
+        }
+        if framing.expectsMore {
+            var response = ProblemDetails(status: 417, detail: "The only expectation that can be met is 100-continue.").response()
+            response.closesConnection = framing.hasBody
+            return response
+        }
+        if case .success(.asterisk) = destination { return ServerResponse(status: .noContent, fields: allow) }
+        if framing.hasBody, isCoded {
+            return ProblemDetails(status: 415, detail: "Request bodies must not be coded.").response(fields: [.acceptEncoding: "identity"])
+        }
+        return nil
+    }
+
+    private var isCoded: Bool {
+        var isCoded = false
+        forEachValue(of: .contentEncoding) { value in
+            value.forEachElement(quoting: false) { coding in
+                isCoded = !coding.isEmpty && !coding.isEqualIgnoringCase("identity")
+                return !isCoded
+            }
+            return !isCoded
+        }
+        return isCoded
+    }
+}
