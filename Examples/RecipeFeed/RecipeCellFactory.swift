@@ -3,7 +3,7 @@ import IntertwineFeed
 /// Shows a recipe with its picture and title.
 struct RecipeCellFactory: CellViewModelFactory {
     let identifier = "RecipeCollectionViewCell"
-    let plan: CommandPlan
+    let commands: CellCommands
 
     func makeViewModel(for item: FeedItem, cell: String, in context: CellContext) throws -> CellViewModel {
         let fields = try ItemFields(item.body)
@@ -11,7 +11,7 @@ struct RecipeCellFactory: CellViewModelFactory {
         let picture = context.links.image(String(decoding: try fields.url("pictureUrl"), as: UTF8.self), now: context.now)
         return CellViewModel(
             identifier: identifier, size: CellSize(width: 300, height: 240),
-            commands: plan.commands(configuration: BindCommand([Binding("title", .text(title)), Binding("picture", .image(picture))])),
+            commands: commands.filled(by: BindCommand([Binding("title", .text(title)), Binding("picture", .image(picture))])),
             subject: CommandSubject(cell: cell, item: item, context: context))
     }
 }

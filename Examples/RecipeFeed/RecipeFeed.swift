@@ -18,12 +18,12 @@ struct RecipeFeed: AsyncParsableCommand {
     var file: String
 
     func run() async throws {
-        var extensions = ServiceExtensions(kinds: [RecipeKind()], commands: [CookCommand()]) { factories, commands in
-            let plan = try CommandPlan(
-                kind: "recipe", slots: [.selection: ["analytics", "cook"]], registry: commands, offers: .viewer)
+        var extensions = ServiceExtensions(kinds: [RecipeKind()], commands: [CookCommand()]) { factories, registry in
+            let commands = try CellCommands(
+                kind: "recipe", slots: [.selection: ["analytics", "cook"]], registry: registry, offers: .viewer)
             for variant in RecipeKind.variants {
                 try factories.register(
-                    RecipeCellFactory(plan: plan), for: ItemForm(kind: "recipe", variant: variant), prefix: "recipe")
+                    RecipeCellFactory(commands: commands), for: ItemForm(kind: "recipe", variant: variant), prefix: "recipe")
             }
         }
         extensions.middleware = [KitchenDoor()]

@@ -58,13 +58,13 @@ public struct Viewability: Sendable, Hashable {
 struct MediaAdvertisementCellFactory: CellViewModelFactory {
     let identifier: String
     private let size: SizeRule
-    private let plan: CommandPlan
+    private let plan: CellCommands
     private let alternative: LocalizedText
 
     /// - Parameters:
     ///   - plan: what the cell's slots do, besides configuration.
     ///   - alternative: stands for the poster where the item has no text of its own.
-    init(_ cell: MediaCell, plan: CommandPlan, layout: CellLayout, alternative: LocalizedText) {
+    init(_ cell: MediaCell, plan: CellCommands, layout: CellLayout, alternative: LocalizedText) {
         (self.plan, self.alternative) = (plan, alternative)
         let (width, height) = (Double(max(1, cell.width)), Double(max(1, cell.height)))
         switch layout {
@@ -91,7 +91,7 @@ struct MediaAdvertisementCellFactory: CellViewModelFactory {
         if let type = advertisement.mediaType { bindings.append(Binding("mediaType", .text(type))) }
         if let duration = advertisement.duration { bindings.append(Binding("duration", .custom(type: "number", .number(duration)))) }
         return CellViewModel(
-            identifier: identifier, size: size.size(width: context.width), commands: plan.commands(configuration: BindCommand(bindings)),
+            identifier: identifier, size: size.size(width: context.width), commands: plan.filled(by: BindCommand(bindings)),
             subject: CommandSubject(cell: id, item: item, destination: advertisement.clickthroughURL, context: context))
     }
 }

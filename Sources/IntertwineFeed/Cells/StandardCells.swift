@@ -56,19 +56,19 @@ extension CellConfiguration {
 extension CellFactories {
     /// The factories of the two kinds that the product comes with, and of section headers.
     ///
-    /// - Throws: ``CommandPlanError`` where a slot names a command that is unknown or cannot stand there.
+    /// - Throws: ``CellCommandsError`` where a slot names a command that is unknown or cannot stand there.
     package static func standard(
         _ configuration: CellConfiguration = CellConfiguration(), commands registry: CommandRegistry = .standard
     ) throws -> CellFactories {
         let viewer: CommandNeeds = configuration.hasViewers ? .viewer : []
-        let users = try CommandPlan(
+        let users = try CellCommands(
             kind: "user", slots: configuration.labelled(configuration.userCommands), registry: registry, offers: viewer.union(.presentation)
         )
-        func plan(of variant: Advertisement.Variant) throws -> CommandPlan {
+        func plan(of variant: Advertisement.Variant) throws -> CellCommands {
             var slots = configuration.labelled(configuration.advertisementCommands)
             let isPlayed = variant != .image && !configuration.playbackCommands.commands.isEmpty
             if isPlayed { for slot in CommandKey.playback { slots[slot] = configuration.playbackCommands } }
-            return try CommandPlan(
+            return try CellCommands(
                 kind: "advertisement", slots: slots, registry: registry, offers: viewer.union(.destination),
                 reported: isPlayed ? CommandKey.playback : [],
                 viewability: configuration.viewability[variant] ?? Viewability())
@@ -107,7 +107,7 @@ public enum UserCell: String, Sendable, Hashable, CaseIterable {
     case snapshot = "UserSnapshotCollectionViewCell"
     case circular = "CircularUserCollectionViewCell"
 
-    fileprivate func makeFactory(plan: CommandPlan, layout: CellLayout) -> any CellViewModelFactory {
+    fileprivate func makeFactory(plan: CellCommands, layout: CellLayout) -> any CellViewModelFactory {
         switch self {
         case .snapshot: UserSnapshotCellFactory(plan: plan, layout: layout)
         case .circular: CircularUserCellFactory(plan: plan, layout: layout)
@@ -123,7 +123,7 @@ package struct UserSnapshotCellFactory: CellViewModelFactory {
     package var identifier: String { cell.identifier }
 
     /// - Parameter plan: what the cell's slots do, besides configuration.
-    package init(plan: CommandPlan, layout: CellLayout = .collection) {
+    package init(plan: CellCommands, layout: CellLayout = .collection) {
         avatar = layout == .collection ? .square(0.25) : .square(0.6)
         cell = StandardCell(
             layout, plan: plan, collection: UserCell.snapshot.rawValue,
@@ -144,7 +144,7 @@ package struct CircularUserCellFactory: CellViewModelFactory {
     package var identifier: String { cell.identifier }
 
     /// - Parameter plan: what the cell's slots do, besides configuration.
-    package init(plan: CommandPlan, layout: CellLayout = .collection) {
+    package init(plan: CellCommands, layout: CellLayout = .collection) {
         avatar = layout == .collection ? .square(0.63) : .square(0.7)
         cell = StandardCell(
             layout, plan: plan, collection: UserCell.circular.rawValue,
@@ -166,7 +166,7 @@ package struct AdvertisementCellFactory: CellViewModelFactory {
     /// - Parameters:
     ///   - plan: what the cell's slots do, besides configuration.
     ///   - alternative: stands for the picture where the item has no text of its own.
-    package init(plan: CommandPlan, layout: CellLayout = .collection, alternative: LocalizedText = LocalizedText("Advertisement")) {
+    package init(plan: CellCommands, layout: CellLayout = .collection, alternative: LocalizedText = LocalizedText("Advertisement")) {
         self.alternative = alternative
         cell = StandardCell(
             layout, plan: plan, collection: "AdvertisementCollectionViewCell",
@@ -194,10 +194,10 @@ package struct AdvertisementCellFactory: CellViewModelFactory {
 private struct StandardCell: Sendable {
     let identifier: String
     private let size: SizeRule
-    private let plan: CommandPlan
+    private let plan: CellCommands
 
     init(
-        _ layout: CellLayout, plan: CommandPlan, collection: String, _ collectionSize: SizeRule, table: String, height: Double
+        _ layout: CellLayout, plan: CellCommands, collection: String, _ collectionSize: SizeRule, table: String, height: Double
     ) {
         (identifier, size) = layout == .collection ? (collection, collectionSize) : (table, .row(height: height))
         self.plan = plan
@@ -206,7 +206,7 @@ private struct StandardCell: Sendable {
     func makeViewModel(filledWith bindings: [Binding], subject: CommandSubject) -> CellViewModel {
         CellViewModel(
             identifier: identifier, size: size.size(width: subject.context.width),
-            commands: plan.commands(configuration: BindCommand(bindings)), subject: subject)
+            commands: plan.filled(by: BindCommand(bindings)), subject: subject)
     }
 
     /// - Parameters:

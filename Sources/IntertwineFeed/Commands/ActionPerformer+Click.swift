@@ -124,7 +124,8 @@ extension ActionPerformer {
         var context = CommandContext(
             cell: link.destination.viewModel.id, subject: link.destination.viewModel.subject, occurrence: .click, client: link.client,
             now: link.now)
-        context = await perform(selection.command, in: context)
+        // What failed is noted with its step.
+        try? await context.perform(selection.command)
         context.record(.click)
         return Performed(
             events: attributed(context.events), changes: context.changes, location: context.destination ?? selection.location, link: link)

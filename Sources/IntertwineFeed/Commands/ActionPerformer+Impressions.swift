@@ -50,11 +50,7 @@ extension ActionPerformer {
 
     /// The verdicts of a commit, or those that were kept under its key.
     private static func verdicts(at places: [Int?], of receipt: LedgerReceipt) throws(ActionError) -> [Verdict] {
-        switch receipt.outcome {
-        case .replayed(let kept): KeptVerdicts.verdicts(in: kept)
-        case .keyReused: throw .keyReused
-        case .committed, .alreadyUndone, .expired: verdicts(at: places, of: receipt.verdicts)
-        }
+        try kept(of: receipt).map(KeptVerdicts.verdicts) ?? verdicts(at: places, of: receipt.verdicts)
     }
 
     private static func verdicts(at places: [Int?], of verdicts: [Verdict]) -> [Verdict] {
@@ -88,7 +84,7 @@ extension ActionPerformer {
                 refuse(.gone)
                 continue
             }
-            guard viewModel.commands[sighting.slot] != nil,
+            guard let command = viewModel.commands[sighting.slot],
                 sighting.slot == .impression || viewModel.commands.reported.contains(sighting.slot)
             else {
                 refuse(.misplaced)
@@ -100,7 +96,8 @@ extension ActionPerformer {
             var context = CommandContext(
                 cell: viewModel.id, subject: viewModel.subject, occurrence: kind, client: client, now: now)
             if client.verdict == .counted {
-                context = await perform(sighting.slot, of: viewModel, in: context)
+                // What failed is noted with its step.
+                try? await context.perform(command)
             } else {
                 // As of a click: what keeps it from counting is recorded, and runs no command.
                 context.record(kind)

@@ -74,17 +74,6 @@ extension ActionPerformer {
         return (done, try Self.kept(of: receipt))
     }
 
-    /// The answer that was kept under a key; nil where the receipt is of a fresh commit.
-    private static func kept(of receipt: LedgerReceipt) throws(ActionError) -> [UInt8]? {
-        switch receipt.outcome {
-        case .committed: nil
-        case .replayed(let answer): answer
-        case .keyReused: throw .keyReused
-        case .alreadyUndone: throw .alreadyUndone
-        case .expired: throw .undoExpired
-        }
-    }
-
     /// A selection that the client may take back now.
     private func undoable(
         _ id: String, for client: ClientTrace, now: Int64

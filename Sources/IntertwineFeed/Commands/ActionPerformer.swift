@@ -56,8 +56,6 @@ package final class ActionPerformer: Sendable {
         case performed(Performance)
         /// The idempotency key was used before, for the same request: the answer that it got. Nothing was run, or what was is dropped.
         case replayed(answer: [UInt8])
-        /// The idempotency key was used before, for another request: 422 over HTTP.
-        case keyReused
     }
 
     /// Performs a slot of a cell.
@@ -82,7 +80,9 @@ package final class ActionPerformer: Sendable {
     private func once(_ idempotency: IdempotencyKey?, _ perform: @Sendable () async throws -> Outcome) async throws -> Outcome {
         guard let idempotency else { return try await perform() }
         return try await gate.run(Self.turn(of: idempotency)) {
-            if let receipt = try await ledger.replay(of: idempotency), let outcome = Outcome(replaying: receipt) { return outcome }
+            if let receipt = try await ledger.replay(of: idempotency), let answer = try Self.kept(of: receipt) {
+                return .replayed(answer: answer)
+            }
             return try await perform()
         }
     }
@@ -95,11 +95,12 @@ package final class ActionPerformer: Sendable {
         answer: @escaping @Sendable (Performance) -> [UInt8]
     ) async throws -> Outcome {
         let viewModel = try await viewModel(of: cell, slot: 0, client: client, now: now)
-        let input = try input(of: slot, of: viewModel, for: client, in: body)
-        var context = await perform(
-            slot, of: viewModel,
-            in: CommandContext(
-                cell: viewModel.id, subject: viewModel.subject, occurrence: slot.occurrence, client: client, now: now, input: input))
+        let command = try command(in: slot, of: viewModel, for: client)
+        var context = CommandContext(
+            cell: viewModel.id, subject: viewModel.subject, occurrence: slot.occurrence, client: client, now: now,
+            input: try FieldDeclaration.values(of: command.input, in: body))
+        // What failed is noted with its step.
+        try? await context.perform(command)
         context.noteSelection(by: slot)
         return try await commit(context, idempotency: idempotency, answer: answer)
     }
@@ -108,12 +109,12 @@ package final class ActionPerformer: Sendable {
     private func commit(
         _ context: CommandContext, idempotency: IdempotencyKey?, answer: @escaping @Sendable (Performance) -> [UInt8]
     ) async throws -> Outcome {
-        let performance = Performance(context: context, links: links, undoWindow: undoWindow)
+        let performance = Performance(of: context, links: links, undoWindow: undoWindow)
         let receipt = try await ledger.commit(
             LedgerEntry(
                 events: context.events, changes: context.changes, selection: performance.record,
                 idempotency: idempotency.map { (key: $0, answer: { answer(performance.judged($0)) }) }))
-        if let outcome = Outcome(replaying: receipt) { return outcome }
+        if let answer = try Self.kept(of: receipt) { return .replayed(answer: answer) }
         return .performed(performance.judged(receipt.verdicts))
     }
 
@@ -134,8 +135,9 @@ package final class ActionPerformer: Sendable {
         _ slot: CommandKey, of cell: String, for client: ClientTrace, now: Int64, body: [UInt8] = []
     ) async throws -> Performance {
         let viewModel = try await viewModel(of: cell, slot: 0, client: client, now: now)
-        _ = try input(of: slot, of: viewModel, for: client, in: body)
-        return Performance(simulating: viewModel.commands[slot]?.leaves ?? [], of: viewModel.id)
+        let command = try command(in: slot, of: viewModel, for: client)
+        _ = try FieldDeclaration.values(of: command.input, in: body)
+        return Performance(simulating: command.leaves, of: viewModel.id)
     }
 
     /// The view model of one cell, as a page would have it.
@@ -160,46 +162,27 @@ package final class ActionPerformer: Sendable {
         }
     }
 
-    /// What came with the request, checked. Refuses what cannot be performed before anything runs.
-    private func input(
-        of slot: CommandKey, of viewModel: CellViewModel, for client: ClientTrace, in body: [UInt8]
-    ) throws(ActionError) -> [String: ActionValue] {
+    /// The command in a slot, which is refused where it cannot be performed for the client.
+    private func command(
+        in slot: CommandKey, of viewModel: CellViewModel, for client: ClientTrace
+    ) throws(ActionError) -> any Command {
         guard let command = viewModel.commands[slot], !viewModel.commands.reported.contains(slot) else {
             throw .nothingToDo(slot, cell: viewModel.id)
         }
         if client.viewer == nil, command.needs.contains(.viewer) {
             throw .viewerRequired(command: command.leaves.first { $0.needs.contains(.viewer) }?.name ?? command.name)
         }
-        return try FieldDeclaration.values(of: command.input, in: body)
+        return command
     }
 
-    /// Performs what stands in a slot, to its end, or to where its policy gives up. What became of each step is in the context.
-    func perform(_ slot: CommandKey, of viewModel: CellViewModel, in context: consuming CommandContext) async -> CommandContext {
-        guard let command = viewModel.commands[slot] else { return context }
-        return await perform(command, in: context)
-    }
-
-    /// The same of a command that was found.
-    func perform(_ command: any Command, in context: consuming CommandContext) async -> CommandContext {
-        var attempt = context.attempt
-        do {
-            try await command.perform(in: &attempt)
-            context.settle(attempt, of: command)
-        } catch {
-            // Noted with its step, which the performance reports.
-            context.settle(attempt, of: command, error: error)
-        }
-        return context
-    }
-}
-
-extension ActionPerformer.Outcome {
-    /// Nil where the receipt is of a fresh commit.
-    init?(replaying receipt: LedgerReceipt) {
-        switch receipt.outcome {
-        case .replayed(let answer): self = .replayed(answer: answer)
-        case .keyReused: self = .keyReused
-        case .committed, .alreadyUndone, .expired: return nil
+    /// The answer that was kept under an idempotency key; nil where the receipt is of a fresh commit.
+    static func kept(of receipt: LedgerReceipt) throws(ActionError) -> [UInt8]? {
+        switch receipt {
+        case .committed: nil
+        case .replayed(let answer): answer
+        case .keyReused: throw .keyReused
+        case .alreadyUndone: throw .alreadyUndone
+        case .expired: throw .undoExpired
         }
     }
 }

@@ -1,67 +1,24 @@
 internal import IntertwinePrimitives
-import Synchronization
 
 /// Where commands run: what they are told, and what they leave behind.
 ///
 /// A value: a command that throws leaves nothing in it. What is collected is committed by the caller, once, as one ``LedgerEntry``.
 public struct CommandContext: Sendable {
-    /// What is the same for all commands of a performance. An object: it is shared by the attempts of one command after the other.
-    private final class Circumstances: Sendable {
-        let cell: String
-        let subject: CommandSubject?
-        let occurrence: LedgerEvent.Kind
-        let client: ClientTrace
-        let now: Int64
-        let input: [String: ActionValue]
-        private let name: Mutex<String?>
-
-        init(
-            _ name: String?, cell: String, subject: CommandSubject?, occurrence: LedgerEvent.Kind, client: ClientTrace, now: Int64,
-            input: [String: ActionValue]
-        ) {
-            self.cell = cell
-            self.subject = subject
-            self.occurrence = occurrence
-            self.client = client
-            self.now = now
-            self.input = input
-            self.name = Mutex(name)
-        }
-
-        /// Made when it is first asked for: most clicks leave nothing behind that has to be found again.
-        var performance: String {
-            name.withLock { name in
-                let made = name ?? Self.randomName()
-                name = made
-                return made
-            }
-        }
-
-        /// One that cannot be guessed: 128 random bits in base64url.
-        private static func randomName() -> String {
-            var generator = SystemRandomNumberGenerator()
-            // Asks the system once.
-            let bits: UInt128 = generator.next()
-            return Base64URL.encode(withUnsafeBytes(of: bits.bigEndian) { Array($0) })
-        }
-    }
-
-    private let circumstances: Circumstances
-
-    /// Names this performance; unique.
-    public var performance: String { circumstances.performance }
+    /// Names this performance: unique, and not to be guessed. Made when it is first asked for, as most clicks leave nothing behind that has to be
+    /// found again.
+    public private(set) lazy var performance = Self.randomName()
     /// The cell's id.
-    public var cell: String { circumstances.cell }
+    public let cell: String
     /// The cell itself. Nil while undoing, when the item may be gone.
-    public var subject: CommandSubject? { circumstances.subject }
+    public let subject: CommandSubject?
     /// What is being performed, as the ledger calls it.
-    public var occurrence: LedgerEvent.Kind { circumstances.occurrence }
+    public let occurrence: LedgerEvent.Kind
     /// Who asked.
-    public var client: ClientTrace { circumstances.client }
+    public let client: ClientTrace
     /// Milliseconds since 1970-01-01 UTC.
-    public var now: Int64 { circumstances.now }
+    public let now: Int64
     /// What came with the request, by name: the values that ``Command/input`` declares, checked. Those that are missing were not required.
-    public var input: [String: ActionValue] { circumstances.input }
+    public let input: [String: ActionValue]
 
     public private(set) var events: [LedgerEvent] = []
     public private(set) var changes: [ViewerChange] = []
@@ -77,16 +34,28 @@ public struct CommandContext: Sendable {
         performance: String? = nil, cell: String, subject: CommandSubject?, occurrence: LedgerEvent.Kind, client: ClientTrace, now: Int64,
         input: [String: ActionValue] = [:]
     ) {
-        circumstances = Circumstances(
-            performance, cell: cell, subject: subject, occurrence: occurrence, client: client, now: now, input: input)
+        self.cell = cell
+        self.subject = subject
+        self.occurrence = occurrence
+        self.client = client
+        self.now = now
+        self.input = input
+        if let performance { self.performance = performance }
+    }
+
+    /// 128 random bits in base64url.
+    private static func randomName() -> String {
+        var generator = SystemRandomNumberGenerator()
+        // Asks the system once.
+        let bits: UInt128 = generator.next()
+        return Base64URL.encode(withUnsafeBytes(of: bits.bigEndian) { Array($0) })
     }
 
     /// Puts an event into the ledger. A performance records each kind once, whichever of its commands ask for it.
     public mutating func record(_ kind: LedgerEvent.Kind) {
         guard !events.contains(where: { $0.kind == kind }) else { return }
-        // Where they lie, as neither is small enough to be copied for each event.
-        var event = circumstances.client.event(kind, cell: circumstances.cell, at: circumstances.now)
-        event.creative = circumstances.subject?.creative
+        var event = client.event(kind, cell: cell, at: now)
+        event.creative = subject?.creative
         events.append(event)
     }
 
@@ -94,9 +63,6 @@ public struct CommandContext: Sendable {
     public mutating func keepForUndo(_ record: [UInt8]) {
         kept = record
     }
-
-    /// The stored URL that the cell leads to.
-    var storedDestination: String? { circumstances.subject?.destination }
 
     /// Puts the cell on one of the viewer's lists, in a way that ``takeBack(_:from:for:)`` can take back.
     ///
@@ -142,7 +108,7 @@ public struct CommandContext: Sendable {
     }
 
     /// The step's number keeps two commands of one performance apart that change the same list.
-    private func listing(for command: some UndoableCommand) throws -> (viewer: String, performance: String) {
+    private mutating func listing(for command: some UndoableCommand) throws -> (viewer: String, performance: String) {
         guard let viewer = client.viewer else { throw CommandError.missing(.viewer, command: command.name) }
         return (viewer, "\(performance).\(steps.count)")
     }
@@ -155,39 +121,19 @@ extension CommandContext {
     ///
     /// - Throws: what the command throws, after it was noted; where it does its own work, the context is then as before, but for the note.
     public mutating func perform(_ command: any Command) async throws {
-        var attempt = attempt
+        let before = (events, changes, steps, presentation, destination)
+        kept = nil
         do {
-            try await command.perform(in: &attempt)
+            try await command.perform(in: &self)
         } catch {
-            settle(attempt, of: command, error: error)
+            guard command.components == nil else { throw error }
+            (events, changes, steps, presentation, destination) = before
+            steps.append(StepResult(command: command.name, outcome: .failed, error: error))
             throw error
         }
-        settle(attempt, of: command)
-    }
-
-    /// What a command starts from.
-    var attempt: CommandContext {
-        var attempt = self
-        attempt.kept = nil
-        return attempt
-    }
-
-    /// Takes over what a command left behind in a context that was ``attempt``.
-    mutating func settle(_ attempt: consuming CommandContext, of command: any Command, error: (any Error)? = nil) {
-        guard command.components == nil else {
-            self = attempt
-            return
-        }
-        guard error == nil else {
-            steps.append(StepResult(command: command.name, outcome: .failed, error: error))
-            return
-        }
-        self = attempt
+        guard command.components == nil else { return }
         var result = StepResult(command: command.name, outcome: .performed)
-        if let undoing = command.undoing {
-            result.undo = kept ?? []
-            result.undoing = undoing
-        }
+        if let undoing = command.undoing { (result.undoing, result.undo) = (undoing, kept ?? []) }
         kept = nil
         steps.append(result)
     }

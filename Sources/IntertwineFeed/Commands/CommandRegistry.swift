@@ -19,8 +19,8 @@ public struct CommandRegistry: Sendable {
         return registry
     }
 
-    /// - Throws: ``CommandPlanError/registeredTwice(_:)`` where the name is taken.
-    public mutating func register(_ command: any Command) throws(CommandPlanError) {
+    /// - Throws: ``CellCommandsError/registeredTwice(_:)`` where the name is taken.
+    public mutating func register(_ command: any Command) throws(CellCommandsError) {
         guard commands[command.name] == nil else { throw .registeredTwice(command.name) }
         commands[command.name] = command
         guard command.components != nil else { return }

@@ -1,12 +1,5 @@
 /// What performing an action came to, or would come to.
 package struct Performance: Sendable {
-    /// How it can be taken back.
-    package struct Undo: Sendable, Hashable {
-        package var href: String
-        /// Milliseconds since 1970-01-01 UTC.
-        package var expires: Int64
-    }
-
     /// The selection's id; nil where the performance was only simulated.
     package var selection: String?
     package var cell: String
@@ -16,8 +9,9 @@ package struct Performance: Sendable {
     package var presentation: Presentation?
     /// The stored URL that the client is redirected to.
     package var destination: String?
-    /// Nil where one of the performed commands cannot be undone, none was performed, or there is no time for it.
-    package var undo: Undo?
+    /// Where it is taken back, and until when, in milliseconds since 1970-01-01 UTC. Nil where one of the performed commands cannot be undone,
+    /// none was performed, or there is no time for it.
+    package var undo: (href: String, expires: Int64)?
     /// What the ledger decided about each event; empty until it is committed.
     package private(set) var verdicts: [Verdict] = []
     /// That of the click where there is one, else of the first event; nil until it is committed, and where nothing was recorded.
@@ -30,8 +24,10 @@ package struct Performance: Sendable {
     /// Whether no command failed.
     package var isComplete: Bool { steps.allSatisfy { $0.outcome == .performed || $0.outcome == .simulated } }
 
-    init(context: CommandContext, links: Links, undoWindow: Int64) {
-        selection = context.performance
+    init(of context: CommandContext, links: Links, undoWindow: Int64) {
+        var context = context
+        let name = context.performance
+        selection = name
         cell = context.cell
         steps = context.steps
         presentation = context.presentation
@@ -44,10 +40,10 @@ package struct Performance: Sendable {
         let viewer = context.changes.isEmpty ? context.client.tracedViewer : context.client.viewer
         guard !performed.isEmpty else { return }
         record = SelectionRecord(
-            id: context.performance, cell: context.cell, viewer: viewer,
+            id: name, cell: context.cell, viewer: viewer,
             steps: performed.map { SelectionRecord.Step(command: $0.command, undo: $0.undo) }, expires: expires)
         if undoWindow > 0, performed.allSatisfy({ $0.undo != nil }) {
-            undo = Undo(href: links.selection(context.performance), expires: expires)
+            undo = (links.selection(name), expires)
         }
     }
 

@@ -66,7 +66,7 @@ package struct ClickthroughCommand: Command {
     }
 
     package func perform(in context: inout CommandContext) throws {
-        guard let destination = context.storedDestination else { throw CommandError.missing(.destination, command: name) }
+        guard let destination = context.subject?.destination else { throw CommandError.missing(.destination, command: name) }
         context.record(.click)
         context.destination = destination
     }

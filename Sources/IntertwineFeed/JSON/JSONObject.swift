@@ -3,13 +3,8 @@
 /// Nested values are checked, and not taken apart. A name that occurs twice is legal JSON whose meaning RFC 8259 §4 leaves open:
 /// reading such an object succeeds, asking it for that name through ``ItemFields`` fails.
 public struct JSONObject: Sendable {
-    public struct Member: Sendable {
-        public var name: JSONToken
-        public var value: JSONToken
-    }
-
     public let bytes: [UInt8]
-    public let members: [Member]
+    public let members: [(name: JSONToken, value: JSONToken)]
     /// Where the object stands in ``bytes``.
     public let range: Range<Int>
 
@@ -30,7 +25,7 @@ public struct JSONObject: Sendable {
         guard start < span.count else { throw JSONFault(.endOfText, at: start) }
         guard span[start] == UInt8(ascii: "{") else { throw JSONFault(.expectedObject, at: start) }
         scanner.position += 1
-        var members: [Member] = []
+        var members: [(name: JSONToken, value: JSONToken)] = []
         members.reserveCapacity(8)
         scanner.skipWhitespace(span)
         if scanner.position < span.count, span[scanner.position] == UInt8(ascii: "}") {
@@ -42,7 +37,7 @@ public struct JSONObject: Sendable {
                 let name = try scanner.name(span)
                 scanner.skipWhitespace(span)
                 let value = try scanner.value(span)
-                members.append(Member(name: name, value: value))
+                members.append((name, value))
                 scanner.skipWhitespace(span)
                 guard scanner.position < span.count else { throw JSONFault(.endOfText, at: scanner.position) }
                 switch span[scanner.position] {

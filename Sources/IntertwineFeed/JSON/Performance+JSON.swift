@@ -17,9 +17,14 @@ extension Performance {
             writer.write(presentation.type)
             writer.raw(#","screen":"#)
             writer.write(presentation.screen)
-            writer.raw(#","arguments":"#)
-            writer.write(.object(presentation.arguments.map { .init($0.name, .text($0.value)) }))
-            writer.raw("}")
+            writer.raw(#","arguments":{"#)
+            for (index, argument) in presentation.arguments.enumerated() {
+                if index > 0 { writer.raw(",") }
+                writer.write(argument.name)
+                writer.raw(":")
+                writer.write(argument.value)
+            }
+            writer.raw("}}")
         }
         if let undo {
             writer.raw(#","undo":{"type":"request","method":"DELETE","href":"#)

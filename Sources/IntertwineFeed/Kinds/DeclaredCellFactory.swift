@@ -8,10 +8,10 @@ private struct DeclaredCellFactory: CellViewModelFactory {
     private let declared: [String?: [DeclaredCell]]
     private let screen: DeclaredScreen?
     private let destination: FieldReference?
-    private let plan: CommandPlan
+    private let plan: CellCommands
 
     /// - Parameter cells: of one layout and type; nil is returned where there is none.
-    init?(cells: [DeclaredCell], screen: DeclaredScreen?, destination: FieldReference?, plan: CommandPlan) {
+    init?(cells: [DeclaredCell], screen: DeclaredScreen?, destination: FieldReference?, plan: CellCommands) {
         guard let first = cells.first(where: { $0.companion == nil }) else { return nil }
         identifier = first.identifier.name
         self.cells = cells.map(\.identifier)
@@ -55,7 +55,7 @@ private struct DeclaredCellFactory: CellViewModelFactory {
             cell: id, item: item, presentation: presentation,
             destination: try destination.flatMap { try values.text($0) }, context: context)
         var viewModel = CellViewModel(
-            identifier: cell.identifier.name, size: size, commands: plan.commands(configuration: BindCommand(bindings)), subject: subject)
+            identifier: cell.identifier.name, size: size, commands: plan.filled(by: BindCommand(bindings)), subject: subject)
         viewModel.version = cell.identifier.version
         return viewModel
     }
@@ -187,23 +187,23 @@ extension CellFactories {
 
     private static func plan(
         of kind: DeclaredKind, registry: CommandRegistry, offers: CommandNeeds
-    ) throws(KindFault) -> CommandPlan {
+    ) throws(KindFault) -> CellCommands {
         // One slot at a time, so that the fault can say which.
         for (slot, commands) in kind.declaration.actions.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             do {
-                _ = try CommandPlan(kind: kind.name, slots: [slot: commands], registry: registry, offers: offers)
+                _ = try CellCommands(kind: kind.name, slots: [slot: commands], registry: registry, offers: offers)
             } catch {
                 throw KindFault(["actions", slot.rawValue], error.description + remedy(of: error))
             }
         }
         do {
-            return try CommandPlan(kind: kind.name, slots: kind.declaration.actions, registry: registry, offers: offers)
+            return try CellCommands(kind: kind.name, slots: kind.declaration.actions, registry: registry, offers: offers)
         } catch {
             throw KindFault(["actions"], error.description + remedy(of: error))
         }
     }
 
-    private static func remedy(of error: CommandPlanError) -> String {
+    private static func remedy(of error: CellCommandsError) -> String {
         guard case .unmetNeeds(_, let needs, _, _) = error else { return "" }
         if needs.contains(.destination) { return ": give the kind a destination, a required url field" }
         if needs.contains(.presentation) { return ": give the kind a presentation with a screen" }

@@ -7,7 +7,7 @@ public struct LedgerEntry: Sendable {
     public var changes: [ViewerChange]
     /// The selection to remember so that it can be undone.
     public var selection: SelectionRecord?
-    /// The selection that this entry undoes. It is undone once: a second entry is answered with ``LedgerReceipt/Outcome/alreadyUndone``.
+    /// The selection that this entry undoes. It is undone once: a second entry is answered with ``LedgerReceipt/alreadyUndone``.
     public var undoes: String?
     /// Where the client sent an `Idempotency-Key`: the key, and what makes the answer that is kept under it of the events' verdicts; nil where
     /// they come to nothing that must not happen twice, and the key is not used up.
@@ -41,28 +41,22 @@ public struct RefusedEvent: Sendable, Hashable {
     package func event(at now: Int64) -> LedgerEvent { LedgerEvent(at: now, kind: kind, cell: "", verdict: reason) }
 }
 
-/// What became of a ``LedgerEntry``.
-public struct LedgerReceipt: Sendable, Hashable {
-    public enum Outcome: Sendable, Hashable {
-        /// On disk.
-        case committed
-        /// The idempotency key had been used for the same request: this is the answer it got. Nothing was written.
-        case replayed([UInt8])
-        /// The idempotency key had been used for another request. Nothing was written.
-        case keyReused
-        /// The selection to undo had been undone before. Nothing was written.
-        case alreadyUndone
-        /// The time for undoing the selection is over. Nothing was written.
-        case expired
-    }
+/// What became of a ``LedgerEntry``. But for the first, nothing was written.
+public enum LedgerReceipt: Sendable, Hashable {
+    /// On disk, with the final verdict of each event, in their order.
+    case committed([Verdict])
+    /// The idempotency key had been used for the same request: this is the answer it got.
+    case replayed([UInt8])
+    /// The idempotency key had been used for another request.
+    case keyReused
+    /// The selection to undo had been undone before.
+    case alreadyUndone
+    /// The time for undoing the selection is over.
+    case expired
 
-    public var outcome: Outcome
-    /// The final verdict of each event, in their order; empty unless committed.
-    public var verdicts: [Verdict]
-
-    public init(outcome: Outcome, verdicts: [Verdict] = []) {
-        self.outcome = outcome
-        self.verdicts = verdicts
+    /// The verdicts of what was committed; none of what was not.
+    public var verdicts: [Verdict] {
+        if case .committed(let verdicts) = self { verdicts } else { [] }
     }
 }
 

@@ -200,14 +200,14 @@ struct LedgerGroup {
         _ entry: LedgerEntry, _ keys: [AllowanceKeys], _ shared: inout SharedAllowances, _ rollups: inout PartialRollups,
         _ uncounted: inout UncountedRows
     ) -> Result<LedgerReceipt, any Error> {
-        if let key = entry.idempotency?.key, let outcome = outcome(of: key) { return .success(LedgerReceipt(outcome: outcome)) }
+        if let key = entry.idempotency?.key, let receipt = receipt(of: key) { return .success(receipt) }
         if let selection = entry.selection, selections[ExactText(selection.id)] != nil {
             return .failure(StoreError.unavailable("a selection of the id is there"))
         }
         if let id = entry.undoes {
-            guard var selection = selections[ExactText(id)] else { return .success(LedgerReceipt(outcome: .expired)) }
-            guard selection.undoneAt == nil else { return .success(LedgerReceipt(outcome: .alreadyUndone)) }
-            guard selection.expires > now else { return .success(LedgerReceipt(outcome: .expired)) }
+            guard var selection = selections[ExactText(id)] else { return .success(.expired) }
+            guard selection.undoneAt == nil else { return .success(.alreadyUndone) }
+            guard selection.expires > now else { return .success(.expired) }
             (selection.undoneAt, selection.isChanged) = (now, true)
             selections[ExactText(id)] = selection
         }
@@ -233,10 +233,10 @@ struct LedgerGroup {
                 fingerprint: ExactText(key.fingerprint), answer: kept, expires: key.expires, owner: key.owner,
                 isKept: answers[place]?.isKept ?? false, isChanged: true)
         }
-        return .success(LedgerReceipt(outcome: .committed, verdicts: verdicts))
+        return .success(.committed(verdicts))
     }
 
-    private func outcome(of key: IdempotencyKey) -> LedgerReceipt.Outcome? {
+    private func receipt(of key: IdempotencyKey) -> LedgerReceipt? {
         for scope in [key.scope, key.formerScope].compactMap(\.self) {
             guard let kept = answers[KeptKey(scope: ExactText(scope), key: ExactText(key.key))], kept.expires > now,
                 // One that is kept for longer than this one would be was kept by a clock that was ahead.

@@ -79,7 +79,7 @@ package final class PostgresLedger: KeptLedger {
                 .integer(LedgerTime.latestEnd(at: key.expires, window: 0)))
             guard !rows.isEmpty else { return nil }
             let isSame = ExactText(rows.text(0, 0)) == ExactText(key.fingerprint)
-            return LedgerReceipt(outcome: isSame ? .replayed(rows.bytes(0, 1)) : .keyReused)
+            return isSame ? .replayed(rows.bytes(0, 1)) : .keyReused
         }
     }
 

@@ -284,7 +284,7 @@ extension ServiceConfiguration {
         do {
             return try .standard(cells, commands: registry)
         } catch {
-            throw (error as? CommandPlanError).map(ConfigurationError.init) ?? ConfigurationError("\(error)")
+            throw (error as? CellCommandsError).map(ConfigurationError.init) ?? ConfigurationError("\(error)")
         }
     }
 }
@@ -314,7 +314,7 @@ extension CellConfiguration {
 
 extension ConfigurationError {
     /// Names the setting that put the command where it cannot stand.
-    fileprivate init(_ error: CommandPlanError) {
+    fileprivate init(_ error: CellCommandsError) {
         switch error {
         case .unknownCommand(_, let kind, let slot, _), .fixedSlot(let slot, let kind),
             .unusableSlot(let slot, let kind, _), .unusableInput(let slot, let kind, _):

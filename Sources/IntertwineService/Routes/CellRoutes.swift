@@ -213,7 +213,6 @@ struct CellRoutes: Sendable {
         switch outcome {
         case .performed(let performance): answer = Self.answer(for: performance, to: client)
         case .replayed(let bytes): answer = try StoredAnswer(bytes)
-        case .keyReused: throw ActionError.keyReused
         }
         return verdicts.added(answer.verdict, to: answer.response)
     }

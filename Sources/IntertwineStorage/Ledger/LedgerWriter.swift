@@ -65,8 +65,8 @@ private final class LedgerWriter {
 
     /// Writes all of a unit, or nothing where its receipt says so. The rollups follow with ``finishGroup()``.
     func write(_ entry: LedgerEntry, now: Int64) throws -> LedgerReceipt {
-        if let key = entry.idempotency?.key, let outcome = try answers.outcome(of: key, now: now) { return LedgerReceipt(outcome: outcome) }
-        if let id = entry.undoes, let outcome = try undo(id, now: now) { return LedgerReceipt(outcome: outcome) }
+        if let key = entry.idempotency?.key, let receipt = try answers.receipt(of: key, now: now) { return receipt }
+        if let id = entry.undoes, let receipt = try undo(id, now: now) { return receipt }
         if let selection = entry.selection { try insert(selection) }
         perishable += entry.changes.count
         for change in entry.changes { try listings.apply(change, until: entry.selection?.expires ?? now, now: now) }
@@ -81,7 +81,7 @@ private final class LedgerWriter {
         }
         for (refused, count) in entry.refused { rollups.count(refused.event(at: now), as: refused.reason, Int64(count)) }
         if let (key, answer) = entry.idempotency, let kept = answer(verdicts) { try insert(key, answer: kept) }
-        return LedgerReceipt(outcome: .committed, verdicts: verdicts)
+        return .committed(verdicts)
     }
 
     /// The last thing before the group is committed.
@@ -142,7 +142,7 @@ private final class LedgerWriter {
     }
 
     /// Takes note that a selection is undone, or tells why it cannot be. One that is long forgotten has expired.
-    private func undo(_ id: String, now: Int64) throws -> LedgerReceipt.Outcome? {
+    private func undo(_ id: String, now: Int64) throws -> LedgerReceipt? {
         try findSelection.bind(1, id)
         defer { findSelection.reset() }
         guard try findSelection.step() else { return .expired }
@@ -274,7 +274,7 @@ struct KeptAnswers {
     }
 
     /// What a request with the key comes to, or nil where the key is new.
-    func outcome(of key: IdempotencyKey, now: Int64) throws -> LedgerReceipt.Outcome? {
+    func receipt(of key: IdempotencyKey, now: Int64) throws -> LedgerReceipt? {
         defer { find.reset() }
         try find.bind(1, key.scope)
         try find.bind(2, key.formerScope)

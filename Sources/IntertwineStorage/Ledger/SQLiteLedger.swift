@@ -130,9 +130,7 @@ public final class SQLiteLedger: Ledger {
 
     public func replay(of key: IdempotencyKey) async throws -> LedgerReceipt? {
         let now = now()
-        return try await read { database in
-            try KeptAnswers(database).outcome(of: key, now: now).map { LedgerReceipt(outcome: $0) }
-        }
+        return try await read { try KeptAnswers($0).receipt(of: key, now: now) }
     }
 
     func read<Value: Sendable>(

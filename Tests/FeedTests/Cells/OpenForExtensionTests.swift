@@ -5,7 +5,7 @@ import Testing
 struct OpenForExtensionTests {
     struct EventCellFactory: CellViewModelFactory {
         let identifier = "EventCollectionViewCell"
-        let plan: CommandPlan
+        let plan: CellCommands
 
         func makeViewModel(for item: FeedItem, cell: String, in context: CellContext) throws -> CellViewModel {
             let title = String(decoding: item.body, as: UTF8.self)
@@ -15,7 +15,7 @@ struct OpenForExtensionTests {
                 Binding("title", .text(title)), Binding("starts", .custom(type: "date", .text("2026-01-01"))),
             ])
             return CellViewModel(
-                identifier: identifier, size: CellSize(width: 320, height: 99.5), commands: plan.commands(configuration: configuration),
+                identifier: identifier, size: CellSize(width: 320, height: 99.5), commands: plan.filled(by: configuration),
                 subject: subject)
         }
     }
@@ -23,7 +23,7 @@ struct OpenForExtensionTests {
     func fixture(_ effects: Effects) throws -> Fixture {
         var fixture = try Fixture(users: 1)
         try fixture.registry.register(RemoteCommand(name: "sign-up", effects: effects))
-        let plan = try CommandPlan(
+        let plan = try CellCommands(
             kind: "event", slots: [.selection: ["analytics", "sign-up", "present"]], registry: fixture.registry, offers: .presentation)
         try fixture.factories.register(EventCellFactory(plan: plan), for: ItemForm(kind: "event", variant: "party"), prefix: "event")
         fixture.store.put(FeedItem(kind: "event", id: "1", variant: "party", position: 1, body: Array("New Year".utf8)))
@@ -58,7 +58,7 @@ struct OpenForExtensionTests {
     @Test("advertisements of several forms rotate in one order, forward and backward")
     func forms() async throws {
         var fixture = try Fixture(users: 9, placement: MidpointPlacement(scope: .page(advertisements: 2)))
-        let plan = try CommandPlan(kind: "advertisement", slots: [:], registry: .standard, offers: [])
+        let plan = try CellCommands(kind: "advertisement", slots: [:], registry: .standard, offers: [])
         for variant in ["video", "audio"] {
             try fixture.factories.register(
                 AdvertisementCellFactory(plan: plan), for: ItemForm(kind: "advertisement", variant: variant), prefix: "ad",

@@ -107,8 +107,8 @@ struct OwnSlotTests {
     @Test("what no slot can be called, and what none can take, stops the start")
     func plans() throws {
         for name in ["", "2nd", "a b", "a/b", "é", "click", "save", "undo", String(repeating: "a", count: 65)] {
-            #expect(throws: CommandPlanError.self, "\(name)") {
-                try CommandPlan(kind: "user", slots: [CommandKey(name): ["analytics"]], registry: .standard, offers: [])
+            #expect(throws: CellCommandsError.self, "\(name)") {
+                try CellCommands(kind: "user", slots: [CommandKey(name): ["analytics"]], registry: .standard, offers: [])
             }
         }
         let field = FieldDeclaration("a", .text)
@@ -120,8 +120,8 @@ struct OwnSlotTests {
             (.selection, (0..<33).map { FieldDeclaration("a\($0)", .text) }),
         ]
         for (slot, input) in wrong {
-            #expect(throws: CommandPlanError.self, "\(slot.rawValue)") {
-                try CommandPlan(
+            #expect(throws: CellCommandsError.self, "\(slot.rawValue)") {
+                try CellCommands(
                     kind: "user", slots: [slot: SlotCommands(["analytics"], input: input)], registry: .standard, offers: [])
             }
         }

@@ -165,9 +165,10 @@ struct ActionPerformerTests {
         #expect(answer == first.json())
         var other = key
         other.fingerprint = "g"
-        let reused = try await fixture.performer().perform(
-            .selection, of: "user:u1", for: ann, now: now, idempotency: other, answer: { $0.json() })
-        guard case .keyReused = reused else { throw TestFailure() }
+        await #expect(throws: ActionError.keyReused) {
+            try await fixture.performer().perform(
+                .selection, of: "user:u1", for: ann, now: now, idempotency: other, answer: { $0.json() })
+        }
         #expect(fixture.ledger.events.count == 1)
     }
 
@@ -189,7 +190,6 @@ struct ActionPerformerTests {
                     switch outcome {
                     case .performed(let performance): return performance.json()
                     case .replayed(let answer): return answer
-                    case .keyReused: throw TestFailure()
                     }
                 }
             }

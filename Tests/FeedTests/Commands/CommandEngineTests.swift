@@ -127,7 +127,7 @@ struct CommandEngineTests {
 
         func commit(_ entry: LedgerEntry, completion: @escaping @Sendable (Result<LedgerReceipt, any Error>) -> Void) {
             taken.withLock { $0 += 1 }
-            completion(.success(LedgerReceipt(outcome: .committed, verdicts: entry.events.map(\.verdict))))
+            completion(.success(.committed(entry.events.map(\.verdict))))
         }
 
         func commit(_ entry: LedgerEntry) async throws -> LedgerReceipt { try await base.commit(entry) }
@@ -181,12 +181,11 @@ struct CommandEngineTests {
 
     @Test("a performance has one name, made when it is asked for, and another performance has another")
     func names() {
-        let (one, other) = (
+        var (one, other) = (
             CommandContext(cell: "c", subject: nil, occurrence: .click, client: ClientTrace(), now: 1),
             CommandContext(cell: "c", subject: nil, occurrence: .click, client: ClientTrace(), now: 1)
         )
-        let copy = one
-        #expect(one.performance == copy.performance && one.performance.count == 22)
-        #expect(one.performance != other.performance)
+        let name = one.performance
+        #expect(name.count == 22 && name == one.performance && name != other.performance)
     }
 }

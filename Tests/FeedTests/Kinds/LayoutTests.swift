@@ -42,7 +42,7 @@ struct LayoutTests {
     @Test("a form without a row stays out of the table alone, advertisements included")
     func missingLayout() async throws {
         var fixture = try Fixture(users: 2)
-        let plan = try CommandPlan(kind: "advertisement", slots: [:], registry: .standard, offers: [])
+        let plan = try CellCommands(kind: "advertisement", slots: [:], registry: .standard, offers: [])
         try fixture.factories.register(
             AdvertisementCellFactory(plan: plan), for: ItemForm(kind: "advertisement", variant: "video"), prefix: "ad",
             lane: .advertisements)

@@ -46,7 +46,7 @@ final class MemoryLedger: Ledger {
                 state.answers[key.scope + key.key] = answer(entry.events.map(\.verdict)).map { (key.fingerprint, $0) }
             }
             if let id = entry.undoes {
-                guard state.selections[id]?.undoneAt == nil else { return LedgerReceipt(outcome: .alreadyUndone) }
+                guard state.selections[id]?.undoneAt == nil else { return .alreadyUndone }
                 state.selections[id]?.undoneAt = 1
             }
             state.commits += 1
@@ -67,7 +67,7 @@ final class MemoryLedger: Ledger {
                     state.lists[[list.rawValue, viewer, cell]]?.performances.remove(performance)
                 }
             }
-            return LedgerReceipt(outcome: .committed, verdicts: entry.events.map(\.verdict))
+            return .committed(entry.events.map(\.verdict))
         }
     }
 
@@ -104,6 +104,6 @@ final class MemoryLedger: Ledger {
     }
 
     private static func receipt(of known: (fingerprint: String, answer: [UInt8]), for key: IdempotencyKey) -> LedgerReceipt {
-        LedgerReceipt(outcome: known.fingerprint == key.fingerprint ? .replayed(known.answer) : .keyReused)
+        known.fingerprint == key.fingerprint ? .replayed(known.answer) : .keyReused
     }
 }

@@ -17,19 +17,19 @@ struct NoteKind: ItemKind {
 /// Shows a note.
 struct NoteCellFactory: CellViewModelFactory {
     let identifier = "NoteCollectionViewCell"
-    let plan: CommandPlan
+    let commands: CellCommands
 
     func makeViewModel(for item: FeedItem, cell: String, in context: CellContext) throws -> CellViewModel {
         let text = String(decoding: try ItemFields(item.body).text("text", limit: 1_000), as: UTF8.self)
         return CellViewModel(
             identifier: identifier, size: CellSize(width: 300, height: 80),
-            commands: plan.commands(configuration: BindCommand([Binding("text", .text(text))])),
+            commands: commands.filled(by: BindCommand([Binding("text", .text(text))])),
             subject: CommandSubject(cell: cell, item: item, context: context))
     }
 }
 
-let notes = ServiceExtensions(kinds: [NoteKind()]) { factories, commands in
-    let plan = try CommandPlan(kind: "note", slots: [.selection: ["analytics"]], registry: commands, offers: .viewer)
-    try factories.register(NoteCellFactory(plan: plan), for: ItemForm(kind: "note", variant: "plain"), prefix: "note")
+let notes = ServiceExtensions(kinds: [NoteKind()]) { factories, registry in
+    let commands = try CellCommands(kind: "note", slots: [.selection: ["analytics"]], registry: registry, offers: .viewer)
+    try factories.register(NoteCellFactory(commands: commands), for: ItemForm(kind: "note", variant: "plain"), prefix: "note")
 }
 // article: end

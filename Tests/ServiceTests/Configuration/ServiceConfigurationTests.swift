@@ -338,7 +338,7 @@ struct ServiceConfigurationTests {
     func withoutViewers() async throws {
         let cells = try await read(flags: ["events.viewer-header": ""]).cells
         #expect(!cells.hasViewers)
-        let error = #expect(throws: CommandPlanError.self) { try CellFactories.standard(cells) }
+        let error = #expect(throws: CellCommandsError.self) { try CellFactories.standard(cells) }
         #expect(error?.description.contains("command 'dismiss' in") == true)
         #expect(await refusal(flags: ["events.viewer-header": "a b"])?.hasPrefix("events.viewer-header: 'a b'") == true)
     }

@@ -86,7 +86,7 @@ struct LedgerArchiveTests {
         ]
         for _ in 0..<2 {
             let receipt = try await bench.ledger.commit(LedgerEntry(refused: refused))
-            #expect(receipt == LedgerReceipt(outcome: .committed))
+            #expect(receipt == LedgerReceipt.committed([]))
         }
         let day = Int(bench.clock.now / 86_400_000)
         #expect(

@@ -8,7 +8,7 @@ struct LedgerContractTests {
     func event(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
         let (ledger, clock) = (bench.ledger, bench.clock)
-        #expect(try await ledger.commit(bench.click()) == LedgerReceipt(outcome: .committed, verdicts: [.counted]))
+        #expect(try await ledger.commit(bench.click()) == .committed([.counted]))
         let row = try bench.query("SELECT at, kind, cell, viewer, address, user_agent, verdict FROM event")
         #expect(row == "\(clock.now)|click|ad:1|v|192.0.2.0|agent|counted")
         let anonymous = LedgerEvent(at: 5, kind: .impression, cell: "ad:2", verdict: .bot)
@@ -80,12 +80,12 @@ struct LedgerContractTests {
         }
         var entry = bench.click()
         entry.idempotency = (key("old"), { _ in [1] })
-        #expect(try await ledger.commit(entry).outcome == .committed)
+        #expect(try await ledger.commit(entry) == .committed([.counted]))
         entry.idempotency = (key("new", former: "old"), { _ in [2] })
-        #expect(try await ledger.replay(of: key("new", former: "old"))?.outcome == .replayed([1]))
-        #expect(try await ledger.replay(of: key("new"))?.outcome == nil)
-        #expect(try await ledger.commit(entry).outcome == .replayed([1]))
-        #expect(try await ledger.replay(of: key("new", former: "old", "g"))?.outcome == .keyReused)
+        #expect(try await ledger.replay(of: key("new", former: "old")) == .replayed([1]))
+        #expect(try await ledger.replay(of: key("new")) == nil)
+        #expect(try await ledger.commit(entry) == .replayed([1]))
+        #expect(try await ledger.replay(of: key("new", former: "old", "g")) == .keyReused)
     }
 
     @Test(
@@ -154,16 +154,16 @@ struct LedgerContractTests {
         var entry = bench.click()
         entry.idempotency = (key("a"), { $0 == [.counted] ? [1, 2] : [] })
         #expect(try await ledger.replay(of: key("a")) == nil)
-        #expect(try await ledger.commit(entry).outcome == .committed)
+        #expect(try await ledger.commit(entry) == .committed([.counted]))
         entry.idempotency = (key("a"), { _ in [3] })
-        #expect(try await ledger.commit(entry) == LedgerReceipt(outcome: .replayed([1, 2])))
-        #expect(try await ledger.replay(of: key("a")) == LedgerReceipt(outcome: .replayed([1, 2])))
+        #expect(try await ledger.commit(entry) == .replayed([1, 2]))
+        #expect(try await ledger.replay(of: key("a")) == .replayed([1, 2]))
         entry.idempotency = (key("b"), { _ in [4] })
-        #expect(try await ledger.commit(entry) == LedgerReceipt(outcome: .keyReused))
-        #expect(try await ledger.replay(of: key("b"))?.outcome == .keyReused)
+        #expect(try await ledger.commit(entry) == .keyReused)
+        #expect(try await ledger.replay(of: key("b")) == .keyReused)
         #expect(try await ledger.events(after: 0, limit: 10).count == 1)
         clock.advance(86_400_000)
-        #expect(try await ledger.commit(entry).outcome == .committed)
+        #expect(try await ledger.commit(entry) == .committed([.counted]))
     }
 
     @Test("of many requests with one key at one instant, one is performed", arguments: LedgerKind.allCases)
@@ -175,17 +175,17 @@ struct LedgerContractTests {
             entry.idempotency = (IdempotencyKey(scope: "v", key: "k", fingerprint: "f", expires: .max), { _ in [number] })
             return entry
         }
-        let outcomes = try await withThrowingTaskGroup(of: LedgerReceipt.self) { group in
+        let receipts = try await withThrowingTaskGroup(of: LedgerReceipt.self) { group in
             for number in 0..<20 {
                 let entry = entry(UInt8(number))
                 group.addTask { try await ledger.commit(entry) }
             }
-            var outcomes: [LedgerReceipt] = []
-            for try await receipt in group { outcomes.append(receipt) }
-            return outcomes
+            var receipts: [LedgerReceipt] = []
+            for try await receipt in group { receipts.append(receipt) }
+            return receipts
         }
-        #expect(outcomes.filter { $0.outcome == .committed }.count == 1)
-        #expect(Set(outcomes.map(\.outcome)).count == 2)
+        #expect(receipts.count { $0 == .committed([.counted]) } == 1)
+        #expect(Set(receipts).count == 2)
         #expect(try await ledger.events(after: 0, limit: 99).count == 1)
     }
 
@@ -200,15 +200,15 @@ struct LedgerContractTests {
         _ = try await ledger.commit(LedgerEntry(selection: record))
         #expect(try await ledger.selection(id: "s") == record)
         clock.advance(999)
-        #expect(try await ledger.commit(LedgerEntry(undoes: "s")).outcome == .committed)
-        #expect(try await ledger.commit(LedgerEntry(events: bench.click().events, undoes: "s")) == LedgerReceipt(outcome: .alreadyUndone))
+        #expect(try await ledger.commit(LedgerEntry(undoes: "s")) == .committed([]))
+        #expect(try await ledger.commit(LedgerEntry(events: bench.click().events, undoes: "s")) == .alreadyUndone)
         #expect(try await ledger.selection(id: "s")?.undoneAt == clock.now)
         var late = record
         late.id = "late"
         _ = try await ledger.commit(LedgerEntry(selection: late))
         clock.advance(1)
-        #expect(try await ledger.commit(LedgerEntry(events: bench.click().events, undoes: "late")) == LedgerReceipt(outcome: .expired))
-        #expect(try await ledger.commit(LedgerEntry(undoes: "unknown")).outcome == .expired)
+        #expect(try await ledger.commit(LedgerEntry(events: bench.click().events, undoes: "late")) == .expired)
+        #expect(try await ledger.commit(LedgerEntry(undoes: "unknown")) == .expired)
         #expect(try await ledger.events(after: 0, limit: 9).isEmpty)
     }
 

@@ -21,10 +21,9 @@ public struct SlotCommands: Sendable, Hashable, ExpressibleByArrayLiteral {
     }
 }
 
-/// The commands of one kind of cell, found and checked once when the service starts, and shared by all its cells.
-public struct CommandPlan: Sendable {
-    private let commands: CellCommands
-
+extension CellCommands {
+    /// The commands of one kind of cell, found and checked once when the service starts, and shared by all its cells.
+    ///
     /// - Parameters:
     ///   - kind: of item, for messages.
     ///   - offers: what cells of this kind, and requests in this configuration, can bring a command.
@@ -33,8 +32,8 @@ public struct CommandPlan: Sendable {
     public init(
         kind: String, slots: [CommandKey: SlotCommands], registry: CommandRegistry, offers: CommandNeeds, reported: [CommandKey] = [],
         viewability: Viewability? = nil
-    ) throws(CommandPlanError) {
-        var commands = CellCommands()
+    ) throws(CellCommandsError) {
+        self.init()
         for (slot, configured) in slots.sorted(by: { $0.key.rawValue < $1.key.rawValue }) where !configured.commands.isEmpty {
             guard slot != .configuration else { throw .fixedSlot(slot, kind: kind) }
             if let fault = slot.fault { throw .unusableSlot(slot, kind: kind, reason: fault) }
@@ -55,24 +54,23 @@ public struct CommandPlan: Sendable {
             let target: RequestCommand.Target =
                 slot == .impression ? .report(slot, viewability) : reported.contains(slot) ? .report(slot, nil) : .slot(slot)
             let face = RequestCommand(name: "perform-\(slot.rawValue)", target: target, input: input)
-            commands.labels[slot] = configured.label
-            commands[slot] = MacroCommand(name: slot.rawValue, found, policy: configured.policy, input: configured.input, face: face)
-            commands.prepare(slot, found, face: face)
+            labels[slot] = configured.label
+            self[slot] = MacroCommand(name: slot.rawValue, found, policy: configured.policy, input: configured.input, face: face)
+            prepare(slot, found, face: face)
         }
-        commands.reported = reported
-        self.commands = commands
+        self.reported = reported
     }
 
     /// The commands of one cell: those of its kind, and the one that fills it.
-    public func commands(configuration: any Command) -> CellCommands {
-        var commands = commands
+    public func filled(by configuration: any Command) -> CellCommands {
+        var commands = self
         commands[.configuration] = configuration
         return commands
     }
 }
 
 /// Why commands cannot stand where configuration wants them. Ends the start of the service with this line.
-public enum CommandPlanError: Error, Sendable, Hashable {
+public enum CellCommandsError: Error, Sendable, Hashable {
     case registeredTwice(String)
     case unknownCommand(String, kind: String, slot: CommandKey, known: [String])
     /// The command needs what the kind of cell, or the configuration of viewers, does not bring.
@@ -84,7 +82,7 @@ public enum CommandPlanError: Error, Sendable, Hashable {
     case unusableInput(CommandKey, kind: String, reason: String)
 }
 
-extension CommandPlanError: CustomStringConvertible {
+extension CellCommandsError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .registeredTwice(let name):

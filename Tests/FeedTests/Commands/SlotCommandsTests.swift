@@ -2,7 +2,7 @@ import IntertwineFeed
 import Testing
 
 @Suite("Commands by configuration")
-struct CommandPlanTests {
+struct SlotCommandsTests {
     func configuration(_ change: (inout CellConfiguration) -> Void, hasViewers: Bool = true) -> CellConfiguration {
         var configuration = CellConfiguration(hasViewers: hasViewers)
         change(&configuration)
@@ -12,7 +12,7 @@ struct CommandPlanTests {
     @Test("refuses an unknown command with its name and the known ones")
     func unknown() throws {
         let wrong = configuration { $0.userCommands[.selection] = ["analytics", "presnt"] }
-        let error = #expect(throws: CommandPlanError.self) { try CellFactories.standard(wrong) }
+        let error = #expect(throws: CellCommandsError.self) { try CellFactories.standard(wrong) }
         #expect(
             error?.description
                 == "unknown command 'presnt' in user selection; known are analytics, cancel-images, clickthrough, dismiss, present, restore, save, unsave"
@@ -22,20 +22,20 @@ struct CommandPlanTests {
     @Test("refuses a command that acts for a viewer where there can be none, with its name", arguments: ["save", "dismiss"])
     func withoutViewers(name: String) throws {
         let wrong = configuration({ $0.advertisementCommands[.selection] = SlotCommands([name]) }, hasViewers: false)
-        let error = #expect(throws: CommandPlanError.self) { try CellFactories.standard(wrong) }
+        let error = #expect(throws: CellCommandsError.self) { try CellFactories.standard(wrong) }
         #expect(error?.description == "command '\(name)' in advertisement selection needs a viewer, and there is none")
         _ = try CellFactories.standard(CellConfiguration(hasViewers: false))
     }
 
     @Test("refuses a command whose needs the kind of cell does not meet")
     func needs() throws {
-        #expect(throws: CommandPlanError.unmetNeeds("clickthrough", needs: .destination, kind: "user", slot: .selection)) {
+        #expect(throws: CellCommandsError.unmetNeeds("clickthrough", needs: .destination, kind: "user", slot: .selection)) {
             try CellFactories.standard(configuration { $0.userCommands[.selection] = ["clickthrough"] })
         }
-        #expect(throws: CommandPlanError.unmetNeeds("present", needs: .presentation, kind: "advertisement", slot: .dismissal)) {
+        #expect(throws: CellCommandsError.unmetNeeds("present", needs: .presentation, kind: "advertisement", slot: .dismissal)) {
             try CellFactories.standard(configuration { $0.advertisementCommands[.dismissal] = ["present"] })
         }
-        #expect(throws: CommandPlanError.fixedSlot(.configuration, kind: "user")) {
+        #expect(throws: CellCommandsError.fixedSlot(.configuration, kind: "user")) {
             try CellFactories.standard(configuration { $0.userCommands[.configuration] = ["analytics"] })
         }
     }
@@ -45,12 +45,12 @@ struct CommandPlanTests {
         var registry = CommandRegistry.standard
         try registry.register(RemoteCommand(name: "book", effects: Effects()))
         _ = try CellFactories.standard(configuration { $0.userCommands[.selection] = ["book"] }, commands: registry)
-        #expect(throws: CommandPlanError.registeredTwice("save")) { try registry.register(SaveCommand()) }
+        #expect(throws: CellCommandsError.registeredTwice("save")) { try registry.register(SaveCommand()) }
     }
 
     @Test("refuses contradicting registrations of factories")
     func factories() throws {
-        let plan = try CommandPlan(kind: "user", slots: [:], registry: .standard, offers: [])
+        let plan = try CellCommands(kind: "user", slots: [:], registry: .standard, offers: [])
         let factory = UserSnapshotCellFactory(plan: plan)
         var factories = CellFactories()
         try factories.register(factory, for: ItemForm(kind: "user", variant: "regular"), prefix: "user")
