@@ -1,3 +1,4 @@
+import Foundation
 import IntertwineFetch
 import Synchronization
 import TestSupport
@@ -209,6 +210,25 @@ struct CachingTests {
         #expect(try await again.get(source).body == Picture.png(3))
         await house.stop()
         await again.stop()
+    }
+
+    @Test("A purge is not confirmed while a file stays that the next start would find, however often it is asked for")
+    func refusedPurge() async throws {
+        let folder = TemporaryFolder()
+        let origin = try origin([Self.picture(1)])
+        defer { origin.stop() }
+        let house = try House([origin], folder: folder.path)
+        let source = origin.url("/a.png")
+        _ = try await house.get(source)
+        await house.manager.flush()
+        // A folder in its place, which is not removed as a file is.
+        let file = try #require(folder.files.first)
+        try FileManager.default.removeItem(at: file)
+        try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
+        for selection in [ImageSelection.source(source), .source(source), .all] { #expect(await !house.manager.purge(selection)) }
+        try FileManager.default.removeItem(at: file)
+        #expect(await house.manager.purge(.source(source)))
+        await house.stop()
     }
 
     @Test("Pictures survive a restart on disk, and are fresh, stale or asked about as before")

@@ -34,6 +34,8 @@ final class DiskCache: Sendable {
         /// What is being forgotten: not found from the moment that it was asked for, however long it takes to go through the files.
         var sweeps: [UInt64: @Sendable (String) -> Bool] = [:]
         var lastSweep: UInt64 = 0
+        /// Files that the folder did not let go: nobody finds them in this process, but the next one would. Each purge tries them again.
+        var left: Set<String> = []
     }
 
     private static let temporary = "tmp"
@@ -186,7 +188,7 @@ final class DiskCache: Sendable {
 
     /// Whatever is kept of a source, and was made of it.
     ///
-    /// - Parameter done: called, where there was any, on a queue of the cache's own when it is gone, with whether all of it is.
+    /// - Parameter done: called on a queue of the cache's own when it is gone, with whether all that was to go so far is.
     func remove(_ source: String, done: (@Sendable (Bool) -> Void)? = nil) {
         remove(keys: CachedImage.keys(source), madeOf: source, done: done)
     }
@@ -206,13 +208,13 @@ final class DiskCache: Sendable {
         }
         guard !gone.isEmpty || done != nil else { return }
         writer.async {
-            let left = gone.filter { !self.drop($0, isDamaged: false) }
-            done?(left.isEmpty)
+            for name in gone { self.drop(name, isDamaged: false) }
+            done?(self.isNothingLeft())
         }
     }
 
     /// Goes through all files. What is asked for is not found from here on.
-    /// - Parameter done: called on a queue of the cache's own when they are gone, with whether all of them are.
+    /// - Parameter done: called on a queue of the cache's own when they are gone, with whether all that was to go so far is.
     func remove(where isGone: @escaping @Sendable (String) -> Bool, done: @escaping @Sendable (Bool) -> Void) {
         let (sweep, pending) = state.withLock { state in
             let pending = state.pending.filter { isGone($0.value.source) }.map(\.key)
@@ -222,16 +224,15 @@ final class DiskCache: Sendable {
             return (state.lastSweep, pending)
         }
         writer.async {
-            var isAllGone = true
             // One of them may have been in the middle of being written.
-            for name in pending where !self.drop(name, isDamaged: false) { isAllGone = false }
+            for name in pending { self.drop(name, isDamaged: false) }
             for name in self.state.withLock({ Array($0.index.entries.keys) }) {
                 let source = FileBytes.read(self.path(name), upTo: ImageFile.besideBody).flatMap(ImageFile.source)
                 // One that cannot be read is no use to anybody.
-                if source.map(isGone) ?? true, !self.drop(name, isDamaged: false) { isAllGone = false }
+                if source.map(isGone) ?? true { self.drop(name, isDamaged: false) }
             }
             self.state.withLock { $0.sweeps[sweep] = nil }
-            done(isAllGone)
+            done(self.isNothingLeft())
         }
     }
 
@@ -258,6 +259,7 @@ final class DiskCache: Sendable {
         }
         state.withLock { state in
             state.index.release(room)
+            if isWritten { state.left.remove(name) }
             if isWritten, state.pending[name] === image {
                 state.index.insert(name, bytes: room)
             } else if !isWritten {
@@ -288,17 +290,21 @@ final class DiskCache: Sendable {
         state.withLock { $0.index.remove(name) }
     }
 
-    /// From here on it is not found in this process. Whether it is gone for the next one, too: a folder may have become one that nothing is
-    /// removed from.
-    @discardableResult
-    private func drop(_ name: String, isDamaged: Bool) -> Bool {
+    /// From here on it is not found in this process. A folder may have become one that nothing is removed from.
+    private func drop(_ name: String, isDamaged: Bool) {
         state.withLock { state in
             state.index.remove(name)
             if isDamaged { state.counts.damaged += 1 }
         }
-        if unlink(path(name)) == 0 || errno == ENOENT { return true }
-        failed(errno)
-        return false
+        let error = unlink(path(name)) == 0 || errno == ENOENT ? nil : errno
+        state.withLock { if error == nil { $0.left.remove(name) } else { $0.left.insert(name) } }
+        if let error { failed(error) }
+    }
+
+    /// Whether the next process would find nothing that was removed in this one.
+    private func isNothingLeft() -> Bool {
+        for name in state.withLock({ $0.left }) { drop(name, isDamaged: false) }
+        return state.withLock { $0.left.isEmpty }
     }
 
     /// What a former process left: half-written files go, the others come back in the order in which they were written.
