@@ -58,7 +58,7 @@ struct Worker {
         switch type {
         case .job:
             guard let (job, picture) = PictureJob.read(UnsafeRawBufferPointer(body)) else { exit(2) }
-            perform(job, picture)
+            perform(job, PNGTexts.removed(from: UnsafeMutableRawBufferPointer(mutating: picture)))
         // It came too late: the job was done.
         case .cancel: break
         default: exit(2)

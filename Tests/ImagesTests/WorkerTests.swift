@@ -151,6 +151,31 @@ struct WorkerTests {
         await workers.shutDown()
     }
 
+    @Test("Texts of a PNG, which unpack to gigabytes, are passed over")
+    func texts() async throws {
+        let tools = VipsTools()
+        try tools.drawn("plain.ppm", 40, 30)
+        try tools.vips("pngsave", "plain.ppm", "plain.png")
+        let plain = try tools.bytes("plain.png")
+        // Behind the header, which is the first chunk.
+        let bomb = plain.prefix(33) + (0..<100).flatMap { _ in Self.bomb } + plain.dropFirst(33)
+        let workers = try BuiltWorkers.make(timeLimit: .seconds(10))
+        let expected = try await workers.transform(plain, Self.small, priority: .visible)
+        #expect(try await workers.transform(Array(bomb), Self.small, priority: .visible).bytes == expected.bytes)
+        await workers.shutDown()
+    }
+
+    /// A text of 7.5 MiB, in some 40 KiB: what decoders take at the most.
+    private static let bomb: [UInt8] = {
+        func big(_ number: Int) -> [UInt8] { withUnsafeBytes(of: UInt32(number).bigEndian) { Array($0) } }
+        let text = [UInt8](repeating: 0x61, count: 15 << 19)
+        let (first, second) = text.reduce((1, 0)) { (($0.0 + Int($1)) % 65_521, ($0.1 + $0.0 + Int($1)) % 65_521) }
+        // As zlib has it (RFC 1950): what lies between head and tail of gzip, with a head and an Adler-32 of its own.
+        let packed = [0x78, 0x01] + gzipped(text).dropFirst(10).dropLast(8) + big(second << 16 | first)
+        let body = Array("zTXt".utf8) + Array("Comment".utf8) + [0, 0] + packed
+        return big(body.count - 4) + body + big(Int(VipsTools.sum(body[...])))
+    }()
+
     @Test("Without the program there is nothing available, and no harm done", arguments: ["/nowhere/intertwine-pictures", "/bin/false"])
     func missing(_ path: String) async throws {
         let workers = try BuiltWorkers.make(path: path)
