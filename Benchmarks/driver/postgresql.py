@@ -72,5 +72,7 @@ class PostgreSQL:
             "pgbench", "-n", "-M", "prepared", "-h", self.folder, "-U", "intertwine", "-c", connections, "-j", min(2, connections),
             "-T", seconds, "-f", script, "feed",
         ]
-        text = subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True).stdout
+        # As the sessions that read pages are set.
+        environment = {**os.environ, "PGOPTIONS": r"-c default_transaction_isolation=repeatable\ read -c plan_cache_mode=force_generic_plan"}
+        text = subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True, env=environment).stdout
         return float(re.search(r"^tps = ([\d.]+)", text, re.MULTILINE).group(1))

@@ -44,6 +44,36 @@ struct ReplicaTests {
         }
     }
 
+    @Test("a page takes one round trip, its advertisement included, and so does a viewer's who has dismissed cells")
+    func roundTrips() async throws {
+        try await offPool {
+            let server = try PostgresServer.shared()
+            let relay = try Relay(to: server)
+            defer { relay.stop() }
+            let database = try server.makeDatabase()
+            let way = "postgresql://intertwine@\(relay.folder.replacing("/", with: "%2F")):\(server.port)/\(database.name)"
+            let service = try RunningService(
+                items: Replicas.items, settings: Replicas.settings + ["feed.cache=0", "feed.stale=0s"], database: way)
+            let viewer = ["User-Agent: tests", "X-Viewer-ID: v"]
+            // The third page has the first advertisement again.
+            for fields in [Array(viewer.prefix(1)), viewer] {
+                var path: String? = "/feed?limit=3"
+                // What holds for all pages is found out with the first.
+                _ = try service.ask("GET", "/feed?limit=3", fields: fields)
+                for number in 1...3 {
+                    let asked = try #require(path)
+                    var page: JSON?
+                    let answers = try relay.answers { page = try JSON(service.ask("GET", asked, fields: fields).text) }
+                    #expect(page?["items"]?.list.count == 4)
+                    let items = answers.filter { $0.firstRange(of: Array("pictures.example.com".utf8)) != nil }
+                    #expect(items.count == 1, "page \(number) took \(items.count)")
+                    path = page?["page"]?["next"]?.text
+                }
+                #expect(try service.ask("POST", "/cells/user:u11/dismissal", fields: viewer).status == 200)
+            }
+        }
+    }
+
     @Test("a replica that is killed under load takes nothing with it that was answered, and the others go on")
     func killed() async throws {
         try await offPool {

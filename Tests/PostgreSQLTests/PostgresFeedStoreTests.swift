@@ -2,6 +2,7 @@ import Glibc
 import IntertwineFeed
 import IntertwinePostgreSQL
 import IntertwineStorage
+import Synchronization
 import TestSupport
 import Testing
 
@@ -72,6 +73,42 @@ struct PostgresFeedStoreTests {
         try await eventually { store.version != store.version }
         kill(backend, SIGCONT)
         try await eventually { store.version == store.version }
+    }
+
+    @Test("what is read beyond what was announced as all has the read begin anew, and no answer is lost or another's")
+    func announcements() async throws {
+        for id in ["a", "b", "c"] { _ = try await store.put(user(id)) }
+        for isAll in [true, false] {
+            let runs = Mutex(0)
+            let found = try await store.read { snapshot in
+                runs.withLock { $0 += 1 }
+                snapshot.announce(
+                    [LaneRead(lane: .content, direction: .backward, limit: 2), LaneRead(lane: .advertisements, limit: 1)], isAll: isAll)
+                func ids(_ direction: PageDirection, _ limit: Int, in lane: Lane = .content) throws -> [String] {
+                    var ids: [String] = []
+                    try snapshot.visit(lane, direction, of: nil, limit: limit) { ids.append($0.item.id) }
+                    return ids
+                }
+                // Of what was announced one less, and one more than it brought.
+                return try [ids(.forward, 1), ids(.backward, 1), ids(.backward, 3), ids(.forward, 9, in: .advertisements)]
+            }
+            #expect(found == [["a"], ["c"], ["c", "b", "a"], []])
+            #expect(runs.withLock { $0 } == (isAll ? 2 : 1))
+        }
+    }
+
+    @Test("statements that are run together on a session of the store's see one state, whatever is committed in between")
+    func oneState() async throws {
+        let address = try PostgresAddress(database.uri)
+        let (session, other) = (try PostgresConnection(address, PostgresSettings(readsOneState: true)), try PostgresConnection(address))
+        try other.execute("SELECT pg_advisory_lock(7)")
+        let count = PostgresCommand("SELECT count(*) FROM item")
+        let question = try session.ask([count, PostgresCommand("SELECT pg_advisory_xact_lock(7)"), count])
+        try await eventually { try database.psql("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted") == "1" }
+        try other.execute("INSERT INTO item VALUES (0, 1, 'user', 'a', '', '{}'); SELECT pg_advisory_unlock(7)")
+        let counts = try session.answers(to: question)
+        #expect(counts[0].integer(0, 0) == 0 && counts[2].integer(0, 0) == 0)
+        #expect(try session.query("SELECT count(*) FROM item").integer(0, 0) == 1)
     }
 
     @Test("while the server is away a read fails as unavailable; it is served again when it is back")

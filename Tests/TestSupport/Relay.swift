@@ -4,7 +4,7 @@ import Glibc
 import Synchronization
 
 /// The way between a client and a PostgreSQL server's socket, which can be cut as a cable is: nothing comes through any more, and nobody is
-/// told.
+/// told. It can note what the server answers, too.
 public final class Relay: Sendable {
     /// One connection's two ends, open for as long as somebody reads from either.
     private final class Link: Sendable {
@@ -26,6 +26,8 @@ public final class Relay: Sendable {
 
     private struct State {
         var isCut = false
+        /// Nil where nothing is noted.
+        var answers: [[UInt8]]?
         var links: [Link] = []
     }
 
@@ -60,6 +62,14 @@ public final class Relay: Sendable {
     /// What was held up comes through.
     public func mend() { state.withLock { $0.isCut = false } }
 
+    /// What the server answers while `body` runs, each answer with all that took one round trip.
+    public func answers(to body: () throws -> Void) rethrows -> [[UInt8]] {
+        state.withLock { $0.answers = [] }
+        defer { state.withLock { $0.answers = nil } }
+        try body()
+        return state.withLock { $0.answers ?? [] }
+    }
+
     /// Ends everything.
     public func stop() {
         shutdown(listener, Int32(SHUT_RDWR))
@@ -77,19 +87,21 @@ public final class Relay: Sendable {
         state.withLock { $0.links.append(link) }
         for (from, to) in [(link.client, link.server), (link.server, link.client)] {
             Thread.detachNewThread { [self] in
-                forward(from, to)
+                forward(from, to, isAnswer: from == link.server)
                 link.end()
                 state.withLock { $0.links.removeAll { $0 === link } }
             }
         }
     }
 
-    private func forward(_ from: Int32, _ to: Int32) {
+    private func forward(_ from: Int32, _ to: Int32, isAnswer: Bool) {
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        var answer: [UInt8] = []
         while true {
             let count = read(from, &chunk, chunk.count)
             waitWhileCut()
             guard count > 0 else { return }
+            if isAnswer { note(chunk[..<count], in: &answer) }
             var sent = 0
             while sent < count {
                 let taken = chunk[sent..<count].withUnsafeBytes { send(to, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
@@ -97,6 +109,14 @@ public final class Relay: Sendable {
                 sent += taken
             }
         }
+    }
+
+    /// An answer ends with the message that the server is ready for the next question: `Z`, its length, and one byte.
+    private func note(_ chunk: ArraySlice<UInt8>, in answer: inout [UInt8]) {
+        answer += chunk
+        guard answer.dropLast().suffix(5) == [UInt8(ascii: "Z"), 0, 0, 0, 5] else { return }
+        state.withLock { $0.answers?.append(answer) }
+        answer = []
     }
 
     private func waitWhileCut() {

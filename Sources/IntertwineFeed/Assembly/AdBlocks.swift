@@ -74,9 +74,9 @@ struct AdBlocks {
 
     /// The next ones of the rotation: only as many as have a place, so that it goes on after the last one that was shown.
     ///
-    /// - Parameter start: the position behind which a walk begins, looked up where one does; nil for the first one.
+    /// - Parameter mark: the position beside which they stand; nil for the first one.
     mutating func rotate(
-        cursor: PageCursor?, start: () throws -> Int64?, advertisements: AdvertisementReader, campaigns: inout PageCampaigns?
+        cursor: PageCursor?, mark: Int64?, advertisements: AdvertisementReader, campaigns: inout PageCampaigns?
     ) throws {
         var canRepeat = false
         for index in blocks.indices {
@@ -98,11 +98,10 @@ struct AdBlocks {
         }
         let count = given.map { $0.count { $0 == nil } } ?? blocks.reduce(0) { $0 + $1.places.count }
         var advertisements = advertisements
-        var mark = cursor?.rotation
-        if cursor == nil, count > 0 || rotates {
-            mark = try start()
-            // Pages further on have a place for the first one, which comes after the last one.
-            if mark == nil, count == 0 { mark = try advertisements.next(1, .backward, of: nil).first?.place.item.position }
+        var mark = mark
+        // Pages further on have a place for the first one, which comes after the last one.
+        if cursor == nil, mark == nil, count == 0, Self.rotates(in: source, feedPlacement) {
+            mark = try advertisements.next(1, .backward, of: nil).first?.place.item.position
         }
         var cells = try advertisements.next(count, cursor?.direction ?? .forward, of: mark, repeating: canRepeat)[...]
         // Those that the client cannot show are passed over; one is left out where its place stays empty.
@@ -135,10 +134,10 @@ struct AdBlocks {
         }
     }
 
-    /// Whether pages of the walk may have a place for the rotation, this one or others.
-    var rotates: Bool {
+    /// Whether pages of a feed may have a place for the rotation.
+    static func rotates(in source: any DataSource, _ placement: any AdPlacement) -> Bool {
         (0..<max(0, source.sectionCount)).contains { section in
-            switch (source.placement(in: section) ?? feedPlacement).supply {
+            switch (source.placement(in: section) ?? placement).supply {
             case .rotating(let perPage): perPage > 0
             case .eachPlace: true
             case .onceAtMidpoint, .listed: false

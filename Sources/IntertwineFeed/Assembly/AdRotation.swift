@@ -42,11 +42,20 @@ final class AdRotation: Sendable {
     private static let attempts = 32
 
     /// The store's advertisements at one moment.
-    private struct Stock {
+    struct Stock {
         /// Nil where there are more than ``limit``.
-        var positions: [Int64]?
+        fileprivate(set) var positions: [Int64]?
         /// Whether those that can be shown are all that stands in their lane, and stand in no other.
-        var fillsLane: Bool
+        fileprivate(set) var fillsLane: Bool
+
+        /// Whether there are known to be none, where those of campaigns are not counted.
+        var isEmpty: Bool { positions?.isEmpty ?? false }
+
+        /// Whether fewer than so many stand behind a place.
+        func ends(within count: Int, after position: Int64) -> Bool {
+            guard let positions else { return false }
+            return positions.count < count || positions[positions.count - count] <= position
+        }
     }
 
     let forms: [ItemForm]
@@ -57,29 +66,19 @@ final class AdRotation: Sendable {
         self.forms = forms
     }
 
-    /// Finds out which there are, where the store changed since that was last known.
+    /// Which there are; looked for where the store changed since that was last known. A page asks once, as all others do at the same time.
     ///
     /// - Parameter book: its advertisements are none of the rotation's.
-    func prepare(
+    func stock(
         at version: StoreVersion, in snapshot: any FeedSnapshot, of store: any FeedStore, without book: CampaignBook? = nil
-    ) throws {
-        guard !forms.isEmpty else { return }
-        _ = try stock(at: version, in: snapshot, of: store, without: book)
-    }
-
-    private func stock(
-        at version: StoreVersion, in snapshot: any FeedSnapshot, of store: any FeedStore, without book: CampaignBook?
     ) throws -> Stock {
-        try stock.known(at: version)
+        guard !forms.isEmpty else { return Stock(positions: [], fillsLane: false) }
+        return try stock.known(at: version)
             ?? stock.value(at: version, in: snapshot, of: store) { [forms] in try Self.stock(of: forms, without: book, in: $0) }
     }
 
-    /// Whether to read the lane of advertisements is to read these: one look into the store instead of one for each form. Known where they were
-    /// prepared since the store changed; otherwise false.
-    func fillsLane(at version: StoreVersion) -> Bool { stock.known(at: version)?.fillsLane ?? false }
-
-    /// Whether there are known to be none, where those of campaigns are not counted.
-    func isEmpty(at version: StoreVersion) -> Bool { stock.known(at: version)?.positions?.isEmpty ?? false }
+    /// The same as far as it is known: nil where nobody has looked since the store changed.
+    func stock(at version: StoreVersion) -> Stock? { stock.known(at: version) }
 
     private static func stock(of forms: [ItemForm], without book: CampaignBook?, in snapshot: any FeedSnapshot) throws -> Stock {
         var (positions, count): ([Int64], Int) = ([], 0)
@@ -106,12 +105,8 @@ final class AdRotation: Sendable {
 
     /// The position in the rotation behind which a walk begins; nil where there is nothing to choose.
     ///
-    /// - Parameter book: its advertisements are none of the rotation's.
-    func mark(
-        _ start: RotationStart, at version: StoreVersion, in snapshot: any FeedSnapshot, of store: any FeedStore,
-        without book: CampaignBook? = nil
-    ) throws -> Int64? {
-        let stock = try stock(at: version, in: snapshot, of: store, without: book)
+    /// - Parameter stock: what there is in the snapshot.
+    func mark(_ start: RotationStart, of stock: Stock, in snapshot: any FeedSnapshot) throws -> Int64? {
         guard let positions = stock.positions else {
             return try drawn(start, from: AdvertisementStream(snapshot: snapshot, forms: forms))
         }

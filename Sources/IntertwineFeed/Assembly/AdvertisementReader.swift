@@ -4,11 +4,13 @@
 /// added or deleted, and goes backward as well as forward. Only forms that have a factory are read.
 struct AdvertisementReader {
     private let stream: AdvertisementStream
+    private let isEmpty: Bool
     private var reader: CellReader
 
-    /// - Parameter version: the store's, read before the snapshot was taken.
-    init(snapshot: any FeedSnapshot, rotation: AdRotation, at version: StoreVersion, reader: CellReader) {
-        stream = AdvertisementStream(snapshot: snapshot, forms: rotation.forms, known: (rotation, version))
+    /// - Parameter stock: what there is in the snapshot, as far as that is known.
+    init(snapshot: any FeedSnapshot, forms: [ItemForm], stock: AdRotation.Stock?, reader: CellReader) {
+        stream = AdvertisementStream(snapshot: snapshot, forms: forms, fillsLane: stock?.fillsLane ?? false)
+        isEmpty = stock?.isEmpty ?? false
         self.reader = reader
     }
 
@@ -23,7 +25,7 @@ struct AdvertisementReader {
         _ count: Int, _ direction: PageDirection, of mark: Int64?, repeating isRepeating: Bool = false
     ) throws -> [CellReader.Cell] {
         // Where all of them are campaigns', none of them has to be met to know it.
-        guard count > 0, !stream.isKnownToBeEmpty else { return [] }
+        guard count > 0, !isEmpty else { return [] }
         let stream = stream
         var cells = try reader.cells(count, from: mark.map { ItemPlace(position: $0) }) {
             try stream.visit(direction, of: $0?.position, limit: $1, $2)
@@ -64,13 +66,11 @@ struct AdvertisementReader {
 struct AdvertisementStream {
     let snapshot: any FeedSnapshot
     let forms: [ItemForm]
-    /// What may know that their lane holds nothing else.
-    var known: (rotation: AdRotation, version: StoreVersion)?
-
-    var isKnownToBeEmpty: Bool { known.map { $0.rotation.isEmpty(at: $0.version) } ?? false }
+    /// Whether to read the lane of advertisements is to read these: one look into the store instead of one for each form.
+    var fillsLane = false
 
     func visit(_ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void) throws {
-        if let known, known.rotation.fillsLane(at: known.version) {
+        if fillsLane {
             return try snapshot.visit(.advertisements, direction, of: position, limit: limit, body)
         }
         if forms.count == 1 { return try snapshot.visit(forms[0], direction, of: position, limit: limit, body) }

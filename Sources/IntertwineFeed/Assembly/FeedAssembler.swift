@@ -166,20 +166,32 @@ package final class FeedAssembler: Sendable {
         let known = hiding.flatMap { marks in
             marks.viewer.map { PageRuns(runs: runs, store: store, marks: marks, viewer: $0, layout: request.layout, version: version) }
         }
+        let book = try campaigns?.book(at: version, in: snapshot, of: store)
+        let meeting = book.flatMap { $0.meets(feed: title, at: request.now) ? $0 : nil }
+        // A page in the middle of a walk may be the first one since the store changed. Where nobody knows that their lane holds nothing else,
+        // advertisements are looked for form by form.
+        let rotates = AdBlocks.rotates(in: source, placement)
+        let adRotation = rotations[request.layout] ?? AdRotation(forms: [])
+        let stock =
+            rotates ? try adRotation.stock(at: version, in: snapshot, of: store, without: book) : adRotation.stock(at: version)
+        var mark = cursor?.rotation
+        if cursor == nil, rotates, isFair, let start = request.rotation, let stock {
+            mark = try adRotation.mark(start, of: stock, in: snapshot)
+        }
+        if meeting == nil, let stock, stock.fillsLane {
+            announce(after: mark, of: stock, to: snapshot, request, cursor, isAll: hiding == nil && context.lacking == nil)
+        }
         let content = try PageContent(
             source: source, snapshot: snapshot, cursor: cursor, limit: request.limit, reader: reader, over: known)
         let identity = PageCursor.identity(of: content.cells.first?.place, inFeed: digest)
         context.page = identity
-        let book = try campaigns?.book(at: version, in: snapshot, of: store)
-        let meeting = book.flatMap { $0.meets(feed: title, at: request.now) ? $0 : nil }
         if meeting != nil {
             guard !request.isShared else { throw CampaignsMeet() }
             // A page that is asked for again later on is shown once more.
             if let facts = request.campaigns { context.page = facts.page(identity) }
         }
-        let adRotation = rotations[request.layout] ?? AdRotation(forms: [])
         let advertisements = AdvertisementReader(
-            snapshot: snapshot, rotation: adRotation, at: version,
+            snapshot: snapshot, forms: adRotation.forms, stock: stock,
             reader: CellReader(
                 factories: factories, kept: cells, context: context, marks: marks, without: book,
                 unknownLimit: Self.unknownAdvertisements))
@@ -191,14 +203,7 @@ package final class FeedAssembler: Sendable {
             }
         }
         var blocks = AdBlocks(of: content, in: source, placement: placement, cursor: cursor)
-        // A page in the middle of a walk may be the first one since the store changed. Where nobody knows that their lane holds nothing else,
-        // advertisements are looked for form by form.
-        if blocks.rotates { try adRotation.prepare(at: version, in: snapshot, of: store, without: book) }
-        func start() throws -> Int64? {
-            guard isFair, let start = request.rotation else { return nil }
-            return try adRotation.mark(start, at: version, in: snapshot, of: store, without: book)
-        }
-        try blocks.rotate(cursor: cursor, start: start, advertisements: advertisements, campaigns: &paid)
+        try blocks.rotate(cursor: cursor, mark: mark, advertisements: advertisements, campaigns: &paid)
         let sections = sectionsAroundMidpoint
         if !sections.isEmpty {
             let midpoint = try cursor?.midpoint ?? midpoint(of: sections, request.layout, at: version, in: snapshot)
@@ -217,6 +222,23 @@ package final class FeedAssembler: Sendable {
             since: request.followsChanges ? since(entries, request, cursor, previous: previous, next: next, isPaid: paid != nil) : nil,
             validUntil: CellTokens.endOfBucket(of: request.now), omissions: content.omissions + blocks.omissions + headers.omissions,
             following: next, decision: paid?.decision, language: request.language)
+    }
+
+    /// Has the advertisements of a page come along with its content.
+    ///
+    /// - Parameters:
+    ///   - mark: behind which they stand; nil for the first ones.
+    ///   - isAll: whether content that is read once is enough.
+    private func announce(
+        after mark: Int64?, of stock: AdRotation.Stock, to snapshot: any FeedSnapshot, _ request: FeedRequest, _ cursor: PageCursor?,
+        isAll: Bool
+    ) {
+        guard source.sectionCount == 1, cursor?.direction != .backward else { return }
+        let placement = source.placement(in: 0) ?? placement
+        guard case .rotating(let count) = placement.supply, count > 0, !stock.isEmpty else { return }
+        var reads = [LaneRead(lane: .advertisements, position: mark, limit: count)]
+        if let mark, stock.ends(within: count, after: mark) { reads.append(LaneRead(lane: .advertisements, limit: count)) }
+        snapshot.announce(reads, isAll: isAll)
     }
 
     private func midpoint(

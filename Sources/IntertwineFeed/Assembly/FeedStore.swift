@@ -71,6 +71,11 @@ extension FeedStore {
 
 /// The items as they stood at one moment; valid only inside ``FeedStore/read(_:)``.
 public protocol FeedSnapshot {
+    /// Says what will be read besides what is read next, so that a store which is far away answers all of it at once. None of it has to be read.
+    ///
+    /// - Parameter isAll: whether nothing else will be, as far as can be told. Where it is after all, the store may begin the whole read anew.
+    func announce(_ reads: [LaneRead], isAll: Bool)
+
     /// Items of a lane in feed order (or, going `backward`, in reverse), beginning next to a position that is itself left out.
     ///
     /// - Parameter limit: at most so many items; the cost depends on it alone, never on how far into the feed the position lies.
@@ -148,6 +153,7 @@ public struct TakenDownItem: Sendable, Hashable {
 }
 
 extension FeedSnapshot {
+    public func announce(_ reads: [LaneRead], isAll: Bool) {}
     public func listings(in lane: Lane, between positions: Range<Int64>, limit: Int) throws -> [AdListing] { [] }
     public func takenDown(kind: String, limit: Int) throws -> [TakenDownItem] { [] }
 
@@ -167,6 +173,18 @@ extension FeedSnapshot {
         _ lane: Lane, by field: SortField, _ direction: PageDirection, of place: ItemPlace?, limit: Int, _ body: (ItemRow) throws -> Void
     ) throws {
         for item in try items(in: lane, by: field, direction, of: place, limit: limit) { try item.withRow(body) }
+    }
+}
+
+/// What ``FeedSnapshot/visit(_:_:of:limit:_:)`` is asked for.
+public struct LaneRead: Sendable, Hashable {
+    public var lane: Lane
+    public var direction: PageDirection
+    public var position: Int64?
+    public var limit: Int
+
+    public init(lane: Lane, direction: PageDirection = .forward, position: Int64? = nil, limit: Int) {
+        (self.lane, self.direction, self.position, self.limit) = (lane, direction, position, limit)
     }
 }
 

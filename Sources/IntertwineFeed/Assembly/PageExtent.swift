@@ -44,6 +44,8 @@ final class ExtentRecorder: FeedSnapshot {
         self.snapshot = snapshot
     }
 
+    func announce(_ reads: [LaneRead], isAll: Bool) { snapshot.announce(reads, isAll: isAll) }
+
     func visit(
         _ lane: Lane, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
     ) throws {

@@ -74,6 +74,7 @@ package final class PostgresConnection: @unchecked Sendable {
             }, Unmanaged.passUnretained(warnings).toOpaque())
         // An answered write is on the server's disk. What goes further, such as remote_apply, stays.
         try execute("SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'")
+        if settings.readsOneState { try execute("SET default_transaction_isolation = 'repeatable read'") }
     }
 
     deinit {

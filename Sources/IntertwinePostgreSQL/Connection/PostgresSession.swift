@@ -10,11 +10,16 @@ package struct PostgresSettings: Sendable, Hashable {
     /// Whether a statement is planned once, whatever its values: for those that read a few rows by an index. Planning such a one costs more
     /// than running it.
     package var plansOnce: Bool
+    /// Whether statements that are run together, outside of a transaction, see one state of the database.
+    package var readsOneState: Bool
 
-    package init(applicationName: String = "intertwine", statementTimeout: Duration? = nil, plansOnce: Bool = false) {
+    package init(
+        applicationName: String = "intertwine", statementTimeout: Duration? = nil, plansOnce: Bool = false, readsOneState: Bool = false
+    ) {
         self.applicationName = applicationName
         self.statementTimeout = statementTimeout
         self.plansOnce = plansOnce
+        self.readsOneState = readsOneState
     }
 }
 

@@ -26,7 +26,7 @@ package final class PostgresFeedStore: ItemStore {
         _ address: PostgresAddress, standby: PostgresStandby? = nil, reading limits: ReadLimits, local: LocalChanges
     ) throws(StoreError) {
         self.standby = standby
-        let pool = PostgresPool(address, reading: limits, settings: PostgresSettings(plansOnce: true))
+        let pool = PostgresPool(address, reading: limits, settings: PostgresSettings(plansOnce: true, readsOneState: true))
         self.pool = pool
         changes = try PostgresStart.check(pool) { connection in
             try PostgresSchema.bringUpToDate(connection, part: ItemMigrations.part, migrations: ItemMigrations.all)

@@ -1,41 +1,94 @@
 import IntertwineFeed
 import IntertwineStorage
 
-/// The items of one transaction. What is read first takes the transaction's beginning along, so that a read of one statement is one round
-/// trip.
+/// The items of one transaction. What is read first takes the transaction's beginning along, and what was announced.
+///
+/// Where that is said to be all, the server ends the transaction with the answers: a page is one round trip. What is asked for beyond it has
+/// the whole read begin anew, in a transaction that goes on.
 final class PostgresSnapshot: FeedSnapshot {
     private static let columns = "kind, id, variant, position, body"
     private static let begin = PostgresCommand("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
     private static let end = PostgresCommand("COMMIT")
 
-    private let connection: PostgresConnection
-    private var hasBegun: Bool
+    private enum Stage {
+        case new
+        /// The transaction goes on.
+        case open
+        case ended
+        /// It had ended when more was asked for.
+        case exceeded
+    }
 
-    private init(_ connection: PostgresConnection, hasBegun: Bool) {
+    private struct Exceeded: Error {}
+
+    private let connection: PostgresConnection
+    private var stage: Stage
+    private let trustsAnnouncements: Bool
+    private var announced: (reads: [LaneRead], isAll: Bool) = ([], false)
+    /// The answers to what was announced.
+    private var brought: [(read: LaneRead, rows: PostgresRows)] = []
+
+    private init(_ connection: PostgresConnection, _ stage: Stage, trustsAnnouncements: Bool = true) {
         self.connection = connection
-        self.hasBegun = hasBegun
+        self.stage = stage
+        self.trustsAnnouncements = trustsAnnouncements
     }
 
     /// Inside a transaction that is someone else's.
     convenience init(inside connection: PostgresConnection) {
-        self.init(connection, hasBegun: true)
+        self.init(connection, .open)
     }
 
     /// Reads in a transaction of its own. Its end is sent, and not waited for: there is nothing that it could fail with.
+    ///
+    /// - Parameters:
+    ///   - connection: whose sessions read one state of the database (``PostgresSettings/readsOneState``).
+    ///   - body: may be begun anew.
     static func read<Value>(_ connection: PostgresConnection, _ body: (PostgresSnapshot) throws -> Value) throws -> Value {
-        let snapshot = PostgresSnapshot(connection, hasBegun: false)
-        defer {
-            if snapshot.hasBegun { _ = try? connection.post([end]) }
-        }
-        return try body(snapshot)
+        let snapshot = PostgresSnapshot(connection, .new)
+        let result = Result { try snapshot.reading(body) }
+        guard snapshot.stage == .exceeded else { return try result.get() }
+        return try PostgresSnapshot(connection, .new, trustsAnnouncements: false).reading(body)
     }
 
-    func rows(_ text: String, _ values: PostgresValue...) throws -> PostgresRows {
-        let command = PostgresCommand(text, values)
-        let answers = try connection.run(hasBegun ? [command] : [Self.begin, command])
-        hasBegun = true
+    private func reading<Value>(_ body: (PostgresSnapshot) throws -> Value) throws -> Value {
+        defer {
+            if stage == .open { _ = try? connection.post([Self.end]) }
+        }
+        return try body(self)
+    }
+
+    func announce(_ reads: [LaneRead], isAll: Bool) {
+        if stage == .new { announced = (reads, isAll && trustsAnnouncements) }
+    }
+
+    func rows(_ text: String, _ values: PostgresValue...) throws -> PostgresRows { try rows(PostgresCommand(text, values)) }
+
+    private func rows(_ command: PostgresCommand) throws -> PostgresRows {
+        var answers: [PostgresRows]
+        switch stage {
+        case .new:
+            let commands = [command] + announced.reads.map(Self.command)
+            answers = try connection.run(announced.isAll ? commands : [Self.begin] + commands)
+            stage = announced.isAll ? .ended : .open
+            brought = zip(announced.reads, answers.suffix(announced.reads.count)).map { ($0, $1) }
+            answers.removeLast(brought.count)
+        case .open: answers = try connection.run([command])
+        case .ended, .exceeded:
+            stage = .exceeded
+            throw Exceeded()
+        }
         guard let rows = answers.last else { throw PostgresError(message: "the server gave no answer", isConnectionLost: true) }
         return rows
+    }
+
+    private static func command(_ read: LaneRead) -> PostgresCommand {
+        let (comparison, order) = read.direction.words
+        return PostgresCommand(
+            "SELECT \(columns) FROM item WHERE lane = $1 AND position \(comparison) $2 ORDER BY position\(order) LIMIT $3",
+            [
+                .integer(read.lane.rawValue), .integer(read.position ?? read.direction.outermost), .integer(Int64(max(read.limit, 0))),
+            ])
     }
 
     // MARK: FeedSnapshot
@@ -43,11 +96,12 @@ final class PostgresSnapshot: FeedSnapshot {
     func visit(
         _ lane: Lane, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
     ) throws {
-        let (comparison, order) = direction.words
-        let rows = try rows(
-            "SELECT \(Self.columns) FROM item WHERE lane = $1 AND position \(comparison) $2 ORDER BY position\(order) LIMIT $3",
-            .integer(lane.rawValue), .integer(position ?? direction.outermost), .integer(Int64(max(limit, 0))))
-        try visit(rows, body)
+        let read = LaneRead(lane: lane, direction: direction, position: position, limit: max(limit, 0))
+        let known = brought.first { other, rows in
+            (other.lane, other.direction, other.position) == (lane, direction, position)
+                && (limit <= other.limit || rows.count < other.limit)
+        }
+        try visit(known?.rows ?? rows(Self.command(read)), limit: read.limit, body)
     }
 
     func visit(
@@ -164,8 +218,10 @@ final class PostgresSnapshot: FeedSnapshot {
     // MARK: Rows
 
     /// - Parameter rows: with the columns of ``columns``, and behind them the key of a field.
-    private func visit(_ rows: PostgresRows, keyedBy key: SectionKey? = nil, _ body: (ItemRow) throws -> Void) throws {
-        for row in 0..<rows.count {
+    private func visit(
+        _ rows: PostgresRows, limit: Int = .max, keyedBy key: SectionKey? = nil, _ body: (ItemRow) throws -> Void
+    ) throws {
+        for row in 0..<min(rows.count, limit) {
             let (position, sortKey) = (rows.integer(row, 3), key.map { $0.key(rows, row, 5) })
             try withDecoded(rows.view(row, 0)) { kind in
                 try withDecoded(rows.view(row, 1)) { id in

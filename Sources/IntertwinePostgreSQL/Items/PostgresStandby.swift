@@ -70,7 +70,8 @@ final class PostgresStandby: Sendable {
     let answered = Atomic<Int>(0)
 
     init(_ address: PostgresAddress) {
-        pool = PostgresPool(address, settings: PostgresSettings(applicationName: "intertwine standby reader", plansOnce: true))
+        let settings = PostgresSettings(applicationName: "intertwine standby reader", plansOnce: true, readsOneState: true)
+        pool = PostgresPool(address, settings: settings)
     }
 
     /// - Throws: `StoreError.unusable` where it can be asked, and has another database.

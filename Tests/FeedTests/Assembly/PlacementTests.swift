@@ -225,11 +225,12 @@ struct PlacementTests {
         // Of the first half, every other one was deleted.
         snapshot.lanes[.advertisements] = ads.enumerated().filter { $0.offset >= 3_000 || $0.offset % 2 == 0 }.map(\.element)
         let rotation = AdRotation(forms: [ItemForm(kind: "advertisement", variant: "image")])
+        let stock = try rotation.stock(at: store.version, in: snapshot, of: store)
         var counts: [Int64: Int] = [:]
         for viewer in 0..<300 {
             let start = RotationStart(viewer: "v\(viewer)", now: Fixture.now)
-            let mark = try #require(try rotation.mark(start, at: store.version, in: snapshot, of: store))
-            if viewer < 10 { #expect(try rotation.mark(start, at: store.version, in: snapshot, of: store) == mark) }
+            let mark = try #require(try rotation.mark(start, of: stock, in: snapshot))
+            if viewer < 10 { #expect(try rotation.mark(start, of: stock, in: snapshot) == mark) }
             let first = try #require(snapshot.lanes[.advertisements]?.first { $0.position > mark })
             counts[(first.position >> 20) / 600, default: 0] += 1
         }
