@@ -78,6 +78,8 @@ struct LogLine {
 
     /// Text without what would end the line, or do more to a terminal than show itself.
     private static func appendPlain(_ text: some Collection<UInt8>, to bytes: inout [UInt8]) {
+        // As almost all is: whether a scalar is seen is not looked up for it.
+        if text.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return bytes.append(contentsOf: text) }
         for scalar in String(decoding: text, as: UTF8.self).unicodeScalars {
             bytes += scalar.isUnseen ? " ".utf8 : String(scalar).utf8
         }

@@ -30,7 +30,7 @@ package enum Hexadecimal {
     }
 
     /// The digit of a byte's lower half.
-    @inlinable package static func digit(_ nibble: UInt8, isUpperCase: Bool = false) -> UInt8 {
+    @inlinable @inline(__always) package static func digit(_ nibble: UInt8, isUpperCase: Bool = false) -> UInt8 {
         let value = nibble & 15
         return value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: isUpperCase ? "A" : "a") + value - 10
     }

@@ -112,7 +112,7 @@ struct ClientSocket {
         if stage.count == 0 { return true }
         defer { stage.clear() }
         let flags = followed ? Int32(MSG_MORE) : 0
-        if let lent = stage.lent { return sendStaged(and: lent.body, lent.part, flags) }
+        if let lent = stage.takeLent() { return sendStaged(and: lent.body, lent.part, flags) }
         let sent = output.isEmpty ? send(stage.bytes, UnsafeRawBufferPointer(start: nil, count: 0), flags) : 0
         if sent >= 0, sent < stage.count { hold(.bytes(Array(stage.bytes[sent...])), 0..<(stage.count - sent)) }
         return sent >= 0

@@ -19,8 +19,10 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
     let peer: PeerAddress
     /// The place in the worker's list.
     var index = 0
-    var state: ConnectionState
-    private var socket: ClientSocket
+    // The runtime would check some thirty times a request that no two accesses to these overlap. None can: all are made on the loop, the state
+    // calls nobody, and what the socket calls, the kernel, the worker's stage and the loop's tables, calls no connection.
+    @exclusivity(unchecked) var state: ConnectionState
+    @exclusivity(unchecked) private var socket: ClientSocket
     /// Bytes received that could not be used up: a part of a head, or requests behind one that is being answered.
     private var held: [UInt8] = []
     /// The parser that has read a part of a head.

@@ -179,9 +179,13 @@ extension FinishedResponse {
     /// The form that a request asks for.
     func selection(for head: borrowing RequestHead) -> Selection {
         let hasBody = head.method != .head
+        // Most requests choose nothing: no more of the answer is looked at than what they get.
+        guard head.parser.seen & KnownField.selectors != 0, status == 200 else {
+            return Selection(status, identity.head, hasBody ? identity.body : nil)
+        }
         var variant = identity
         var coding: String?
-        if isNegotiated, head.has(.acceptEncoding), status == 200 {
+        if isNegotiated, head.has(.acceptEncoding) {
             switch head.acceptedCodings.choose(hasGzip: gzip != nil) {
             case .identity: break
             case .gzip:
@@ -193,7 +197,7 @@ extension FinishedResponse {
                 return refusal(406, "This can be had as it is and in gzip coding; neither is accepted.", hasBody: hasBody)
             }
         }
-        if head.parser.seen & KnownField.selectors != 0, status == 200, head.method == .get || head.method == .head {
+        if head.method == .get || head.method == .head {
             switch head.conditions(entityTag: variant.entityTag, lastModified: lastModified) {
             case .met: break
             case .notModified: return Selection(304, notModified(variant), nil)

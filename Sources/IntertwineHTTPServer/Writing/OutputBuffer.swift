@@ -34,6 +34,13 @@ final class OutputBuffer {
         lent = nil
     }
 
+    /// Takes what is lent out of here, for whoever sends it behind ``bytes``.
+    func takeLent() -> (body: [UInt8], part: Range<Int>)? {
+        var taken: (body: [UInt8], part: Range<Int>)?
+        swap(&taken, &lent)
+        return taken
+    }
+
     func append(_ bytes: UnsafeRawBufferPointer) {
         copyLent()
         store(bytes)
@@ -56,8 +63,7 @@ final class OutputBuffer {
     }
 
     private func copyLent() {
-        guard let (body, part) = lent else { return }
-        lent = nil
+        guard let (body, part) = takeLent() else { return }
         body.withUnsafeBytes { store(UnsafeRawBufferPointer(rebasing: $0[part])) }
     }
 

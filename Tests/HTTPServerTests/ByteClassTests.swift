@@ -1,0 +1,18 @@
+import Testing
+
+@testable import IntertwineHTTPServer
+
+@Suite("Classes of bytes")
+struct ByteClassTests {
+    @Test("each byte may stand where the standards say, and nowhere else", arguments: UInt8.min ... .max)
+    func table(byte: UInt8) {
+        let isLetter = (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+        let isDigit = (0x30...0x39).contains(byte)
+        let classes = ByteClass.of(byte)
+        #expect(classes.contains(.token) == (isLetter || isDigit || "!#$%&'*+-.^_`|~".utf8.contains(byte)))
+        #expect(classes.contains(.target) == ((0x21...0x7E).contains(byte) && !"\"#<>\\".utf8.contains(byte)))
+        #expect(classes.contains(.value) == (byte == 0x09 || (byte >= 0x20 && byte != 0x7F)))
+        #expect(classes.contains(.host) == (isLetter || isDigit || "-._~".utf8.contains(byte)))
+        #expect(classes.contains(.digit) == isDigit)
+    }
+}
