@@ -29,7 +29,9 @@ struct PlaceTests {
         try Data(Picture.png(2)).write(to: URL(fileURLWithPath: path))
         house.pass(100_000)
         #expect(try await house.get(source).body == Picture.png(2))
-        #expect(try await house.get("http://pictures.example/x/none.png").status == 404)
+        for name in ["none.png", String(repeating: "n", count: 300) + ".png"] {
+            #expect(try await house.get("http://pictures.example/x/\(name)").status == 404)
+        }
         #expect(try await house.get("http://pictures.example/y/1.png").failure?.code == "port-denied")
         await house.stop()
     }

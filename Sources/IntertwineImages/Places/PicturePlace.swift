@@ -78,7 +78,7 @@ public struct ConfinedFolder: Sendable, Hashable {
         guard folder >= 0 else { throw .notFound }
         defer { close(folder) }
         let descriptor = clinux_open_beneath(folder, name)
-        guard descriptor >= 0 else { throw descriptor == -ENOENT || descriptor == -ENOTDIR ? .notFound : .denied }
+        guard descriptor >= 0 else { throw [-ENOENT, -ENOTDIR, -ENAMETOOLONG].contains(descriptor) ? .notFound : .denied }
         defer { close(descriptor) }
         var facts = stat()
         guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { throw .denied }
