@@ -30,8 +30,13 @@ package enum PercentCoding {
 
     /// The text with all that is not kept escaped, in capitals.
     package static func encode(_ text: String, keeping kept: Kept = .unreserved) -> String {
+        keeps(text, kept) ? text : encode(text.utf8, keeping: kept)
+    }
+
+    /// Whether nothing in a text would be escaped.
+    package static func keeps(_ text: String, _ kept: Kept) -> Bool {
         let isKept = text.utf8.withContiguousStorageIfAvailable { bytes in bytes.allSatisfy { kept.contains($0) } }
-        return isKept ?? text.utf8.allSatisfy(kept.contains) ? text : encode(text.utf8, keeping: kept)
+        return isKept ?? text.utf8.allSatisfy(kept.contains)
     }
 
     package static func encode(_ bytes: some Sequence<UInt8>, keeping kept: Kept) -> String {

@@ -15,6 +15,8 @@ public struct CellCommands: Sendable, ExpressibleByDictionaryLiteral {
         var text: [UInt8] = []
         var reported: [CommandKey] = []
         var labels: [CommandKey: LocalizedText] = [:]
+        /// What is written around the cells; nil where it is not known from the kind alone.
+        var frames: CellFrame.Shelf?
     }
 
     private static let none = Shared(Slots())
@@ -54,6 +56,17 @@ public struct CellCommands: Sendable, ExpressibleByDictionaryLiteral {
 
     var preparedText: [UInt8] { shared.slots.text }
 
+    /// What is written around the cells that have these commands; nil where it differs from cell to cell.
+    var frames: CellFrame.Shelf? { shared.slots.frames }
+
+    /// Has what is written around cells made once for all of them, as far as all of it is prepared. It lasts until something is changed.
+    mutating func prepareFrames() {
+        guard shared.slots.requests.allSatisfy({ $0 != nil }) else { return }
+        var slots = shared.slots
+        slots.frames = CellFrame.Shelf()
+        shared = Shared(slots)
+    }
+
     public subscript(key: CommandKey) -> (any Command)? {
         get {
             if key == .configuration { return configuration }
@@ -78,6 +91,7 @@ public struct CellCommands: Sendable, ExpressibleByDictionaryLiteral {
 
     private mutating func change(_ body: (inout Slots) -> Void) {
         var slots = shared.slots
+        slots.frames = nil
         body(&slots)
         shared = Shared(slots)
     }

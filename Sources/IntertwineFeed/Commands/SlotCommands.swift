@@ -59,6 +59,7 @@ extension CellCommands {
             prepare(slot, found, face: face)
         }
         self.reported = reported
+        prepareFrames()
     }
 
     /// The commands of one cell: those of its kind, and the one that fills it.

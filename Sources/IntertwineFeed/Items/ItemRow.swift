@@ -46,11 +46,10 @@ struct PackedItem: Sendable {
     /// Where the last part ends, and the rest begins.
     var end: Int { Int(bodyEnd) }
 
-    /// - Returns: the item, and the memory with the rest behind it, as large as it is: it may be kept for long.
-    static func pack(_ item: FeedItem, with rest: [UInt8]) -> (item: PackedItem, memory: [UInt8]) {
-        let packed = PackedItem(item)
-        let memory = item.withRow { row in
-            [UInt8](unsafeUninitializedCapacity: packed.end + rest.count) { memory, count in
+    /// - Returns: the item, with something else behind it, in memory as large as that: it may be kept for long.
+    func memory(of item: FeedItem, with rest: [UInt8]) -> [UInt8] {
+        item.withRow { row in
+            [UInt8](unsafeUninitializedCapacity: end + rest.count) { memory, count in
                 let memory = UnsafeMutableRawBufferPointer(memory)
                 func append(_ part: UnsafeRawBufferPointer) {
                     UnsafeMutableRawBufferPointer(rebasing: memory[count...]).copyMemory(from: part)
@@ -63,10 +62,29 @@ struct PackedItem: Sendable {
                 rest.withUnsafeBytes(append)
             }
         }
-        return (packed, memory)
     }
 
-    private init(_ item: FeedItem) {
+    /// Where a text stands in the item's body; nil where it does not.
+    func range(of text: String, inBodyOf item: FeedItem) -> Range<Int>? {
+        var text = text
+        return text.withUTF8 { text in
+            item.body.withUnsafeBufferPointer { body in
+                guard let first = text.first, let wanted = text.baseAddress, let bytes = body.baseAddress else { return nil }
+                var place = 0
+                while body.count - place >= text.count, let found = memchr(bytes + place, Int32(first), body.count - place - text.count + 1)
+                {
+                    place = UnsafeRawPointer(found) - UnsafeRawPointer(bytes)
+                    if memcmp(bytes + place, wanted, text.count) == 0 {
+                        return Int(variantEnd) + place..<Int(variantEnd) + place + text.count
+                    }
+                    place += 1
+                }
+                return nil
+            }
+        }
+    }
+
+    init(_ item: FeedItem) {
         place = item.place
         let kind = item.kind.utf8.count
         let id = kind + item.id.utf8.count

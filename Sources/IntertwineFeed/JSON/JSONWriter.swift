@@ -35,6 +35,11 @@ struct JSONWriter {
         bytes.append(contentsOf: json.utf8)
     }
 
+    /// A number in eight bytes, as it lies in memory.
+    mutating func append(number: UInt64) {
+        withUnsafeBytes(of: number) { bytes.append(contentsOf: $0) }
+    }
+
     /// Lends its bytes, for what else stands among them for a while.
     mutating func withBytes<Value>(_ body: (inout [UInt8]) -> Value) -> Value { body(&bytes) }
 
@@ -70,13 +75,30 @@ struct JSONWriter {
 
 extension JSONWriter {
     /// A cell, with its slots in the order of ``CellCommands``; slots without an action are left out.
-    mutating func write(_ viewModel: CellViewModel) { write(viewModel, configuredBy: viewModel.action(in: .configuration)) }
+    mutating func write(_ viewModel: CellViewModel) {
+        raw(#"{"id":""#)
+        writeContent(of: viewModel, configuredBy: viewModel.action(in: .configuration))
+        raw("}")
+    }
 
+    /// The same without what stands before its id, and without the brace at its end.
+    ///
     /// - Parameter configuration: what its clients are told of that slot.
-    mutating func write(_ viewModel: CellViewModel, configuredBy configuration: Action?) {
-        raw(#"{"id":"#)
-        write(viewModel.id)
-        raw(#","identifier":"#)
+    /// - Returns: the bytes of the id.
+    @discardableResult
+    mutating func writeContent(of viewModel: CellViewModel, configuredBy configuration: Action?) -> Int {
+        let start = bytes.count
+        writeCharacters(of: viewModel.id)
+        let end = bytes.count
+        writeHead(of: viewModel)
+        if let configuration { writeConfiguration(of: viewModel, configuration) }
+        writeSlots(of: viewModel, isFirst: configuration == nil)
+        return end - start
+    }
+
+    /// From behind its id to its slots.
+    mutating func writeHead(of viewModel: CellViewModel) {
+        raw(#"","identifier":"#)
         write(viewModel.identifier)
         if viewModel.version != 1 {
             raw(#","version":"#)
@@ -87,11 +109,17 @@ extension JSONWriter {
         raw(#","height":"#)
         write(viewModel.size.height)
         raw(#"},"actions":{"#)
-        var isFirst = true
-        if let configuration {
-            isFirst = false
-            write(configuration, in: .configuration, label: viewModel.label(of: .configuration))
-        }
+    }
+
+    mutating func writeConfiguration(of viewModel: CellViewModel, _ configuration: Action) {
+        write(configuration, in: .configuration, label: viewModel.label(of: .configuration))
+    }
+
+    /// The slots besides the configuration, and the brace behind them.
+    ///
+    /// - Parameter isFirst: whether none stands before them.
+    mutating func writeSlots(of viewModel: CellViewModel, isFirst: Bool) {
+        var isFirst = isFirst
         let hasViewer = viewModel.subject.context.hasViewer
         let base = viewModel.subject.context.links.base
         let text = viewModel.commands.preparedText
@@ -110,7 +138,7 @@ extension JSONWriter {
             isFirst = false
             write(action, in: slot, label: viewModel.label(of: slot))
         }
-        raw("}}")
+        raw("}")
     }
 
     private mutating func write(_ action: Action, in slot: CommandKey, label: String?) {

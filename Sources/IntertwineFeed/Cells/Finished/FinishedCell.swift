@@ -49,17 +49,27 @@ package final class FinishedCell: Sendable {
     struct Digest: Sendable {
         let halves: (UInt64, UInt64)
 
-        fileprivate init(_ bytes: [UInt8], gaps: [Gap]) {
+        init(of bytes: [UInt8]) { self.init(SHA256.hash(data: bytes)) }
+
+        /// - Parameters:
+        ///   - content: what the frame is around.
+        ///   - id: bytes of it that are the id.
+        fileprivate init(_ frame: CellFrame, around content: UnsafeRawBufferPointer, id: Int, gaps: [Gap]) {
             var hash = SHA256()
+            withUnsafeBytes(of: (frame.digest.halves.0, frame.digest.halves.1, UInt64(id))) { hash.update(bufferPointer: $0) }
             var start = 0
             for gap in gaps {
-                hash.update(data: bytes[start..<gap.start])
+                hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: content[start..<gap.start]))
                 let mark = UInt64(gap.start) << 1 | (gap.isOfClick ? 1 : 0)
                 withUnsafeBytes(of: mark.littleEndian) { hash.update(bufferPointer: $0) }
                 start = gap.end
             }
-            hash.update(data: bytes[start...])
-            halves = hash.finalize().withUnsafeBytes {
+            hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: content[start...]))
+            self.init(hash.finalize())
+        }
+
+        private init(_ digest: SHA256.Digest) {
+            halves = digest.withUnsafeBytes {
                 ($0.loadUnaligned(as: UInt64.self), $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
             }
         }
@@ -73,27 +83,6 @@ package final class FinishedCell: Sendable {
         var isOfClick: Bool
     }
 
-    /// A picture, and what the cell tells of it.
-    fileprivate struct Picture: Sendable {
-        let source: String
-        /// Stands for it, in this process; nil where nothing was known.
-        let looks: Int?
-
-        init(_ source: String, _ looks: PictureLooks?) { (self.source, self.looks) = (source, looks?.hashValue) }
-
-        /// Those that a cell is filled with, where something is known of them, or may be.
-        static func all(in configuration: Action?) -> [Picture] {
-            guard case .bind(let bindings)? = configuration else { return [] }
-            var pictures: [Picture] = []
-            for index in bindings.indices {
-                guard case .image(let picture) = bindings[index].value, let source = picture.source else { continue }
-                if pictures.isEmpty { pictures.reserveCapacity(bindings.count - index) }
-                pictures.append(Picture(source, picture.looks))
-            }
-            return pictures
-        }
-    }
-
     /// What fills a cell's gaps on one page.
     struct Tokens: Sendable {
         fileprivate(set) var impression = ""
@@ -103,16 +92,20 @@ package final class FinishedCell: Sendable {
     // What each page reads of a cell stands first and close together, and nothing of it lies elsewhere but the bytes: most of what a finished
     // cell costs is that it lies in no cache.
 
-    /// What the cell was made of, and behind it its JSON. One stretch of memory, as each page reads both.
+    /// What the cell was made of; behind it its id and the rest of what is put into its frame; behind those its pictures. One stretch of memory, as each
+    /// page reads most of it.
     private let memory: [UInt8]
     private let packed: PackedItem
+    private let frame: CellFrame
     let circumstances: Circumstances
     private let hour: UInt32
+    /// Where its parts end in the memory.
+    private let (idEnd, contentEnd): (Int32, Int32)
     /// The only page that the bytes are right for; nil where it is any.
     private let page: UInt32?
     /// Whether it has a picture that nothing was known of when it was made.
     let isAwaiting: Bool
-    /// In the JSON.
+    /// In what is put into the frame.
     private let gaps: [Gap]
     /// They stand behind it.
     let companions: [FinishedCell]
@@ -124,34 +117,20 @@ package final class FinishedCell: Sendable {
 
     public let id: String
     public let identifier: String
-    /// The pictures on it, where something may be known of them.
-    private let pictures: [Picture]
 
     /// Bytes of JSON that hardly any cell exceeds.
-    fileprivate static let usualLength = 2_048
+    private static let usualLength = 2_048
 
     /// - Parameter writer: where its JSON may be written, to be copied when it is known how long that is.
     /// - Throws: what the factories throw.
-    init(of item: FeedItem, by factories: CellFactories, in context: CellContext, with writer: inout JSONWriter) throws {
+    convenience init(of item: FeedItem, by factories: CellFactories, in context: CellContext, with writer: inout JSONWriter) throws {
         // Asked for first: what is learned while it is made counts as later.
         let known = context.links.known
-        let (version, revision) = (known?.version ?? 0, known?.revision ?? 0)
+        let learned = (known?.version ?? 0, known?.revision ?? 0)
         let first = try factories.makeViewModel(for: item, in: context)
         let companions = try factories.makeCompanions(for: item, in: context)
-        writer.clear(capacity: Self.usualLength)
-        let configuration = first.action(in: .configuration)
-        writer.write(first, configuredBy: configuration)
-        (packed, memory) = PackedItem.pack(item, with: writer.bytes)
-        pictures = known == nil ? [] : companions.reduce(Picture.all(in: configuration)) { $0 + $1.pictures }
         guard context.page != 0 else {
-            (id, identifier, gaps, page) = (first.id, first.identifier, [], nil)
-            digest = Digest(writer.bytes, gaps: [])
-            isAwaiting = pictures.contains { $0.looks == nil }
-            asked = Atomic(version)
-            compared = Atomic(revision)
-            self.companions = companions.map { FinishedCell($0, hour: context) }
-            circumstances = Circumstances(context)
-            hour = CellTokens.bucket(of: context.now)
+            self.init(first, with: companions.map { FinishedCell($0) }, learned: learned, written: &writer)
             return
         }
         // A second time as on another page: what differs beside the tokens is right for this page alone.
@@ -159,46 +138,60 @@ package final class FinishedCell: Sendable {
         other.page = context.page == .max ? 1 : context.page + 1
         let twin = try factories.makeViewModel(for: item, in: other)
         let twins = try factories.makeCompanions(for: item, in: other)
-        (id, identifier) = (first.id, first.identifier)
-        let found = Self.gaps(first, writer.bytes, twin)
-        self.companions = zip(companions, twins).map { FinishedCell($0, hour: context, gaps: Self.gaps($0, $0.json, $1)) }
+        let finished = zip(companions, twins).map { FinishedCell($0, $1) }
+        let isOfPage = companions.count != twins.count || finished.contains { $0.page != nil }
+        self.init(first, twin, with: finished, isOfPage: isOfPage, learned: learned, written: &writer)
+    }
+
+    /// A cell that is good for the page it was made for, or the companion of another.
+    ///
+    /// - Parameter twin: the same as on another page; nil where no page differs from others.
+    convenience init(_ viewModel: CellViewModel, _ twin: CellViewModel? = nil) {
+        var writer = JSONWriter(capacity: Self.usualLength)
+        self.init(viewModel, twin, written: &writer)
+    }
+
+    private init(
+        _ viewModel: CellViewModel, _ twin: CellViewModel? = nil, with companions: [FinishedCell] = [], isOfPage: Bool = false,
+        learned: (version: UInt64, revision: UInt64) = (0, 0), written writer: inout JSONWriter
+    ) {
+        let context = viewModel.subject.context
+        let configuration = viewModel.action(in: .configuration)
+        writer.clear(capacity: Self.usualLength)
+        // What differs from page to page is looked for in all of its JSON.
+        if twin == nil, let configuration, let frame = viewModel.commands.frames?.frame(around: viewModel) {
+            self.frame = frame
+            writer.append(viewModel.id)
+            writer.writeConfiguration(of: viewModel, configuration)
+            idEnd = Int32(viewModel.id.utf8.count)
+        } else {
+            frame = .bare
+            idEnd = Int32(writer.writeContent(of: viewModel, configuredBy: configuration))
+        }
+        let found = twin.map { Self.gaps(viewModel, writer.bytes, $0) } ?? []
         gaps = found ?? []
-        digest = Digest(writer.bytes, gaps: gaps)
-        isAwaiting = pictures.contains { $0.looks == nil }
-        asked = Atomic(version)
-        compared = Atomic(revision)
-        page = found == nil || companions.count != twins.count || self.companions.contains { $0.page != nil } ? context.page : nil
-        circumstances = Circumstances(context)
-        hour = CellTokens.bucket(of: context.now)
-    }
-
-    /// A cell that is good for the page it was made for.
-    convenience init(_ viewModel: CellViewModel) {
-        self.init(viewModel, hour: viewModel.subject.context)
-    }
-
-    private init(_ viewModel: CellViewModel, hour context: CellContext, gaps: [Gap]? = []) {
-        let bytes = viewModel.json
-        (packed, memory) = PackedItem.pack(viewModel.subject.item, with: bytes)
-        id = viewModel.id
-        identifier = viewModel.identifier
-        companions = []
-        self.gaps = gaps ?? []
-        digest = Digest(bytes, gaps: self.gaps)
-        pictures = viewModel.pictures
-        isAwaiting = pictures.contains { $0.looks == nil }
-        asked = Atomic(0)
-        compared = Atomic(0)
-        page = gaps == nil ? context.page : nil
+        digest = writer.bytes.withUnsafeBytes { [frame, gaps, idEnd] in Digest(frame, around: $0, id: Int(idEnd), gaps: gaps) }
+        contentEnd = Int32(writer.bytes.count)
+        packed = PackedItem(viewModel.subject.item)
+        let lacksLooks = Self.append(picturesOf: configuration, of: viewModel.subject.item, packed, to: &writer)
+        isAwaiting = lacksLooks || companions.contains(where: \.isAwaiting)
+        memory = packed.memory(of: viewModel.subject.item, with: writer.bytes)
+        (id, identifier) = (viewModel.id, viewModel.identifier)
+        self.companions = companions
+        asked = Atomic(learned.version)
+        compared = Atomic(learned.revision)
+        page = found == nil || isOfPage ? context.page : nil
         circumstances = Circumstances(context)
         hour = CellTokens.bucket(of: context.now)
     }
 
     /// Where the tokens of impression and link stand in the cell's JSON; nil where something else differs from page to page too.
     ///
-    /// - Parameter bytes: the JSON of one.
+    /// - Parameter bytes: the JSON of one, as it is put into its frame.
     private static func gaps(_ one: CellViewModel, _ bytes: [UInt8], _ other: CellViewModel) -> [Gap]? {
-        let others = other.json
+        var writer = JSONWriter(capacity: usualLength)
+        writer.writeContent(of: other, configuredBy: other.action(in: .configuration))
+        let others = writer.bytes
         let tokens = zip(one.tokens, other.tokens).map { (token: $0.text, other: $1.text, isOfClick: $0.isOfClick) }
         guard bytes.count == others.count, tokens.allSatisfy({ $0.token.count == $0.other.count }) else { return nil }
         // All tokens begin with the name of the key.
@@ -223,19 +216,63 @@ package final class FinishedCell: Sendable {
         return filled == others ? gaps : nil
     }
 
+    /// Notes the pictures that a cell is filled with, where something is known of them, or may be: where in the memory the source stands, how long
+    /// it is, and what stands for its looks. Behind that stands the source, where it does not stand in the item.
+    ///
+    /// - Returns: whether nothing was known of one.
+    private static func append(
+        picturesOf configuration: Action?, of item: FeedItem, _ packed: PackedItem, to writer: inout JSONWriter
+    ) -> Bool {
+        guard case .bind(let bindings)? = configuration else { return false }
+        var lacksLooks = false
+        for index in bindings.indices {
+            guard case .image(let picture) = bindings[index].value, let source = picture.source else { continue }
+            lacksLooks = lacksLooks || picture.looks == nil
+            let range = packed.range(of: source, inBodyOf: item)
+            writer.append(
+                number: UInt64(UInt32(truncatingIfNeeded: range?.lowerBound ?? 0)) << 32 | UInt64(UInt32(clamping: source.utf8.count)))
+            writer.append(number: mark(of: picture.looks))
+            if range == nil { writer.append(source) }
+        }
+        return lacksLooks
+    }
+
+    /// Stands for what is known of a picture, in this process; 0 where that is nothing.
+    private static func mark(of looks: PictureLooks?) -> UInt64 {
+        looks.map { UInt64(truncatingIfNeeded: $0.hashValue) | 1 } ?? 0
+    }
+
+    /// Asks about its pictures, and those of its companions, until the answer is yes.
+    private func hasPicture(where isWanted: (_ source: () -> String, _ looks: UInt64) -> Bool) -> Bool {
+        let isFound = memory.withUnsafeBytes { memory in
+            var place = packed.end + Int(contentEnd)
+            while place < memory.count {
+                let position = memory.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+                let looks = memory.loadUnaligned(fromByteOffset: place + 8, as: UInt64.self)
+                place += 16
+                let (inItem, length) = (Int(position >> 32), Int(position & 0xFFFF_FFFF))
+                let start = inItem > 0 ? inItem : place
+                if inItem == 0 { place += length }
+                if isWanted({ String(decoding: memory[start..<start + length], as: UTF8.self) }, looks) { return true }
+            }
+            return false
+        }
+        return isFound || companions.contains { $0.hasPicture(where: isWanted) }
+    }
+
     /// Whether something else is known of its pictures than when it was made.
     ///
     /// - Parameter revision: what is known, as ``PictureMemory/revision`` counts.
     func isOvertaken(by known: (any PictureMemory)?, _ revision: UInt64) -> Bool {
         guard let known else { return false }
         if compared.load(ordering: .relaxed) != revision {
-            if pictures.contains(where: { known.looks(of: $0.source)?.hashValue != $0.looks }) { return true }
+            if hasPicture(where: { Self.mark(of: known.looks(of: $0())) != $1 }) { return true }
             compared.store(revision, ordering: .relaxed)
         }
         guard isAwaiting else { return false }
         let version = known.version
         guard asked.load(ordering: .relaxed) != version else { return false }
-        if pictures.contains(where: { $0.looks == nil && known.looks(of: $0.source) != nil }) { return true }
+        if hasPicture(where: { $1 == 0 && known.looks(of: $0()) != nil }) { return true }
         asked.store(version, ordering: .relaxed)
         return false
     }
@@ -270,50 +307,53 @@ package final class FinishedCell: Sendable {
     ///   - state: stands behind all other members.
     ///   - repetition: where more than 1, stands in the cell's id.
     func write(to writer: inout JSONWriter, tokens: Tokens, _ state: CellState = [], repetition: Int = 1) {
-        var start = packed.end
-        if repetition > 1 {
-            var head = JSONWriter(capacity: 64)
-            head.raw(#"{"id":"#)
-            head.write(id)
-            // In front of the quotation mark.
-            let end = start + head.bytes.count - 1
-            memory.withUnsafeBufferPointer { writer.append($0[start..<end]) }
-            writer.append("#\(repetition)")
-            start = end
-        }
-        // The bytes where they lie: a slice of the array would be counted in and out for each.
-        memory.withUnsafeBufferPointer { bytes in
-            for gap in gaps {
-                writer.append(bytes[start..<packed.end + gap.start])
-                writer.append(gap.isOfClick ? tokens.click : tokens.impression)
-                start = packed.end + gap.end
+        var repetition = repetition
+        // The bytes where they lie: slices of the arrays would be counted in and out for each.
+        memory.withUnsafeBufferPointer { memory in
+            let content = UnsafeBufferPointer(rebasing: memory[packed.end..<packed.end + Int(contentEnd)])
+            frame.text.withUnsafeBufferPointer { text in
+                var start = 0
+                for (place, isID) in frame.gaps {
+                    writer.append(text[start..<place])
+                    start = place
+                    if isID {
+                        writer.append(content[..<Int(idEnd)])
+                        // In the member that tells it, which is the first.
+                        if repetition > 1 { writer.append("#\(repetition)") }
+                        repetition = 1
+                    } else {
+                        write(content, to: &writer, tokens)
+                    }
+                }
+                writer.append(state.isEmpty ? text[start...] : text[start...].dropLast())
             }
-            writer.append(state.isEmpty ? bytes[start...] : bytes[start...].dropLast())
         }
         if state.isEmpty { return }
         state.write(to: &writer)
         writer.raw("}")
     }
 
-    /// Bytes of its JSON.
-    var count: Int { memory.count - packed.end }
+    /// What stands behind its id, with the gaps filled.
+    private func write(_ content: UnsafeBufferPointer<UInt8>, to writer: inout JSONWriter, _ tokens: Tokens) {
+        var start = Int(idEnd)
+        for gap in gaps {
+            writer.append(content[start..<gap.start])
+            writer.append(gap.isOfClick ? tokens.click : tokens.impression)
+            start = gap.end
+        }
+        writer.append(content[start...])
+    }
 
-    /// Bytes of memory that it takes, about, with its companions.
+    /// Bytes of its JSON.
+    var count: Int { frame.text.count + frame.idCount * Int(idEnd) + Int(contentEnd - idEnd) }
+
+    /// Bytes of memory that it takes, about, with its companions: its own, those of its arrays and its id, and its place among others.
     var size: Int {
-        companions.reduce(336 + memory.count + 24 * gaps.count + 32 * pictures.count + id.utf8.count) { $0 + $1.size }
+        companions.reduce(384 + memory.count + 24 * gaps.count + id.utf8.count) { $0 + $1.size }
     }
 }
 
 extension CellViewModel {
-    /// Its pictures, where something is known of them, or may be.
-    fileprivate var pictures: [FinishedCell.Picture] { FinishedCell.Picture.all(in: action(in: .configuration)) }
-
-    fileprivate var json: [UInt8] {
-        var writer = JSONWriter(capacity: FinishedCell.usualLength)
-        writer.write(self)
-        return writer.bytes
-    }
-
     /// Those that may differ from page to page.
     fileprivate var tokens: [(text: [UInt8], isOfClick: Bool)] {
         let context = subject.context

@@ -4,7 +4,8 @@ import Synchronization
 ///
 /// A cell is found by its item and by what it was made under, and is good only where the row that was just read has the very bytes that it
 /// was made of: nothing has to be told of changes, whoever makes them. Where there is no room, those go first that nobody asked for
-/// since the last round.
+/// since the last round, and few of the new ones take their places: whoever walks again and again over more cells than there is room for
+/// would else never find one.
 package final class FinishedCells: Sendable {
     /// Counts on when one keeper of cells follows another.
     public final class Counters: Sendable {
@@ -58,6 +59,8 @@ package final class FinishedCells: Sendable {
         private(set) var size = 0
         /// Where the round stands that makes room.
         private var hand = 0
+        /// Cells that came when there was no room.
+        private var late = 0
     }
 
     private let shelves: [Shelf]
@@ -107,6 +110,7 @@ package final class FinishedCells: Sendable {
         guard size <= capacity / 2 else { return }
         let key = cell.withRow { Self.key($0, cell.circumstances) }
         let evicted = shelf(key).state.withLock { state in
+            guard state.admits(key, size, capacity) else { return 0 }
             state.put(Place(key: key, cell: cell, size: UInt32(clamping: size)))
             return state.makeRoom(capacity)
         }
@@ -152,6 +156,16 @@ extension FinishedCells.State {
         guard places[slot].key != 0 else { return nil }
         if !places[slot].isWanted { places[slot].isWanted = true }
         return places[slot].cell
+    }
+
+    /// Of the cells that come when there is no room, one in so many is kept.
+    private static let share = 8
+
+    /// Whether a cell is to be kept: in the place of one with its key it always is.
+    fileprivate mutating func admits(_ key: UInt64, _ size: Int, _ capacity: Int) -> Bool {
+        guard self.size + size > capacity, places[slot(of: key)].key == 0 else { return true }
+        late = (late + 1) % Self.share
+        return late == 0
     }
 
     fileprivate mutating func put(_ place: FinishedCells.Place) {
