@@ -186,7 +186,7 @@ public struct CellFactories: Sendable {
 
 extension CellContext {
     fileprivate func knows(_ viewModel: CellViewModel) -> Bool {
-        knows(CellIdentifier(viewModel.identifier, version: viewModel.version))
+        lacking == nil || knows(CellIdentifier(viewModel.identifier, version: viewModel.version))
     }
 
     /// The types of its bindings and actions that the client does not know.
@@ -217,6 +217,7 @@ extension CellFactories {
     /// - Throws: as ``makeViewModel(for:in:)`` does.
     func makeActingViewModel(of cell: String, for item: FeedItem, in context: CellContext) throws -> CellViewModel {
         var context = context
+        context.isShown = false
         var viewModel: CellViewModel
         do {
             context.layout = .collection

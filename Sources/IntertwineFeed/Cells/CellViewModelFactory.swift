@@ -67,6 +67,8 @@ public struct CellContext: Sendable {
     public var now: Int64
     /// Whether the request has a viewer, so that viewer-bound commands can be offered.
     public var hasViewer: Bool
+    /// Whether the cell is shown to somebody. What fills it is of no use where it is only acted on.
+    public var isShown = true
     /// The index within the page's advertisements; 0 for content.
     public var slot: Int
     /// Tells the page from others, in what is minted for its cells; 0 where there is none.

@@ -203,10 +203,11 @@ private struct StandardCell: Sendable {
         self.plan = plan
     }
 
-    func makeViewModel(filledWith bindings: [Binding], subject: CommandSubject) -> CellViewModel {
+    /// - Parameter bindings: not asked for where the cell is only acted on: nobody sees the pictures that would be signed for it.
+    func makeViewModel(filledWith bindings: @autoclosure () -> [Binding], subject: CommandSubject) -> CellViewModel {
         CellViewModel(
             identifier: identifier, size: size.size(width: subject.context.width),
-            commands: plan.filled(by: BindCommand(bindings)), subject: subject)
+            commands: plan.filled(by: BindCommand(subject.context.isShown ? bindings() : [])), subject: subject)
     }
 
     /// - Parameters:
@@ -216,24 +217,27 @@ private struct StandardCell: Sendable {
         forUser item: FeedItem, cell: String, in context: CellContext, avatar: PictureRule, background: PictureRule?
     ) throws -> CellViewModel {
         let user = try User(item: item)
-        var bindings = [
-            Binding("username", .text(user.username)),
-            Binding(
-                "avatar",
-                .image(
-                    picture(
-                        user.avatarURL, avatar, .fill(.attention), part: "avatar", of: user.username, in: context,
-                        told: user.avatarAlternative ?? user.username))),
-        ]
-        if let background, let url = user.backgroundURL {
-            // It only adorns, where nothing else is said.
-            let told = user.backgroundAlternative ?? ""
-            bindings.append(
-                Binding("background", .image(picture(url, background, .fill(.centre), part: "background", in: context, told: told))))
+        func bindings() -> [Binding] {
+            var bindings = [
+                Binding("username", .text(user.username)),
+                Binding(
+                    "avatar",
+                    .image(
+                        picture(
+                            user.avatarURL, avatar, .fill(.attention), part: "avatar", of: user.username, in: context,
+                            told: user.avatarAlternative ?? user.username))),
+            ]
+            if let background, let url = user.backgroundURL {
+                // It only adorns, where nothing else is said.
+                let told = user.backgroundAlternative ?? ""
+                bindings.append(
+                    Binding("background", .image(picture(url, background, .fill(.centre), part: "background", in: context, told: told))))
+            }
+            return bindings
         }
         let (username, source) = (user.username, user.avatarURL)
         return makeViewModel(
-            filledWith: bindings,
+            filledWith: bindings(),
             subject: CommandSubject(
                 cell: cell, item: item,
                 presentation: .imageZoom(username: username, image: context.links.image(source, now: context.now)), context: context))

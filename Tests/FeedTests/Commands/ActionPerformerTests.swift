@@ -48,6 +48,21 @@ struct ActionPerformerTests {
         }
     }
 
+    @Test("what fills a cell is made for those who see it, and not for what people do with it", arguments: ["user:u0", "ad:0"])
+    func unseen(cell: String) async throws {
+        let sized = Effects()
+        let fixture = try Fixture(
+            users: 1, advertisements: 1,
+            links: Links(image: { source, shape, _ in
+                if shape != nil { sized.note(source) }
+                return Links.ImageLink(source)
+            }))
+        _ = try await perform(fixture, .selection, cell)
+        #expect(sized.all.isEmpty)
+        _ = try await fixture.page()
+        #expect(sized.all.count == 3)
+    }
+
     @Test("where there is no time to undo, no undo is offered")
     func noUndo() async throws {
         let fixture = try Fixture(users: 1)
