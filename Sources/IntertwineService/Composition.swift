@@ -114,9 +114,9 @@ extension FeedService {
                 store: store, ledger: ledger, factories: factories, registry: registry, links: links, tokens: tokens,
                 undoWindow: configuration.actions.undo.milliseconds, settle: delivery.settle, campaigns: campaigns)
             let languages = LanguageReader(declaredLanguages, viewerField: configuration.feed.languageHeader)
-            let clients = ClientReader(settings: configuration.events, keys: keys, languages: languages)
+            let clients = ClientReader(
+                settings: configuration.events, keys: keys, languages: languages, registry: registered, cells: factories.cells)
             let idempotency = IdempotencyKeys(clients: clients, keys: keys)
-            let verdicts = VerdictField(isTold: configuration.events.tellVerdict)
             let pages = FinishedPages(
                 capacity: configuration.feed.cache.bytes, stale: configuration.feed.stale.milliseconds, metrics: pageMetrics,
                 isUntouched: { store.isUntouched($0, from: $1, to: $2) }, pictures: pictures.known)
@@ -124,7 +124,6 @@ extension FeedService {
                 viewerField: configuration.events.viewerHeader, languages: languages,
                 maxAge: configuration.feed.maxAge.milliseconds / 1_000,
                 variesByOrigin: !configuration.crossOrigin.origins.isEmpty)
-            let capabilities = CapabilityReader(registry: registered, cells: factories.cells, languages: languages)
             let facts = CampaignFactsReader(
                 attributesField: configuration.feed.attributesHeader, window: configuration.feed.reservation.milliseconds,
                 clients: clients)
@@ -134,17 +133,18 @@ extension FeedService {
                 format: format, metrics: pageMetrics,
                 listing: FeedListing(in: languages) { language in
                     feeds.listed(titles: declaredFeeds.titles, in: language, layouts: factories.layouts, links: links)
-                }, live: listeners,
-                capabilities: capabilities)
-            let lists = ViewerListRoutes(clients: clients, format: format, capabilities: capabilities) { list, path in
+                }, live: listeners)
+            let lists = ViewerListRoutes(clients: clients, format: format) { list, path in
                 ViewerListAssembler(
                     list: list, path: path, store: store, ledger: ledger, factories: factories, keys: keys, links: links, tokens: tokens)
             }
-            let clicks = ClickRoutes(performer: performer, clients: clients, redirects: FinishedRedirects(verdicts: verdicts))
+            let clicks = ClickRoutes(
+                performer: performer, clients: clients, redirects: FinishedRedirects(tellsVerdict: configuration.events.tellVerdict))
             let api =
                 feed.routes + lists.routes + ClientRoutes(registry: registered).routes
                 + CellRoutes(
-                    performer: performer, clients: clients, keys: idempotency, verdicts: verdicts, note: { listeners.note($0) }
+                    performer: performer, clients: clients, keys: idempotency, tellsVerdict: configuration.events.tellVerdict,
+                    note: { listeners.note($0) }
                 ).routes
                 + clicks.routes + EventRoutes(performer: performer, clients: clients, keys: idempotency).routes + pictures.routes
                 + HealthRoutes(store: store, ledger: ledger, state: state, tag: "Operations").routes
@@ -210,10 +210,7 @@ extension FeedService {
                     guard let ledger = ledger as? any CampaignLedger else { return [:] }
                     return try await live.current.campaigns.figures(in: store, ledger, now: clock())
                 }, pictures: pictures.manager, polling: polling,
-                owners: { viewer in
-                    let keys = ring.keys
-                    return IdempotencyKeys(clients: ClientReader(settings: configuration.events, keys: keys), keys: keys).owners(of: viewer)
-                },
+                owners: { IdempotencyKeys.owners(of: $0, ring.keys) },
                 erased: { listeners.note($0) }
             ).routes
             + ExplainRoutes(

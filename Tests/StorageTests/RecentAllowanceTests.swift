@@ -27,10 +27,10 @@ struct RecentAllowanceTests {
     /// Each key in a transaction of its own.
     private func verdicts(_ keys: Range<Int>, slots: Int = AllowanceTable.recentSlots, fresh: Bool = false) throws -> [Verdict] {
         try ledger.pool.writeWithoutTransaction { database in
-            var transaction = try LedgerTransaction(database, recentSlots: slots)
+            var writer = try LedgerWriter(database, recentSlots: slots)
             return try keys.flatMap { key in
-                if fresh { transaction = try LedgerTransaction(database, recentSlots: slots) }
-                return try transaction.commit(1, now: clock.now) { _ in click("\(key)") }.flatMap(\.verdicts)
+                if fresh { writer = try LedgerWriter(database, recentSlots: slots) }
+                return try writer.commit(1, now: clock.now) { _ in click("\(key)") }.flatMap(\.verdicts)
             }
         }
     }
@@ -75,9 +75,9 @@ struct RecentAllowanceTests {
     @Test("what was full has room again once what it held is over")
     func roomAgain() throws {
         try ledger.pool.writeWithoutTransaction { database in
-            let transaction = try LedgerTransaction(database, recentSlots: 64)
+            let writer = try LedgerWriter(database, recentSlots: 64)
             func commit(_ keys: Range<Int>) throws -> [Verdict] {
-                try keys.flatMap { key in try transaction.commit(1, now: clock.now) { _ in click("\(key)") }.flatMap(\.verdicts) }
+                try keys.flatMap { key in try writer.commit(1, now: clock.now) { _ in click("\(key)") }.flatMap(\.verdicts) }
             }
             #expect(try commit(0..<60) == Array(repeating: .counted, count: 60))
             let spilled = try count("allowance")
@@ -97,8 +97,8 @@ struct RecentAllowanceTests {
         for slots in [16, 1_024] {
             let window: Int64 = 60_000 + Int64(slots)
             try ledger.pool.writeWithoutTransaction { database in
-                let one = try LedgerTransaction(database, recentSlots: slots)
-                _ = try LedgerTransaction(database).commit(30, now: clock.now) { click("\(slots) other \($0)", window: window) }
+                let one = try LedgerWriter(database, recentSlots: slots)
+                _ = try LedgerWriter(database).commit(30, now: clock.now) { click("\(slots) other \($0)", window: window) }
                 let failing =
                     (0..<20).map { click("\(slots) \($0)", window: window) } + Array(repeating: LedgerEntry(selection: record), count: 2)
                 #expect(throws: DatabaseError.self) { try one.commit(failing.count, now: clock.now) { failing[$0] } }

@@ -35,9 +35,9 @@ struct SQLiteLedgerTests {
         let rate = LedgerEvent.RateLimit(key: "address", limit: 32, window: window)
         let entries = (0...64).map { click(duplicates: .init(key: "\($0 / 2)", window: window), rates: [rate]) }
         let verdicts = try ledger.pool.writeWithoutTransaction { database in
-            let transaction = try LedgerTransaction(database)
+            let writer = try LedgerWriter(database)
             return try stride(from: 0, to: entries.count, by: size).flatMap { start in
-                try transaction.commit(min(size, entries.count - start), now: 0) { entries[start + $0] }.flatMap(\.verdicts)
+                try writer.commit(min(size, entries.count - start), now: 0) { entries[start + $0] }.flatMap(\.verdicts)
             }
         }
         #expect(verdicts == (0..<64).map { $0 % 2 == 0 ? .counted : .duplicate } + [.limited])
@@ -59,11 +59,11 @@ struct SQLiteLedgerTests {
     func rolledBackGroup() throws {
         let record = SelectionRecord(id: "s", cell: "c", viewer: nil, steps: [], expires: .max)
         let counts = try ledger.pool.writeWithoutTransaction { database in
-            let transaction = try LedgerTransaction(database)
+            let writer = try LedgerWriter(database)
             let failing = [click(), LedgerEntry(selection: record), LedgerEntry(selection: record)]
-            #expect(throws: DatabaseError.self) { try transaction.commit(failing.count, now: 0) { failing[$0] } }
+            #expect(throws: DatabaseError.self) { try writer.commit(failing.count, now: 0) { failing[$0] } }
             #expect(!database.isInsideTransaction)
-            _ = try transaction.commit(1, now: 0) { _ in click() }
+            _ = try writer.commit(1, now: 0) { _ in click() }
             return try Int.fetchAll(database, sql: "SELECT count(*) FROM event UNION ALL SELECT sum(count) FROM rollup_cell")
         }
         #expect(counts == [1, 1])

@@ -1,8 +1,5 @@
 /// A set of cells that can be asked of one cell after another, as it is at one moment; valid only inside the call that is given it.
 public protocol CellSet {
-    /// Whether there is known to be none in it: then nobody has to ask.
-    var isEmpty: Bool { get }
-
     func contains(_ cell: String) throws -> Bool
 
     /// Another number whenever a cell was taken off the set, and perhaps when one was taken off somebody else's: what was in it and is asked for
@@ -12,7 +9,6 @@ public protocol CellSet {
 }
 
 extension CellSet {
-    public var isEmpty: Bool { false }
     public func withdrawals() throws -> Int64? { nil }
 }
 
@@ -55,10 +51,8 @@ package struct ViewerMarks {
     /// Nil where nobody is named.
     let viewer: String?
 
-    package init(of viewer: String? = nil, dismissed: any CellSet, saved: (any CellSet)? = nil, selected: (any CellSet)? = nil) {
-        func filled(_ set: (any CellSet)?) -> (any CellSet)? { set.flatMap { $0.isEmpty ? nil : $0 } }
-        self.viewer = viewer
-        (self.dismissed, self.saved, self.selected) = (filled(dismissed), filled(saved), filled(selected))
+    package init(of viewer: String? = nil, dismissed: (any CellSet)?, saved: (any CellSet)? = nil, selected: (any CellSet)? = nil) {
+        (self.viewer, self.dismissed, self.saved, self.selected) = (viewer, dismissed, saved, selected)
     }
 
     /// Whether there is any cell that ``hides(_:)`` has to be asked of.

@@ -33,14 +33,44 @@ extension FeedPage {
             writer.raw(#","since":"#)
             writer.write(since)
         }
-        let omitted = OmittedCells(omissions)
-        if !omitted.isEmpty {
-            writer.raw(#","omitted":"#)
-            omitted.write(to: &writer)
-        }
+        writeOmitted(to: &writer)
         writer.raw("}}")
         let digest = writer.withBytes { hashed(&$0, behind: rest) }
         return (writer.bytes, digest)
+    }
+
+    /// What was left out because the client cannot show it: how many items of each kind, for want of which cells, or of which types of bindings
+    /// and actions.
+    private func writeOmitted(to writer: inout JSONWriter) {
+        var groups: [(kind: String, identifiers: [String], types: [String], count: Int)] = []
+        for omission in omissions {
+            let (identifiers, types): ([String], [String])
+            switch omission.reason {
+            case .unknownToClient(let cells): (identifiers, types) = (cells, [])
+            case .unknownTypes(let unknown, let cell): (identifiers, types) = ([cell], unknown)
+            case .noFactory, .broken: continue
+            }
+            let kind = omission.form.kind
+            if let index = groups.firstIndex(where: { $0.kind == kind && $0.identifiers == identifiers && $0.types == types }) {
+                groups[index].count += 1
+            } else {
+                groups.append((kind, identifiers, types, 1))
+            }
+        }
+        for (index, group) in groups.enumerated() {
+            writer.raw(index == 0 ? #","omitted":[{"kind":"# : #",{"kind":"#)
+            writer.write(group.kind)
+            writer.raw(#","count":"#)
+            writer.write(Int64(group.count))
+            writer.raw(group.types.isEmpty ? #","reason":"unknown-cell","identifiers":"# : #","reason":"unknown-type","identifiers":"#)
+            writer.write(.list(group.identifiers.map { .text($0) }))
+            if !group.types.isEmpty {
+                writer.raw(#","types":"#)
+                writer.write(.list(group.types.map { .text($0) }))
+            }
+            writer.raw("}")
+        }
+        if !groups.isEmpty { writer.raw("]") }
     }
 
     /// What is hashed in place of the cells stands behind the JSON for a moment, so that it takes no memory of its own.

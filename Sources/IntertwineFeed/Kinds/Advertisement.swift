@@ -35,6 +35,12 @@ package struct Advertisement: Sendable, Hashable {
 }
 
 extension Advertisement {
+    /// Bytes of a MIME type (RFC 6838 §4.2).
+    fileprivate static let mediaTypeLimit = 127
+    fileprivate static let mediaTypePattern = "^(image|video|audio)/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*$"
+    /// A tenth of a second to a day.
+    fileprivate static let duration = FieldDeclaration("duration", .number, minimum: 0.1, maximum: 86_400)
+
     /// Reads an advertisement as the store keeps it.
     ///
     /// - Throws: ``ItemFault`` where the item is of another kind, or was changed behind the store's back.
@@ -47,9 +53,23 @@ extension Advertisement {
             contentURL: String(decoding: try fields.url("contentUrl"), as: UTF8.self),
             clickthroughURL: String(decoding: try fields.url("clickthroughUrl"), as: UTF8.self),
             variant: variant, posterURL: text(try fields.optionalURL("posterUrl")),
-            mediaType: text(try AdvertisementKind.mediaType(in: fields)),
-            duration: text(try AdvertisementKind.duration.value(in: fields)).flatMap { Double($0) },
+            mediaType: text(try Self.mediaType(in: fields)),
+            duration: text(try Self.duration.value(in: fields)).flatMap { Double($0) },
             alternative: try fields.alternative("alt"))
+    }
+
+    /// A MIME type of a picture, a video or a sound, without parameters.
+    fileprivate static func mediaType(in fields: ItemFields) throws(ItemFault) -> ArraySlice<UInt8>? {
+        guard let type = try fields.optionalText("mediaType", limit: mediaTypeLimit) else { return nil }
+        let parts = type.split(separator: UInt8(ascii: "/"), maxSplits: 1, omittingEmptySubsequences: false)
+        func isAlphanumeric(_ byte: UInt8) -> Bool { (byte | 0x20) &- UInt8(ascii: "a") < 26 || byte &- UInt8(ascii: "0") <= 9 }
+        guard parts.count == 2, Variant.allCases.contains(where: { parts[0].elementsEqual($0.rawValue.utf8) }),
+            let first = parts[1].first, isAlphanumeric(first),
+            parts[1].allSatisfy({ isAlphanumeric($0) || "!#$&^_.+-".utf8.contains($0) })
+        else {
+            throw ItemFault(field: "mediaType", reason: "must be a MIME type such as video/mp4 or audio/mpeg, is \(ItemFault.quoted(type))")
+        }
+        return type
     }
 }
 
@@ -58,11 +78,6 @@ extension Advertisement {
 package struct AdvertisementKind: ItemKind {
     /// Bytes.
     package static let idLimit = 512
-    /// Of a MIME type (RFC 6838 §4.2).
-    private static let mediaTypeLimit = 127
-    private static let mediaTypePattern = "^(image|video|audio)/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*$"
-    /// A tenth of a second to a day.
-    static let duration = FieldDeclaration("duration", .number, minimum: 0.1, maximum: 86_400)
 
     package let name = "advertisement"
     package let lane = Lane.advertisements
@@ -78,8 +93,8 @@ package struct AdvertisementKind: ItemKind {
             ItemField("contentUrl", isRequired: true) { fields throws(ItemFault) in _ = try fields.url("contentUrl") },
             ItemField("clickthroughUrl", isRequired: true) { fields throws(ItemFault) in _ = try fields.url("clickthroughUrl") },
             ItemField("posterUrl") { fields throws(ItemFault) in _ = try fields.optionalURL("posterUrl") },
-            ItemField("mediaType") { fields throws(ItemFault) in _ = try Self.mediaType(in: fields) },
-            ItemField("duration") { fields throws(ItemFault) in _ = try Self.duration.value(in: fields) },
+            ItemField("mediaType") { fields throws(ItemFault) in _ = try Advertisement.mediaType(in: fields) },
+            ItemField("duration") { fields throws(ItemFault) in _ = try Advertisement.duration.value(in: fields) },
             ItemField("alt") { fields throws(ItemFault) in _ = try fields.alternative("alt") },
             ItemField("advertiser") { fields throws(ItemFault) in _ = try Self.advertiser(in: fields) },
             ItemField(Trackers.impressionField) { fields throws(ItemFault) in _ = try Trackers(fields) },
@@ -94,8 +109,8 @@ package struct AdvertisementKind: ItemKind {
         body.append("contentUrl", try fields.url("contentUrl"))
         body.append("clickthroughUrl", try fields.url("clickthroughUrl"))
         body.append("posterUrl", try fields.optionalURL("posterUrl"))
-        body.append("mediaType", try Self.mediaType(in: fields))
-        body.append("duration", literal: try Self.duration.value(in: fields))
+        body.append("mediaType", try Advertisement.mediaType(in: fields))
+        body.append("duration", literal: try Advertisement.duration.value(in: fields))
         body.append("alt", try fields.optionalAlternative("alt"))
         body.append("advertiser", try Self.advertiser(in: fields))
         let trackers = try Trackers(fields)
@@ -115,10 +130,10 @@ package struct AdvertisementKind: ItemKind {
         document.add(
             "mediaType",
             FieldSchema(members: [
-                .init("type", .text("string")), .init("maxLength", .integer(Int64(Self.mediaTypeLimit))),
-                .init("pattern", .text(Self.mediaTypePattern)),
+                .init("type", .text("string")), .init("maxLength", .integer(Int64(Advertisement.mediaTypeLimit))),
+                .init("pattern", .text(Advertisement.mediaTypePattern)),
             ]))
-        document.add("duration", .number(minimum: Self.duration.minimum, maximum: Self.duration.maximum))
+        document.add("duration", .number(minimum: Advertisement.duration.minimum, maximum: Advertisement.duration.maximum))
         document.add("alt", .alternative)
         document.add("advertiser", .line(maximum: Creative.advertiserLimit))
         document.add(Trackers.impressionField, .trackers)
@@ -133,19 +148,5 @@ package struct AdvertisementKind: ItemKind {
             throw ItemFault(field: "advertiser", reason: "contains a control character")
         }
         return name
-    }
-
-    /// A MIME type of a picture, a video or a sound, without parameters.
-    static func mediaType(in fields: ItemFields) throws(ItemFault) -> ArraySlice<UInt8>? {
-        guard let type = try fields.optionalText("mediaType", limit: mediaTypeLimit) else { return nil }
-        let parts = type.split(separator: UInt8(ascii: "/"), maxSplits: 1, omittingEmptySubsequences: false)
-        func isAlphanumeric(_ byte: UInt8) -> Bool { (byte | 0x20) &- UInt8(ascii: "a") < 26 || byte &- UInt8(ascii: "0") <= 9 }
-        guard parts.count == 2, Advertisement.Variant.allCases.contains(where: { parts[0].elementsEqual($0.rawValue.utf8) }),
-            let first = parts[1].first, isAlphanumeric(first),
-            parts[1].allSatisfy({ isAlphanumeric($0) || "!#$&^_.+-".utf8.contains($0) })
-        else {
-            throw ItemFault(field: "mediaType", reason: "must be a MIME type such as video/mp4 or audio/mpeg, is \(ItemFault.quoted(type))")
-        }
-        return type
     }
 }

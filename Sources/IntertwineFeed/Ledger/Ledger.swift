@@ -33,9 +33,9 @@ public protocol Ledger: Sendable {
     /// on how long the lists are.
     ///
     /// It blocks, for as long as `body` runs: to be called on threads that may be blocked.
-    /// - Parameter body: is given a set for each of the lists, in their order.
+    /// - Parameter body: is given a set for each of the lists, in their order; nil for one that is known to hold nothing.
     /// - Throws: ``StoreError/unavailable(_:)``, or what `body` throws.
-    func withCells<Value>(on lists: [ViewerList], of viewer: String, _ body: ([any CellSet]) throws -> Value) throws -> Value
+    func withCells<Value>(on lists: [ViewerList], of viewer: String, _ body: ([(any CellSet)?]) throws -> Value) throws -> Value
 
     /// Whether a click can be written, as `/readyz` asks.
     ///

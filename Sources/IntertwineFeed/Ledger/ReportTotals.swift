@@ -104,8 +104,8 @@ package struct ReportTotals: Sendable {
         let (feed, section) = (ExactText(event.showing?.feed ?? ""), ExactText(event.showing?.section ?? ""))
         let position = event.showing.map { Int64($0.position) } ?? -1
         let kind = kinds.number(of: event.kind)
-        let hour = Self.spans(of: 3_600_000, in: event.at)
-        let day = Self.spans(of: 86_400_000, in: event.at)
+        let hour = LedgerTime.spans(of: 3_600_000, in: event.at)
+        let day = LedgerTime.day(of: event.at)
         for combination in Combination.allCases where ad != nil || !combination.isOfAdvertisements {
             var place = 0
             if combination.hasPlaces || combination.hasPositions {
@@ -119,11 +119,6 @@ package struct ReportTotals: Sendable {
                 kind: kind)
             counts[total, default: 0] += count
         }
-    }
-
-    /// Spans since 1970-01-01 UTC; times before it are in negative ones.
-    package static func spans(of length: Int64, in moment: Int64) -> Int64 {
-        moment >= 0 ? moment / length : (moment + 1) / length - 1
     }
 }
 

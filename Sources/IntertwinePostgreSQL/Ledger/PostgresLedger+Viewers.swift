@@ -35,7 +35,7 @@ extension PostgresLedger {
     }
 
     /// Reads on the caller's thread.
-    package func withCells<Value>(on lists: [ViewerList], of viewer: String, _ body: ([any CellSet]) throws -> Value) throws -> Value {
+    package func withCells<Value>(on lists: [ViewerList], of viewer: String, _ body: ([(any CellSet)?]) throws -> Value) throws -> Value {
         do {
             return try pool.use { connection in
                 let stretches = try ListedStretches(lists, of: viewer, connection)

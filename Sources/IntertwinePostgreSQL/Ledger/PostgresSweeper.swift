@@ -1,3 +1,4 @@
+internal import IntertwineFeed
 internal import IntertwineStorage
 
 /// Removes what nothing asks for any more, a little at a time.

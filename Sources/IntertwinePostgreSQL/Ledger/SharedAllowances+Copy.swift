@@ -1,3 +1,4 @@
+internal import IntertwineFeed
 internal import IntertwineStorage
 
 /// For copies, which know the table alone.

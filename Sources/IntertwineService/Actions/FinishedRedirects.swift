@@ -14,20 +14,23 @@ final class FinishedRedirects: Sendable {
     /// When there are more, all are forgotten.
     private static let capacity = 1_024
 
-    private let verdicts: VerdictField
+    /// Whether configuration has the ledger's verdict told.
+    private let tellsVerdict: Bool
     private let known = Mutex<[Key: FinishedResponse]>([:])
 
-    init(verdicts: VerdictField) {
-        self.verdicts = verdicts
+    init(tellsVerdict: Bool) {
+        self.tellsVerdict = tellsVerdict
     }
 
     /// The answer as fields, for whoever may look at them.
     func plain(to location: String, as verdict: Verdict) -> ServerResponse {
-        verdicts.added(verdict, to: ServerResponse(status: .found, fields: [.location: location, .cacheControl: "no-store"]))
+        var fields: HTTPFields = [.location: location, .cacheControl: "no-store"]
+        if tellsVerdict { fields[.xVerdict] = verdict.rawValue }
+        return ServerResponse(status: .found, fields: fields)
     }
 
     func finished(to location: String, as verdict: Verdict) -> ServerResponse {
-        let key = Key(location: ExactText(location), verdict: verdicts.isTold ? verdict : nil)
+        let key = Key(location: ExactText(location), verdict: tellsVerdict ? verdict : nil)
         if let finished = known.withLock({ $0[key] }) { return ServerResponse(finished) }
         let finished = FinishedResponse(plain(to: location, as: verdict), compressionLevel: nil, route: nil)
         known.withLock { known in

@@ -21,8 +21,7 @@ struct IdempotencyKeys: Sendable {
 
     init(clients: ClientReader, keys: SigningKeys) {
         self.clients = clients
-        secret = Self.secret(keys.current)
-        formerSecret = (keys.next ?? keys.previous).map(Self.secret)
+        (secret, formerSecret) = Self.secrets(keys)
     }
 
     /// The request's key, or nil where it has none.
@@ -42,14 +41,18 @@ struct IdempotencyKeys: Sendable {
     }
 
     /// What keys of a viewer are kept under, under the signing key and the one before.
-    func owners(of viewer: String) -> [String] { [secret, formerSecret].compactMap { $0.map { Self.owner(of: viewer, $0) } } }
+    static func owners(of viewer: String, _ keys: SigningKeys) -> [String] {
+        let (secret, former) = secrets(keys)
+        return [secret, former].compactMap { $0.map { owner(of: viewer, $0) } }
+    }
 
     private static func owner(of viewer: String, _ secret: SymmetricKey) -> String {
         Hexadecimal.text(HMAC<SHA256>.authenticationCode(for: Array("owner\u{0}\(viewer)".utf8), using: secret))
     }
 
-    private static func secret(_ key: SigningKey) -> SymmetricKey {
-        key.derived(for: SigningPurpose(rawValue: "idempotency"))
+    private static func secrets(_ keys: SigningKeys) -> (SymmetricKey, former: SymmetricKey?) {
+        func secret(_ key: SigningKey) -> SymmetricKey { key.derived(for: SigningPurpose(rawValue: "idempotency")) }
+        return (secret(keys.current), (keys.next ?? keys.previous).map(secret))
     }
 
     /// Names whose key it is without telling who that is: viewers and addresses do not come into the store by it, nor can it be seen which
@@ -63,7 +66,7 @@ struct IdempotencyKeys: Sendable {
 struct StoredAnswer: Hashable {
     private let status: HTTPResponse.Status
     /// Nil where nothing was recorded.
-    let verdict: Verdict?
+    private let verdict: Verdict?
     private let location: String?
     /// Of the texts in it; nil where there are none.
     private let language: String?
@@ -98,11 +101,12 @@ struct StoredAnswer: Hashable {
         return Array("\(status.code)\(verdict.map { " \($0)" } ?? "")\(language)\n\(location ?? "")\n".utf8) + body
     }
 
-    var response: ServerResponse {
+    func response(tellsVerdict: Bool = false) -> ServerResponse {
         let type = status.code < 400 ? "application/json" : ProblemDetails.mediaType
         var fields: HTTPFields = [.contentType: type, .cacheControl: "no-store"]
         fields[.location] = location
         fields[.contentLanguage] = language
+        if tellsVerdict { fields[.xVerdict] = verdict?.rawValue }
         return ServerResponse(status: status, fields: fields, body: body)
     }
 }

@@ -4,14 +4,31 @@ internal import IntertwineFeed
 internal import IntertwinePrimitives
 internal import Synchronization
 
-/// What is kept of a client's address: never the whole of it.
-struct AddressPrivacy: Sendable {
+/// What is kept of clients' addresses: never the whole of one.
+///
+/// What was made of those that asked of late is remembered: a click from a known one costs a look-up, and no hash. Whole addresses are in memory
+/// alone, and for a day at the most.
+final class AddressPrivacy: Sendable {
+    struct Trace {
+        /// As the ledger's rows may have it; nil where nothing is kept.
+        var kept: String?
+        /// By what the address is known again, for a day.
+        var hash: String
+        /// By what it is known under the other keys.
+        var otherHashes: [String]
+        /// By what it was known the day before.
+        var yesterdaysHashes: [String]
+    }
+
     /// Milliseconds.
-    static let day: Int64 = 86_400_000
+    private static let day: Int64 = 86_400_000
+    /// When more are remembered, all are forgotten.
+    private static let capacity = 4_096
 
     private let mode: EventSettings.Address
     /// The one in force first; then the one before it, and the one to come.
     private let keys: [SymmetricKey]
+    private let known = Mutex<(day: Int64, traces: [String: Trace])>((0, [:]))
 
     init(mode: EventSettings.Address, keys: SigningKeys) {
         self.mode = mode
@@ -29,22 +46,37 @@ struct AddressPrivacy: Sendable {
         }
     }
 
+    /// Nil where the text is no address.
+    ///
+    /// - Parameter now: milliseconds since 1970-01-01 UTC.
+    func trace(of address: String, now: Int64) -> Trace? {
+        let day = now / Self.day
+        if let trace = known.withLock({ $0.day == day ? $0.traces[address] : nil }) { return trace }
+        let hashes = hashes(of: address, now: now)
+        guard let hash = hashes.first else { return nil }
+        let trace = Trace(
+            kept: kept(of: address, now: now), hash: hash, otherHashes: Array(hashes.dropFirst()),
+            yesterdaysHashes: self.hashes(of: address, now: now - Self.day))
+        known.withLock { known in
+            if known.day != day || known.traces.count >= Self.capacity { known = (day, [:]) }
+            known.traces[address] = trace
+        }
+        return trace
+    }
+
     /// Keyed hashes of the address, whatever is kept of it: by the key in force, and by those before and after it, by which whoever came before
-    /// a rotation is known, or to a replica that heard of it earlier. Empty where the text is no address. Of an IPv6 address its network (/64) counts: all of that is one client's, to change
-    /// as often as it likes.
+    /// a rotation is known, or to a replica that heard of it earlier. Empty where the text is no address. Of an IPv6 address its network (/64)
+    /// counts: all of that is one client's, to change as often as it likes.
     ///
     /// - Parameter now: milliseconds since 1970-01-01 UTC; the hashes are others every day.
-    func hashes(of address: String, now: Int64) -> [String] {
+    private func hashes(of address: String, now: Int64) -> [String] {
         guard let bytes = Self.bytes(of: address) else { return [] }
-        let day = withUnsafeBytes(of: Self.day(of: now).bigEndian) { Array($0) }
+        let day = withUnsafeBytes(of: (now / Self.day).bigEndian) { Array($0) }
         return keys.map { key in
             let code = HMAC<SHA256>.authenticationCode(for: day + (bytes.count == 4 ? bytes : Array(bytes.prefix(8))), using: key)
             return Hexadecimal.text(code.prefix(12))
         }
     }
-
-    /// Days since 1970-01-01 UTC.
-    static func day(of now: Int64) -> Int64 { now / day }
 
     /// `192.0.2.0/24`, `2001:db8:1::/48`.
     private static func truncated(_ bytes: [UInt8]) -> String {
@@ -68,49 +100,5 @@ struct AddressPrivacy: Sendable {
             guard let start = buffer.baseAddress, inet_ntop(family, Array(bytes), start, socklen_t(buffer.count)) != nil else { return "" }
             return String(cString: start)
         }
-    }
-}
-
-/// What is kept of the addresses that asked of late: a click from a known one costs a look-up, and no hash.
-///
-/// The whole addresses are in memory alone, and for a day at the most.
-final class KnownAddresses: Sendable {
-    struct Trace {
-        /// As the ledger's rows may have it; nil where nothing is kept.
-        var kept: String?
-        /// By what the address is known again, for a day.
-        var hash: String
-        /// By what it is known under the other keys.
-        var otherHashes: [String]
-        /// By what it was known the day before.
-        var yesterdaysHashes: [String]
-    }
-
-    /// When there are more, all are forgotten.
-    private static let capacity = 4_096
-
-    private let privacy: AddressPrivacy
-    private let known = Mutex<(day: Int64, traces: [String: Trace])>((0, [:]))
-
-    init(_ privacy: AddressPrivacy) {
-        self.privacy = privacy
-    }
-
-    /// Nil where the text is no address.
-    ///
-    /// - Parameter now: milliseconds since 1970-01-01 UTC.
-    func trace(of address: String, now: Int64) -> Trace? {
-        let day = AddressPrivacy.day(of: now)
-        if let trace = known.withLock({ $0.day == day ? $0.traces[address] : nil }) { return trace }
-        let hashes = privacy.hashes(of: address, now: now)
-        guard let hash = hashes.first else { return nil }
-        let trace = Trace(
-            kept: privacy.kept(of: address, now: now), hash: hash, otherHashes: Array(hashes.dropFirst()),
-            yesterdaysHashes: privacy.hashes(of: address, now: now - AddressPrivacy.day))
-        known.withLock { known in
-            if known.day != day || known.traces.count >= Self.capacity { known = (day, [:]) }
-            known.traces[address] = trace
-        }
-        return trace
     }
 }

@@ -4,7 +4,7 @@ internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 internal import IntertwineRouting
 
-/// Reads from a request who made it, as far as the ledger may know, and whether it counts.
+/// Reads from a request who made it, as far as the ledger may know, whether it counts, and what its client can show, in which language.
 struct ClientReader: Sendable {
     /// Longer values are cut: what a client sends must not fill the ledger.
     private static let longestUserAgent = 256
@@ -13,17 +13,23 @@ struct ClientReader: Sendable {
     private let viewerField: HTTPField.Name?
     /// In lower case.
     private let viewerFieldName: [UInt8]?
-    private let addresses: KnownAddresses
+    private let addresses: AddressPrivacy
     private let rules = VerdictRules()
     private let counting: CountingRules
     private let trustsForwarded: Bool
-    private let languages: LanguageReader
+    let languages: LanguageReader
+    private let registry: ClientRegistry
+    /// All cells that the service may give.
+    private let cells: Set<CellIdentifier>
 
-    init(settings: EventSettings, keys: SigningKeys, languages: LanguageReader = LanguageReader(.none)) {
-        self.languages = languages
+    init(
+        settings: EventSettings, keys: SigningKeys, languages: LanguageReader = LanguageReader(.none),
+        registry: ClientRegistry = ClientRegistry(nil), cells: Set<CellIdentifier> = []
+    ) {
+        (self.languages, self.registry, self.cells) = (languages, registry, cells)
         viewerField = HTTPField.Name(settings.viewerHeader)
         viewerFieldName = viewerField.map { Array($0.canonicalName.utf8) }
-        addresses = KnownAddresses(AddressPrivacy(mode: settings.address, keys: keys))
+        addresses = AddressPrivacy(mode: settings.address, keys: keys)
         trustsForwarded = settings.trustForwarded
         var counting = CountingRules()
         counting.clickWindow = settings.window.milliseconds
@@ -108,6 +114,19 @@ struct ClientReader: Sendable {
             yesterdaysAddressHashes: address?.yesterdaysHashes ?? [], userAgent: userAgent, leavesTrace: !wantsNoTrace,
             // What the request itself says; duplicates and limits are for the ledger.
             verdict: rules.verdict(userAgent: userAgent, purposes: fields.purposes, isHead: fields.isHead), counting: counting)
+    }
+
+    /// Notes what the client can show, by `Accept-Cells` or by the digest of a registered client, and in which language.
+    ///
+    /// - Throws: ``Problem`` (400), `StoreError`.
+    func addCapabilities(to feed: inout FeedRequest, from request: RouteRequest) async throws {
+        feed.language = languages.language(of: request.head)
+        if let digest = try request[FeedParameters.client] {
+            feed.client = digest
+            feed.lacking = LackingCells(try await registry.capabilities(of: digest), among: cells)
+        } else if let text = request.head.headerFields[.acceptCells] {
+            feed.lacking = LackingCells(try ClientCapabilities(text), among: cells)
+        }
     }
 
     /// The client's whole address: not to be stored.

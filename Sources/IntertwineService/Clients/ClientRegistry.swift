@@ -1,6 +1,5 @@
 internal import HTTPTypes
 internal import IntertwineFeed
-internal import IntertwineHTTPServer
 internal import IntertwineRouting
 internal import IntertwineStorage
 internal import Synchronization
@@ -42,25 +41,6 @@ final class ClientRegistry: Sendable {
         known.withLock { known in
             if known.count >= Self.capacity { known = [:] }
             known[digest] = capabilities
-        }
-    }
-}
-
-/// Reads from a request what its client can show, by `Accept-Cells` or by the digest of a registered client, and in which language.
-struct CapabilityReader: Sendable {
-    let registry: ClientRegistry
-    /// All cells that the service may give.
-    let cells: Set<CellIdentifier>
-    let languages: LanguageReader
-
-    /// - Throws: ``Problem`` (400), `StoreError`.
-    func add(to feed: inout FeedRequest, from request: RouteRequest) async throws {
-        feed.language = languages.language(of: request.head)
-        if let digest = try request[FeedParameters.client] {
-            feed.client = digest
-            feed.lacking = LackingCells(try await registry.capabilities(of: digest), among: cells)
-        } else if let text = request.head.headerFields[.acceptCells] {
-            feed.lacking = LackingCells(try ClientCapabilities(text), among: cells)
         }
     }
 }

@@ -1,6 +1,4 @@
 internal import HTTPTypes
-internal import IntertwineFeed
-internal import IntertwineHTTPServer
 
 /// Field names that swift-http-types does not have.
 extension HTTPField.Name {
@@ -18,16 +16,4 @@ extension HTTPField.Name {
     static let acceptCells = known("Accept-Cells")
     static let lastEventID = known("Last-Event-ID")
     static let xAccelBuffering = known("X-Accel-Buffering")
-}
-
-/// Tells the ledger's verdict in `X-Verdict`, where configuration allows.
-struct VerdictField: Sendable {
-    let isTold: Bool
-
-    func added(_ verdict: Verdict?, to response: ServerResponse) -> ServerResponse {
-        guard isTold, let verdict else { return response }
-        var response = response
-        response.fields[.xVerdict] = verdict.rawValue
-        return response
-    }
 }

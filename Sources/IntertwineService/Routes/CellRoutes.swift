@@ -20,7 +20,8 @@ struct CellRoutes: Sendable {
     let performer: ActionPerformer
     let clients: ClientReader
     let keys: IdempotencyKeys
-    let verdicts: VerdictField
+    /// Whether configuration has the ledger's verdict told.
+    let tellsVerdict: Bool
     /// Told of the viewer behind whatever was performed or taken back.
     let note: @Sendable (_ viewer: String?) -> Void
 
@@ -184,7 +185,7 @@ struct CellRoutes: Sendable {
         defer { note(client.viewer) }
         if try request[FeedParameters.simulate] {
             let simulated = try await performer.simulate(slot, of: cell, for: client, now: request.now, body: body)
-            return Self.answer(for: simulated, to: client).response
+            return Self.answer(for: simulated, to: client).response()
         }
         return try answer(
             for: try await performer.perform(slot, of: cell, for: client, now: request.now, body: body, idempotency: key) { performance in
@@ -200,7 +201,7 @@ struct CellRoutes: Sendable {
         let key = try keys.key(of: request, viewer: client.viewer)
         defer { note(client.viewer) }
         if try request[FeedParameters.simulate] {
-            return Self.answer(for: try await performer.simulate(command, of: cell, on: list, for: client), to: client).response
+            return Self.answer(for: try await performer.simulate(command, of: cell, on: list, for: client), to: client).response()
         }
         return try answer(
             for: try await performer.perform(command, of: cell, on: list, for: client, now: request.now, idempotency: key) { performance in
@@ -209,12 +210,12 @@ struct CellRoutes: Sendable {
     }
 
     private func answer(for outcome: ActionPerformer.Outcome, to client: ClientTrace) throws -> ServerResponse {
-        let answer: StoredAnswer
-        switch outcome {
-        case .performed(let performance): answer = Self.answer(for: performance, to: client)
-        case .replayed(let bytes): answer = try StoredAnswer(bytes)
-        }
-        return verdicts.added(answer.verdict, to: answer.response)
+        let answer =
+            switch outcome {
+            case .performed(let performance): Self.answer(for: performance, to: client)
+            case .replayed(let bytes): try StoredAnswer(bytes)
+            }
+        return answer.response(tellsVerdict: tellsVerdict)
     }
 
     /// The slots that every client knows have routes of their own, or none.
@@ -230,17 +231,17 @@ struct CellRoutes: Sendable {
         let key = try keys.key(of: request, viewer: client.viewer)
         defer { note(client.viewer) }
         if try request[FeedParameters.simulate] {
-            return Self.answer(for: try await performer.simulateUndo(selection: selection, for: client, now: request.now)).response
+            return Self.answer(for: try await performer.simulateUndo(selection: selection, for: client, now: request.now)).response()
         }
         guard let key else {
-            return Self.answer(for: try await performer.undo(selection: selection, for: client, now: request.now)).response
+            return Self.answer(for: try await performer.undo(selection: selection, for: client, now: request.now)).response()
         }
         let outcome = try await performer.undo(selection: selection, for: client, now: request.now, idempotency: key) {
             Self.answer(for: $0).bytes
         }
         switch outcome {
-        case .undone(let steps): return Self.answer(for: steps).response
-        case .replayed(let bytes): return try StoredAnswer(bytes).response
+        case .undone(let steps): return Self.answer(for: steps).response()
+        case .replayed(let bytes): return try StoredAnswer(bytes).response()
         }
     }
 

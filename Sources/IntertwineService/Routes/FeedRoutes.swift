@@ -19,7 +19,6 @@ struct FeedRoutes: Sendable {
     let metrics: PageMetrics
     let listing: FeedListing
     let live: LiveFeeds
-    let capabilities: CapabilityReader
 
     private static let name = Parameter.segment(
         "name", nameSchema, "The feed's name: `main`, or one that configuration declares.", example: #""main""#)
@@ -130,7 +129,7 @@ struct FeedRoutes: Sendable {
             scale: try request[FeedParameters.scale])
         let viewer = try clients.viewer(of: request.head)
         if let viewer { add(viewer, to: &feed) }
-        try await capabilities.add(to: &feed, from: request)
+        try await clients.addCapabilities(to: &feed, from: request)
         switch try await feeds.main.cell(try request[FeedParameters.cell], feed) {
         case .found(let cell): return format.response(cell, isShared: viewer == nil, isNamed: feed.client != nil, in: feed.language)
         case .omitted(let reason):
@@ -171,13 +170,13 @@ struct FeedRoutes: Sendable {
                 guard let since else { throw FeedParameters.wrongSince }
                 let held = since.split(separator: ",", omittingEmptySubsequences: false)
                 return format.response(
-                    try await self.changes(request, since: held, of: feed), in: capabilities.languages.language(of: request.head))
+                    try await self.changes(request, since: held, of: feed), in: clients.languages.language(of: request.head))
             },
             Route(.post, "\(way.pattern)/changes", posted(way), bodyLimit: Self.changesBodyLimit) { request in
                 let held = try Self.held(in: request.request.body.bytes ?? [])
                 return format.unkept(
                     try await self.changes(request, since: held, of: try way.feed(request)),
-                    in: capabilities.languages.language(of: request.head))
+                    in: clients.languages.language(of: request.head))
             },
         ]
     }
@@ -229,7 +228,7 @@ struct FeedRoutes: Sendable {
     func finished(viewerField: String, clock: @escaping @Sendable () -> Int64) -> Router.Finished {
         let viewerField = Array(viewerField.lowercased().utf8)
         // Where none is declared, nobody has to look which one is wanted.
-        let languages = capabilities.languages.languages.isEmpty ? nil : capabilities.languages
+        let languages = clients.languages.languages.isEmpty ? nil : clients.languages
         return { [pages, shared, store, campaigns] head in
             guard head.method == .get || head.method == .head, !head.hasField(viewerField), !head.hasField("accept-cells") else {
                 return nil
@@ -262,7 +261,7 @@ struct FeedRoutes: Sendable {
     ) -> DeferredRoute? {
         var feed = FeedRequest(
             cursor: query.cursor, limit: query.limit ?? FeedRequest.defaultLimit, now: now, rotation: RotationStart(viewer: nil, now: now))
-        feed.language = capabilities.languages.language(of: head)
+        feed.language = clients.languages.language(of: head)
         if clients.mayNameViewer(head) {
             guard let viewer = clients.plainViewer(of: head) else { return nil }
             add(viewer, to: &feed)
@@ -309,7 +308,7 @@ struct FeedRoutes: Sendable {
             layout: try request[FeedParameters.layout], width: try request[FeedParameters.width],
             scale: try request[FeedParameters.scale], rotation: RotationStart(viewer: nil, now: request.now),
             followsChanges: try request[FeedParameters.changes])
-        try await capabilities.add(to: &feed, from: request)
+        try await clients.addCapabilities(to: &feed, from: request)
         let viewer = try clients.viewer(of: request.head)
         if viewer == nil, !campaigns.meet(feed: assembler.title, at: request.now) {
             feed.isShared = true
@@ -336,7 +335,7 @@ struct FeedRoutes: Sendable {
             throw FeedParameters.wrongSince
         }
         var asked = FeedRequest(now: request.now)
-        try await capabilities.add(to: &asked, from: request)
+        try await clients.addCapabilities(to: &asked, from: request)
         let viewer = try clients.viewer(of: request.head)
         var held = facts(for: request, viewer, at: feed)
         // Pages that are held have moments of their own.
@@ -353,7 +352,7 @@ struct FeedRoutes: Sendable {
     ) async throws -> FeedChanges {
         let viewer = try clients.viewer(of: request.head)
         var feed = FeedRequest(of: viewer, in: ledger, now: request.now)
-        try await capabilities.add(to: &feed, from: request)
+        try await clients.addCapabilities(to: &feed, from: request)
         feed.campaigns = facts(for: request, viewer, at: assembler)
         return try await assembler.changes(since: held, feed)
     }

@@ -8,17 +8,15 @@ struct ViewerListRoutes: Sendable {
     private let lists: [(list: ViewerList, path: String, assembler: ViewerListAssembler)]
     private let clients: ClientReader
     private let format: PageFormat
-    private let capabilities: CapabilityReader
 
     /// - Parameter assembler: makes the pages of a list, which is served under a path.
     init(
-        clients: ClientReader, format: PageFormat, capabilities: CapabilityReader,
+        clients: ClientReader, format: PageFormat,
         assembler: (_ list: ViewerList, _ path: String) -> ViewerListAssembler
     ) {
         lists = [(ViewerList.saved, "/saved"), (ViewerList.dismissed, "/dismissed")].map { ($0, $1, assembler($0, $1)) }
         self.clients = clients
         self.format = format
-        self.capabilities = capabilities
     }
 
     var routes: [Route] {
@@ -50,7 +48,7 @@ struct ViewerListRoutes: Sendable {
     private func page(_ request: RouteRequest, of list: ViewerList, _ assembler: ViewerListAssembler) async throws -> ServerResponse {
         guard let viewer = try clients.viewer(of: request.head) else { throw Self.viewerRequired(list) }
         var feed = FeedRequest(now: request.now)
-        try await capabilities.add(to: &feed, from: request)
+        try await clients.addCapabilities(to: &feed, from: request)
         let page = try await assembler.page(
             of: viewer, cursor: try request[FeedParameters.cursor], limit: try request[FeedParameters.limit], now: request.now,
             layout: try request[FeedParameters.layout], width: try request[FeedParameters.width],

@@ -9,35 +9,25 @@ struct SQLiteSnapshot: FeedSnapshot {
     /// Texts that are made once: making them anew would cost a page as much as looking their statements up.
     /// The sign keeps SQLite from comparing the value with what partial indices ask for: it would prepare the statement anew each time that
     /// a value is bound.
-    private static let ofLane = Texts("lane = +?")
+    private static let ofLane = texts("lane = +?")
     /// The lane as a literal: it is what lets SQLite use the index of forms.
-    private static let ofAdvertisements = Texts(form: Lane.advertisements.rawValue)
+    private static let ofAdvertisements = texts(ofFormsIn: Lane.advertisements.rawValue)
 
-    private struct Texts {
-        let forward: String
-        let backward: String
+    private typealias Texts = (forward: String, backward: String)
 
-        init(_ condition: String) {
-            forward = "SELECT \(columns) FROM item WHERE \(condition) AND position > ? ORDER BY position LIMIT ?"
-            backward = "SELECT \(columns) FROM item WHERE \(condition) AND position < ? ORDER BY position DESC LIMIT ?"
-        }
-
-        init(form lane: Int64) {
-            self.init("lane = \(lane) AND kind = ? AND variant = ?")
-        }
-
-        subscript(direction: PageDirection) -> String {
-            switch direction {
-            case .forward: forward
-            case .backward: backward
-            }
-        }
+    private static func texts(_ condition: String) -> Texts {
+        (
+            "SELECT \(columns) FROM item WHERE \(condition) AND position > ? ORDER BY position LIMIT ?",
+            "SELECT \(columns) FROM item WHERE \(condition) AND position < ? ORDER BY position DESC LIMIT ?"
+        )
     }
+
+    private static func texts(ofFormsIn lane: Int64) -> Texts { texts("lane = \(lane) AND kind = ? AND variant = ?") }
 
     func visit(
         _ lane: Lane, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
     ) throws {
-        let statement = try SQLStatement(database, Self.ofLane[direction])
+        let statement = try SQLStatement(database, direction == .forward ? Self.ofLane.forward : Self.ofLane.backward)
         try statement.bind(1, lane.rawValue)
         try statement.bind(2, position ?? direction.outermost)
         try statement.bind(3, Int64(max(limit, 0)))
@@ -48,16 +38,16 @@ struct SQLiteSnapshot: FeedSnapshot {
         _ form: ItemForm, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
     ) throws {
         // All of a kind stand in one lane, and whose forms are asked for are advertisements, but for rare ones.
-        if try visit(form, Self.ofAdvertisements[direction], direction, of: position, limit: limit, body) { return }
+        if try visit(form, Self.ofAdvertisements, direction, of: position, limit: limit, body) { return }
         guard let lane = try lane(of: form.kind), lane != Lane.advertisements.rawValue else { return }
-        _ = try visit(form, Texts(form: lane)[direction], direction, of: position, limit: limit, body)
+        _ = try visit(form, Self.texts(ofFormsIn: lane), direction, of: position, limit: limit, body)
     }
 
     /// Whether there was any.
     private func visit(
-        _ form: ItemForm, _ text: String, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
+        _ form: ItemForm, _ texts: Texts, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
     ) throws -> Bool {
-        let statement = try SQLStatement(database, text)
+        let statement = try SQLStatement(database, direction == .forward ? texts.forward : texts.backward)
         try statement.bind(1, form.kind)
         try statement.bind(2, form.variant)
         try statement.bind(3, position ?? direction.outermost)

@@ -21,7 +21,7 @@ struct EventLikeness: Hashable {
         kind = event.kind
         self.verdict = verdict
         cell = ExactText(event.cell)
-        span = ReportTotals.spans(of: Self.quarter, in: event.at)
+        span = LedgerTime.spans(of: Self.quarter, in: event.at)
         campaignText = event.showing?.campaign.map { ExactText($0) }
         feed = (event.showing?.feed).map { ExactText($0) }
         section = event.showing?.section.map { ExactText($0) }

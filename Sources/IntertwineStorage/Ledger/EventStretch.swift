@@ -40,7 +40,7 @@ struct EventStretch: Sendable {
         var numbers: [Likeness: Int] = [:]
         var key = Likeness()
         while try statement.step() {
-            key.begin(at: ReportTotals.spans(of: 3_600_000, in: statement.integer(0)))
+            key.begin(at: LedgerTime.spans(of: 3_600_000, in: statement.integer(0)))
             for column in Int32(1)...9 { key.append(statement.row(column)) }
             if let number = numbers[key] {
                 alike[number].count += 1

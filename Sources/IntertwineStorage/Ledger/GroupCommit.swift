@@ -55,7 +55,7 @@ final class GroupCommit: @unchecked Sendable {
     private let now: @Sendable () -> Int64
     private let queue = DispatchQueue(label: "intertwine.ledger")
     private let state = Mutex(State())
-    private var transaction: LedgerTransaction
+    private var writer: LedgerWriter
     private var sweeper: LedgerSweeper
     /// Memory for the next group; what waits then takes over that of the last.
     private var spare: [Unit] = []
@@ -77,7 +77,7 @@ final class GroupCommit: @unchecked Sendable {
         opened = Mutex(file)
         self.limits = limits
         self.now = now
-        (transaction, sweeper) = try pool.writeWithoutTransaction { (try LedgerTransaction($0), LedgerSweeper()) }
+        (writer, sweeper) = try pool.writeWithoutTransaction { (try LedgerWriter($0), LedgerSweeper()) }
     }
 
     /// - Parameter completion: called on the ledger's own queue, or at once where too many wait.
@@ -111,7 +111,7 @@ final class GroupCommit: @unchecked Sendable {
     /// Writes to another file from now on.
     func goOn(with pool: DatabasePool, _ file: OpenedFile) throws {
         try queue.sync {
-            transaction = try pool.writeWithoutTransaction { try LedgerTransaction($0) }
+            writer = try pool.writeWithoutTransaction { try LedgerWriter($0) }
             self.pool = pool
             opened.withLock { $0 = file }
         }
@@ -178,7 +178,7 @@ final class GroupCommit: @unchecked Sendable {
         }
     }
 
-    /// Notes what is given to a viewer, as ``ClaimTable`` does. Those who wait for that at the same time share a transaction.
+    /// Notes what is given to a viewer, as ``ClaimTable`` does. Those who wait for that at the same time share a writer.
     func claim(_ claim: CampaignClaim) throws -> Bool {
         let unit = ClaimUnit(claim)
         state.withLock { $0.claims.append(unit) }
@@ -230,16 +230,16 @@ final class GroupCommit: @unchecked Sendable {
     /// What was written behind the marker of a tally, to be added to it; nil where that has to be read. It is given once.
     func takeRecent(_ tally: ReportTables.Tally) async -> RecentEvents? {
         await withCheckedContinuation { continuation in
-            queue.async { [self] in continuation.resume(returning: transaction.takeRecent(tally)) }
+            queue.async { [self] in continuation.resume(returning: writer.takeRecent(tally)) }
         }
     }
 
     private func writeCounts() throws {
-        guard transaction.hasWaitingCounts else { return }
+        guard writer.hasWaitingCounts else { return }
         let now = now()
         try prepare(isSynced: true, patience: limits.patience)
         _ = try pool.writeWithoutTransaction { _ in
-            try transaction.commit(0, now: now, flushes: true) { _ in LedgerEntry() }
+            try writer.commit(0, now: now, flushes: true) { _ in LedgerEntry() }
         }
         flush.last = .now
     }
@@ -247,7 +247,7 @@ final class GroupCommit: @unchecked Sendable {
     private var isFlushDue: Bool { flush.last.map { $0.duration(to: .now) >= Self.flushInterval } ?? true }
 
     private func planFlush() {
-        guard transaction.hasWaitingCounts, !flush.isPlanned else { return }
+        guard writer.hasWaitingCounts, !flush.isPlanned else { return }
         flush.isPlanned = true
         queue.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in
             guard let self else { return }
@@ -292,11 +292,11 @@ final class GroupCommit: @unchecked Sendable {
             let receipts = try pool.writeWithoutTransaction { database in
                 // The first has waited longest.
                 try prepare(database, isSynced: true, patience: limits.patience - (group.first?.arrival.duration(to: .now) ?? .zero))
-                return try transaction.commit(group.count, now: now, flushes: flushes) { group[$0].entry }
+                return try writer.commit(group.count, now: now, flushes: flushes) { group[$0].entry }
             }
             // What went into a file that is gone by now is nowhere.
             try checkFile()
-            if transaction.hasWaitingCounts { planFlush() } else { lastCommit = .now }
+            if writer.hasWaitingCounts { planFlush() } else { lastCommit = .now }
             if flushes { flush.last = .now }
             state.withLock { state in
                 state.statistics.commits += 1
@@ -312,7 +312,7 @@ final class GroupCommit: @unchecked Sendable {
         } catch {
             fail(group, (error as? DatabaseError).map(StoreError.init) ?? error)
         }
-        sweepIfLate(after: transaction.perishable)
+        sweepIfLate(after: writer.perishable)
     }
 
     private func fail(_ units: [Unit], _ error: any Error) {
@@ -329,7 +329,7 @@ final class GroupCommit: @unchecked Sendable {
         state.withLock { $0.waiting.insert(contentsOf: group[late.endIndex...], at: 0) }
     }
 
-    /// Makes the connection ready for its next transaction.
+    /// Makes the connection ready for its next writer.
     ///
     /// - Parameters:
     ///   - isSynced: whether its commit waits for the disk. One that need not is on disk with the next that does.
@@ -362,7 +362,7 @@ final class GroupCommit: @unchecked Sendable {
     private func sweepOnce(at moment: Int64) throws -> Bool {
         // What is lost with the power is removed once more.
         try prepare(isSynced: false, patience: .zero)
-        return try pool.write { try sweeper.sweep($0, now: moment, longestWindow: transaction.longestWindow) }
+        return try pool.write { try sweeper.sweep($0, now: moment, longestWindow: writer.longestWindow) }
     }
 
     private func sweep(isBrief: Bool = false) {

@@ -1,4 +1,5 @@
 import GRDB
+import IntertwineFeed
 
 /// Removes what nothing asks for any more, a little at a time.
 struct LedgerSweeper {

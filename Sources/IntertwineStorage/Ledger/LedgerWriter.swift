@@ -1,11 +1,14 @@
 import GRDB
 import IntertwineFeed
 
-/// Writes units of work inside a transaction that is someone else's, and decides what they come to.
+/// Writes groups of units of work, each group in one transaction from its begin to the disk having it, and decides what the units come to.
 ///
 /// Confined to the ledger's writing connection.
-private final class LedgerWriter {
-    let database: Database
+final class LedgerWriter {
+    private let database: Database
+    private let beginning: SQLStatement
+    private let committing: SQLStatement
+    private let rollback: SQLStatement
     private let insertEvent: SQLStatement
     private let eventTexts: KeptTexts
     private let insertExposure: SQLStatement
@@ -20,15 +23,19 @@ private final class LedgerWriter {
     private var allowances: AllowanceTable
     private var rollups: Rollups
     private var uncounted = UncountedRows()
-    /// Rows of the group that are there until their time is over.
+    /// Rows that the last group left behind until their time is over.
     private(set) var perishable = 0
     /// Markers of the events of the group; nil where there are none.
     private var appended: ClosedRange<Int64>?
     /// What was written behind the markers of what is made of all events.
-    var recent: [ReportTables.Tally: RecentEvents] = [.totals: RecentEvents(), .trackers: RecentEvents()]
+    private var recent: [ReportTables.Tally: RecentEvents] = [.totals: RecentEvents(), .trackers: RecentEvents()]
 
-    init(_ database: Database, recentSlots: Int) throws {
+    /// - Parameter recentSlots: what memory may hold of allowances, as ``RecentAllowances`` has it.
+    init(_ database: Database, recentSlots: Int = AllowanceTable.recentSlots) throws {
         self.database = database
+        beginning = try SQLStatement(database, "BEGIN IMMEDIATE")
+        committing = try SQLStatement(database, "COMMIT")
+        rollback = try SQLStatement(database, "ROLLBACK")
         insertEvent = try SQLStatement(
             database,
             """
@@ -57,14 +64,51 @@ private final class LedgerWriter {
         rollups = try Rollups(database)
     }
 
-    /// The first thing in a transaction.
-    func beginGroup() throws {
+    /// What was written behind the marker of a tally and is not added to it yet; nil where that is not known, or nothing was. It is given once.
+    func takeRecent(_ tally: ReportTables.Tally) -> RecentEvents? { recent[tally]?.take() }
+
+    /// Whether counts wait to be written.
+    var hasWaitingCounts: Bool { !rollups.isEmpty }
+
+    /// The longest window of the events so far, in milliseconds.
+    var longestWindow: Int64 { allowances.longestWindow }
+
+    /// All the units or, throwing, none.
+    ///
+    /// - Parameter flushes: whether counts that wait are to be written in any case.
+    func commit(_ count: Int, now: Int64, flushes: Bool = true, entry: (Int) -> LedgerEntry) throws -> [LedgerReceipt] {
+        // A rollback that failed when the disk did is made up for here.
+        if database.isInsideTransaction { try rollback.run() }
+        try beginning.run()
+        let changes = database.totalChangesCount
         perishable = 0
-        try allowances.begin()
+        defer { appended = nil }
+        do {
+            try allowances.begin()
+            let receipts = try (0..<count).map { try write(entry($0), now: now) }
+            if try finish(since: changes, flushes: flushes) {
+                try committing.run()
+                if let appended { for tally in recent.keys { recent[tally]?.add(rollups.counts, appended) } }
+                allowances.hasCommitted()
+                rollups.hasCommitted()
+            } else {
+                // There is nothing to commit but counts.
+                try rollback.run()
+                allowances.discard()
+                rollups.postpone()
+            }
+            return receipts
+        } catch {
+            allowances.discard()
+            rollups.discard()
+            // SQLite has rolled back by itself after the graver errors.
+            if database.isInsideTransaction { try? rollback.run() }
+            throw error
+        }
     }
 
-    /// Writes all of a unit, or nothing where its receipt says so. The rollups follow with ``finishGroup()``.
-    func write(_ entry: LedgerEntry, now: Int64) throws -> LedgerReceipt {
+    /// Writes all of a unit, or nothing where its receipt says so. The rollups follow with ``finish(since:flushes:)``.
+    private func write(_ entry: LedgerEntry, now: Int64) throws -> LedgerReceipt {
         if let key = entry.idempotency?.key, let receipt = try answers.receipt(of: key, now: now) { return receipt }
         if let id = entry.undoes, let receipt = try undo(id, now: now) { return receipt }
         if let selection = entry.selection { try insert(selection) }
@@ -91,7 +135,7 @@ private final class LedgerWriter {
     ///   - flushes: whether counts are to be written in any case.
     /// - Returns: whether there is anything to commit. A group of repetitions has only counts to tell, and those wait for the next group or
     ///   for the next flush: to write them each time costs the disk more than all clicks do.
-    func finishGroup(since changes: Int, flushes: Bool) throws -> Bool {
+    private func finish(since changes: Int, flushes: Bool) throws -> Bool {
         // What was put there and taken away again is no change.
         let rows = try allowances.write()
         perishable += rows.kept
@@ -99,35 +143,6 @@ private final class LedgerWriter {
         guard flushes || database.totalChangesCount != unchanged else { return false }
         try rollups.write()
         return database.totalChangesCount != unchanged
-    }
-
-    func groupHasCommitted() {
-        if let appended {
-            for tally in recent.keys { recent[tally]?.add(rollups.counts, appended) }
-        }
-        appended = nil
-        allowances.hasCommitted()
-        rollups.hasCommitted()
-    }
-
-    /// Nothing was committed, because there was nothing to commit but counts.
-    func postponeGroup() {
-        appended = nil
-        allowances.discard()
-        rollups.postpone()
-    }
-
-    /// Whether counts wait to be written.
-    var hasWaitingCounts: Bool { !rollups.isEmpty }
-
-    /// The longest window of the events so far, in milliseconds.
-    var longestWindow: Int64 { allowances.longestWindow }
-
-    /// The group was rolled back.
-    func discardGroup() {
-        appended = nil
-        allowances.discard()
-        rollups.discard()
     }
 
     private func insert(_ key: IdempotencyKey, answer: [UInt8]) throws {
@@ -208,59 +223,6 @@ private final class LedgerWriter {
             4, LedgerTime.latestEnd(at: event.at, window: Int64(showing.remembered).multipliedReportingOverflow(by: 1_000).partialValue)
         )
         try insertExposure.run()
-    }
-}
-
-/// One transaction of the ledger, from its begin to the disk having it.
-final class LedgerTransaction {
-    private let writer: LedgerWriter
-    private let begin: SQLStatement
-    private let commit: SQLStatement
-    private let rollback: SQLStatement
-
-    /// - Parameter recentSlots: what memory may hold of allowances, as ``RecentAllowances`` has it.
-    init(_ database: Database, recentSlots: Int = AllowanceTable.recentSlots) throws {
-        writer = try LedgerWriter(database, recentSlots: recentSlots)
-        begin = try SQLStatement(database, "BEGIN IMMEDIATE")
-        commit = try SQLStatement(database, "COMMIT")
-        rollback = try SQLStatement(database, "ROLLBACK")
-    }
-
-    /// What was written behind the marker of a tally and is not added to it yet; nil where that is not known, or nothing was. It is given once.
-    func takeRecent(_ tally: ReportTables.Tally) -> RecentEvents? { writer.recent[tally]?.take() }
-
-    /// Whether counts wait to be written, and the longest window of the events so far.
-    var hasWaitingCounts: Bool { writer.hasWaitingCounts }
-    var longestWindow: Int64 { writer.longestWindow }
-
-    /// Rows that the last group left behind until their time is over.
-    var perishable: Int { writer.perishable }
-
-    /// All the units or, throwing, none.
-    ///
-    /// - Parameter flushes: whether counts that wait are to be written in any case.
-    func commit(_ count: Int, now: Int64, flushes: Bool = true, entry: (Int) -> LedgerEntry) throws -> [LedgerReceipt] {
-        // A rollback that failed when the disk did is made up for here.
-        if writer.database.isInsideTransaction { try rollback.run() }
-        try begin.run()
-        let changes = writer.database.totalChangesCount
-        do {
-            try writer.beginGroup()
-            let receipts = try (0..<count).map { try writer.write(entry($0), now: now) }
-            if try writer.finishGroup(since: changes, flushes: flushes) {
-                try commit.run()
-                writer.groupHasCommitted()
-            } else {
-                try rollback.run()
-                writer.postponeGroup()
-            }
-            return receipts
-        } catch {
-            writer.discardGroup()
-            // SQLite has rolled back by itself after the graver errors.
-            if writer.database.isInsideTransaction { try? rollback.run() }
-            throw error
-        }
     }
 }
 

@@ -56,11 +56,11 @@ extension SQLiteLedger {
 
 extension SQLiteLedger {
     public func holds(_ cell: String, on list: ViewerList, of viewer: String) async throws -> Bool {
-        try await read { try Listing.all([list], of: viewer, in: $0)[0].contains(cell) }
+        try await read { try Listing.all([list], of: viewer, in: $0)[0]?.contains(cell) ?? false }
     }
 
     /// Reads on the caller's thread, and beside whatever that reads of the items.
-    public func withCells<Value>(on lists: [ViewerList], of viewer: String, _ body: ([any CellSet]) throws -> Value) throws -> Value {
+    public func withCells<Value>(on lists: [ViewerList], of viewer: String, _ body: ([(any CellSet)?]) throws -> Value) throws -> Value {
         do {
             return try connections.read { try body(Listing.all(lists, of: viewer, in: $0)) }
         } catch let error as DatabaseError {
@@ -95,7 +95,7 @@ private final class Listing: CellSet {
     private var end: [UInt8]?
 
     /// For the three lists that a page asks of; most viewers have nothing on any.
-    private static let nothing: [any CellSet & Sendable] = [NothingListed(), NothingListed(), NothingListed()]
+    private static let nothing: [(any CellSet & Sendable)?] = [nil, nil, nil]
 
     private init(
         _ list: ViewerList, next: SQLStatement, previous: @escaping () throws -> SQLStatement, counted: @escaping () throws -> Int64?
@@ -103,10 +103,11 @@ private final class Listing: CellSet {
         (self.list, self.next, self.previous, self.counted) = (list, next, previous, counted)
     }
 
-    /// The lists in their order. Which of them hold anything is found by steps from one to the next: for most viewers, one step.
+    /// The lists in their order; nil for those that hold nothing, as most do. Which hold anything is found by steps from one to the next: for
+    /// most viewers, one step.
     ///
     /// - Parameter database: is read within one transaction for as long as the lists are asked.
-    static func all(_ lists: [ViewerList], of viewer: String, in database: any SQLConnection) throws -> [any CellSet] {
+    static func all(_ lists: [ViewerList], of viewer: String, in database: any SQLConnection) throws -> [(any CellSet)?] {
         let following = try SQLStatement(
             database,
             """
@@ -123,7 +124,7 @@ private final class Listing: CellSet {
         }
         guard !filled.isEmpty else {
             if lists.count == nothing.count { return nothing }
-            return lists.map { _ in NothingListed() }
+            return lists.map { _ in nil }
         }
         func statement(_ side: String) throws -> SQLStatement {
             let statement = try SQLStatement(
@@ -137,7 +138,7 @@ private final class Listing: CellSet {
         }
         let next = try statement(">= ?3 ORDER BY cell")
         return lists.map { list in
-            guard filled.contains(list.rawValue) else { return NothingListed() }
+            guard filled.contains(list.rawValue) else { return nil }
             return Listing(list, next: next) {
                 try statement("< ?3 ORDER BY cell DESC")
             } counted: {
@@ -183,13 +184,6 @@ private final class Listing: CellSet {
             return try isKnown(cell, since: start)
         }
     }
-}
-
-/// A list that nothing is on, as most are.
-private struct NothingListed: CellSet {
-    var isEmpty: Bool { true }
-
-    func contains(_ cell: String) -> Bool { false }
 }
 
 extension UnsafeRawBufferPointer {

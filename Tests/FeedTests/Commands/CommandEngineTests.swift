@@ -136,7 +136,7 @@ struct CommandEngineTests {
         func cells(on list: ViewerList, of viewer: String, after mark: Int64?, limit: Int) async throws -> [ListedCell] { [] }
         func cells(on list: ViewerList, of viewer: String, before mark: Int64, limit: Int) async throws -> [ListedCell] { [] }
         func holds(_ cell: String, on list: ViewerList, of viewer: String) async throws -> Bool { false }
-        func withCells<Value>(on lists: [ViewerList], of viewer: String, _ body: ([any CellSet]) throws -> Value) throws -> Value {
+        func withCells<Value>(on lists: [ViewerList], of viewer: String, _ body: ([(any CellSet)?]) throws -> Value) throws -> Value {
             try base.withCells(on: lists, of: viewer, body)
         }
     }

@@ -91,7 +91,7 @@ final class MemoryLedger: Ledger {
         listed(list, viewer).contains(cell)
     }
 
-    func withCells<Value>(on lists: [ViewerList], of viewer: String, _ body: ([any CellSet]) throws -> Value) throws -> Value {
+    func withCells<Value>(on lists: [ViewerList], of viewer: String, _ body: ([(any CellSet)?]) throws -> Value) throws -> Value {
         try body(lists.map { list in HiddenSet(Set(listed(list, viewer).map { ExactText($0) })) })
     }
 

@@ -1,4 +1,4 @@
-/// How every ledger divides time.
+/// How every ledger, and what is made of it, divides time.
 package enum LedgerTime {
     /// No window is longer than that, or than the longest that a process has met since its start. 32 days, in milliseconds.
     private static let longestWindow: Int64 = 32 * 86_400_000
@@ -29,8 +29,10 @@ package enum LedgerTime {
     package static func span(of moment: Int64) -> Int64 { max(0, moment / 900_000) }
 
     /// Days since 1970-01-01 UTC; times before it are on negative days.
-    package static func day(of moment: Int64) -> Int64 {
-        let length: Int64 = 86_400_000
-        return moment >= 0 ? moment / length : (moment + 1) / length - 1
+    package static func day(of moment: Int64) -> Int64 { spans(of: 86_400_000, in: moment) }
+
+    /// Spans of any length since 1970-01-01 UTC; times before it are in negative ones.
+    package static func spans(of length: Int64, in moment: Int64) -> Int64 {
+        moment >= 0 ? moment / length : (moment + 1) / length - 1
     }
 }
