@@ -64,6 +64,7 @@ enum Gzip {
                 count = deflate(&stream, Z_FINISH) == Z_STREAM_END ? capacity - Int(stream.avail_out) : 0
             }
         }
-        return result.isEmpty ? nil : result
+        // What is kept has no room for the bytes that were saved.
+        return result.isEmpty ? nil : result.withUnsafeBufferPointer(Array.init)
     }
 }

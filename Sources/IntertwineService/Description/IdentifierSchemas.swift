@@ -3,10 +3,11 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 internal import IntertwineRouting
+internal import Synchronization
 
 /// `GET /schemas/cells/{identifier}.json`: what cells of one reuse identifier bind, for whoever writes the class that shows them. Those that the
 /// product comes with and those that kinds declare; the cells of a program's own factories are not told.
-struct IdentifierSchemas: Sendable {
+final class IdentifierSchemas: Sendable {
     private static let pattern = "/schemas/cells/{identifier}.json"
     private static let identifier = Parameter.segment(
         "identifier", .string(minLength: 1), "A cell's `identifier`.", example: #""AdvertisementCollectionViewCell""#)
@@ -33,7 +34,11 @@ struct IdentifierSchemas: Sendable {
         }
     }
 
-    private let answers: [String: FinishedResponse]
+    /// Of each cell that is declared under an identifier.
+    private let cells: [String: [[Part]]]
+    private let publicURL: String
+    /// Those that somebody has asked for: some 13 KB each, which with a thousand kinds are mostly looked at by nobody.
+    private let answers = Mutex<[String: FinishedResponse]>([:])
 
     /// - Parameters:
     ///   - kinds: those that are imported.
@@ -45,15 +50,20 @@ struct IdentifierSchemas: Sendable {
                 cells[cell.identifier, default: []].append(Self.parts(of: cell, in: kind.declaration))
             }
         }
-        answers = Dictionary(
-            uniqueKeysWithValues: cells.map { identifier, cells in
-                let path = Self.pattern.replacing("{identifier}", with: PercentCoding.encode(identifier, keeping: .segment))
-                return (
-                    identifier,
-                    Route.finished(
-                        Self.pattern, type: APIDescription.schemaType, Self.schema(identifier, cells).document(id: publicURL + path))
-                )
-            })
+        (self.cells, self.publicURL) = (cells, publicURL)
+    }
+
+    /// Nil where no cell that is described has the identifier.
+    private func answer(_ identifier: String) -> FinishedResponse? {
+        guard let cells = cells[identifier] else { return nil }
+        if let answer = answers.withLock({ $0[identifier] }) { return answer }
+        let path = Self.pattern.replacing("{identifier}", with: PercentCoding.encode(identifier, keeping: .segment))
+        let answer = Route.finished(
+            Self.pattern, type: APIDescription.schemaType, Self.schema(identifier, cells).document(id: publicURL + path))
+        return answers.withLock { answers in
+            answers[identifier] = answers[identifier] ?? answer
+            return answers[identifier]
+        }
     }
 
     var route: Route {
@@ -74,8 +84,8 @@ struct IdentifierSchemas: Sendable {
                 ),
                 .problem(.notFound, "No cell that is described has this identifier.", [.init(.unknownCell, "There is no such cell.")]),
             ])
-        return Route(.get, Self.pattern, operation) { [answers] request in
-            guard let answer = answers[try request[Self.identifier]] else {
+        return Route(.get, Self.pattern, operation) { [self] request in
+            guard let answer = answer(try request[Self.identifier]) else {
                 throw Problem(.notFound, .unknownCell, "There is no such cell.")
             }
             return ServerResponse(answer)
