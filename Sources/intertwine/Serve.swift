@@ -27,8 +27,9 @@ struct Serve: AsyncParsableCommand {
     }
 
     func run() async throws {
-        // Whoever has the configuration read again before the service is there gets what it begins with.
-        signal(SIGHUP, SIG_IGN)
+        // Whoever has the configuration read again before the service is there gets what it begins with. The others make servers that people
+        // know open their logs or start anew: here they mean nothing, and must not end the process.
+        for number in [SIGHUP, SIGUSR1, SIGUSR2] { signal(number, SIG_IGN) }
         let isReadOnce = options.isReadOnce
         let source = ConfigurationSource(file: isReadOnce ? nil : options.file) { [self] in
             if isReadOnce { throw ConfigurationError("\(options.file): the configuration came from a pipe, which is read once") }
