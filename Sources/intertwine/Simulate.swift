@@ -113,6 +113,7 @@ struct Simulate: AsyncParsableCommand {
     private func declared(in configuration: ServiceConfiguration) throws -> [Campaign] {
         var configuration = configuration
         if let campaigns { configuration.feed.campaigns = campaigns }
+        try configuration.checkPlaces(feed: feed, section: section)
         let declared = try configuration.declaredCampaigns()
         guard !declared.isEmpty else { throw ValidationError("there is no campaign: name a file with --campaigns") }
         return declared

@@ -69,7 +69,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("without a configuration file SIGHUP reads again what the settings name")
+    @Test("without a configuration file SIGHUP reads again what the settings name, and no other habit ends the service")
     func noFile() async throws {
         try await offPool {
             defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -89,6 +89,8 @@ struct CommandLineTests {
                     ])
             _ = try service.line(containing: "service: listening on")
             try declare("autumn")
+            // By which other servers open their logs or start anew.
+            for habit in [SIGUSR1, SIGUSR2] { service.signal(habit) }
             service.signal(SIGHUP)
             #expect(try service.line(containing: "configuration read again").contains("ads.campaigns"))
             service.signal(SIGTERM)
@@ -260,6 +262,65 @@ struct CommandLineTests {
                 #expect(result.code == 1, "\(command)")
                 #expect(result.lines.count == 1 && result.lines[0].contains("standard output cannot be written"), "\(result.lines)")
             }
+        }
+    }
+
+    @Test("a file that is no store is told so, and nothing is made beside it", arguments: [100, 40_000])
+    func noStore(size: Int) async throws {
+        try await offPool {
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            let mint = ["image-url", "https://example.com/a.png"]
+            let none = try Command.run(mint + options)
+            #expect(none.code == 1 && none.lines.count == 1 && none.lines[0].contains("x.sqlite: there is no store"), "\(none.lines)")
+            try Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 131 | 1) }).write(to: URL(fileURLWithPath: "\(folder)/x.sqlite"))
+            for command in [["report"], ["export", "events"], ["trackers"], mint] {
+                let result = try Command.run(command + options)
+                #expect(result.code == 1 && result.lines.count == 1, "\(command): \(result.lines)")
+                #expect(result.lines.first?.contains("x.sqlite: is no database") == true, "\(command): \(result.lines)")
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["x.sqlite"])
+            let configured = try Command.run(mint + options + ["--set", "signing.key=" + String(repeating: "ab", count: 32)])
+            #expect(configured.code == 0 && configured.lines.first?.hasPrefix("/images/") == true, "\(configured.lines)")
+        }
+    }
+
+    @Test("a setting with a NUL is refused, wherever the text would end at it")
+    func nul() async throws {
+        try await offPool {
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            let file = "\(folder)/settings.yaml"
+            for (text, key) in [
+                (#"server: {host: "127.0.0.1\0.example"}"#, "server.host"), (#"store: {database: "\0"}"#, "store.database"),
+                (#"images: {allowed-networks: ["10.0.0.0/8\0"]}"#, "images.allowed-networks"),
+            ] {
+                try text.write(toFile: file, atomically: true, encoding: .utf8)
+                let result = try Command.run(["check-config", "--config", file])
+                #expect(result.code == 1 && result.lines.first?.hasPrefix("Error: \(key): ") == true, "\(result.lines)")
+            }
+        }
+    }
+
+    @Test("a forecast is refused for a feed or a section that is not there, with those that are")
+    func forecasts() async throws {
+        try await offPool {
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            let (campaigns, kinds) = ("\(folder)/campaigns.yaml", "\(folder)/kinds.yaml")
+            try "campaigns:\n  spring: {advertiser: ACME, creatives: [1], priority: house}\n".write(
+                toFile: campaigns, atomically: true, encoding: .utf8)
+            try "sections:\n  people: {kinds: [user]}\nfeeds:\n  home: [people]\n".write(
+                toFile: kinds, atomically: true, encoding: .utf8)
+            func simulate(_ arguments: String...) throws -> (code: Int32, lines: [String]) {
+                try Command.run(
+                    ["simulate", "--campaigns", campaigns, "--viewers", "10", "--days", "1"] + arguments + options
+                        + ["--set", "feed.kinds=\(kinds)"])
+            }
+            let feed = try simulate("--feed", "nowhere")
+            #expect(feed.code == 1 && feed.lines == ["Error: --feed: there is no 'nowhere', but home, main"], "\(feed.lines)")
+            let section = try simulate("--feed", "home", "--section", "cats")
+            #expect(
+                section.code == 1 && section.lines == ["Error: --section: 'home' has no 'cats', but people"], "\(section.lines)")
+            #expect(try simulate("--feed", "home", "--section", "people").code == 0)
+            #expect(try simulate().code == 0)
         }
     }
 

@@ -152,6 +152,21 @@ extension ServiceConfiguration {
         return try campaignsFile(among: file.feeds, creatives(file, ServiceExtensions()))?.campaigns ?? []
     }
 
+    /// Checks that there is a feed, and a section in it where one is named.
+    ///
+    /// - Throws: `ConfigurationError` with those that there are.
+    package func checkPlaces(feed: String, section: String?) throws(ConfigurationError) {
+        let feeds = try kindsFile(ServiceExtensions()).feeds
+        let names = feeds.places.feeds
+        guard names.contains(feed) else {
+            throw ConfigurationError("--feed: there is no '\(feed)', but \(names.joined(separator: ", "))")
+        }
+        let sections = feeds.feeds[feed] ?? []
+        guard let section, !sections.contains(section) else { return }
+        let known = sections.isEmpty ? "sections" : "'\(section)', but \(sections.joined(separator: ", "))"
+        throw ConfigurationError("--section: '\(feed)' has no \(known)")
+    }
+
     /// Holds the campaigns of the file against the store, as a start does. Nothing is written.
     ///
     /// - Returns: a line for each thing that is no fault: what was not looked at, and advertisements that were there once.

@@ -29,11 +29,14 @@ extension ServiceConfiguration {
 
     /// Opens a ledger that is there, for those who only read it; nil where there are items and nothing has happened to them yet.
     ///
-    /// - Throws: `StoreError.unusable` where there is neither.
+    /// - Throws: `StoreError.unusable` where there is neither, or where what should be items is something else.
     package func existingLedger() throws(StoreError) -> (any KeptLedger)? {
         if try store.postgresAddress() != nil { return try openLedger(now: SQLiteLedger.systemTime) }
         let files = FileManager.default
-        guard files.fileExists(atPath: store.ledgerDatabase) || !files.fileExists(atPath: store.database) else { return nil }
+        guard files.fileExists(atPath: store.ledgerDatabase) || !files.fileExists(atPath: store.database) else {
+            try ItemFile(store.database).check()
+            return nil
+        }
         return try SQLiteLedger(existing: store.ledgerDatabase)
     }
 }

@@ -16,7 +16,8 @@ struct SettingsReader {
     /// Sets a value to what is written under a key, and leaves it as it is where nothing is.
     ///
     /// - Parameters:
-    ///   - allowed: what may be written, where that is narrower than the type's own words.
+    ///   - allowed: what may be written, where that is narrower than the type's own words. A NUL never may, at which the system's calls would
+    ///     take the text to end.
     ///   - isHidden: whether what is written must not be shown.
     ///   - isAllowed: what the type alone does not check.
     mutating func read<Value: SettingValue>(
@@ -27,7 +28,7 @@ struct SettingsReader {
         names.append(name)
         let found = faults.collect { () throws(ConfigurationError) in
             let (text, origin) = try sources?.text(name) ?? (value.setting, sources == nil ? .program : .default)
-            guard let read = Value(setting: text), isAllowed(read) else {
+            guard !text.utf8.contains(0), let read = Value(setting: text), isAllowed(read) else {
                 throw ConfigurationError.invalid(key, secret || isHidden(text) ? "(secret)" : text, from: origin, allowed: allowed)
             }
             return (read, origin)
@@ -71,7 +72,7 @@ struct SettingsReader {
             let (texts, origin) = try sources?.list(name) ?? (value.map(\.setting), sources == nil ? .program : .default)
             var list: [Element] = []
             for text in texts {
-                guard !text.isEmpty, let element = Element(setting: text), isAllowed(element) else {
+                guard !text.isEmpty, !text.utf8.contains(0), let element = Element(setting: text), isAllowed(element) else {
                     throw ConfigurationError.invalid(key, text, from: origin, allowed: allowed)
                 }
                 list.append(element)

@@ -157,15 +157,24 @@ extension PictureRecipe.Fit {
 public enum ImageAddress {
     /// The href under which the service with this configuration serves a picture.
     ///
-    /// - Throws: `ConfigurationError` where the source is no URL that can be fetched, or the signing key cannot be read.
+    /// - Throws: `ConfigurationError` where the source is no URL that can be fetched, or the signing key cannot be read; where none is
+    ///   configured and there is no store, whose key it would be, too.
     public static func mint(_ source: String, configuration: ServiceConfiguration) throws -> String {
-        let signer = try configuration.images.signer(try configuration.keyRing().keys)
         guard let url = try? FetchURL(source) else { throw ConfigurationError("'\(source)' is not an absolute http or https URL") }
         do {
             try configuration.images.policy.check(url)
         } catch {
             throw ConfigurationError("'\(source)' would be refused: \(error.rawValue)")
         }
+        if configuration.signing.key.isEmpty {
+            let items = try configuration.store.items()
+            guard items.isThere else {
+                throw ConfigurationError("\(items.shown): there is no store whose key could sign it; name one, or configure signing.key")
+            }
+            // What is no store gets no key beside it either.
+            _ = try items.isUpToDate()
+        }
+        let signer = try configuration.images.signer(try configuration.keyRing().keys)
         let path = signer.path(for: url, now: WallClock.now() / 1_000)
         return configuration.server.publicURL + path
     }

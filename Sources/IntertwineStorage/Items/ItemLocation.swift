@@ -87,6 +87,11 @@ package struct ItemFile: ItemLocation {
 
     package func isUpToDate() throws -> Bool { try ItemSchema.file(path).isUpToDate() }
 
+    /// Looks whether it holds items, of this version or one before; nothing is written.
+    ///
+    /// - Throws: ``StoreError/unusable(_:)`` where it is something else.
+    package func check() throws(StoreError) { _ = try ItemSchema.file(path).isUpToDate() }
+
     package func open(reading limits: ReadLimits) throws(StoreError) -> any ItemStore {
         try SQLiteStore(path: path, reading: limits)
     }

@@ -68,14 +68,18 @@ struct DatabaseFile {
         }
         if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) {
             guard !isFolder.boolValue else { throw .unusable("\(path): is a folder, not a database") }
-            // SQLite takes a file that is shorter than its smallest page for a new database, and writes over it.
-            let size = (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int ?? 0
-            guard size == 0 || size >= 512 else { throw .unusable("\(path): is no database") }
+            try checkSize()
             guard access(path, R_OK | W_OK) == 0 else { throw .unusable("\(path): cannot be written: \(String(cString: strerror(errno)))") }
         }
         guard access(folderPath, W_OK) == 0 else {
             throw .unusable("\(path): the folder \(folderPath) cannot be written: \(String(cString: strerror(errno)))")
         }
+    }
+
+    /// SQLite takes a file that is shorter than its smallest page for a new database, and writes over it.
+    private func checkSize() throws(StoreError) {
+        let size = (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int ?? 0
+        guard size == 0 || size >= 512 else { throw .unusable("\(path): is no database") }
     }
 
     /// Whether the file is there as this version keeps it: opening it writes nothing.
@@ -88,6 +92,7 @@ struct DatabaseFile {
     /// The version of an existing file, 0 for a new one; looks at it through a connection that cannot write.
     private func foundVersion() throws -> Int32 {
         guard FileManager.default.fileExists(atPath: path) else { return 0 }
+        try checkSize()
         var configuration = Configuration()
         configuration.readonly = true
         configuration.busyMode = .timeout(5)
