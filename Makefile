@@ -28,13 +28,6 @@ PORT ?= 8080
 ADMIN_PORT ?= 8081
 DATABASE ?= data/intertwine.sqlite
 
-# The man page that the plugin made, and completions by the binary itself.
-define COLLECT_MANUAL
-	mkdir -p .build/manual && cp .build/plugins/GenerateManual/outputs/intertwine/intertwine.1 .build/manual/ && \
-	for shell in bash zsh fish; do \
-		"$$(swift build -c release --show-bin-path)/intertwine" --generate-completion-script $$shell > .build/manual/intertwine.$$shell || exit 1; done
-endef
-
 help:
 	@grep '^# make' Makefile | cut -c3-
 
@@ -93,11 +86,9 @@ fuzz: install-build
 # Static: the package runs where there is no Swift.
 package: install-build
 	@Config/install dpkg-dev
-	swift package generate-manual
-	@# After it, as it leaves a binary there that is not static.
 	$(RELEASE) --static-swift-stdlib --product intertwine
 	$(RELEASE) --static-swift-stdlib --product intertwine-pictures
-	@$(COLLECT_MANUAL)
+	@Config/manual "$$(swift build -c release --show-bin-path)/intertwine"
 	@Config/package
 
 container-check: package
@@ -112,9 +103,8 @@ bench: install-bench
 	Benchmarks/run
 
 manual: install-build
-	$(RELEASE)
-	swift package generate-manual
-	@$(COLLECT_MANUAL)
+	$(RELEASE) --product intertwine
+	@Config/manual "$$(swift build -c release --show-bin-path)/intertwine"
 
 docs: install-build
 	$(BUILD) --product intertwine

@@ -13,7 +13,7 @@ struct CopyCommand: AsyncParsableCommand {
               intertwine copy --from data/intertwine.sqlite --to postgresql://intertwine@db/intertwine
             """)
 
-    @Option(help: "Where everything is: the SQLite file of the items, or postgresql://…")
+    @Option(help: "Where everything is: the SQLite file of the items, or postgresql://HOST/NAME.")
     var from: String
 
     @Option(help: "Where it is to be.")

@@ -10,7 +10,7 @@ struct Intertwine: AsyncParsableCommand {
         commandName: "intertwine",
         abstract: "Serves feeds of cell view models, and performs what people do with the cells.",
         discussion: """
-            Every setting is a key of the configuration file; flags beat the environment (INTERTWINE_…), which beats the file.
+            Every setting is a key of the configuration file; flags beat the environment (INTERTWINE_STORE_DATABASE), which beats the file.
 
               intertwine import Config/sample/feed.json
               intertwine serve --port 8080

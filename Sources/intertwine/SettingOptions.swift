@@ -8,7 +8,7 @@ struct SettingOptions: ParsableArguments {
     @Option(help: "Configuration file (default: Config/intertwine.yaml, or else /etc/intertwine/intertwine.yaml).")
     var config: String?
 
-    @Option(help: "SQLite file of the items, or postgresql://… (store.database).")
+    @Option(help: "SQLite file of the items, or postgresql://HOST/NAME (store.database).")
     var database: String?
 
     @Option(name: .customLong("set"), help: ArgumentHelp("Any setting, such as ads.per-page=2.", valueName: "key=value"))

@@ -1,4 +1,6 @@
 """Installs, upgrades, starts and removes the Debian package in a bare root."""
+import gzip
+import json
 import os
 import socket
 import subprocess
@@ -36,6 +38,9 @@ def check(image):
         assert os.path.exists(root + path), path
     yield f"installs in a bare Debian, as {version}, with man page, completions and unit"
 
+    commands, flags = documented(root)
+    yield f"has {commands} commands and {flags} flags, each in man page and completions"
+
     added = inside(root, as_user("intertwine import /usr/share/intertwine/sample-feed.json")).splitlines()[-1]
     cells = serve(root)
     yield f"imports the sample ({added}) and serves {cells} cells, as the unit says, as a user that is not root"
@@ -53,6 +58,37 @@ def check(image):
     inside(root, "apt-get purge --yes intertwine")
     assert not os.path.exists(root + SETTINGS) and os.path.exists(root + DATA + "/intertwine.sqlite")
     yield "is removed, and purged with its configuration; what was stored stays"
+
+
+def documented(root):
+    """How many commands and flags the program itself tells of, once man page and completions have all of them."""
+    share = root + "/usr/share/"
+    with gzip.open(share + "man/man1/intertwine.1.gz", "rt", encoding="utf-8") as file:
+        manual = file.read()
+    texts = {}
+    for shell, path in (
+        ("bash", "bash-completion/completions/intertwine"), ("zsh", "zsh/vendor-completions/_intertwine"), ("fish", "fish/vendor_completions.d/intertwine.fish"),
+    ):
+        with open(share + path, encoding="utf-8") as file:
+            texts[shell] = file.read()
+    commands, flags = set(), set()
+
+    def walk(command):
+        flags.update(name["name"] for argument in command.get("arguments", ()) for name in argument.get("names", ()) if name["kind"] == "long")
+        for each in command.get("subcommands", ()):
+            commands.add(each["commandName"])
+            walk(each)
+
+    told = inside(root, "intertwine --experimental-dump-help")
+    walk(json.loads(told)["command"])
+    # The tool that makes the page leaves other characters out.
+    assert told.isascii(), "the help is not all ASCII"
+    missing = [name for name in commands if name != "help" and f".It Em {name}\n" not in manual or any(name not in text for text in texts.values())]
+    missing += ["--" + name for name in flags if f", -{name}" not in manual and f"Fl -{name}" not in manual]
+    missing += [f"--{name} ({shell})" for name in flags for shell in ("bash", "zsh") if "--" + name not in texts[shell]]
+    missing += [f"--{name} (fish)" for name in flags if f"-l '{name}'" not in texts["fish"] and f"-l {name}" not in texts["fish"]]
+    assert not missing, f"man page or completions lack {', '.join(sorted(missing))}"
+    return len(commands), len(flags)
 
 
 def built(tree, version=None):
