@@ -25,7 +25,12 @@ package final class AccessLog: Sendable {
     private let sink: LogSink
     private let kept: @Sendable (_ address: String, _ now: Int64) -> String?
     private let now: @Sendable () -> Int64
-    private let allowance = LineAllowance()
+    /// The second whose lines are counted, and how many of them are used up.
+    private let second = Atomic<Int64>(0)
+    private let used = Atomic(0)
+    /// Lines that were left out, and how many of these a line has told of.
+    private let skipped = StripedCells(width: 1)
+    private let told = Atomic(0)
     private let forgotten = Atomic(0)
 
     /// - Parameters:
@@ -45,17 +50,20 @@ package final class AccessLog: Sendable {
     package func forgetAddresses() { forgotten.add(1, ordering: .releasing) }
 
     /// Whether a request that ends now gets a line.
-    var isOn: Bool { control.logsRequests && allowance.hasRoom(limit: control.requestsPerSecond, now: now) }
+    var isOn: Bool {
+        control.logsRequests
+            && (used.load(ordering: .relaxed) < control.requestsPerSecond || second.load(ordering: .relaxed) != now() / 1_000)
+    }
 
     /// Requests that got no line because there were too many within a second.
-    package var skippedRequests: Int { allowance.skippedLines }
+    package var skippedRequests: Int { skipped.sum(of: 0) }
 
     func write(_ record: RequestRecord) {
         guard control.logsRequests else { return }
         let now = now()
-        guard allowance.take(limit: control.requestsPerSecond, now: now) else { return }
+        guard takeLine(now) else { return }
         let line = LogLine(json: control.writesJSON)
-        let skipped = allowance.takeSkipped()
+        let skipped = takeSkipped()
         sink.append { stripe in
             if skipped > 0 {
                 line.begin(level: "info", message: "requests without a line", into: &stripe.lines)
@@ -75,10 +83,32 @@ package final class AccessLog: Sendable {
                 line.field("request_id", text: stripe.scratch.trace, into: &stripe.lines)
                 stripe.scratch.trace.removeAll(keepingCapacity: true)
             }
-            TraceContext.append(continuing: record.traceParent, to: &stripe.scratch.trace)
+            Self.appendTraceParent(continuing: record.traceParent, to: &stripe.scratch.trace)
             line.field("traceparent", text: stripe.scratch.trace, into: &stripe.lines)
             line.end(&stripe.lines)
         }
+    }
+
+    /// Takes one of the second's lines; false where none is left.
+    ///
+    /// Once they are used up, asking costs two loads and the clock. Two threads that begin a second at the same moment may let a few more
+    /// through: a bound on the cost, not an exact count.
+    private func takeLine(_ now: Int64) -> Bool {
+        let (current, limit) = (now / 1_000, control.requestsPerSecond)
+        if second.load(ordering: .relaxed) != current {
+            second.store(current, ordering: .relaxed)
+            used.store(0, ordering: .relaxed)
+        }
+        if used.load(ordering: .relaxed) < limit, used.wrappingAdd(1, ordering: .relaxed).oldValue < limit { return true }
+        skipped.add(1, to: 0)
+        return false
+    }
+
+    /// How many lines were left out since this was last asked.
+    private func takeSkipped() -> Int {
+        // Most lines find none: a load is all they pay.
+        let total = skipped.sum(of: 0)
+        return total == told.load(ordering: .relaxed) ? 0 : total - told.exchange(total, ordering: .relaxed)
     }
 
     private func peer(_ peer: PeerAddress, now: Int64, _ line: LogLine, _ stripe: inout LogSink.Stripe) {
@@ -96,45 +126,5 @@ package final class AccessLog: Sendable {
             stripe.scratch.peers[peer.host] = text
         }
         if !text.isEmpty { line.field("peer", text: text, into: &stripe.lines) }
-    }
-}
-
-/// So many lines a second, and how many there would have been besides.
-///
-/// Once a second's lines are used up, asking costs two loads and the clock. Two threads that begin a second at the same moment may let a
-/// few more through: a bound on the cost, not an exact count.
-private final class LineAllowance: Sendable {
-    private let second = Atomic<Int64>(0)
-    private let used = Atomic(0)
-    private let skipped = StripedCells(width: 1)
-    private let told = Atomic(0)
-
-    /// Lines that were left out, since the start.
-    var skippedLines: Int { skipped.sum(of: 0) }
-
-    /// Whether the next line would be written.
-    func hasRoom(limit: Int, now: () -> Int64) -> Bool {
-        used.load(ordering: .relaxed) < limit || second.load(ordering: .relaxed) != now() / 1_000
-    }
-
-    /// Takes a line; false where none is left.
-    ///
-    /// - Parameter now: milliseconds since 1970-01-01 UTC.
-    func take(limit: Int, now: Int64) -> Bool {
-        let current = now / 1_000
-        if second.load(ordering: .relaxed) != current {
-            second.store(current, ordering: .relaxed)
-            used.store(0, ordering: .relaxed)
-        }
-        if used.load(ordering: .relaxed) < limit, used.wrappingAdd(1, ordering: .relaxed).oldValue < limit { return true }
-        skipped.add(1, to: 0)
-        return false
-    }
-
-    /// How many lines were left out since this was last asked.
-    func takeSkipped() -> Int {
-        // Most lines find none: a load is all they pay.
-        let total = skipped.sum(of: 0)
-        return total == told.load(ordering: .relaxed) ? 0 : total - told.exchange(total, ordering: .relaxed)
     }
 }

@@ -40,13 +40,13 @@ struct LogLine {
 
     func field(_ name: StaticString, number: Int, into bytes: inout [UInt8]) {
         key(name, into: &bytes)
-        Decimal.append(Int64(number), to: &bytes)
+        bytes.append(decimal: Int64(number))
     }
 
     /// - Parameter thousandths: of the unit that the name tells.
     func field(_ name: StaticString, thousandths: Int, into bytes: inout [UInt8]) {
         key(name, into: &bytes)
-        Decimal.append(Int64(thousandths / 1_000), to: &bytes)
+        bytes.append(decimal: Int64(thousandths / 1_000))
         bytes.append(UInt8(ascii: "."))
         let rest = thousandths % 1_000
         for digit in [rest / 100, rest / 10 % 10, rest % 10] { bytes.append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: digit)) }
@@ -87,9 +87,9 @@ struct LogLine {
 
     /// As JSON has it, with more escapes than JSON asks for: nothing in it does more to a terminal than show itself.
     private static func appendQuoted(_ text: some Collection<UInt8>, to bytes: inout [UInt8]) {
-        guard text.contains(where: { $0 >= 0x7F }) else { return JSONString.append(text, to: &bytes) }
+        guard text.contains(where: { $0 >= 0x7F }) else { return bytes.append(jsonString: text) }
         var quoted: [UInt8] = []
-        JSONString.append(text, to: &quoted)
+        quoted.append(jsonString: text)
         for scalar in String(decoding: quoted, as: UTF8.self).unicodeScalars {
             guard scalar.isUnseen else {
                 bytes += String(scalar).utf8
@@ -97,7 +97,7 @@ struct LogLine {
             }
             for unit in String(scalar).utf16 {
                 bytes += "\\u".utf8
-                Hexadecimal.append(UInt64(unit), digits: 4, to: &bytes)
+                bytes.append(hexadecimal: UInt64(unit), digits: 4)
             }
         }
     }

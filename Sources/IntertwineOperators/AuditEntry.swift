@@ -45,7 +45,7 @@ public struct AuditEntry: Codable, Sendable, Hashable {
     var line: [UInt8] {
         var line: [UInt8] = []
         line.reserveCapacity(512)
-        func write(_ text: String) { JSONString.append(text.utf8, to: &line) }
+        func write(_ text: String) { line.append(jsonString: text.utf8) }
         func begin(_ name: String) {
             line.append(UInt8(ascii: line.isEmpty ? "{" : ","))
             write(name)

@@ -141,9 +141,9 @@ struct ItemRoutes: Sendable {
         var bytes = Array("{".utf8)
         for (number, (name, value)) in missing.enumerated() {
             if number > 0 { bytes.append(UInt8(ascii: ",")) }
-            JSONString.append(name.utf8, to: &bytes)
+            bytes.append(jsonString: name.utf8)
             bytes.append(UInt8(ascii: ":"))
-            JSONString.append(value.utf8, to: &bytes)
+            bytes.append(jsonString: value.utf8)
         }
         if !missing.isEmpty, !names.isEmpty { bytes.append(UInt8(ascii: ",")) }
         return bytes + object.bytes[object.range].dropFirst()

@@ -23,7 +23,7 @@ struct StoredItem: Sendable, Hashable {
         let members = [("{\"klass\":", kind), (",\"id\":", id)] + (variant.isEmpty ? [] : [(",\"type\":", variant)])
         for (name, value) in members {
             bytes += name.utf8
-            JSONString.append(value.utf8, to: &bytes)
+            bytes.append(jsonString: value.utf8)
         }
         let fields = body.dropFirst()
         if fields.count > 1 { bytes.append(UInt8(ascii: ",")) }

@@ -22,13 +22,6 @@ package enum Hexadecimal {
         return bytes
     }
 
-    /// Appends the lowest digits of a number, zeros before it included.
-    package static func append(_ number: UInt64, digits: Int, to bytes: inout [UInt8]) {
-        for index in stride(from: digits - 1, through: 0, by: -1) {
-            bytes.append(digit(UInt8(truncatingIfNeeded: number >> (4 * UInt64(index)))))
-        }
-    }
-
     /// The digit of a byte's lower half.
     @inlinable @inline(__always) package static func digit(_ nibble: UInt8, isUpperCase: Bool = false) -> UInt8 {
         let value = nibble & 15
@@ -48,10 +41,17 @@ extension UInt8 {
     }
 }
 
-/// Whole numbers as decimal digits.
-package enum Decimal {
-    package static func append(_ number: Int64, to bytes: inout [UInt8]) {
-        if number < 0 { bytes.append(UInt8(ascii: "-")) }
+extension [UInt8] {
+    /// Appends the lowest hexadecimal digits of a number, zeros before it included.
+    package mutating func append(hexadecimal number: UInt64, digits: Int) {
+        for index in stride(from: digits - 1, through: 0, by: -1) {
+            append(Hexadecimal.digit(UInt8(truncatingIfNeeded: number >> (4 * UInt64(index)))))
+        }
+    }
+
+    /// Appends a whole number as decimal digits.
+    package mutating func append(decimal number: Int64) {
+        if number < 0 { append(UInt8(ascii: "-")) }
         var rest = number.magnitude
         // No number of 64 bits has more.
         var digits = InlineArray<20, UInt8>(repeating: 0)
@@ -61,6 +61,6 @@ package enum Decimal {
             digits[first] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
             rest /= 10
         } while rest > 0
-        for index in first..<digits.count { bytes.append(digits[index]) }
+        for index in first..<digits.count { append(digits[index]) }
     }
 }

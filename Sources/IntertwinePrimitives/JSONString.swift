@@ -1,37 +1,37 @@
 /// Texts as strings of JSON: quote, backslash and control characters are escaped, as RFC 8259 §7 says they must be, and everything else stays as
 /// it is. So equal texts have equal bytes.
-package enum JSONString {
+extension [UInt8] {
     /// Appends a text with its quotes.
-    package static func append(_ text: String, to bytes: inout [UInt8]) {
-        bytes.append(UInt8(ascii: "\""))
-        append(charactersOf: text, to: &bytes)
-        bytes.append(UInt8(ascii: "\""))
+    package mutating func append(jsonString text: String) {
+        append(UInt8(ascii: "\""))
+        append(jsonCharactersOf: text)
+        append(UInt8(ascii: "\""))
     }
 
     /// The same of a text's UTF-8.
-    package static func append(_ characters: some Collection<UInt8>, to bytes: inout [UInt8]) {
-        bytes.append(UInt8(ascii: "\""))
-        let isContiguous = characters.withContiguousStorageIfAvailable { append($0, to: &bytes) } != nil
-        if !isContiguous { Array(characters).withUnsafeBufferPointer { append($0, to: &bytes) } }
-        bytes.append(UInt8(ascii: "\""))
+    package mutating func append(jsonString characters: some Collection<UInt8>) {
+        append(UInt8(ascii: "\""))
+        let isContiguous = characters.withContiguousStorageIfAvailable { append(jsonCharacters: $0) } != nil
+        if !isContiguous { Array(characters).withUnsafeBufferPointer { append(jsonCharacters: $0) } }
+        append(UInt8(ascii: "\""))
     }
 
     /// Appends a text without quotes.
-    package static func append(charactersOf text: String, to bytes: inout [UInt8]) {
-        let isContiguous = text.utf8.withContiguousStorageIfAvailable { append($0, to: &bytes) } != nil
+    package mutating func append(jsonCharactersOf text: String) {
+        let isContiguous = text.utf8.withContiguousStorageIfAvailable { append(jsonCharacters: $0) } != nil
         if !isContiguous {
             var native = text
-            native.withUTF8 { append($0, to: &bytes) }
+            native.withUTF8 { append(jsonCharacters: $0) }
         }
     }
 
-    private static func append(_ characters: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
+    private mutating func append(jsonCharacters characters: UnsafeBufferPointer<UInt8>) {
         var start = 0
         while true {
-            let end = nextEscaped(in: UnsafeRawBufferPointer(characters), from: start)
-            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: characters[start..<end]))
+            let end = Self.nextEscaped(in: UnsafeRawBufferPointer(characters), from: start)
+            append(contentsOf: UnsafeBufferPointer(rebasing: characters[start..<end]))
             guard end < characters.count else { return }
-            append(escapeOf: characters[end], to: &bytes)
+            append(jsonEscapeOf: characters[end])
             start = end + 1
         }
     }
@@ -50,16 +50,16 @@ package enum JSONString {
         return index
     }
 
-    private static func append(escapeOf byte: UInt8, to bytes: inout [UInt8]) {
-        bytes.append(UInt8(ascii: "\\"))
+    private mutating func append(jsonEscapeOf byte: UInt8) {
+        append(UInt8(ascii: "\\"))
         switch byte {
-        case 0x0A: bytes.append(UInt8(ascii: "n"))
-        case 0x0D: bytes.append(UInt8(ascii: "r"))
-        case 0x09: bytes.append(UInt8(ascii: "t"))
+        case 0x0A: append(UInt8(ascii: "n"))
+        case 0x0D: append(UInt8(ascii: "r"))
+        case 0x09: append(UInt8(ascii: "t"))
         case 0..<0x20:
-            bytes.append(contentsOf: "u00".utf8)
-            Hexadecimal.append(UInt64(byte), digits: 2, to: &bytes)
-        default: bytes.append(byte)
+            append(contentsOf: "u00".utf8)
+            append(hexadecimal: UInt64(byte), digits: 2)
+        default: append(byte)
         }
     }
 }

@@ -19,8 +19,8 @@ public struct LanguagePreferences: Sendable, Hashable {
     public init(_ field: String) {
         var ranges: [Range] = []
         let bytes = Array(field.utf8.prefix(Self.longest))
-        WeightedMembers.read(bytes.span, limit: .max) { name, weight in
-            let subtags = Self.subtags(String(decoding: bytes[name], as: UTF8.self))
+        bytes.span.forEachWeightedMember(limit: .max) { name, weight in
+            let subtags = Self.subtags(String(decoding: name))
             if let weight, subtags == ["*"] || subtags.allSatisfy(Self.isSubtag) { ranges.append(Range(subtags: subtags, quality: weight)) }
             return ranges.count < Self.limit
         }

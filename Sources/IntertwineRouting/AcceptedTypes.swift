@@ -13,9 +13,9 @@ package struct AcceptedTypes {
         }
         let bytes = Array(field.utf8)
         var ranges: [(name: String, weight: Int)] = []
-        WeightedMembers.read(bytes.span) { name, weight in
+        bytes.span.forEachWeightedMember { name, weight in
             // A weight that is none counts as none said.
-            ranges.append((String(decoding: bytes[name], as: UTF8.self).lowercased(), weight ?? 1_000))
+            ranges.append((String(decoding: name).lowercased(), weight ?? 1_000))
             return true
         }
         self.ranges = ranges

@@ -116,7 +116,7 @@ struct DocumentWriter {
 
     private mutating func write(string: String) {
         var bytes: [UInt8] = []
-        JSONString.append(string, to: &bytes)
+        bytes.append(jsonString: string)
         text += String(decoding: bytes, as: UTF8.self)
     }
 }

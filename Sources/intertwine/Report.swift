@@ -95,7 +95,7 @@ enum ReportFormat: String, CaseIterable, ExpressibleByArgument {
 
     private static func quoted(_ text: String) -> String {
         var bytes: [UInt8] = []
-        JSONString.append(text.utf8, to: &bytes)
+        bytes.append(jsonString: text.utf8)
         return String(decoding: bytes, as: UTF8.self)
     }
 }

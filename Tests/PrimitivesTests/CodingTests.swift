@@ -35,9 +35,9 @@ struct CodingTests {
             #expect(byte.hexadecimalValue.map(Int.init) == (byte < 0x80 ? Character(UnicodeScalar(byte)).hexDigitValue : nil))
         }
         var digits: [UInt8] = []
-        Hexadecimal.append(0xABC, digits: 4, to: &digits)
-        Hexadecimal.append(.max, digits: 16, to: &digits)
-        Hexadecimal.append(0xABC, digits: 2, to: &digits)
+        digits.append(hexadecimal: 0xABC, digits: 4)
+        digits.append(hexadecimal: .max, digits: 16)
+        digits.append(hexadecimal: 0xABC, digits: 2)
         #expect(digits == Array("0abcffffffffffffffffbc".utf8))
     }
 
@@ -45,7 +45,7 @@ struct CodingTests {
     func decimal() {
         for number in [0, 7, 10, 99, 100, 4_096, -1, -90, .max, .min] as [Int64] {
             var digits = Array("a".utf8)
-            Decimal.append(number, to: &digits)
+            digits.append(decimal: number)
             #expect(String(decoding: digits, as: UTF8.self) == "a\(number)")
         }
     }

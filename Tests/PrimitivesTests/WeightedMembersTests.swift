@@ -7,8 +7,8 @@ struct WeightedMembersTests {
     private func read(_ field: String, limit: Int = 32) -> String {
         let bytes = Array(field.utf8)
         var members: [String] = []
-        WeightedMembers.read(bytes.span, limit: limit) { name, weight in
-            members.append(String(decoding: bytes[name], as: UTF8.self) + "=" + (weight.map(String.init) ?? "?"))
+        bytes.span.forEachWeightedMember(limit: limit) { name, weight in
+            members.append(String(decoding: name) + "=" + (weight.map(String.init) ?? "?"))
             return true
         }
         return members.joined(separator: " ")

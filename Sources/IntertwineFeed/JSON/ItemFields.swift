@@ -183,7 +183,7 @@ public struct ItemBody {
     public mutating func append(_ field: String, _ characters: ArraySlice<UInt8>?) {
         guard let characters else { return }
         begin(field)
-        JSONString.append(characters, to: &bytes)
+        bytes.append(jsonString: characters)
     }
 
     /// The same for a number or a boolean, which is JSON as it stands.
@@ -195,7 +195,7 @@ public struct ItemBody {
 
     private mutating func begin(_ field: String) {
         bytes.append(bytes.isEmpty ? UInt8(ascii: "{") : UInt8(ascii: ","))
-        JSONString.append(field.utf8, to: &bytes)
+        bytes.append(jsonString: field.utf8)
         bytes.append(UInt8(ascii: ":"))
     }
 

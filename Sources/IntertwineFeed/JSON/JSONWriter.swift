@@ -43,7 +43,7 @@ struct JSONWriter {
     /// Lends its bytes, for what else stands among them for a while.
     mutating func withBytes<Value>(_ body: (inout [UInt8]) -> Value) -> Value { body(&bytes) }
 
-    mutating func write(_ value: Int64) { Decimal.append(value, to: &bytes) }
+    mutating func write(_ value: Int64) { bytes.append(decimal: value) }
 
     /// A number without a fraction where it is whole; null where it is not finite.
     private mutating func write(_ value: Double) {
@@ -64,12 +64,12 @@ struct JSONWriter {
 
     /// A string in quotes.
     mutating func write(_ text: String) {
-        JSONString.append(text, to: &bytes)
+        bytes.append(jsonString: text)
     }
 
     /// The same without the quotes.
     mutating func writeCharacters(of text: String) {
-        JSONString.append(charactersOf: text, to: &bytes)
+        bytes.append(jsonCharactersOf: text)
     }
 }
 

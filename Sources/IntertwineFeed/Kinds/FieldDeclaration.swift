@@ -162,9 +162,9 @@ extension FieldDeclaration {
             }
             for (tag, text) in texts {
                 json.append(json.isEmpty ? UInt8(ascii: "{") : UInt8(ascii: ","))
-                JSONString.append(tag.utf8, to: &json)
+                json.append(jsonString: tag.utf8)
                 json.append(UInt8(ascii: ":"))
-                JSONString.append(text, to: &json)
+                json.append(jsonString: text)
             }
             return json + [UInt8(ascii: "}")]
         }
@@ -172,7 +172,7 @@ extension FieldDeclaration {
         switch type {
         case .number, .boolean: return Array(value)
         case .text, .date, .url, .image:
-            JSONString.append(value, to: &json)
+            json.append(jsonString: value)
             return json
         }
     }

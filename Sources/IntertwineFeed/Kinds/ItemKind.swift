@@ -54,9 +54,9 @@ public struct ItemField: Sendable {
     /// - Throws: ``ItemFault`` where no item can have it.
     public func validate(_ text: String) throws(ItemFault) {
         var bytes = [UInt8(ascii: "{")]
-        JSONString.append(name.utf8, to: &bytes)
+        bytes.append(jsonString: name.utf8)
         bytes.append(UInt8(ascii: ":"))
-        JSONString.append(text.utf8, to: &bytes)
+        bytes.append(jsonString: text.utf8)
         bytes.append(UInt8(ascii: "}"))
         try check(ItemFields(bytes))
     }

@@ -35,14 +35,14 @@ public struct FieldMapping: Sendable, Hashable {
             switch origin {
             case .constant(let text):
                 var quoted: [UInt8] = []
-                JSONString.append(text.utf8, to: &quoted)
+                quoted.append(jsonString: text.utf8)
                 value = quoted[...]
             case .pointer(let pointer):
                 guard let token = try token(at: pointer, for: name, in: object), token.kind != .null else { continue }
                 value = object.bytes[token.kind == .string ? token.range.lowerBound - 1..<token.range.upperBound + 1 : token.range]
             }
             if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
-            JSONString.append(name.utf8, to: &bytes)
+            bytes.append(jsonString: name.utf8)
             bytes.append(UInt8(ascii: ":"))
             bytes.append(contentsOf: value)
         }

@@ -101,7 +101,7 @@ public struct Trackers: Sendable, Hashable {
         var bytes = [UInt8(ascii: "[")]
         for (index, template) in templates.enumerated() {
             if index > 0 { bytes.append(UInt8(ascii: ",")) }
-            JSONString.append(template.text.utf8, to: &bytes)
+            bytes.append(jsonString: template.text.utf8)
         }
         return (bytes + [UInt8(ascii: "]")])[...]
     }

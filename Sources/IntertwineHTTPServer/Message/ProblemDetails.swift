@@ -15,7 +15,7 @@ public struct ProblemDetails: Hashable, Sendable {
     /// - Parameter title: the status's reason phrase where nil.
     public init(type: String = "about:blank", title: String? = nil, status: Int, detail: String) {
         self.type = type
-        self.title = title ?? ReasonPhrase.of(HTTPResponse.Status(code: min(max(status, 100), 599)))
+        self.title = title ?? HTTPResponse.Status(code: min(max(status, 100), 599)).phrase
         self.status = status
         self.detail = detail
     }

@@ -1,3 +1,5 @@
+internal import IntertwinePrimitives
+
 /// A request's head, where it lies in the receive buffer: nothing is copied, nothing is allocated.
 ///
 /// It can not be kept: whoever needs more than this call takes the ``HTTPHandler``'s slower faces.
@@ -165,9 +167,7 @@ extension RequestHead {
 
     /// The value of `traceparent`, where it is not too long to be one.
     var traceParent: String? {
-        withField("traceparent") { value -> String? in
-            value.count > 128 ? nil : value.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
-        } ?? nil
+        withField("traceparent") { $0.count > 128 ? nil : String(decoding: $0) } ?? nil
     }
 }
 

@@ -39,7 +39,7 @@ public struct RequestID: Sendable, Hashable {
     static func append(_ high: UInt64, _ low: UInt64, to bytes: inout [UInt8]) {
         let high = high & ~0xF000 | 0x4000
         let low = low & ~(0b11 << 62) | 0b10 << 62
-        func append(_ part: UInt64, _ digits: Int) { Hexadecimal.append(part, digits: digits, to: &bytes) }
+        func append(_ part: UInt64, _ digits: Int) { bytes.append(hexadecimal: part, digits: digits) }
         append(high >> 32, 8)
         bytes.append(UInt8(ascii: "-"))
         append(high >> 16, 4)

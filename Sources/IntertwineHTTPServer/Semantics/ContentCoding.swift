@@ -16,14 +16,13 @@ struct AcceptedCodings: Hashable {
     init() {}
 
     mutating func read(_ value: ByteView) {
-        let field = value.bytes.span
-        WeightedMembers.read(field) { name, weight in
+        value.bytes.span.forEachWeightedMember { name, weight in
             guard let weight else { return true }
-            if WeightedMembers.isEqual(field, name, "gzip") || WeightedMembers.isEqual(field, name, "x-gzip") {
+            if name.isEqualIgnoringCase("gzip") || name.isEqualIgnoringCase("x-gzip") {
                 gzip = max(gzip ?? 0, weight)
-            } else if WeightedMembers.isEqual(field, name, "identity") {
+            } else if name.isEqualIgnoringCase("identity") {
                 identity = weight
-            } else if WeightedMembers.isEqual(field, name, "*") {
+            } else if name.isEqualIgnoringCase("*") {
                 star = weight
             }
             return true

@@ -25,7 +25,7 @@ struct HeadEncoder {
 
     /// The head of the whole content. No length is stated where there can be no content (RFC 9110, 8.6).
     func head(length: Int?, entityTag: [UInt8]?, coding: String?) -> [UInt8] {
-        var bytes = start(response.status.code, ReasonPhrase.of(response.status))
+        var bytes = start(response.status.code, response.status.phrase)
         let hasContent = response.status.code >= 200 && response.status.code != 204 && response.status.code != 304
         appendFields(to: &bytes, isPartOfNotModified: false)
         appendValidators(to: &bytes, entityTag: entityTag)
@@ -56,7 +56,7 @@ struct HeadEncoder {
 
     /// The head of a streamed body without a stated length, in chunked coding where the client knows it.
     func chunked() -> [UInt8] {
-        var bytes = start(response.status.code, ReasonPhrase.of(response.status))
+        var bytes = start(response.status.code, response.status.phrase)
         appendFields(to: &bytes, isPartOfNotModified: false)
         appendValidators(to: &bytes, entityTag: response.entityTag.map { Array($0.utf8) })
         append("Transfer-Encoding", "chunked", to: &bytes)
@@ -138,8 +138,8 @@ struct HeadEncoder {
     }
 }
 
-/// The registered reason phrase of a status code (RFC 9110 section 15), for those who only have the code.
-enum ReasonPhrase {
+extension HTTPResponse.Status {
+    /// The registered phrases, for those who only have the code.
     private static let phrases: [Int: String] = {
         let known: [HTTPResponse.Status] = [
             .ok, .created, .accepted, .noContent, .partialContent, .movedPermanently, .found, .seeOther, .notModified, .temporaryRedirect,
@@ -164,8 +164,6 @@ enum ReasonPhrase {
         return phrases
     }()
 
-    /// Empty for a code that has none.
-    static func of(_ status: HTTPResponse.Status) -> String {
-        status.reasonPhrase.isEmpty ? phrases[status.code] ?? "" : status.reasonPhrase
-    }
+    /// The reason phrase, or else the registered one (RFC 9110 section 15); empty for a code that has none.
+    var phrase: String { reasonPhrase.isEmpty ? Self.phrases[code] ?? "" : reasonPhrase }
 }

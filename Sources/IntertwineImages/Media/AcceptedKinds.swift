@@ -43,15 +43,15 @@ public struct AcceptedKinds: Sendable, Hashable {
         var anyImage: Int?
         var anything: Int?
         var isEmpty = true
-        WeightedMembers.read(field) { name, said in
+        field.forEachWeightedMember { name, said in
             isEmpty = false
             // What is no weight is no refusal.
             let weight = said ?? 1_000
-            if WeightedMembers.isEqual(field, name, "*/*") {
+            if name.isEqualIgnoringCase("*/*") {
                 anything = weight
-            } else if WeightedMembers.isEqual(field, name, "image/*") {
+            } else if name.isEqualIgnoringCase("image/*") {
                 anyImage = weight
-            } else if let kind = MediaKind.allCases.first(where: { WeightedMembers.isEqual(field, name, Self.names[Int($0.rawValue)]) }) {
+            } else if let kind = MediaKind.allCases.first(where: { name.isEqualIgnoringCase(Self.names[Int($0.rawValue)]) }) {
                 named[Int(kind.rawValue)] = weight
             }
             return true

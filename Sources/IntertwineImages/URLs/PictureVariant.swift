@@ -58,9 +58,9 @@ public struct PictureVariant: Sendable, Hashable {
     }
 
     private func appendShape(to bytes: inout [UInt8]) {
-        Decimal.append(Int64(width), to: &bytes)
+        bytes.append(decimal: Int64(width))
         bytes.append(UInt8(ascii: "x"))
-        Decimal.append(Int64(height), to: &bytes)
+        bytes.append(decimal: Int64(height))
         switch fit {
         case .fit: bytes += "-fit".utf8
         case .fill(.centre): break

@@ -65,27 +65,14 @@ final class FinishedPages: Sendable {
         private var made: Int64
         private var extent: PageExtent?
         private var following: Following?
+        /// Each coding is made in a moment of its own, and good for that moment's hour, in milliseconds since 1970-01-01 UTC. By a clock before
+        /// that hour, its links would not count.
+        private typealias Coding = (finished: FinishedResponse, hour: Range<Int64>)
         /// The page as it is; nil where ``negotiable`` has it too.
         private var identity: Coding?
         /// The page in either coding.
         private var negotiable: Coding?
         var isWanted = false
-
-        /// Each coding is made in a moment of its own, and ends with that moment's hour.
-        private struct Coding {
-            let finished: FinishedResponse
-            /// Milliseconds since 1970-01-01 UTC.
-            private let validUntil: Int64
-            /// One that is good for longer than a page that is made now was made by a clock that was ahead: its links would not count.
-            private let validFrom: Int64
-
-            init(_ finished: FinishedResponse, until validUntil: Int64) {
-                (self.finished, self.validUntil) = (finished, validUntil)
-                validFrom = CellTokens.startOfBucket(of: validUntil.subtractingReportingOverflow(1).partialValue)
-            }
-
-            func isGood(at now: Int64) -> Bool { validFrom <= now && now < validUntil }
-        }
 
         init(_ key: Key, target: [UInt8], version: StoreVersion, made: Int64, following: Following?, extent: PageExtent?) {
             (self.key, self.target, self.version) = (key, target, version)
@@ -114,8 +101,8 @@ final class FinishedPages: Sendable {
 
         /// The answer to whoever accepts gzip, or to whoever does not; nil where it is not made, or made in an hour that is over.
         private func finished(gzip: Bool, now: Int64) -> FinishedResponse? {
-            if !gzip, let identity, identity.isGood(at: now) { return identity.finished }
-            guard let negotiable, negotiable.isGood(at: now) else { return nil }
+            if !gzip, let identity, identity.hour.contains(now) { return identity.finished }
+            guard let negotiable, negotiable.hour.contains(now) else { return nil }
             return negotiable.finished
         }
 
@@ -127,7 +114,8 @@ final class FinishedPages: Sendable {
         }
 
         func keep(_ finished: FinishedResponse, hasGzip: Bool, until validUntil: Int64) {
-            let coding = Coding(finished, until: validUntil)
+            let start = CellTokens.startOfBucket(of: validUntil.subtractingReportingOverflow(1).partialValue)
+            let coding = (finished, min(start, validUntil)..<validUntil)
             if hasGzip { (identity, negotiable) = (nil, coding) } else { identity = coding }
         }
 

@@ -18,7 +18,7 @@ final class PictureProxy: Sendable {
     private let signer: ImageURLSigner
     let links: PictureLinks
     /// What pictures look like, where anything here finds that out.
-    let known: KnownPictures?
+    let known: PictureFactsTable?
     let finished: FinishedPictures
     private let taken: TakenPictures
     /// Makes pictures before they are asked for, where configuration gives it a share of the time.
@@ -61,7 +61,7 @@ final class PictureProxy: Sendable {
         self.manager = manager
         self.signer = signer
         links = PictureLinks(signer: signer, parts: Set(images.fallbacks.keys))
-        known = manager.makesSizes ? KnownPictures(facts) : nil
+        known = manager.makesSizes ? facts : nil
         taken = TakenPictures(store, logger: logger)
         finished = FinishedPictures(manager: manager, signer: signer, taken: taken, variesByOrigin: variesByOrigin)
         let share = settings.warmAhead
@@ -96,21 +96,13 @@ final class PictureProxy: Sendable {
 }
 
 /// What pictures look like, as cells tell it.
-struct KnownPictures: PictureMemory {
-    private let facts: PictureFactsTable
-
-    init(_ facts: PictureFactsTable) { self.facts = facts }
-
-    var version: UInt64 { facts.version }
-
-    var revision: UInt64 { facts.revision }
-
+extension PictureFactsTable: PictureMemory {
     /// Items may write URLs in more than one way; pictures are known by the one in which they are asked for.
     func looks(of source: String) -> PictureLooks? {
         // Where nothing was ever learnt, there is nothing to ask for.
         guard version > 0 else { return nil }
         let canonical = FetchURL.isPlain(source) ? source : (try? FetchURL(source))?.text
-        guard let canonical, let facts = facts.facts(of: canonical) else { return nil }
+        guard let canonical, let facts = facts(of: canonical) else { return nil }
         return PictureLooks(
             width: facts.width, height: facts.height, color: facts.color, placeholder: Data(facts.thumbHash).base64EncodedString())
     }

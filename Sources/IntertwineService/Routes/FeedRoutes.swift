@@ -3,6 +3,7 @@ internal import HTTPTypes
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwineObservability
+internal import IntertwinePrimitives
 internal import IntertwineRouting
 
 /// `GET /feed`, `GET /feeds/{name}` and `GET /feeds/{name}/sections/{section}`: pages of cells; and under each, `/changes`.
@@ -276,7 +277,7 @@ struct FeedRoutes: Sendable {
             if campaigns.meet(feed: assembler.title, at: now) { return own(asked, of: assembler, at: pattern) }
         }
         feed.isShared = true
-        let target = head.withTarget { $0.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) } }
+        let target = head.withTarget { String(decoding: $0) }
         let wish = SharedPages.Wish(request: feed, feed: assembler, target: target, gzip: false, route: pattern)
         return DeferredRoute(pattern: pattern) { [self, asked] reply in
             shared.page(wish) { page in

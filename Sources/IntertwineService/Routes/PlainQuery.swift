@@ -1,4 +1,5 @@
 internal import IntertwineFeed
+internal import IntertwinePrimitives
 
 /// What a page is asked for with in the plainest way: a path as it stands in the feed's own links, and behind it a limit and a cursor, or
 /// one of them, or nothing.
@@ -34,7 +35,7 @@ struct PlainQuery {
         }
         guard cursor == nil, let value = Self.value(target, range, of: "cursor=") else { return false }
         for index in value where !Self.isOfCursor(target[index]) { return false }
-        cursor = target.extracting(value).withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+        cursor = String(decoding: target.extracting(value))
         return true
     }
 

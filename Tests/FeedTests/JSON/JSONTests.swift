@@ -67,7 +67,7 @@ struct JSONObjectTests {
         let characters = object.characters(of: object.members[0].value)
         #expect(String(decoding: characters, as: UTF8.self) == "\"\\/\u{8}\u{C}\n\r\té😀")
         var bytes: [UInt8] = []
-        JSONString.append(characters, to: &bytes)
+        bytes.append(jsonString: characters)
         #expect(String(decoding: bytes, as: UTF8.self) == #""\"\\/\u0008\u000c\n\r\té😀""#)
     }
 }

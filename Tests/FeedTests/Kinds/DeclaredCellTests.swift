@@ -47,7 +47,7 @@ struct DeclaredCellTests {
     @Test("no value leaves the place that its template gives it", arguments: hostile)
     func escaping(value: String) async throws {
         var writer: [UInt8] = []
-        JSONString.append(value.utf8, to: &writer)
+        writer.append(jsonString: value.utf8)
         let city = String(decoding: writer, as: UTF8.self)
         let json = Self.full.replacing(#""São & <Paulo>""#, with: city)
         let fixture = try KindFixture.fixture(KindFixture.event, items: [json])

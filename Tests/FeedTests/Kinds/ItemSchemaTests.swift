@@ -38,7 +38,7 @@ struct ItemSchemaTests {
             case 0: value = literals.randomElement(using: &random) ?? value
             case 1:
                 var bytes: [UInt8] = []
-                JSONString.append((strings.randomElement(using: &random) ?? "").utf8, to: &bytes)
+                bytes.append(jsonString: (strings.randomElement(using: &random) ?? "").utf8)
                 value = String(decoding: bytes, as: UTF8.self)
             case 2 where Int.random(in: 0..<2, using: &random) == 0: continue
             default: break

@@ -11,7 +11,7 @@ struct TraceContextTests {
         "a traceparent that can be gone on from",
         arguments: [parent, parent.replacing("-01", with: "-00"), "cc" + parent.dropFirst(2) + "-what-the-future-brings"])
     func valid(value: String) {
-        #expect(TraceContext.isValid(value))
+        #expect(AccessLog.isTraceParent(value))
     }
 
     @Test(
@@ -22,20 +22,20 @@ struct TraceContextTests {
             parent.replacing("-", with: "_"), "cc" + parent.dropFirst(2) + "x", parent.replacing("0af7", with: "0ag7"),
         ])
     func invalid(value: String) {
-        #expect(!TraceContext.isValid(value))
+        #expect(!AccessLog.isTraceParent(value))
         var bytes: [UInt8] = []
-        TraceContext.append(continuing: value, to: &bytes)
+        AccessLog.appendTraceParent(continuing: value, to: &bytes)
         let own = String(decoding: bytes, as: UTF8.self)
-        #expect(TraceContext.isValid(own))
+        #expect(AccessLog.isTraceParent(own))
         #expect(own.hasSuffix("-00"))
     }
 
     @Test("a trace is gone on with by a span of its own")
     func continues() {
         var bytes: [UInt8] = []
-        TraceContext.append(continuing: Self.parent, to: &bytes)
+        AccessLog.appendTraceParent(continuing: Self.parent, to: &bytes)
         let own = String(decoding: bytes, as: UTF8.self)
-        #expect(TraceContext.isValid(own))
+        #expect(AccessLog.isTraceParent(own))
         #expect(own.prefix(35) == Self.parent.prefix(35))
         #expect(own.suffix(3) == "-01")
         #expect(own != Self.parent)
@@ -46,7 +46,7 @@ struct TraceContextTests {
         var seen: Set<[UInt8]> = []
         for _ in 0..<10_000 {
             var bytes: [UInt8] = []
-            TraceContext.appendRandom(to: &bytes)
+            AccessLog.appendRandom(to: &bytes)
             #expect(bytes.count == 16)
             seen.insert(bytes)
         }

@@ -1,12 +1,12 @@
 internal import IntertwinePrimitives
 internal import Synchronization
 
-/// The ids of one request: its own, and those of the trace it belongs to (W3C Trace Context, level 1, section 3.2).
-struct TraceContext {
+/// The trace that a request belongs to (W3C Trace Context, level 1, section 3.2).
+extension AccessLog {
     private static let seed = Atomic(UInt64.random(in: 1...UInt64.max))
 
     /// Whether a value is a `traceparent` that can be gone on from: version 00, or a later one's beginning.
-    static func isValid(_ value: String) -> Bool {
+    static func isTraceParent(_ value: String) -> Bool {
         let bytes = Array(value.utf8)
         guard bytes.count >= 55, bytes[2] == dash, bytes[35] == dash, bytes[52] == dash else { return false }
         let (version, trace, parent, flags) = (bytes[0..<2], bytes[3..<35], bytes[36..<52], bytes[53..<55])
@@ -18,9 +18,9 @@ struct TraceContext {
     }
 
     /// Appends the request's own `traceparent`: the trace and flags it came with, or a new trace, and a span of its own.
-    static func append(continuing value: String?, to bytes: inout [UInt8]) {
+    static func appendTraceParent(continuing value: String?, to bytes: inout [UInt8]) {
         bytes += "00-".utf8
-        if let value, isValid(value) {
+        if let value, isTraceParent(value) {
             bytes += value.utf8.dropFirst(3).prefix(33)
             appendRandom(to: &bytes)
             bytes += value.utf8.dropFirst(52).prefix(3)
@@ -40,7 +40,7 @@ struct TraceContext {
         value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
         value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
         value = max(value ^ (value >> 31), 1)
-        Hexadecimal.append(value, digits: 16, to: &bytes)
+        bytes.append(hexadecimal: value, digits: 16)
     }
 
     private static let dash = UInt8(ascii: "-")
