@@ -233,24 +233,7 @@ struct ConnectionStateTests {
 }
 
 @Suite("What waits for a client")
-struct OutputQueueTests {
-    @Test("goes out in its order, in whatever steps")
-    func order() {
-        let parts: [[UInt8]] = [[1, 2, 3], [4], [5, 6]]
-        for step in 1...3 {
-            var queue = OutputQueue()
-            for part in parts { queue.append(.bytes(part), 0..<part.count) }
-            #expect(queue.count == 6)
-            var sent: [UInt8] = []
-            while case (.bytes(let bytes), let rest)? = queue.first {
-                let taken = bytes[rest].prefix(step)
-                sent += taken
-                queue.remove(taken.count)
-            }
-            #expect(sent == [1, 2, 3, 4, 5, 6] && queue.isEmpty && queue.count == 0)
-        }
-    }
-
+struct TakingPaceTests {
     @Test("is to be taken at a rate: one that takes nothing has two times, one that was faster before three")
     func pace() {
         let now = LoopInstant(nanoseconds: 0)

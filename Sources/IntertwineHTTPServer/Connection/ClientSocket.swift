@@ -14,7 +14,10 @@ struct ClientSocket {
 
     private let worker: Worker
     private let descriptor: Int32
-    private var output = OutputQueue()
+    /// What waits for the client to take it, in the order it is to go out. Not copied: each part lies where it was made.
+    private var output: [(body: BodyContent, rest: Range<Int>)] = []
+    /// The bytes of that.
+    private var outputBytes = 0
     private var pace = TakingPace()
     private var registration: Registration?
     private(set) var interest: ReadyEvents = [.readable, .peerClosed]
@@ -78,7 +81,7 @@ struct ClientSocket {
     // MARK: Sending
 
     /// Bytes that wait until the kernel has room; nil where there is nothing.
-    var waiting: Int? { output.isEmpty ? nil : output.count }
+    var waiting: Int? { output.isEmpty ? nil : outputBytes }
 
     /// Since when it is watched what the client takes of them.
     var waitingSince: LoopInstant? { output.isEmpty ? nil : pace.since }
@@ -138,16 +141,22 @@ struct ClientSocket {
             let sent = send(body, rest)
             if sent < 0 { return false }
             pace.handOver(sent)
-            output.remove(sent)
+            outputBytes -= sent
             inTurn += sent
-            if sent < rest.count { break }
+            if sent < rest.count {
+                output[0].rest = rest.lowerBound + sent..<rest.upperBound
+                break
+            }
+            // Whoever has been sent all keeps no memory for it.
+            if output.count > 1 { output.removeFirst() } else { output = [] }
         }
         return true
     }
 
     private mutating func hold(_ body: BodyContent, _ rest: Range<Int>) {
         if output.isEmpty { beginMeasuring() }
-        output.append(body, rest)
+        output.append((body, rest))
+        outputBytes += rest.count
     }
 
     /// A part of a body, or what of it goes out in one turn. Bytes taken, 0 where there is no room, -1 where the connection is broken.
@@ -216,7 +225,7 @@ struct ClientSocket {
     func refuse() { worker.refuse(descriptor) }
 
     mutating func close() {
-        output = OutputQueue()
+        (output, outputBytes) = ([], 0)
         if let timer { worker.loop.cancel(timer) }
         if let registration { worker.loop.forget(registration) }
         (timer, registration) = (nil, nil)

@@ -64,7 +64,7 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
 
     /// Whether the answer to the request at hand is the connection's last.
     func mustClose(after framing: MessageFraming) -> Bool {
-        !state.body.canBeDiscarded || state.mustClose(after: framing, at: worker.loop.now, isDraining: worker.isDraining, worker.limits)
+        state.mustClose(after: framing, at: worker.loop.now, isDraining: worker.isDraining, worker.limits)
     }
 
     // MARK: The loop

@@ -58,6 +58,9 @@ final class Exchange: @unchecked Sendable {
 
     private var worker: Worker { connection.worker }
 
+    /// Whether the answer is the connection's last: it is, too, where what is left of the body is too much to be read.
+    private var mustClose: Bool { !connection.state.body.canBeDiscarded || connection.mustClose(after: head.framing) }
+
     /// Whether an answer has begun.
     private var isAnswered: Bool { status != 0 }
 
@@ -156,7 +159,7 @@ final class Exchange: @unchecked Sendable {
         guard let request, let respond else { return }
         let asked = ServerRequest(head: request, body: body, peer: connection.peer, id: RequestID(head.name, in: head.bytes))
         // What may take long happens in the task: compressing, above all.
-        let wantsGzip = head.acceptedCodings.prefersGzip
+        let wantsGzip = head.coding(hasGzip: true) == .gzip
         let route = route
         task = Task {
             let response = await respond(asked)
@@ -205,7 +208,7 @@ final class Exchange: @unchecked Sendable {
     }
 
     private func finish(_ finished: FinishedResponse, closes: Bool) {
-        let closing = closes || finished.closesConnection || connection.mustClose(after: head.framing)
+        let closing = closes || finished.closesConnection || mustClose
         (status, sent) = connection.serve(finished, head, closing: closing)
         route = route ?? finished.route
         finishAnswer(closing: closing)
@@ -254,7 +257,7 @@ final class Exchange: @unchecked Sendable {
             length == nil && !isOld && code != 204 && code != 304
             ? encoder.chunked() : encoder.head(length: length, entityTag: tag, coding: nil)
         closesAfterStream =
-            response.closesConnection || connection.mustClose(after: head.framing) || (length == nil && isOld && hasContent)
+            response.closesConnection || mustClose || (length == nil && isOld && hasContent)
         sent = connection.beginStreaming(encoded, head, closing: closesAfterStream)
         if !hasContent {
             task = nil

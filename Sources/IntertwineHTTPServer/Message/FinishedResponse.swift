@@ -186,14 +186,14 @@ extension FinishedResponse {
         var variant = identity
         var coding: String?
         if isNegotiated, head.has(.acceptEncoding) {
-            switch head.acceptedCodings.choose(hasGzip: gzip != nil) {
+            switch head.coding(hasGzip: gzip != nil) {
             case .identity: break
             case .gzip:
                 if let gzip {
                     variant = gzip
                     coding = "gzip"
                 }
-            case .notAcceptable:
+            case nil:
                 return refusal(406, "This can be had as it is and in gzip coding; neither is accepted.", hasBody: hasBody)
             }
         }

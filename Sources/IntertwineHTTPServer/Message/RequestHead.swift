@@ -156,15 +156,6 @@ extension RequestHead {
         }
     }
 
-    var acceptedCodings: AcceptedCodings {
-        var codings = AcceptedCodings()
-        forEachValue(of: .acceptEncoding) { value in
-            codings.read(value)
-            return true
-        }
-        return codings
-    }
-
     /// The value of `traceparent`, where it is not too long to be one.
     var traceParent: String? {
         withField("traceparent") { $0.count > 128 ? nil : String(decoding: $0) } ?? nil

@@ -1,41 +1,34 @@
 internal import CIntertwineZlib
 internal import IntertwinePrimitives
 
-/// What the Accept-Encoding fields of a request say about the two codings the server has (RFC 9110, 12.5.3).
-struct AcceptedCodings: Hashable {
-    enum Choice { case identity, gzip, notAcceptable }
+/// The two codings that the server has.
+enum ContentCoding { case identity, gzip }
 
-    /// Weights in thousandths, nil where nothing was said.
-    private var gzip: Int?
-    private var identity: Int?
-    private var star: Int?
-
-    /// Whether gzip may be sent and is wanted at least as much as identity.
-    var prefersGzip: Bool { choose(hasGzip: true) == .gzip }
-
-    init() {}
-
-    mutating func read(_ value: ByteView) {
-        value.bytes.span.forEachWeightedMember { name, weight in
-            guard let weight else { return true }
-            if name.isEqualIgnoringCase("gzip") || name.isEqualIgnoringCase("x-gzip") {
-                gzip = max(gzip ?? 0, weight)
-            } else if name.isEqualIgnoringCase("identity") {
-                identity = weight
-            } else if name.isEqualIgnoringCase("*") {
-                star = weight
+extension RequestHead {
+    /// The coding to answer in, by the Accept-Encoding fields (RFC 9110, 12.5.3); nil where neither is accepted.
+    ///
+    /// - Parameter hasGzip: whether there is such an answer. It is given to who wants it at least as much as the other one.
+    func coding(hasGzip: Bool) -> ContentCoding? {
+        // Weights in thousandths, nil where nothing was said.
+        var (saidGzip, saidIdentity, star): (Int?, Int?, Int?)
+        forEachValue(of: .acceptEncoding) { value in
+            value.bytes.span.forEachWeightedMember { name, weight in
+                guard let weight else { return true }
+                if name.isEqualIgnoringCase("gzip") || name.isEqualIgnoringCase("x-gzip") {
+                    saidGzip = max(saidGzip ?? 0, weight)
+                } else if name.isEqualIgnoringCase("identity") {
+                    saidIdentity = weight
+                } else if name.isEqualIgnoringCase("*") {
+                    star = weight
+                }
+                return true
             }
             return true
         }
-    }
-
-    func choose(hasGzip: Bool) -> Choice {
-        let gzip = self.gzip ?? star ?? 0
-        let identity = self.identity ?? star
+        let gzip = saidGzip ?? star ?? 0
+        let identity = saidIdentity ?? star
         if hasGzip, gzip > 0, gzip >= identity ?? 0 { return .gzip }
-        if identity != 0 { return .identity }
-        if gzip > 0 { return hasGzip ? .gzip : .identity }
-        return .notAcceptable
+        return identity != 0 || gzip > 0 ? .identity : nil
     }
 }
 

@@ -1,36 +1,5 @@
 internal import IntertwineEventLoop
 
-/// What waits for a client to take it, in the order it is to go out. Not copied: each part lies where it was made.
-struct OutputQueue {
-    private var segments: [(body: BodyContent, rest: Range<Int>)] = []
-    /// Bytes that wait.
-    private(set) var count = 0
-
-    var isEmpty: Bool { segments.isEmpty }
-
-    /// What goes out next.
-    var first: (body: BodyContent, rest: Range<Int>)? { segments.first }
-
-    mutating func append(_ body: BodyContent, _ rest: Range<Int>) {
-        segments.append((body, rest))
-        count += rest.count
-    }
-
-    /// So many bytes of the first have gone out.
-    mutating func remove(_ sent: Int) {
-        guard let rest = segments.first?.rest else { return }
-        let left = min(rest.lowerBound + sent, rest.upperBound)..<rest.upperBound
-        count -= rest.count - left.count
-        if !left.isEmpty {
-            segments[0].rest = left
-        } else if segments.count > 1 {
-            segments.removeFirst()
-        } else {
-            segments = []
-        }
-    }
-}
-
 /// Whether a client takes fast enough what waits for it. The kernel says what it has left; that there is room again it only says when a good
 /// part of its buffer is empty. A pure state machine.
 struct TakingPace {
