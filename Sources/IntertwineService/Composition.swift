@@ -220,12 +220,9 @@ extension FeedService {
         let operatorPages = configuration.viewer.isServed ? OperatorPageRoutes().routes : []
         let operatorRoutes = administration + [OperatorDescription.route(describing: administration)] + operatorPages
         let counted = configuration.metrics.enabled ? telemetry.registry : nil
-        let requests = counted.map { registry in
-            RequestMetrics(registry: registry, routes: (live.current.routes + operatorRoutes).map(\.pattern))
-        }
+        let patterns = (live.current.routes + operatorRoutes).map(\.pattern)
         let observer = { (listener: String) in
-            ServiceObserver(
-                requests: requests, connections: counted.map { ConnectionMetrics(registry: $0, listener: listener) }, log: accessLog)
+            ServiceObserver(listener: listener, routes: patterns, registry: counted, log: accessLog)
         }
 
         // The listeners, from the routes outwards.

@@ -2,47 +2,12 @@ internal import CoreMetrics
 internal import IntertwineHTTPServer
 internal import Synchronization
 
-/// What is counted of each request: how many by route, method and status, how long they took and how many bytes they were by route.
-///
-/// On the event loops, for each request: one look-up by route and four additions. Labels come from fixed sets: the routes there are, the
-/// methods the server tells apart, the statuses it knows.
-package final class RequestMetrics: Sendable {
-    static let requests = "intertwine_http_requests_total"
-    static let durations = "intertwine_http_request_duration_seconds"
-    static let bytes = "intertwine_http_response_bytes_total"
-
-    /// Stands for no route: an unknown path, or bytes that are no request.
-    private static let none = "none"
-    /// Stands for a route that nobody announced.
-    private static let other = "other"
-
-    private let registry: PrometheusRegistry
-    private let places: [String: Int]
-    /// Made when first needed: a route that nobody asks for has no series.
-    private let metrics: LazyTable<RouteMetrics>
-
-    /// - Parameter routes: the patterns of all routes.
-    package init(registry: PrometheusRegistry, routes: [String]) {
-        registry.describe(Self.requests, "Requests answered, by route, method and status.")
-        registry.describe(Self.durations, "Time from the end of a request's head to the end of its answer.")
-        registry.describe(Self.bytes, "Bytes of answers, heads included.")
-        self.registry = registry
-        let names = Set(routes).sorted()
-        places = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, $0 + 2) })
-        metrics = LazyTable(count: names.count + 2)
-    }
-
-    func count(_ record: RequestRecord) {
-        let place = record.route.map { places[$0] ?? 1 } ?? 0
-        let route = metrics.value(at: place) {
-            RouteMetrics(place == 0 ? Self.none : place == 1 ? Self.other : record.route ?? Self.none, registry)
-        }
-        route?.count(record)
-    }
-}
-
-/// The metrics of one route.
-private final class RouteMetrics: Sendable {
+/// What is counted of one route's requests: how many by method and status, how long they took and how many bytes they were. Labels come from
+/// fixed sets: the methods the server tells apart, the statuses it knows.
+final class RouteMetrics: Sendable {
+    private static let total = "intertwine_http_requests_total"
+    private static let duration = "intertwine_http_request_duration_seconds"
+    private static let size = "intertwine_http_response_bytes_total"
     private static let methods: [RequestMethod?] = [.get, .head, .post, .put, .patch, .delete, .options, .connect, .trace, .other, nil]
     private static let statuses = [
         0, 200, 201, 202, 204, 206, 302, 303, 304, 400, 401, 403, 404, 405, 406, 408, 409, 410, 411, 412, 413, 414, 415, 416, 417, 422, 428,
@@ -62,11 +27,18 @@ private final class RouteMetrics: Sendable {
     /// By method and status; made when first needed, as most never are.
     private let requests = LazyTable<Counter>(count: methods.count * statuses.count)
 
+    /// Says what is counted.
+    static func describe(in registry: PrometheusRegistry) {
+        registry.describe(total, "Requests answered, by route, method and status.")
+        registry.describe(duration, "Time from the end of a request's head to the end of its answer.")
+        registry.describe(size, "Bytes of answers, heads included.")
+    }
+
     init(_ route: String, _ registry: PrometheusRegistry) {
         self.route = route
         self.registry = registry
-        durations = Timer(label: RequestMetrics.durations, dimensions: [("route", route)], factory: registry)
-        bytes = Counter(label: RequestMetrics.bytes, dimensions: [("route", route)], factory: registry)
+        durations = Timer(label: Self.duration, dimensions: [("route", route)], factory: registry)
+        bytes = Counter(label: Self.size, dimensions: [("route", route)], factory: registry)
     }
 
     func count(_ record: RequestRecord) {
@@ -74,7 +46,7 @@ private final class RouteMetrics: Sendable {
         let status = record.status >= 0 && record.status < Self.places.count ? Int(Self.places[record.status]) : 0
         let counter = requests.value(at: method * Self.statuses.count + status) {
             Counter(
-                label: RequestMetrics.requests,
+                label: Self.total,
                 dimensions: [
                     ("route", route), ("method", record.method.label), ("status", status == 0 ? "other" : String(Self.statuses[status])),
                 ], factory: registry)
@@ -124,7 +96,7 @@ extension RequestMethod? {
 ///
 /// `@unchecked Sendable`: the pointer never changes, and what it points to are atomics, each zero or the address of a retained value.
 /// (The library's `AtomicLazyReference` does the same by a call that looks up its type each time.)
-private final class LazyTable<Value: AnyObject & Sendable>: @unchecked Sendable {
+final class LazyTable<Value: AnyObject & Sendable>: @unchecked Sendable {
     private let places: UnsafeMutablePointer<Atomic<UInt>>
     private let count: Int
 
