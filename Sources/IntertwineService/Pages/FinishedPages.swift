@@ -47,15 +47,6 @@ final class FinishedPages: Sendable {
         }
     }
 
-    /// A page that may be served, as it is taken out of the lock.
-    fileprivate struct Found {
-        let finished: FinishedResponse
-        let target: [UInt8]
-        let following: Following?
-        /// Whether it is the page of an earlier state of the store.
-        let isStale: Bool
-    }
-
     /// A page, with a gzip coding once someone has wanted one. It is used within the lock alone.
     fileprivate final class Page {
         let key: Key
@@ -100,17 +91,16 @@ final class FinishedPages: Sendable {
         }
 
         /// The answer to whoever accepts gzip, or to whoever does not; nil where it is not made, or made in an hour that is over.
-        private func finished(gzip: Bool, now: Int64) -> FinishedResponse? {
+        func finished(gzip: Bool, now: Int64) -> FinishedResponse? {
             if !gzip, let identity, identity.hour.contains(now) { return identity.finished }
             guard let negotiable, negotiable.hour.contains(now) else { return nil }
             return negotiable.finished
         }
 
-        /// The same for one who is served it, and told what comes after it.
-        func take(gzip: Bool, _ current: StoreVersion, now: Int64) -> Found? {
-            guard let finished = finished(gzip: gzip, now: now) else { return nil }
+        /// What comes after it, for the first who is told.
+        func takeFollowing() -> Following? {
             defer { following = nil }
-            return Found(finished: finished, target: target, following: following, isStale: version != current)
+            return following
         }
 
         func keep(_ finished: FinishedResponse, hasGzip: Bool, until validUntil: Int64) {
@@ -198,15 +188,10 @@ extension FinishedPages {
     ) -> FinishedResponse? {
         let end = Self.ending(language)
         let hash = RequestHead.hash(ofTarget: end, after: head.targetHash)
-        let wantsGzip = head.hasField("accept-encoding")
-        let found = state.withLock { state -> Found? in
-            guard state.revision == revision, let page = state.targets[hash], state.serves(page, version, isUntouched, now, stale)
-            else { return nil }
-            page.isWanted = true
-            return page.take(gzip: wantsGzip, version, now: now)
+        return take(gzip: head.hasField("accept-encoding"), version, now, walked) { state in
+            guard let page = state.targets[hash], head.hasTarget(page.target, before: end) else { return nil }
+            return page
         }
-        guard let found, head.hasTarget(found.target, before: end) else { return nil }
-        return served(found, walked)
     }
 
     /// What stands behind the target of a page by which it is found: no target has a blank in it.
@@ -217,20 +202,30 @@ extension FinishedPages {
     func finished(
         _ key: Key, target: String, gzip: Bool, version: StoreVersion, now: Int64, walked: (SharedPages.Wish) -> Void
     ) -> FinishedResponse? {
-        let found = state.withLock { state -> Found? in
-            guard state.revision == revision, let page = state.pages[key], state.serves(page, version, isUntouched, now, stale)
-            else { return nil }
+        take(gzip: gzip, version, now, walked) { state in
+            guard let page = state.pages[key] else { return nil }
             state.spell(page, target)
-            return page.take(gzip: gzip, version, now: now)
+            return page
         }
-        return found.map { served($0, walked) }
     }
 
-    private func served(_ found: Found, _ walked: (SharedPages.Wish) -> Void) -> FinishedResponse {
+    /// Serves the page that is found, where it may be served, and has it told what comes after it.
+    private func take(
+        gzip: Bool, _ version: StoreVersion, _ now: Int64, _ walked: (SharedPages.Wish) -> Void, _ find: (inout State) -> Page?
+    ) -> FinishedResponse? {
+        let taken = state.withLock { state -> (FinishedResponse, Following?, isStale: Bool)? in
+            guard state.revision == revision, let page = find(&state),
+                page.isPage(of: version, isUntouched) || page.isRecent(now, stale, since: state.horizon)
+            else { return nil }
+            page.isWanted = true
+            guard let finished = page.finished(gzip: gzip, now: now) else { return nil }
+            return (finished, page.takeFollowing(), isStale: page.version != version)
+        }
+        guard let (finished, following, isStale) = taken else { return nil }
         metrics.hit()
-        if found.isStale { metrics.stale() }
-        if let following = found.following { walked(following.wish) }
-        return found.finished
+        if isStale { metrics.stale() }
+        if let following { walked(following.wish) }
+        return finished
     }
 
     /// - Parameters:
@@ -272,13 +267,6 @@ extension FinishedPages {
 }
 
 extension FinishedPages.State {
-    /// Whether a page may be served.
-    fileprivate func serves(
-        _ page: FinishedPages.Page, _ version: StoreVersion, _ isUntouched: FinishedPages.IsUntouched, _ now: Int64, _ stale: Int64
-    ) -> Bool {
-        page.isPage(of: version, isUntouched) || page.isRecent(now, stale, since: horizon)
-    }
-
     /// Lets go of what is not served any more now that the store has changed. Where only items were replaced in their places, most pages are, and
     /// the others make room when it is needed.
     fileprivate mutating func turn(
