@@ -51,7 +51,9 @@ package struct OpenAPIDocument: Sendable {
     /// - Parameters:
     ///   - caching: what it says of how long it may be used.
     ///   - amended: the document's text as it is to be.
-    package func route(caching: Answer.Field, describing routes: [Route], amended: (String) -> String = { $0 }) -> Route {
+    package func route(
+        caching: Answer.Field, describing routes: [Route], amended: @escaping @Sendable (String) -> String = { $0 }
+    ) -> Route {
         let (path, operation) = (Self.path, Self.operation(caching: caching))
         let itself = Route(.get, path, operation) { _ in ServerResponse(status: .noContent) }
         return .content(path, operation, type: RequestBodyDescription.json, Array(amended(json(of: routes + [itself])).utf8))

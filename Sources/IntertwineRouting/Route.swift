@@ -41,11 +41,13 @@ package struct Route: Sendable {
     }
 
     /// Content that is finished once, in both codings, for as long as the route is there: asked for again, it is 304.
+    ///
+    /// - Parameter body: asked for with the first request.
     package static func content(
-        _ pattern: String, _ operation: APIOperation? = nil, type: String, _ body: [UInt8], fields: HTTPFields = [:]
+        _ pattern: String, _ operation: APIOperation? = nil, type: String, _ body: @escaping @Sendable @autoclosure () -> [UInt8]
     ) -> Route {
-        let finished = finished(pattern, type: type, body, fields: fields)
-        return Route(.get, pattern, operation) { _ in ServerResponse(finished) }
+        let content = ContentOnDemand { finished(pattern, type: type, body()) }
+        return Route(.get, pattern, operation) { _ in ServerResponse(content.response) }
     }
 
     /// The answer of such a route.

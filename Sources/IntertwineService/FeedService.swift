@@ -49,7 +49,9 @@ public struct FeedService: Sendable {
             servers: servers, state: state, drain: drain, grace: grace, prepare: prepare, started: started)
         var services = background + [listeners]
         if let reloading { services.insert(ConfigurationReloader(source: reloading, hangUps: hangUps, live: live, logger: logger), at: 0) }
-        let group = ServiceGroup(configuration: .init(services: services, logger: logger))
+        // Without a name of its own, each would be described by all that it holds.
+        let named = services.map { ServiceGroupConfiguration.ServiceConfiguration(service: $0, serviceName: "\(type(of: $0))") }
+        let group = ServiceGroup(configuration: .init(services: named, logger: logger))
         let heeding = Task {
             for await signal in signals {
                 if signal == .sighup { hangUp.yield() } else { await group.triggerGracefulShutdown() }

@@ -33,9 +33,9 @@ package struct OperatorPageRoutes: Sendable {
 
     package var routes: [Route] {
         Self.files.map { file in
-            let response = ViewerRoutes.response(file.resource, policy: "\(Self.policy) \(file.ancestors)")
-            let finished = FinishedResponse(response, compressionLevel: 6, route: file.resource.path)
-            return Route(.get, file.resource.path) { _ in ServerResponse(finished) }
+            let content = ViewerRoutes.content(
+                file.resource, policy: "\(Self.policy) \(file.ancestors)", route: file.resource.path)
+            return Route(.get, file.resource.path) { _ in ServerResponse(content.response) }
         }
     }
 

@@ -9,14 +9,14 @@ package struct ViewerRoutes: Sendable {
     private static let file = Parameter.segment("file", .string, "The file's name.", example: #""main.mjs""#)
 
     /// By their paths. Finished once, both codings, for as long as the service runs.
-    private let files: [String: FinishedResponse]
+    private let files: [String: ContentOnDemand]
 
     /// - Parameter viewerHeader: the request field that names the viewer.
     package init(viewerHeader: String) {
         let files = ViewerResource.all(viewerHeader: viewerHeader).map { resource in
             let pattern = resource.path.hasPrefix("/viewer/client/") ? Self.clientPattern : Self.pattern
             let route = resource.path == "/" ? resource.path : pattern
-            return (resource.path, FinishedResponse(Self.response(resource), compressionLevel: 6, route: route))
+            return (resource.path, Self.content(resource, route: route))
         }
         self.files = Dictionary(files, uniquingKeysWith: { first, _ in first })
     }
@@ -31,18 +31,22 @@ package struct ViewerRoutes: Sendable {
 
     private func file(_ path: String) throws(Problem) -> ServerResponse {
         guard let file = files[path] else { throw Problem(.notFound, nil, "There is nothing here.") }
-        return ServerResponse(file)
+        return ServerResponse(file.response)
     }
 
-    static func response(_ resource: ViewerResource, policy: String = ViewerResource.contentSecurityPolicy) -> ServerResponse {
-        let fields: HTTPFields = [
-            .contentType: resource.contentType, .cacheControl: "no-cache", .xContentTypeOptions: "nosniff",
-            .contentSecurityPolicy: policy,
-        ]
-        var response = ServerResponse(status: .ok, fields: fields, body: resource.bytes)
-        response.entityTag = EntityTag.of(resource.bytes)
-        response.isCompressible = true
-        return response
+    static func content(
+        _ resource: ViewerResource, policy: String = ViewerResource.contentSecurityPolicy, route: String
+    ) -> ContentOnDemand {
+        ContentOnDemand {
+            let fields: HTTPFields = [
+                .contentType: resource.contentType, .cacheControl: "no-cache", .xContentTypeOptions: "nosniff",
+                .contentSecurityPolicy: policy,
+            ]
+            var response = ServerResponse(status: .ok, fields: fields, body: resource.bytes)
+            response.entityTag = EntityTag.of(resource.bytes)
+            response.isCompressible = true
+            return FinishedResponse(response, compressionLevel: 6, route: route)
+        }
     }
 }
 

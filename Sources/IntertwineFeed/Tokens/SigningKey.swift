@@ -19,7 +19,8 @@ public struct SigningKey: Sendable, Hashable {
     /// A new key from the system's random numbers.
     public static func random() -> SigningKey {
         var generator = SystemRandomNumberGenerator()
-        return SigningKey(unchecked: (0..<length).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+        // Word by word: the system is asked for each.
+        return SigningKey(unchecked: (0..<length / 8).flatMap { _ in withUnsafeBytes(of: generator.next(), Array.init) })
     }
 
     private init(unchecked bytes: [UInt8]) {

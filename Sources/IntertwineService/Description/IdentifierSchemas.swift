@@ -3,7 +3,6 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 internal import IntertwineRouting
-internal import Synchronization
 
 /// `GET /schemas/cells/{identifier}.json`: what cells of one reuse identifier bind, for whoever writes the class that shows them. Those that the
 /// product comes with and those that kinds declare; the cells of a program's own factories are not told.
@@ -34,11 +33,8 @@ final class IdentifierSchemas: Sendable {
         }
     }
 
-    /// Of each cell that is declared under an identifier.
-    private let cells: [String: [[Part]]]
-    private let publicURL: String
-    /// Those that somebody has asked for: some 13 KB each, which with a thousand kinds are mostly looked at by nobody.
-    private let answers = Mutex<[String: FinishedResponse]>([:])
+    /// By identifier: some 13 KB each, which with a thousand kinds are mostly looked at by nobody.
+    private let answers: [String: ContentOnDemand]
 
     /// - Parameters:
     ///   - kinds: those that are imported.
@@ -50,20 +46,15 @@ final class IdentifierSchemas: Sendable {
                 cells[cell.identifier, default: []].append(Self.parts(of: cell, in: kind.declaration))
             }
         }
-        (self.cells, self.publicURL) = (cells, publicURL)
-    }
-
-    /// Nil where no cell that is described has the identifier.
-    private func answer(_ identifier: String) -> FinishedResponse? {
-        guard let cells = cells[identifier] else { return nil }
-        if let answer = answers.withLock({ $0[identifier] }) { return answer }
-        let path = Self.pattern.replacing("{identifier}", with: PercentCoding.encode(identifier, keeping: .segment))
-        let answer = Route.finished(
-            Self.pattern, type: APIDescription.schemaType, Self.schema(identifier, cells).document(id: publicURL + path))
-        return answers.withLock { answers in
-            answers[identifier] = answers[identifier] ?? answer
-            return answers[identifier]
+        let all = cells.map { identifier, cells in
+            let answer = ContentOnDemand {
+                let path = Self.pattern.replacing("{identifier}", with: PercentCoding.encode(identifier, keeping: .segment))
+                return Route.finished(
+                    Self.pattern, type: APIDescription.schemaType, Self.schema(identifier, cells).document(id: publicURL + path))
+            }
+            return (identifier, answer)
         }
+        answers = Dictionary(uniqueKeysWithValues: all)
     }
 
     var route: Route {
@@ -85,10 +76,10 @@ final class IdentifierSchemas: Sendable {
                 .problem(.notFound, "No cell that is described has this identifier.", [.init(.unknownCell, "There is no such cell.")]),
             ])
         return Route(.get, Self.pattern, operation) { [self] request in
-            guard let answer = answer(try request[Self.identifier]) else {
+            guard let answer = answers[try request[Self.identifier]] else {
                 throw Problem(.notFound, .unknownCell, "There is no such cell.")
             }
-            return ServerResponse(answer)
+            return ServerResponse(answer.response)
         }
     }
 
