@@ -13,31 +13,35 @@ package final class Router: HTTPHandler {
     /// all else. The last is the time, in milliseconds since 1970-01-01 UTC.
     package typealias Deferred = @Sendable (borrowing RequestHead, PeerAddress, Int64) -> DeferredRoute?
 
-    private let table: @Sendable () -> RouteTable
+    private let table: Mutex<RouteTable>
     private let clock: @Sendable () -> Int64
     private let failures: FailureLog
 
     /// - Parameters:
-    ///   - table: the routes in force, asked for with each request.
+    ///   - table: the routes, until ``serve(_:)`` says otherwise.
     ///   - clock: milliseconds since 1970-01-01 UTC.
-    package init(_ table: @escaping @Sendable () -> RouteTable, clock: @escaping @Sendable () -> Int64, logger: Logger) {
-        self.table = table
+    package init(_ table: RouteTable, clock: @escaping @Sendable () -> Int64, logger: Logger) {
+        self.table = Mutex(table)
         self.clock = clock
         failures = FailureLog(logger)
     }
 
     /// The same with routes that stay.
     package convenience init(_ routes: [Route], clock: @escaping @Sendable () -> Int64, logger: Logger) {
-        let table = RouteTable(routes)
-        self.init({ table }, clock: clock, logger: logger)
+        self.init(RouteTable(routes), clock: clock, logger: logger)
     }
 
+    /// Has the requests that begin from now on find their routes in another table.
+    package func serve(_ table: RouteTable) { self.table.withLock { $0 = table } }
+
+    private var current: RouteTable { table.withLock { $0 } }
+
     package func finished(for head: borrowing RequestHead) -> FinishedResponse? {
-        table().finished(head)
+        current.finished(head)
     }
 
     package func deferred(for head: borrowing RequestHead, peer: PeerAddress) -> DeferredAnswer? {
-        guard let route = table().deferred(head, peer, clock()) else { return nil }
+        guard let route = current.deferred(head, peer, clock()) else { return nil }
         return DeferredAnswer(route: route.pattern) { reply in
             route.begin(DeferredRoute.Reply(reply: reply, pattern: route.pattern, router: self))
         }
@@ -68,7 +72,7 @@ package final class Router: HTTPHandler {
 
     package func destination(of request: HTTPRequest) -> Destination {
         let target = Target(request.path ?? "")
-        guard let resource = table().resource(at: target.path) else {
+        guard let resource = current.resource(at: target.path) else {
             return .other(.answer(Problem(.notFound, nil, "There is nothing here.").response))
         }
         guard let route = resource.route(request.method) else { return .other(Self.refuse(request.method, at: resource)) }
@@ -96,7 +100,7 @@ package final class Router: HTTPHandler {
 
     /// The methods of a resource; empty where there is none.
     func methods(at path: String) -> [HTTPRequest.Method] {
-        table().resource(at: Target(path).path)?.methods ?? []
+        current.resource(at: Target(path).path)?.methods ?? []
     }
 
     private static func refuse(_ method: HTTPRequest.Method, at resource: Resource) -> RequestPlan {

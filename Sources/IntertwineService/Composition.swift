@@ -83,7 +83,8 @@ extension FeedService {
         let registered = ClientRegistry(ownLedger)
 
         // What follows from the configuration and can be made anew while requests go on: the feed, what its cells do, and the clients' routes.
-        let live = try LiveComposition(configuration, control: telemetry.control, logger: logger) { configuration in
+        let router = Router([], clock: clock, logger: logger)
+        let live = try LiveComposition(configuration, router: router, control: telemetry.control, logger: logger) { configuration in
             let keys = ring.keys
             let kindsFile = try configuration.kindsFile(of: kindsText, extensions)
             let factories = try configuration.cellFactories(extensions, commands: registry, kinds: kindsFile)
@@ -226,7 +227,6 @@ extension FeedService {
         }
 
         // The listeners, from the routes outwards.
-        let router = Router({ live.table }, clock: clock, logger: logger)
         var publicHandler: any HTTPHandler = router
         if let policy = configuration.crossOrigin.policy {
             publicHandler = CrossOriginHandler(

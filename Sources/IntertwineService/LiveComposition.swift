@@ -37,6 +37,7 @@ final class LiveComposition: Sendable {
 
     private let compose: @Sendable (ServiceConfiguration) throws -> Composition
     private let check: @Sendable (Composition) async throws -> Void
+    private let router: Router
     private let control: LogControl
     private let logger: Logger
     private let state: Mutex<State>
@@ -44,24 +45,23 @@ final class LiveComposition: Sendable {
     private let stamps: [String: FileStamp]
 
     /// - Parameters:
+    ///   - router: the public listener's, which is given the routes in force.
     ///   - compose: throws where the configuration names cells or commands that there are not.
     ///   - check: called before a composition is put in force, and throws where it does not go together with what is stored.
     init(
-        _ configuration: ServiceConfiguration, control: LogControl, logger: Logger,
+        _ configuration: ServiceConfiguration, router: Router, control: LogControl, logger: Logger,
         compose: @escaping @Sendable (ServiceConfiguration) throws -> Composition,
         check: @escaping @Sendable (Composition) async throws -> Void
     ) throws {
         let campaigns = configuration.feed.campaigns.isEmpty ? nil : FileStamp(path: configuration.feed.campaigns)
         let composition = try compose(configuration)
-        (self.compose, self.check, self.control, self.logger) = (compose, check, control, logger)
+        (self.compose, self.check, self.router, self.control, self.logger) = (compose, check, router, control, logger)
         stamps = Self.stamps(configuration)
         state = Mutex(State(configuration: configuration, composition: composition, campaigns: campaigns))
+        router.serve(composition.table)
     }
 
     var current: Composition { state.withLock { $0.composition } }
-
-    /// What the public listener's router looks requests up in.
-    var table: RouteTable { state.withLock { $0.composition.table } }
 
     /// Throws `ConfigurationError` with all that does not go together with what is stored, and `StoreError`.
     func checkCurrent() async throws { try await check(current) }
@@ -108,6 +108,7 @@ final class LiveComposition: Sendable {
             let isFirst = state.withLock { state in
                 guard state.number == old.number else { return false }
                 state = State(configuration: configuration, composition: composition, campaigns: campaigns, number: old.number + 1)
+                router.serve(composition.table)
                 return true
             }
             if isFirst { return }
