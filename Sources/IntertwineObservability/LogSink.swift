@@ -9,7 +9,6 @@ internal import Synchronization
 /// Lines are written within 20 ms, warnings at once. Beyond a mebibyte that waits, lines are dropped and counted.
 /// Lines of different threads can change places within those 20 ms; each carries its time.
 public final class LogSink: Sendable {
-    private static let stripes = 4
     private static let delay = DispatchTimeInterval.milliseconds(20)
     private static let piece = 64 << 10
     private static let limit = 256 << 10
@@ -23,10 +22,7 @@ public final class LogSink: Sendable {
 
     private let descriptor: Int32
     private let queue = DispatchQueue(label: "intertwine.log")
-    private let first = Mutex(Stripe())
-    private let second = Mutex(Stripe())
-    private let third = Mutex(Stripe())
-    private let fourth = Mutex(Stripe())
+    private let stripes = InlineArray<4, Mutex<Stripe>> { _ in Mutex(Stripe()) }
     private let dropped = Atomic(0)
     /// Changes places with a stripe's lines when they are written: memory that is used again does not scatter.
     private let spare = Mutex<[UInt8]>([])
@@ -46,7 +42,7 @@ public final class LogSink: Sendable {
 
     /// Appends a line, which `write` adds to the stripe's lines, its end included.
     func append(isUrgent: Bool = false, _ write: (inout Stripe) -> Void) {
-        let (wasScheduled, isFull) = withStripe(StripedCells.stripe) { stripe in
+        let (wasScheduled, isFull) = stripes[StripedCells.stripe].withLock { stripe in
             guard stripe.lines.count < Self.limit else {
                 dropped.add(1, ordering: .relaxed)
                 return (true, false)
@@ -75,12 +71,12 @@ public final class LogSink: Sendable {
 
     /// On the queue.
     private func writeAll() {
-        for index in 0..<Self.stripes {
+        for index in stripes.indices {
             var lines = spare.withLock { spare in
                 defer { spare = [] }
                 return spare
             }
-            lines = withStripe(index) { stripe in
+            lines = stripes[index].withLock { stripe in
                 stripe.isScheduled = false
                 let gathered = stripe.lines
                 stripe.lines = lines
@@ -102,15 +98,6 @@ public final class LogSink: Sendable {
                 guard count > 0 else { return }
                 rest = rest.dropFirst(count)
             }
-        }
-    }
-
-    private func withStripe<Result: Sendable>(_ index: Int, _ body: (inout sending Stripe) -> sending Result) -> Result {
-        switch index {
-        case 0: first.withLock(body)
-        case 1: second.withLock(body)
-        case 2: third.withLock(body)
-        default: fourth.withLock(body)
         }
     }
 }
