@@ -5,8 +5,8 @@ package enum Hexadecimal {
         var digits: [UInt8] = []
         digits.reserveCapacity(2 * bytes.underestimatedCount)
         for byte in bytes {
-            digits.append(digit(byte >> 4))
-            digits.append(digit(byte))
+            digits.append((byte >> 4).hexadecimalDigit())
+            digits.append(byte.hexadecimalDigit())
         }
         return String(decoding: digits, as: UTF8.self)
     }
@@ -21,12 +21,6 @@ package enum Hexadecimal {
         }
         return bytes
     }
-
-    /// The digit of a byte's lower half.
-    @inlinable @inline(__always) package static func digit(_ nibble: UInt8, isUpperCase: Bool = false) -> UInt8 {
-        let value = nibble & 15
-        return value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: isUpperCase ? "A" : "a") + value - 10
-    }
 }
 
 extension UInt8 {
@@ -39,13 +33,19 @@ extension UInt8 {
         default: nil
         }
     }
+
+    /// The digit of its lower half.
+    @inlinable @inline(__always) package func hexadecimalDigit(isUpperCase: Bool = false) -> UInt8 {
+        let value = self & 15
+        return value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: isUpperCase ? "A" : "a") + value - 10
+    }
 }
 
 extension [UInt8] {
     /// Appends the lowest hexadecimal digits of a number, zeros before it included.
     package mutating func append(hexadecimal number: UInt64, digits: Int) {
         for index in stride(from: digits - 1, through: 0, by: -1) {
-            append(Hexadecimal.digit(UInt8(truncatingIfNeeded: number >> (4 * UInt64(index)))))
+            append(UInt8(truncatingIfNeeded: number >> (4 * UInt64(index))).hexadecimalDigit())
         }
     }
 

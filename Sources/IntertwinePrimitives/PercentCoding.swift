@@ -47,8 +47,8 @@ package enum PercentCoding {
                 encoded.append(byte)
             } else {
                 encoded.append(percent)
-                encoded.append(Hexadecimal.digit(byte >> 4, isUpperCase: true))
-                encoded.append(Hexadecimal.digit(byte, isUpperCase: true))
+                encoded.append((byte >> 4).hexadecimalDigit(isUpperCase: true))
+                encoded.append(byte.hexadecimalDigit(isUpperCase: true))
             }
         }
         return String(decoding: encoded, as: UTF8.self)

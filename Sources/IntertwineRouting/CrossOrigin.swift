@@ -1,5 +1,6 @@
 package import HTTPTypes
 package import IntertwineHTTPServer
+internal import IntertwinePrimitives
 
 /// What pages of other origins are told, after the Fetch standard's CORS protocol.
 package struct CrossOriginPolicy: Sendable {
@@ -90,7 +91,7 @@ package struct CrossOriginHandler: HTTPHandler {
     /// A finished answer is passed on as it is where the request has no origin; it names `Origin` in `Vary` already.
     package func finished(for head: borrowing RequestHead) -> FinishedResponse? {
         guard let finished = router.finished(for: head) else { return nil }
-        let origin = head.withField("origin") { bytes in String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self) }
+        let origin = head.withField("origin") { String(decoding: $0) }
         guard let origin else { return finished }
         return finished.adding(policy.fields(for: origin))
     }

@@ -121,8 +121,8 @@ package enum EntityTag {
         tag.reserveCapacity(2 * digest.count + 2)
         tag.append(UInt8(ascii: "\""))
         for index in digest.indices {
-            tag.append(Hexadecimal.digit(digest[index] >> 4))
-            tag.append(Hexadecimal.digit(digest[index]))
+            tag.append((digest[index] >> 4).hexadecimalDigit())
+            tag.append(digest[index].hexadecimalDigit())
         }
         tag.append(UInt8(ascii: "\""))
         return tag

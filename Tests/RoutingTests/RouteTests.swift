@@ -47,7 +47,7 @@ struct RouteTests {
             head: head, body: RequestBody(storage: .collected([], nil)), peer: PeerAddress(storage),
             id: RequestID(.made(0, 0), in: UnsafeBufferPointer(start: nil, count: 0)))
         let response = await router.plan(for: head, peer: request.peer).respond(to: request)
-        guard case .bytes(let body) = response.body else { return (response.status.code, "") }
+        guard case .content(.bytes(let body)) = response.body else { return (response.status.code, "") }
         return (response.status.code, String(decoding: body, as: UTF8.self))
     }
 

@@ -166,7 +166,7 @@ final class Exchange: @unchecked Sendable {
             let closes = response.closesConnection
             switch response.body {
             case .finished(let finished): self.worker.loop.execute { self.answer(finished, closes: closes) }
-            case .bytes, .file:
+            case .content:
                 let finished = FinishedResponse(response, compressionLevel: wantsGzip ? 6 : nil, route: route)
                 self.worker.loop.execute { self.answer(finished, closes: closes) }
             case .stream(let length, let produce): await self.stream(response, length: length, produce)

@@ -39,15 +39,10 @@ public final class FinishedResponse: Sendable {
 
     /// - Parameter compressionLevel: nil where there is to be no gzip variant, because nobody will ask for it.
     public init(_ response: ServerResponse, compressionLevel: Int?, route: String?) {
-        let body: BodyContent =
-            switch response.body {
-            case .bytes(let bytes): .bytes(bytes)
-            case .file(let file): .file(file)
-            case .finished, .stream, .pushed: .bytes([])
-            }
+        let body: BodyContent = if case .content(let content) = response.body { content } else { .bytes([]) }
         let isSuccess = response.status.code == 200
         var template = response
-        template.body = .bytes([])
+        template.body = .content(.bytes([]))
         // A date that is still to come is not told (RFC 9110, 8.8.2.1); what comes back is then held against the one that was.
         template.lastModified = response.lastModified.map { min($0, WallClock.coarse() / 1_000) }
         let encoder = HeadEncoder(template)
@@ -134,10 +129,7 @@ public final class FinishedResponse: Sendable {
     /// The answer as it was before it was finished, for whoever wants to read or change it.
     public var response: ServerResponse {
         var response = template
-        switch identity.body {
-        case .bytes(let bytes): response.body = .bytes(bytes)
-        case .file(let file): response.body = .file(file)
-        }
+        response.body = .content(identity.body)
         response.entityTag = identity.entityTag.map { String(decoding: $0, as: UTF8.self) }
         return response
     }

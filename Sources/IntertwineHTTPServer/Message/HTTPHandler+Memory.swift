@@ -17,8 +17,8 @@ extension HTTPHandler {
         let response = await plan(for: head, peer: peer).respond(to: request).unfinished
         guard head.method != .head else { return (response, []) }
         switch response.body {
-        case .bytes(let bytes): return (response, bytes)
-        case .file(let file): return (response, file.bytes)
+        case .content(.bytes(let bytes)): return (response, bytes)
+        case .content(.file(let file)): return (response, file.bytes)
         case .finished, .pushed: return (response, [])
         case .stream(_, let produce):
             let collector = BodyCollector()

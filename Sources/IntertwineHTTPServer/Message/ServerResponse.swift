@@ -4,8 +4,7 @@ public import HTTPTypes
 /// conditions, ranges and codings ask for. Fields of that kind that stand in ``fields`` are left out.
 public struct ServerResponse: Sendable {
     enum Body: Sendable {
-        case bytes([UInt8])
-        case file(FileBody)
+        case content(BodyContent)
         case finished(FinishedResponse)
         case stream(length: Int?, produce: @Sendable (ResponseWriter) async throws -> Void)
         case pushed(@Sendable (PushedStream) -> Void)
@@ -28,14 +27,14 @@ public struct ServerResponse: Sendable {
     public init(status: HTTPResponse.Status, fields: HTTPFields = [:], body: [UInt8] = []) {
         self.status = status
         self.fields = fields
-        self.body = .bytes(body)
+        self.body = .content(.bytes(body))
     }
 
     /// An answer whose body lies in a file. It is never compressed.
     public init(status: HTTPResponse.Status, fields: HTTPFields = [:], file: FileBody) {
         self.status = status
         self.fields = fields
-        self.body = .file(file)
+        self.body = .content(.file(file))
     }
 
     /// A finished answer.
