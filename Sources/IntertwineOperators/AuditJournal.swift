@@ -9,21 +9,29 @@ final class AuditJournal {
     private static let infix = ".pending-"
     /// Bytes at the end of the log that are looked through for deeds that have their line after all.
     private static let lookBack = 4 << 20
+    /// Bytes that the file has from the start, zeros where nothing stands: to write over some of them is less work for a disk than to make a
+    /// file longer, and to shorten it again.
+    private static let room = 16 << 10
 
     private let path: String
     private let descriptor: Int32
+    /// Where the last deed ends.
     private var size = 0
 
-    /// Makes the file, and has its name on disk.
+    /// Makes the file, and has its name and its room on disk.
     init(beside log: String) throws(AuditFault) {
         path = Self.stem(of: log) + String(UInt64.random(in: .min ... .max), radix: 36)
-        descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0o600)
+        descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .system() }
         var status = stat()
+        // What is thrown from here on has the file closed.
         guard flock(descriptor, LOCK_EX) == 0, fstat(descriptor, &status) == 0, status.st_nlink > 0 else {
             // Somebody who looked for abandoned ones was quicker than the lock.
+            throw AuditFault.system()
+        }
+        guard erase(Self.room), fdatasync(descriptor) == 0 else {
             let fault = AuditFault.system()
-            close(descriptor)
+            remove()
             throw fault
         }
         let folder = open(URL(fileURLWithPath: log).deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -41,10 +49,10 @@ final class AuditJournal {
     func append(_ entries: [AuditEntry]) throws {
         var bytes: [UInt8] = []
         for entry in entries { bytes += entry.line }
-        guard write(descriptor, bytes, bytes.count) == bytes.count, fdatasync(descriptor) == 0 else {
+        guard pwrite(descriptor, bytes, bytes.count, off_t(size)) == bytes.count, fdatasync(descriptor) == 0 else {
             let fault = AuditFault.system()
             // Half a line would hide the next one.
-            ftruncate(descriptor, off_t(size))
+            _ = erase(bytes.count)
             throw fault
         }
         size += bytes.count
@@ -52,7 +60,14 @@ final class AuditJournal {
 
     /// All deeds have their lines.
     func clear() {
-        if size > 0, ftruncate(descriptor, 0) == 0 { size = 0 }
+        let end = size
+        size = 0
+        if end > 0, !erase(end) { size = end }
+    }
+
+    /// Writes zeros from the end on.
+    private func erase(_ count: Int) -> Bool {
+        pwrite(descriptor, [UInt8](repeating: 0, count: count), count, off_t(size)) == count
     }
 
     func remove() {
@@ -69,7 +84,7 @@ final class AuditJournal {
     static func abandoned(beside path: String, log: Int32) throws -> [AuditEntry] {
         var entries: [AuditEntry] = []
         forEachAbandoned(beside: path) { file, _ in
-            for line in file.split(separator: 0x0A) {
+            for line in file.split(whereSeparator: { $0 == 0x0A || $0 == 0 }) {
                 // The last line may be half a one: what it tells of was not begun.
                 if let entry = try? JSONDecoder().decode(AuditEntry.self, from: Data(line)) { entries.append(entry) }
             }

@@ -32,10 +32,8 @@ final class AuditWriter: @unchecked Sendable {
             try append(try AuditJournal.abandoned(beside: path, log: log), waitsForDisk: true)
             AuditJournal.removeAbandoned(beside: path)
         } catch let fault as AuditFault {
-            Glibc.close(log)
             throw fault
         } catch {
-            Glibc.close(log)
             throw AuditFault("\(error)")
         }
     }

@@ -156,6 +156,31 @@ struct AuditLogTests {
         }
     }
 
+    @Test("the journal has its room from the start, tells of what is under way, and of nothing else")
+    func journal() async throws {
+        try await Self.withLog { folder, path in
+            let log = try AuditLog(path: path)
+            var lengths: Set<Int> = []
+            func deeds() throws -> [String] {
+                let journal = try #require(try Self.journals(folder).first)
+                let bytes = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(journal)"))
+                lengths.insert(bytes.count)
+                return try bytes.split { $0 == 0 || $0 == 0x0A }.map { try JSONDecoder().decode(AuditEntry.self, from: $0).path }
+            }
+            for number in 0..<3 {
+                let deed = try await log.begin(Self.entry("/\(number)" + String(repeating: "x", count: 30 * (3 - number))))
+                #expect(try deeds().map { $0.prefix(2) } == ["/\(number)"])
+                try await log.finish(deed, outcome: "done", now: 0)
+                #expect(try deeds().isEmpty)
+            }
+            #expect(lengths.count == 1)
+            // More than the room: all of it is there for whoever comes next.
+            let paths = (0..<40).map { "/long/\($0)/" + String(repeating: "y", count: 1_000) }
+            for path in paths { _ = try await log.begin(Self.entry(path)) }
+            #expect(try deeds() == paths)
+        }
+    }
+
     @Test("a log that was moved away is begun anew")
     func moved() async throws {
         try await Self.withLog { folder, path in
