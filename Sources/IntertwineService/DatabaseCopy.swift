@@ -14,6 +14,10 @@ public enum DatabaseCopy {
     public static func run(
         from source: String, to destination: String, told: @escaping @Sendable (_ table: String, _ rows: Int) -> Void
     ) async throws -> [(table: String, rows: Int)] {
+        for database in [source, destination] where !StoreSettings.isDatabase(database) {
+            let shown = StoreSettings.mayHoldPassword(database) ? "(secret)" : database
+            throw ConfigurationError("'\(shown)' is no store; allowed: \(StoreSettings.allowedDatabases)")
+        }
         let (from, to) = (StoreSettings(database: source), StoreSettings(database: destination))
         if try from.postgresAddress() == nil, !FileManager.default.fileExists(atPath: source) {
             throw ConfigurationError("\(source): there is no store")

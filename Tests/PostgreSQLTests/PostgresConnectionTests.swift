@@ -29,6 +29,22 @@ struct PostgresConnectionTests {
         #expect(try connection.query("SELECT 7::smallint, 7::integer, -7::integer").integer(0, 2) == -7)
     }
 
+    @Test("what a role is set to changes neither what statements mean nor what is safe on disk")
+    func roleSettings() throws {
+        try database.psql("DO $$ BEGIN CREATE ROLE odd LOGIN; EXCEPTION WHEN duplicate_object THEN END $$")
+        let usual = ["default_transaction_isolation = serializable", "standard_conforming_strings = off", "synchronous_commit = off"]
+        for setting in usual { try database.psql("ALTER ROLE odd SET \(setting)") }
+        let address = try PostgresAddress(database.uri.replacing("intertwine@", with: "odd@"))
+        for readsOneState in [false, true] {
+            let session = try PostgresConnection(address, PostgresSettings(readsOneState: readsOneState))
+            #expect(
+                try session.query("SELECT current_setting('transaction_isolation')").text(0, 0)
+                    == (readsOneState ? "repeatable read" : "read committed"))
+            #expect(try session.query("SELECT '\\u' = E'\\\\u'").flag(0, 0))
+            #expect(try session.query("SELECT current_setting('synchronous_commit')").text(0, 0) == "on")
+        }
+    }
+
     @Test("arrays unfold to rows, with what is null, empty or long in them")
     func arrays() throws {
         let rows = try connection.query(

@@ -51,6 +51,28 @@ struct PostgresStartTests {
         #expect(try complaint(server.uri(of: "nowhere")).contains("createdb"))
     }
 
+    @Test("a server that answers and is not what the address asks for is not said to be missing")
+    func otherServers() throws {
+        let place = "127.0.0.1:\(server.port)/\(database.name)"
+        for (uri, advice) in [
+            ("\(database.uri)?target_session_attrs=standby", "correct target_session_attrs"),
+            ("\(database.uri)?target_session_attrs=read-only", "correct target_session_attrs"),
+            ("postgresql://guarded:secret@\(place)?sslmode=require", "correct sslmode"),
+            ("postgresql://guarded:secret@\(place)?sslmode=verify-full&sslrootcert=/none", "correct sslmode"),
+            ("postgresql://guarded:secret@\(place)?sslmode=secret", "correct it"),
+            ("postgresql://guarded:secret@127.0.0.1:1,127.0.0.1:2,127.0.0.1:3,127.0.0.1:4/x?port=1,2", "correct it"),
+        ] {
+            let line = try complaint(uri)
+            #expect(line.hasSuffix(advice) && !line.contains("no server answers"), "\(line)")
+        }
+        try database.psql("DO $$ BEGIN CREATE ROLE homeless LOGIN; EXCEPTION WHEN duplicate_object THEN END $$")
+        try database.psql("ALTER ROLE homeless SET search_path = nowhere")
+        let line = try complaint(database.uri.replacing("intertwine@", with: "homeless@")) {
+            try PostgresSchema.bringUpToDate($0, part: "test", migrations: [PostgresMigration("1", "")])
+        }
+        #expect(line.contains("search_path"))
+    }
+
     @Test("missing rights and another encoding: one line")
     func rights() throws {
         try database.psql("DO $$ BEGIN CREATE ROLE poor LOGIN; EXCEPTION WHEN duplicate_object THEN END $$")

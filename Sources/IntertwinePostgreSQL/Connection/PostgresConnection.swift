@@ -72,9 +72,11 @@ package final class PostgresConnection: @unchecked Sendable {
                 guard strcmp(name, "SyncRepWaitForLSN") == 0 else { return }
                 Unmanaged<Warnings>.fromOpaque(warnings).takeUnretainedValue().isUnconfirmed = true
             }, Unmanaged.passUnretained(warnings).toOpaque())
+        // Whatever is usual for the role or the database. First, as a standby takes no snapshot that is to be serializable.
+        let isolation = settings.readsOneState ? "repeatable read" : "read committed"
+        try execute("SET default_transaction_isolation = '\(isolation)'; SET standard_conforming_strings = on")
         // An answered write is on the server's disk. What goes further, such as remote_apply, stays.
         try execute("SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'")
-        if settings.readsOneState { try execute("SET default_transaction_isolation = 'repeatable read'") }
     }
 
     deinit {

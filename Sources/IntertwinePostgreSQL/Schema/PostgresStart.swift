@@ -33,8 +33,25 @@ package enum PostgresStart {
         case "53300": "\(what); raise max_connections, or lower store.readers"
         case "55P03": "\(what); another session holds a lock on the tables: end it, and start again"
         case "" where what.contains("no password supplied"): "\(what); put the password into PGPASSFILE or PGPASSWORD"
-        case "" where error.isConnectionLost: "no server answers: \(what); start it, or correct store.database"
+        case "3F000": "\(what); make the schema that this user's search_path begins with, or correct search_path"
+        case "26000", "42P05": "\(what); a pooler in front of the server has to work by session (pool_mode = session)"
+        case "08P01" where what.contains("startup parameter"): "\(what); have the pooler take it (ignore_startup_parameters = options)"
+        case "" where error.isConnectionLost: unreached(what)
         default: error.description
+        }
+    }
+
+    /// What libpq itself says of a session that it did not get, in its own words.
+    private static func unreached(_ what: String) -> String {
+        let says = { (words: [String]) in words.contains { what.contains($0) } }
+        return if says(["session is read-only", "session is not read-only", "hot standby mode"]) {
+            "no server is what target_session_attrs asks for: \(what); name all hosts, or correct target_session_attrs"
+        } else if says(["SSL", "certificate"]) {
+            "no server is reached by TLS as sslmode asks: \(what); set TLS up on the server, or correct sslmode"
+        } else if what.hasPrefix("invalid ") || what.hasPrefix("could not match ") {
+            "the address cannot be used: \(what); correct it"
+        } else {
+            "no server answers: \(what); start it, or correct store.database"
         }
     }
 }

@@ -30,16 +30,12 @@ public struct StoreSettings: Sendable {
     mutating func read(_ reader: inout SettingsReader) {
         // SQLite takes some names for something else than a file, and the ledger is to be found beside it. A URL may hold a password.
         reader.read(
-            "store.database", &database, allowed: "a file's path, neither :memory: nor a URL, or postgresql://…",
-            hidden: { $0.contains("://") && !Self.isFileURL($0) },
-            where: {
-                PostgresAddress.isAddress($0) || !$0.isEmpty && $0 != ":memory:" && !Self.isFileURL($0) && !$0.contains("://")
-            })
+            "store.database", &database, allowed: Self.allowedDatabases, hidden: Self.mayHoldPassword, where: Self.isDatabase)
         if let fault = addressFault { reader.check(false, "store.database: \(fault)") }
         // Some of these have no name that the ledger's could be made of, and commands that only read would find nothing there.
         reader.check(!isFolder, "store.database: \(database) is a folder, not a database")
         reader.read(
-            "store.read-database", &readDatabase, allowed: "postgresql://…, or nothing", hidden: { $0.contains("://") },
+            "store.read-database", &readDatabase, allowed: "postgresql://…, or nothing", hidden: Self.mayHoldPassword,
             where: { $0.isEmpty || PostgresAddress.isAddress($0) })
         reader.check(
             readDatabase.isEmpty || PostgresAddress.isAddress(database),
@@ -50,6 +46,24 @@ public struct StoreSettings: Sendable {
         reader.read("store.queue", &queue, in: 1...1_000_000)
         reader.read("store.patience", &patience, in: .milliseconds(100) ... .seconds(60))
         reader.read("store.statement-timeout", &statementTimeout, in: .milliseconds(100) ... .seconds(600))
+    }
+
+    static let allowedDatabases = "a file's path, neither :memory: nor a URL, or postgresql://…"
+
+    /// Whether it can be a file, or an address.
+    static func isDatabase(_ text: String) -> Bool {
+        PostgresAddress.isAddress(text)
+            || !text.isEmpty && text != ":memory:" && !isFileURL(text) && !text.contains("://") && !isListOfKeywords(text)
+    }
+
+    static func mayHoldPassword(_ text: String) -> Bool { text.contains("://") && !isFileURL(text) || isListOfKeywords(text) }
+
+    /// `host=db1 password=…`, which libpq takes as well, and which would make a fine file's name.
+    private static func isListOfKeywords(_ text: String) -> Bool {
+        text.split(whereSeparator: \.isWhitespace).contains { word in
+            guard let end = word.firstIndex(of: "=") else { return false }
+            return ["host", "hostaddr", "port", "dbname", "user", "password", "service"].contains(word[..<end])
+        }
     }
 
     private static func isFileURL(_ text: String) -> Bool { text.lowercased().hasPrefix("file:") }

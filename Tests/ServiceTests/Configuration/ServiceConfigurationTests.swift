@@ -125,11 +125,21 @@ struct ServiceConfigurationTests {
 
     @Test(
         "a database of another sort is refused, without the password in its URL",
-        arguments: ["mysql://me:open@sesame@db/x", "POSTGRES//db://x?password=open@sesame"])
+        arguments: [
+            "mysql://me:open@sesame@db/x", "POSTGRES//db://x?password=open@sesame", "host=db user=me password=open@sesame",
+            "password = sesame dbname=x", "dbname=x passfile=/sesame",
+        ])
     func noOtherDatabase(url: String) async throws {
         let refusal = try #require(await refusal(flags: ["store.database": url]))
         #expect(refusal.hasPrefix("store.database: ") && refusal.contains("a file's path, neither :memory: nor a URL"))
         #expect(!refusal.contains("sesame"))
+        let missing = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+        for (source, destination) in [(url, missing), (missing, url)] {
+            let refusal = await #expect(throws: ConfigurationError.self) {
+                try await DatabaseCopy.run(from: source, to: destination) { _, _ in }
+            }
+            #expect(refusal.map { !"\($0)".contains("sesame") } == true)
+        }
     }
 
     @Test("an address of PostgreSQL is taken and not shown; one that is misread is refused, and no password told")
