@@ -121,7 +121,7 @@ extension Connection {
     func serve(_ finished: FinishedResponse, _ head: borrowing RequestHead, closing: Bool) -> (status: Int, bytes: Int) {
         let selection = finished.selection(for: head)
         let sent = worker.stage(selection.head, head.name, in: head.bytes, closing: closing, announcing: head.framing.announcesKeepAlive)
-        guard let body = selection.body else { return (selection.status, sent) }
+        guard head.method != .head, let body = selection.body else { return (selection.status, sent) }
         append(body, selection.part)
         return (selection.status, sent + selection.part.count)
     }

@@ -168,12 +168,11 @@ extension FinishedResponse {
         }
     }
 
-    /// The form that a request asks for.
+    /// The form that a request asks for. Whoever asks by HEAD is sent the head of it.
     func selection(for head: borrowing RequestHead) -> Selection {
-        let hasBody = head.method != .head
         // Most requests choose nothing: no more of the answer is looked at than what they get.
         guard head.parser.seen & KnownField.selectors != 0, status == 200 else {
-            return Selection(status, identity.head, hasBody ? identity.body : nil)
+            return Selection(status, identity.head, identity.body)
         }
         var variant = identity
         var coding: String?
@@ -186,14 +185,14 @@ extension FinishedResponse {
                     coding = "gzip"
                 }
             case nil:
-                return refusal(406, "This can be had as it is and in gzip coding; neither is accepted.", hasBody: hasBody)
+                return refusal(406, "This can be had as it is and in gzip coding; neither is accepted.")
             }
         }
         if head.method == .get || head.method == .head {
             switch head.conditions(entityTag: variant.entityTag, lastModified: lastModified) {
             case .met: break
             case .notModified: return Selection(304, notModified(variant), nil)
-            case .failed: return refusal(412, "A condition of the request is not met.", hasBody: hasBody)
+            case .failed: return refusal(412, "A condition of the request is not met.")
             }
             if acceptsRanges, head.method == .get, head.has(.range),
                 head.allowsRange(entityTag: variant.entityTag, lastModified: lastModified)
@@ -205,21 +204,20 @@ extension FinishedResponse {
                     let partial = encoder.partial(range, of: variant.body.count, entityTag: variant.entityTag, coding: coding)
                     return Selection(206, partial, variant.body, range)
                 case .unsatisfiable:
-                    return refusal(
-                        416, "The range lies beyond the end.", fields: [.contentRange: "bytes */\(variant.body.count)"], hasBody: hasBody)
+                    return refusal(416, "The range lies beyond the end.", fields: [.contentRange: "bytes */\(variant.body.count)"])
                 }
             }
         }
-        return Selection(status, variant.head, hasBody ? variant.body : nil)
+        return Selection(status, variant.head, variant.body)
     }
 
     /// A refusal in place of the answer, to those who may see the answer.
-    private func refusal(_ status: Int, _ detail: String, fields: HTTPFields = [:], hasBody: Bool) -> Selection {
+    private func refusal(_ status: Int, _ detail: String, fields: HTTPFields = [:]) -> Selection {
         var response = ProblemDetails(status: status, detail: detail).response(fields: fields)
         response.isCompressible = isNegotiated
         response = response.adding(HTTPFields(template.fields.filter(\.isOfCrossOrigin)))
         let refusal = FinishedResponse(response, compressionLevel: nil, route: nil).identity
-        return Selection(status, refusal.head, hasBody ? refusal.body : nil)
+        return Selection(status, refusal.head, refusal.body)
     }
 }
 
