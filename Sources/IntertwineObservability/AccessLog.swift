@@ -62,30 +62,29 @@ package final class AccessLog: Sendable {
         guard control.logsRequests else { return }
         let now = now()
         guard takeLine(now) else { return }
-        let line = LogLine(json: control.writesJSON)
-        let skipped = takeSkipped()
+        let (json, skipped) = (control.writesJSON, takeSkipped())
         sink.append { stripe in
             if skipped > 0 {
-                line.begin(level: "info", message: "requests without a line", into: &stripe.lines)
-                line.field("requests", number: skipped, into: &stripe.lines)
-                line.end(&stripe.lines)
+                stripe.lines.begin(level: "info", message: "requests without a line", json: json)
+                stripe.lines.field("requests", number: skipped)
+                stripe.lines.end()
             }
-            line.begin(level: "info", message: "request", into: &stripe.lines)
-            line.field("method", text: record.method.label.utf8, into: &stripe.lines)
-            line.field("route", text: (record.route ?? "none").utf8, into: &stripe.lines)
-            line.field("status", number: record.status, into: &stripe.lines)
-            line.field("duration_ms", thousandths: Int(max(0, record.nanoseconds / 1_000)), into: &stripe.lines)
-            line.field("bytes", number: record.bytes, into: &stripe.lines)
-            peer(record.peer, now: now, line, &stripe)
+            stripe.lines.begin(level: "info", message: "request", json: json)
+            stripe.lines.field("method", text: record.method.label.utf8)
+            stripe.lines.field("route", text: (record.route ?? "none").utf8)
+            stripe.lines.field("status", number: record.status)
+            stripe.lines.field("duration_ms", thousandths: Int(max(0, record.nanoseconds / 1_000)))
+            stripe.lines.field("bytes", number: record.bytes)
+            peer(record.peer, now: now, &stripe)
             stripe.scratch.trace.removeAll(keepingCapacity: true)
             if let id = record.requestID {
                 id.append(to: &stripe.scratch.trace)
-                line.field("request_id", text: stripe.scratch.trace, into: &stripe.lines)
+                stripe.lines.field("request_id", text: stripe.scratch.trace)
                 stripe.scratch.trace.removeAll(keepingCapacity: true)
             }
             Self.appendTraceParent(continuing: record.traceParent, to: &stripe.scratch.trace)
-            line.field("traceparent", text: stripe.scratch.trace, into: &stripe.lines)
-            line.end(&stripe.lines)
+            stripe.lines.field("traceparent", text: stripe.scratch.trace)
+            stripe.lines.end()
         }
     }
 
@@ -111,7 +110,7 @@ package final class AccessLog: Sendable {
         return total == told.load(ordering: .relaxed) ? 0 : total - told.exchange(total, ordering: .relaxed)
     }
 
-    private func peer(_ peer: PeerAddress, now: Int64, _ line: LogLine, _ stripe: inout LogSink.Stripe) {
+    private func peer(_ peer: PeerAddress, now: Int64, _ stripe: inout LogSink.Stripe) {
         let day = now / 86_400_000
         let forgotten = forgotten.load(ordering: .acquiring)
         if stripe.scratch.day != day || stripe.scratch.forgotten != forgotten || stripe.scratch.peers.count >= Self.peerLimit {
@@ -125,6 +124,6 @@ package final class AccessLog: Sendable {
             text = Array((kept(peer.address, now) ?? "").utf8)
             stripe.scratch.peers[peer.host] = text
         }
-        if !text.isEmpty { line.field("peer", text: text, into: &stripe.lines) }
+        if !text.isEmpty { stripe.lines.field("peer", text: text) }
     }
 }

@@ -15,7 +15,7 @@ public final class LogSink: Sendable {
 
     /// One thread's part, more or less: threads that log do not wait for each other.
     struct Stripe {
-        var lines: [UInt8] = []
+        var lines = LogLines()
         var isScheduled = false
         var scratch = AccessLog.Scratch()
     }
@@ -43,14 +43,14 @@ public final class LogSink: Sendable {
     /// Appends a line, which `write` adds to the stripe's lines, its end included.
     func append(isUrgent: Bool = false, _ write: (inout Stripe) -> Void) {
         let (wasScheduled, isFull) = stripes[StripedCells.stripe].withLock { stripe in
-            guard stripe.lines.count < Self.limit else {
+            guard stripe.lines.bytes.count < Self.limit else {
                 dropped.add(1, ordering: .relaxed)
                 return (true, false)
             }
-            let before = stripe.lines.count
+            let before = stripe.lines.bytes.count
             write(&stripe)
             defer { stripe.isScheduled = true }
-            return (stripe.isScheduled, before < Self.piece && stripe.lines.count >= Self.piece)
+            return (stripe.isScheduled, before < Self.piece && stripe.lines.bytes.count >= Self.piece)
         }
         if isUrgent || isFull {
             queue.async { self.writeAll() }
@@ -78,9 +78,7 @@ public final class LogSink: Sendable {
             }
             lines = stripes[index].withLock { stripe in
                 stripe.isScheduled = false
-                let gathered = stripe.lines
-                stripe.lines = lines
-                return gathered
+                return stripe.lines.take(lines)
             }
             write(lines)
             lines.removeAll(keepingCapacity: true)
@@ -131,15 +129,14 @@ public struct ServiceLogHandler: LogHandler {
     }
 
     public func log(event: LogEvent) {
-        let line = LogLine(json: control.writesJSON)
         var fields = metadata
         for more in [metadataProvider?.get(), event.metadata] { fields.merge(more ?? [:]) { $1 } }
         if let error = event.error { fields["error"] = "\(error)" }
         let sorted = fields.sorted { $0.key < $1.key }
         sink.append(isUrgent: event.level >= .warning) { stripe in
-            line.begin(level: event.level.rawValue, message: event.message.description, into: &stripe.lines)
-            for (name, value) in sorted { line.field(name, text: "\(value)".utf8, into: &stripe.lines) }
-            line.end(&stripe.lines)
+            stripe.lines.begin(level: event.level.rawValue, message: event.message.description, json: control.writesJSON)
+            for (name, value) in sorted { stripe.lines.field(name, text: "\(value)".utf8) }
+            stripe.lines.end()
         }
     }
 }

@@ -80,14 +80,33 @@ struct LogTests {
         #expect(lines.map { $0.split(separator: " ").last } == ["two", "three"])
     }
 
+    @Test("each line has its own time, whatever the one before it had")
+    func times() {
+        var lines = LogLines()
+        for milliseconds: Int64 in [1_795_285_041_543, 1_795_285_041_999, 1_795_285_042_000, 1_795_285_041_007] {
+            lines.begin(level: "info", message: "a", json: false, at: milliseconds)
+            lines.end()
+        }
+        #expect(
+            String(decoding: lines.bytes, as: UTF8.self).split(separator: "\n") == [
+                "2026-11-21T18:17:21.543Z info a", "2026-11-21T18:17:21.999Z info a", "2026-11-21T18:17:22.000Z info a",
+                "2026-11-21T18:17:21.007Z info a",
+            ])
+    }
+
     @Test("a reader that is stuck costs lines, and neither time nor memory")
     func stuck() async throws {
         var ends: [Int32] = [0, 0]
         #expect(pipe(&ends) == 0)
         let sink = LogSink(descriptor: ends[1])
-        let line = [UInt8](repeating: 0x41, count: 1_000)
+        let message = String(repeating: "A", count: 1_000)
         let lost = try await offPool {
-            for _ in 0..<10_000 { sink.append { $0.lines += line } }
+            for _ in 0..<10_000 {
+                sink.append { stripe in
+                    stripe.lines.begin(level: "info", message: message, json: false)
+                    stripe.lines.end()
+                }
+            }
             return sink.droppedLines
         }
         #expect(lost > 5_000)

@@ -1,63 +1,87 @@
 internal import IntertwinePrimitives
 
-/// Writes one line, as text or as a JSON object: time, level, message, then fields.
-struct LogLine {
-    private let isJSON: Bool
+/// Lines of the log, one after the other, each as text or as a JSON object: time, level, message, then fields.
+struct LogLines {
+    private(set) var bytes: [UInt8] = []
+    private var isJSON = false
+    /// What all lines of a second begin with, as far as its fraction, and which second that is, since 1970.
+    private var time: [UInt8] = []
+    private var second = Int64.min
 
-    init(json: Bool) {
-        isJSON = json
+    /// Exchanges the lines for an empty list, whose memory is used again.
+    mutating func take(_ empty: [UInt8]) -> [UInt8] {
+        defer { bytes = empty }
+        return bytes
     }
 
-    func begin(level: String, message: String, into bytes: inout [UInt8]) {
+    /// - Parameter now: milliseconds since 1970-01-01 UTC.
+    mutating func begin(level: String, message: String, json: Bool, at now: Int64 = WallClock.now()) {
+        isJSON = json
         if isJSON {
             bytes += #"{"time":""#.utf8
-            Timestamp.appendExact(milliseconds: WallClock.now(), to: &bytes)
+            appendTime(now)
             bytes += #"","level":""#.utf8
             bytes += level.utf8
             bytes += #"","message":"#.utf8
-            Self.appendQuoted(message.utf8, to: &bytes)
+            appendQuoted(message.utf8)
         } else {
-            Timestamp.appendExact(milliseconds: WallClock.now(), to: &bytes)
+            appendTime(now)
             bytes.append(UInt8(ascii: " "))
             bytes += level.utf8
             bytes.append(UInt8(ascii: " "))
-            Self.appendPlain(message.utf8, to: &bytes)
+            appendPlain(message.utf8)
         }
     }
 
-    func field(_ name: String, text: some Collection<UInt8>, into bytes: inout [UInt8]) {
+    mutating func field(_ name: String, text: some Collection<UInt8>) {
         if isJSON {
             bytes.append(UInt8(ascii: ","))
-            Self.appendQuoted(name.utf8, to: &bytes)
+            appendQuoted(name.utf8)
             bytes.append(UInt8(ascii: ":"))
         } else {
             bytes.append(UInt8(ascii: " "))
-            Self.appendPlain(name.utf8, to: &bytes)
+            appendPlain(name.utf8)
             bytes.append(UInt8(ascii: "="))
         }
-        value(text, into: &bytes)
+        appendValue(text)
     }
 
-    func field(_ name: StaticString, number: Int, into bytes: inout [UInt8]) {
-        key(name, into: &bytes)
+    mutating func field(_ name: StaticString, number: Int) {
+        appendKey(name)
         bytes.append(decimal: Int64(number))
     }
 
     /// - Parameter thousandths: of the unit that the name tells.
-    func field(_ name: StaticString, thousandths: Int, into bytes: inout [UInt8]) {
-        key(name, into: &bytes)
+    mutating func field(_ name: StaticString, thousandths: Int) {
+        appendKey(name)
         bytes.append(decimal: Int64(thousandths / 1_000))
-        bytes.append(UInt8(ascii: "."))
-        let rest = thousandths % 1_000
-        for digit in [rest / 100, rest / 10 % 10, rest % 10] { bytes.append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: digit)) }
+        appendFraction(thousandths % 1_000)
     }
 
-    func end(_ bytes: inout [UInt8]) {
+    mutating func end() {
         if isJSON { bytes.append(UInt8(ascii: "}")) }
         bytes.append(UInt8(ascii: "\n"))
     }
 
-    private func key(_ name: StaticString, into bytes: inout [UInt8]) {
+    private mutating func appendTime(_ now: Int64) {
+        let (whole, rest) = now.quotientAndRemainder(dividingBy: 1_000)
+        if whole != second {
+            second = whole
+            time = Array(Timestamp.text(milliseconds: now).utf8.dropLast())
+        }
+        bytes += time
+        appendFraction(Int(rest))
+        bytes.append(UInt8(ascii: "Z"))
+    }
+
+    private mutating func appendFraction(_ thousandths: Int) {
+        bytes.append(UInt8(ascii: "."))
+        for digit in [thousandths / 100, thousandths / 10 % 10, thousandths % 10] {
+            bytes.append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: digit))
+        }
+    }
+
+    private mutating func appendKey(_ name: StaticString) {
         bytes.append(UInt8(ascii: isJSON ? "," : " "))
         if isJSON { bytes.append(UInt8(ascii: "\"")) }
         name.withUTF8Buffer { bytes.append(contentsOf: $0) }
@@ -65,19 +89,17 @@ struct LogLine {
         bytes.append(UInt8(ascii: isJSON ? ":" : "="))
     }
 
-    private func value(_ text: some Collection<UInt8>, into bytes: inout [UInt8]) {
-        if isJSON {
-            Self.appendQuoted(text, to: &bytes)
-        } else if !text.isEmpty, text.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x3D && $0 != 0x5C }) {
+    private mutating func appendValue(_ text: some Collection<UInt8>) {
+        if !isJSON, !text.isEmpty, text.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x3D && $0 != 0x5C }) {
             bytes.append(contentsOf: text)
         } else {
             // Quoted as JSON has it: one line stays one line, whatever a client sent.
-            Self.appendQuoted(text, to: &bytes)
+            appendQuoted(text)
         }
     }
 
     /// Text without what would end the line, or do more to a terminal than show itself.
-    private static func appendPlain(_ text: some Collection<UInt8>, to bytes: inout [UInt8]) {
+    private mutating func appendPlain(_ text: some Collection<UInt8>) {
         // As almost all is: whether a scalar is seen is not looked up for it.
         if text.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return bytes.append(contentsOf: text) }
         for scalar in String(decoding: text, as: UTF8.self).unicodeScalars {
@@ -86,7 +108,7 @@ struct LogLine {
     }
 
     /// As JSON has it, with more escapes than JSON asks for: nothing in it does more to a terminal than show itself.
-    private static func appendQuoted(_ text: some Collection<UInt8>, to bytes: inout [UInt8]) {
+    private mutating func appendQuoted(_ text: some Collection<UInt8>) {
         guard text.contains(where: { $0 >= 0x7F }) else { return bytes.append(jsonString: text) }
         var quoted: [UInt8] = []
         quoted.append(jsonString: text)
