@@ -92,7 +92,7 @@ extension FeedService {
                 base: configuration.server.publicURL.isEmpty ? nil : configuration.server.publicURL, image: pictures.links.link,
                 media: SampleMediaRoutes.href, known: pictures.known)
             let tokens = CellTokens(keys: keys, lifetime: configuration.events.tokenLifetime.milliseconds)
-            let cells = FinishedCells(capacity: configuration.feed.cells.bytes, counters: cellCounters)
+            let cells = FinishedCells(capacity: configuration.feed.cells.bytes(), counters: cellCounters)
             let sources = declaredFeeds.sources(lanes: lanes, settings: configuration.feed).merging(extensions.dataSources) {
                 $1
             }

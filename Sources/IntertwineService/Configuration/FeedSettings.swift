@@ -19,8 +19,8 @@ public struct FeedSettings: Sendable {
 
     /// Finished pages kept in memory, in bytes.
     public var cache: ByteCount = .mebibytes(32)
-    /// Finished cells kept in memory, in bytes: what pages are put together from.
-    public var cells: ByteCount = .mebibytes(32)
+    /// What memory finished cells may take: pages are put together from them.
+    public var cells = CellMemory.automatic
     /// For how long after it was made a finished page is served although something was written since; zero for never.
     public var stale: Duration = .zero
     /// How long clients and shared caches may use a page without asking again.
