@@ -7,6 +7,7 @@ import IntertwineStorage
 
 struct Export: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "export",
         abstract: "Write out what the service recorded.",
         discussion: "  intertwine export events > events.ndjson", subcommands: [ExportEvents.self])
 }

@@ -6,6 +6,7 @@ import IntertwineStorage
 
 struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "import",
         abstract: "Put the items of files into the store: JSON arrays or NDJSON, compressed by gzip or not.",
         discussion: """
             All files are one transaction: nothing is visible before the last item is in. An item whose id is known

@@ -4,6 +4,8 @@ import IntertwineFeed
 import IntertwineService
 
 /// The command line, nothing else.
+///
+/// All commands say their names: those that do not are called by their types, which takes each start milliseconds to find out.
 @main
 struct Intertwine: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -48,6 +50,7 @@ struct Intertwine: AsyncParsableCommand {
 
 struct CheckConfig: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "check-config",
         abstract: "Print every setting as it is in force, and where it comes from; or all that is wrong, a line each.",
         discussion: """
             Looks through the configuration, the commands that actions name, and the files under feed.kinds, sources.file, ads.campaigns and
@@ -85,6 +88,7 @@ struct ImageURL: AsyncParsableCommand {
 
 struct Schema: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "schema",
         abstract: "Print the JSON Schema (2020-12) of a kind of item, as import checks it.",
         discussion: """
               intertwine schema user

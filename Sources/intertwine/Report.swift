@@ -7,6 +7,7 @@ import IntertwineStorage
 
 struct Report: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "report",
         abstract: "Count impressions, clicks, selections and undo, from the ledger's totals.",
         discussion: "  intertwine report --from 2026-11-01 --to 2026-11-30 --by ad --format csv")
 

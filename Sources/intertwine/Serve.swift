@@ -6,6 +6,7 @@ import Logging
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "serve",
         abstract: "Serve the feed until SIGTERM or SIGINT.",
         discussion: "  intertwine serve --port 8080 --database data/intertwine.sqlite")
 

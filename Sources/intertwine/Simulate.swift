@@ -6,6 +6,7 @@ import IntertwineService
 
 struct Simulate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "simulate",
         abstract: "Forecast what campaigns deliver.",
         discussion: """
             Gives the places of pages to the campaigns of a file as the service would, in a time that is made up. It reads the file alone, and

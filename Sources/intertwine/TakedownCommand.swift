@@ -21,7 +21,7 @@ struct TakedownCommand: AsyncParsableCommand {
         subcommands: [List.self, Add.self, Release.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Print what is taken down: item, moment, reason.")
+        static let configuration = CommandConfiguration(commandName: "list", abstract: "Print what is taken down: item, moment, reason.")
 
         @OptionGroup var options: SettingOptions
 
@@ -37,7 +37,7 @@ struct TakedownCommand: AsyncParsableCommand {
     }
 
     struct Add: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Remove items, and keep them away.")
+        static let configuration = CommandConfiguration(commandName: "add", abstract: "Remove items, and keep them away.")
 
         @OptionGroup var options: SettingOptions
 
@@ -65,7 +65,7 @@ struct TakedownCommand: AsyncParsableCommand {
     }
 
     struct Release: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Let items come back, when somebody brings them.")
+        static let configuration = CommandConfiguration(commandName: "release", abstract: "Let items come back, when somebody brings them.")
 
         @OptionGroup var options: SettingOptions
 
