@@ -32,4 +32,24 @@ struct SigningKeyTests {
         try database.psql("INSERT INTO signing_key (key) VALUES ('none')")
         #expect(throws: StoreError.self) { try PostgresSigningKeys(address) }
     }
+
+    @Test("a key that had to wait for the table is new when it is there, and one that cannot be made is told with what to do")
+    func waiting() async throws {
+        let database = try PostgresServer.shared().makeDatabase()
+        let kept = try PostgresSigningKeys(PostgresAddress(database.uri))
+        let other = try PostgresConnection(PostgresAddress(database.uri))
+        try other.execute("BEGIN; LOCK TABLE signing_key")
+        async let rotated: Void = kept.rotate(after: 0)
+        let waits = "SELECT count(*) FROM pg_locks WHERE relation = 'signing_key'::regclass AND NOT granted"
+        while try database.psql(waits) == "0" { await Task.yield() }
+        let moment = try other.query("SELECT extract(epoch FROM clock_timestamp())::float8").number(0, 0)
+        try other.execute("COMMIT")
+        try await rotated
+        #expect(try other.query("SELECT extract(epoch FROM max(made))::float8 FROM signing_key").number(0, 0) >= moment)
+        try database.psql("UPDATE signing_key SET made = made - interval '10 s'")
+        try database.psql("ALTER DATABASE \(database.name) SET default_transaction_read_only = on")
+        let readOnly = try PostgresSigningKeys(PostgresAddress(database.uri))
+        let error = await #expect(throws: StoreError.self) { try await readOnly.rotate(after: 0) }
+        #expect(error?.description.contains("name the primary") == true)
+    }
 }

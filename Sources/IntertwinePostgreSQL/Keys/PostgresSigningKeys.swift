@@ -82,25 +82,30 @@ package final class PostgresSigningKeys: Sendable {
     ///   from now on.
     /// - Throws: `StoreError.unusable` where it is younger, or does not sign yet.
     package func rotate(after age: Int64) async throws {
+        let address = pool.address
         try await pool.run(for: .background) { connection in
-            try Self.change(connection) {
-                let found = try connection.query(
-                    "SELECT count(*), extract(epoch FROM now() - max(made))::bigint FROM signing_key")
-                guard found.integer(0, 0) < 2 || found.integer(0, 1) >= Int64(Self.introduction) else {
-                    throw StoreError.unusable(
-                        "the signing key was rotated \(found.integer(0, 1)) s ago, and the new one does not sign yet: "
-                            + "wait until it is \(Self.introduction) s")
-                }
-                guard found.integer(0, 0) < 2 || found.integer(0, 1) >= age else {
-                    throw StoreError.unusable(
-                        "the signing key was rotated \(found.integer(0, 1)) s ago, and links that the one before it signed are about: "
-                            + "wait until it is \(age) s, or give them up with --force")
-                }
-                try Self.insert(.random(), connection)
-                // What nobody accepts any more.
-                try connection.execute(
-                    "DELETE FROM signing_key WHERE number < (SELECT number FROM signing_key ORDER BY number DESC OFFSET 3 LIMIT 1)")
+            try PostgresStart.explaining(address) { try Self.rotate(after: age, connection) }
+        }
+    }
+
+    private static func rotate(after age: Int64, _ connection: PostgresConnection) throws {
+        try change(connection) {
+            let found = try connection.query(
+                "SELECT count(*), extract(epoch FROM clock_timestamp() - max(made))::bigint FROM signing_key")
+            guard found.integer(0, 0) < 2 || found.integer(0, 1) >= Int64(introduction) else {
+                throw StoreError.unusable(
+                    "the signing key was rotated \(found.integer(0, 1)) s ago, and the new one does not sign yet: "
+                        + "wait until it is \(introduction) s")
             }
+            guard found.integer(0, 0) < 2 || found.integer(0, 1) >= age else {
+                throw StoreError.unusable(
+                    "the signing key was rotated \(found.integer(0, 1)) s ago, and links that the one before it signed are about: "
+                        + "wait until it is \(age) s, or give them up with --force")
+            }
+            try insert(.random(), connection)
+            // What nobody accepts any more.
+            try connection.execute(
+                "DELETE FROM signing_key WHERE number < (SELECT number FROM signing_key ORDER BY number DESC OFFSET 3 LIMIT 1)")
         }
     }
 
@@ -112,7 +117,8 @@ package final class PostgresSigningKeys: Sendable {
     }
 
     private static func insert(_ key: SigningKey, _ connection: PostgresConnection) throws {
-        try connection.query("INSERT INTO signing_key (key) VALUES ($1)", .text(key.hexadecimal))
+        // Not when the transaction began, which may have waited for the table: until it signs, all replicas have to learn of it.
+        try connection.query("INSERT INTO signing_key (key, made) VALUES ($1, clock_timestamp())", .text(key.hexadecimal))
     }
 
     private static func keys(_ connection: PostgresConnection) throws -> SigningKeys {
