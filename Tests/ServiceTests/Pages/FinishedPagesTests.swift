@@ -1,9 +1,9 @@
 import HTTPTypes
 import IntertwineFeed
-import IntertwineHTTPServer
 import Synchronization
 import Testing
 
+@testable import IntertwineHTTPServer
 @testable import IntertwineService
 
 @Suite("Pages as finished bytes")
@@ -24,6 +24,29 @@ struct FinishedPagesTests {
         pages.keep(finished, hasGzip: true, as: key, target: "/feed?", version: version, current: version, made: 1, validUntil: 10)
         #expect(pages.contents.pages == count && pages.contents.bytes == bytes - "utm=1".utf8.count)
         #expect(isFound("/feed?", version) && !isFound("/feed", StoreVersion(high: 1, low: 2)))
+    }
+
+    @Test("two targets with one hash are two pages")
+    func collision() throws {
+        let targets = ["/feed?cursor=1ynbHCCk2qG", "/feed?cursor=M-fqfF_vJfA"]
+        #expect(Set(targets.map { RequestHead.hash(ofTarget: Array($0.utf8)) }).count == 1)
+        let pages = FinishedPages(capacity: 1 << 20, metrics: PageMetrics(registry: PrometheusRegistry()))
+        let version = StoreVersion(high: 1, low: 1)
+        func find(_ target: String) throws -> FinishedResponse? {
+            try Array("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n".utf8).withUnsafeBufferPointer { bytes in
+                let parser = HeadParser(limits: HeadLimits())
+                #expect(try parser.parse(bytes))
+                let head = try RequestHead(parser, bytes, name: .made(0, 0))
+                return pages.finished(for: head, in: nil, version: version, now: 1) { _ in }
+            }
+        }
+        for target in targets {
+            let finished = FinishedResponse(ServerResponse(status: .ok, body: Array(target.utf8)))
+            let key = FinishedPages.Key(FeedRequest(cursor: target, limit: 20, now: 1), of: "/feed")
+            pages.keep(finished, hasGzip: false, as: key, target: target, version: version, current: version, made: 1, validUntil: 10)
+            #expect(try find(target) === finished)
+            for other in targets where other != target { #expect(try find(other) == nil) }
+        }
     }
 
     @Test("each coding ends with the hour it was made in, whoever has the other one made anew", arguments: [true, false])
