@@ -48,8 +48,11 @@ final class AdRotation: Sendable {
         /// Whether those that can be shown are all that stands in their lane, and stand in no other.
         fileprivate(set) var fillsLane: Bool
 
+        /// Whether the store has changed since: it tells with which one a walk may begin, and no more.
+        fileprivate var isAged = false
+
         /// Whether there are known to be none, where those of campaigns are not counted.
-        var isEmpty: Bool { positions?.isEmpty ?? false }
+        var isEmpty: Bool { !isAged && positions?.isEmpty ?? false }
 
         /// Whether fewer than so many stand behind a place.
         func ends(within count: Int, after position: Int64) -> Bool {
@@ -59,11 +62,14 @@ final class AdRotation: Sendable {
     }
 
     let forms: [ItemForm]
-    private let stock = StoreMemory<Stock>(patience: .milliseconds(5))
+    private let stock: StoreMemory<Stock>
 
-    /// - Parameter forms: those that can be shown.
-    init(forms: [ItemForm]) {
+    /// - Parameters:
+    ///   - forms: those that can be shown.
+    ///   - patience: what looking for them may take for pages to wait for it; where it takes longer, walks begin by an older ``Stock``.
+    init(forms: [ItemForm], patience: Duration = .milliseconds(5)) {
         self.forms = forms
+        stock = StoreMemory(patience: patience)
     }
 
     /// Which there are; looked for where the store changed since that was last known. A page asks once, as all others do at the same time.
@@ -73,8 +79,10 @@ final class AdRotation: Sendable {
         at version: StoreVersion, in snapshot: any FeedSnapshot, of store: any FeedStore, without book: CampaignBook? = nil
     ) throws -> Stock {
         guard !forms.isEmpty else { return Stock(positions: [], fillsLane: false) }
-        return try stock.known(at: version)
-            ?? stock.value(at: version, in: snapshot, of: store) { [forms] in try Self.stock(of: forms, without: book, in: $0) }
+        if let current = stock.known(at: version) { return current }
+        var found = try stock.value(at: version, in: snapshot, of: store) { [forms] in try Self.stock(of: forms, without: book, in: $0) }
+        if stock.known(at: version) == nil { (found.fillsLane, found.isAged) = (false, true) }
+        return found
     }
 
     /// The same as far as it is known: nil where nobody has looked since the store changed.

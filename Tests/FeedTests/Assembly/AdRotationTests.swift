@@ -1,7 +1,8 @@
 import Foundation
-import IntertwineFeed
 import TestSupport
 import Testing
+
+@testable import IntertwineFeed
 
 @Suite("Which advertisement a walk begins with")
 struct AdRotationTests {
@@ -15,6 +16,22 @@ struct AdRotationTests {
             FeedRequest(
                 cursor: cursor, limit: limit, now: now, hasViewer: viewer != nil, rotation: RotationStart(viewer: viewer, now: now),
                 followsChanges: follows))
+    }
+
+    @Test("what was looked for before the store changed does not tell that there are none, or nothing else")
+    func aged() async throws {
+        let fixture = try Fixture(users: 2)
+        let store = fixture.store
+        let rotation = AdRotation(forms: [ItemForm(kind: "advertisement", variant: "image")], patience: .zero)
+        let look = { @Sendable in
+            let version = store.version
+            return try await store.read { try rotation.stock(at: version, in: $0, of: store) }
+        }
+        let none = try await look()
+        #expect(none.isEmpty && none.fillsLane)
+        store.put(Fixture.advertisement("0", at: 1_000), in: .advertisements)
+        let aged = try await look()
+        #expect(!aged.isEmpty && !aged.fillsLane)
     }
 
     @Test("of 400 viewers' first pages, each of ten advertisements is on 7 to 13 %", arguments: [0, 1, 23] as [Int64])
