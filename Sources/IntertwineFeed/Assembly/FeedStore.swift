@@ -176,7 +176,7 @@ extension FeedSnapshot {
     }
 }
 
-/// What ``FeedSnapshot/visit(_:_:of:limit:_:)`` is asked for.
+/// A stretch of a lane, as a ``FeedSnapshot`` is asked for it.
 public struct LaneRead: Sendable, Hashable {
     public var lane: Lane
     public var direction: PageDirection
