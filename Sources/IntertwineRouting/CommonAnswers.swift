@@ -24,7 +24,7 @@ extension Answer.Field {
         "Retry-After", "Seconds after which it pays to ask again.", .string(pattern: "^[0-9]+$"), example: "1"
     ).named("RetryAfter")
     package static let acceptEncoding = Answer.Field(
-        "Accept-Encoding", "The codings of request bodies that are taken.", .word("identity"), isRequired: true
+        "Accept-Encoding", "The codings of request bodies that are taken; with a coded body.", .word("identity")
     ).named("AcceptEncoding")
 }
 
@@ -64,10 +64,16 @@ extension Answer {
     package static let uriTooLong = problem(
         .uriTooLong, "The request line is too long.", [.init(nil, "The request line is too long.")], []
     ).named("URITooLong")
-    package static let unsupportedCoding = problem(
-        .unsupportedMediaType, "The body has a content coding.", [.init(nil, "Request bodies must not be coded.")],
-        [.acceptEncoding]
-    ).named("UnsupportedCoding")
+    package static let unsupportedMediaType = problem(
+        .unsupportedMediaType, "The body has a content coding, or is not JSON.",
+        [.init(nil, "Request bodies must be application/json."), .init(nil, "Request bodies must not be coded.", name: "coded")],
+        [.problemCaching, .acceptEncoding, .init("Accept", "The media type of request bodies.", .word("application/json"))]
+    ).named("UnsupportedMediaType")
+    /// Of operations that write.
+    package static let foreignOrigin = problem(
+        .forbidden, "A web page of another origin sent the request, and `cors.origins` does not have that origin.",
+        [.init(.foreignOrigin, "Pages of this origin may not write here.")], [.problemCaching]
+    ).named("ForeignOrigin")
     package static let expectationFailed = problem(
         .expectationFailed, "The request expects something besides `100-continue`.",
         [.init(nil, "The only expectation that can be met is 100-continue.")], []

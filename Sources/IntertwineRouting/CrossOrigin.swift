@@ -1,5 +1,4 @@
 package import HTTPTypes
-package import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
 /// What pages of other origins are told, after the Fetch standard's CORS protocol.
@@ -66,57 +65,14 @@ package struct CrossOriginPolicy: Sendable {
         return fields
     }
 
+    /// Whether pages of the origin may call the service.
+    func allows(_ origin: String) -> Bool { allowsAny || origins.contains(origin) }
+
     private func permission(for origin: String?) -> HTTPFields? {
-        guard let origin, allowsAny || origins.contains(origin) else { return nil }
+        guard let origin, allows(origin) else { return nil }
         var fields = Self.vary
         fields[.accessControlAllowOrigin] = allowsAny ? Self.anyOrigin : origin
         if credentials { fields[.accessControlAllowCredentials] = "true" }
         return fields
-    }
-}
-
-/// Stands before the router where other origins are allowed: answers preflights, and adds to answers what browsers ask for.
-package struct CrossOriginHandler: HTTPHandler {
-    private let policy: CrossOriginPolicy
-    /// The fields that tell of the viewer; they may change while the service runs.
-    private let viewerFields: @Sendable () -> [String]
-    private let router: Router
-
-    package init(policy: CrossOriginPolicy, viewerFields: @escaping @Sendable () -> [String], router: Router) {
-        self.policy = policy
-        self.viewerFields = viewerFields
-        self.router = router
-    }
-
-    /// A finished answer is passed on as it is where the request has no origin; it names `Origin` in `Vary` already.
-    package func finished(for head: borrowing RequestHead) -> FinishedResponse? {
-        guard let finished = router.finished(for: head) else { return nil }
-        let origin = head.withField("origin") { String(decoding: $0) }
-        guard let origin else { return finished }
-        return finished.adding(policy.fields(for: origin))
-    }
-
-    /// What names an origin goes the long way, where its own fields are added.
-    package func deferred(for head: borrowing RequestHead, peer: PeerAddress) -> DeferredAnswer? {
-        guard !head.hasField("origin") else { return nil }
-        return router.deferred(for: head, peer: peer)?.adding(policy.fields(for: nil))
-    }
-
-    package func plan(for request: HTTPRequest, peer: PeerAddress) -> RequestPlan {
-        let origin = request.headerFields[.origin]
-        if request.method == .options, let origin, request.headerFields[.accessControlRequestMethod] != nil,
-            let fields = policy.preflight(for: origin, methods: router.methods(at: request.path ?? ""), viewerFields: viewerFields())
-        {
-            return .answer(ServerResponse(status: .noContent, fields: fields))
-        }
-        return router.plan(for: request, peer: peer).adding(policy.fields(for: origin))
-    }
-
-    package func refuse(_ request: HTTPRequest, peer: PeerAddress, with response: ServerResponse) -> ServerResponse {
-        router.refuse(request, peer: peer, with: response).adding(policy.fields(for: request.headerFields[.origin]))
-    }
-
-    package func refusalFields(_ field: (StaticString) -> String?) -> HTTPFields {
-        policy.fields(ofRefusalTo: field("origin"))
     }
 }

@@ -13,7 +13,7 @@ package struct Route: Sendable {
     /// Segments of the path; one in braces stands for any, whatever follows the braces for itself: `/schemas/cells/{identifier}.json`.
     package let pattern: String
     /// Nil for what is no part of the API.
-    package let operation: APIOperation?
+    package var operation: APIOperation?
     /// The most bytes of a body; the server's default where nil.
     package var bodyLimit: Int?
     /// Whether a client that closes its side has lost interest in the answer.

@@ -227,11 +227,9 @@ extension FeedService {
         }
 
         // The listeners, from the routes outwards.
-        var publicHandler: any HTTPHandler = router
-        if let policy = configuration.crossOrigin.policy {
-            publicHandler = CrossOriginHandler(
-                policy: policy, viewerFields: { live.configuration.viewerFields }, router: router)
-        }
+        var publicHandler: any HTTPHandler = CrossOriginHandler(
+            policy: configuration.crossOrigin.policy, publicURL: { live.configuration.server.publicURL },
+            viewerFields: { live.configuration.viewerFields }, router: router)
         if !extensions.middleware.isEmpty {
             publicHandler = MiddlewareHandler(middleware: extensions.middleware, handler: publicHandler, logger: logger)
         }

@@ -56,7 +56,8 @@ public struct ServiceExtensions: Sendable {
     }
 }
 
-/// A route that a program adds to the public listener. It stands in metrics and in the log under its pattern, and not in `/openapi.json`.
+/// A route that a program adds to the public listener. It stands in metrics and in the log under its pattern, and not in `/openapi.json`. Writes of
+/// foreign web pages do not get to it (403); bodies may be of any media type.
 public struct ServiceRoute: Sendable {
     /// Gets the request with its body, and the segments of the path that the pattern names, decoded. What it throws is 500, and in the log.
     public typealias Handle = @Sendable (_ request: ServerRequest, _ parameters: [String: String]) async throws -> ServerResponse

@@ -28,7 +28,7 @@ public struct TestClient: Sendable {
 
     /// - Parameters:
     ///   - path: with its query.
-    ///   - fields: by their names. One that is no name of a field is left out.
+    ///   - fields: by their names. One that is no name of a field is left out. A body without a `Content-Type` is sent as JSON.
     /// - Throws: where no whole answer comes.
     public func send(
         _ method: HTTPRequest.Method, _ path: String, fields: [String: String] = [:], body: [UInt8] = []
@@ -37,6 +37,7 @@ public struct TestClient: Sendable {
         for (name, value) in fields {
             if let name = HTTPField.Name(name) { request.headerFields[name] = value }
         }
+        if !body.isEmpty, request.headerFields[.contentType] == nil { request.headerFields[.contentType] = "application/json" }
         return try await exchange(request, body)
     }
 }

@@ -227,6 +227,10 @@ def actions(walk, cells):
     walk.ask("post", "/events", 400, body={})
     walk.ask("post", "/events", 413, body="x" * (600 << 10))
     walk.ask("post", "/events", 415, body="[]", headers={"Content-Encoding": "gzip"})
+    walk.ask("post", "/events", 415, body="[]", headers={"Content-Type": "text/plain"})
+    for method, template in [("post", selection), ("delete", selection), ("delete", undo), ("post", "/events")]:
+        values = {"id": "x"} if template == undo else cell if "{id}" in template else None
+        walk.ask(method, template, 403, values, headers={"Origin": "https://evil.example.com"})
 
 
 def images(walk, cells):

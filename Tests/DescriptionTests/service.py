@@ -65,6 +65,8 @@ class Service:
         connection._http_vsn_str = version
         if body is not None and not isinstance(body, (str, bytes)):
             body, headers = json.dumps(body), {"Content-Type": "application/json", **(headers or {})}
+        elif body is not None and port is None:
+            headers = {"Content-Type": "application/json", **(headers or {})}
         connection.request(method, path, body=body, headers={"User-Agent": "tests", **(headers or {})})
         answer = connection.getresponse()
         answer.content = answer.read()

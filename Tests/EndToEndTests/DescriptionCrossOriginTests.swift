@@ -124,7 +124,7 @@ struct DescriptionCrossOriginTests {
             let service = try Self.service(["cors.origins=https://app.example.com", "limits.header-deadline=300ms", "limits.bodies=64"])
             let (long, body) = (String(repeating: "a", count: 9_000), String(repeating: "x", count: 600))
             let cases: [(String, String, Int)] = [
-                ("POST /events", "Content-Length: 9999999\r\n\r\n", 413),
+                ("POST /events", "Content-Type: application/json\r\nContent-Length: 9999999\r\n\r\n", 413),
                 ("POST /events", "Content-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc", 415),
                 ("GET /feed", "Expect: miracles\r\n\r\n", 417), ("GET /feed", "Host: b\r\n\r\n", 400), ("GET /feed?\(long)", "\r\n", 414),
                 ("GET /feed", "X: \(long)\(long)\r\n\r\n", 431), ("POST /events", "Transfer-Encoding: gzip, chunked\r\n\r\n", 501),

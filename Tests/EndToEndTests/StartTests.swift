@@ -329,7 +329,8 @@ struct StartTests {
             var clients: [RawClient] = []
             for _ in 0..<120 {
                 let client = try RawClient(port: service.port)
-                client.sendIgnoringClose(Array("POST /events HTTP/1.1\r\nHost: a\r\nContent-Length: 500001\r\n\r\n".utf8))
+                client.sendIgnoringClose(
+                    Array("POST /events HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 500001\r\n\r\n".utf8))
                 client.sendIgnoringClose(body)
                 clients.append(client)
             }

@@ -27,9 +27,13 @@ package struct VerdictRules: Sendable, Hashable {
     ///   - purposes: the `Sec-Purpose` field and those before it: browsers say `prefetch`, `prerender` or `preview` when nobody has
     ///     asked yet. One that says so is enough.
     ///   - isHead: whether the method is HEAD, which looks without going.
-    package func verdict(userAgent: String?, purposes: [String] = [], isHead: Bool) -> Verdict {
+    ///   - isForeignSubresource: whether a page of another site had its browser load a link as part of that page, such as an image.
+    package func verdict(
+        userAgent: String?, purposes: [String] = [], isHead: Bool, isForeignSubresource: Bool = false
+    ) -> Verdict {
         guard let userAgent, !userAgent.isEmpty, !bots.matches(userAgent) else { return .bot }
-        return isHead || purposes.contains(where: Self.early.matches) ? .prefetch : .counted
+        if isHead || purposes.contains(where: Self.early.matches) { return .prefetch }
+        return isForeignSubresource ? .subresource : .counted
     }
 }
 

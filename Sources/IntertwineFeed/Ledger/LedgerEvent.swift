@@ -123,7 +123,7 @@ public struct Creative: Sendable, Hashable {
 
 /// Whether an event counts, and if not, why. The person is served all the same; only the count differs.
 public enum Verdict: String, Sendable, Hashable, CaseIterable {
-    case counted, duplicate, expired, bot, prefetch, limited, unknown, unseen
+    case counted, duplicate, expired, bot, prefetch, subresource, limited, unknown, unseen
     /// Why an event is unknown: its token is none of ours, it is another cell's, or the cell is not there any more. Clients are told `unknown`, and
     /// reports by reason tell which.
     case forged, misplaced, gone

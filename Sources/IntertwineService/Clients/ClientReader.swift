@@ -72,7 +72,8 @@ struct ClientReader: Sendable {
         return trace
     }
 
-    /// The same for a link that is followed whatever else the request says: a name that cannot be a viewer's is none.
+    /// The same for a link that is followed whatever else the request says: a name that cannot be a viewer's is none. A link that a page of
+    /// another site loads as an image, a script, a frame or by `fetch` does not count (Fetch Metadata).
     func lenientTrace(of request: HTTPRequest, from peer: String, now: Int64) -> ClientTrace {
         lenientTrace(of: ClientFields(request, viewerField: viewerField?.canonicalName), from: peer, now: now)
     }
@@ -83,7 +84,9 @@ struct ClientReader: Sendable {
     }
 
     private func lenientTrace(of fields: ClientFields, from peer: String, now: Int64) -> ClientTrace {
-        trace(of: fields, viewer: (try? viewer(named: fields.viewer, isRepeated: fields.viewerIsRepeated)) ?? nil, from: peer, now: now)
+        trace(
+            of: fields, viewer: (try? viewer(named: fields.viewer, isRepeated: fields.viewerIsRepeated)) ?? nil, from: peer, now: now,
+            isForeignSubresource: fields.isForeignSubresource)
     }
 
     private func viewer(named value: String?, isRepeated: Bool) throws(Problem) -> String? {
@@ -105,7 +108,9 @@ struct ClientReader: Sendable {
         return value
     }
 
-    private func trace(of fields: ClientFields, viewer: String?, from peer: String, now: Int64) -> ClientTrace {
+    private func trace(
+        of fields: ClientFields, viewer: String?, from peer: String, now: Int64, isForeignSubresource: Bool = false
+    ) -> ClientTrace {
         let userAgent = fields.userAgent.map { $0.prefix(bytes: Self.longestUserAgent) }
         let address = addresses.trace(of: address(forwardedFor: fields.forwardedFor, from: peer), now: now)
         let wantsNoTrace = fields.wishes.contains { $0.split(separator: ",").contains { $0.trimmed == "1" } }
@@ -113,7 +118,9 @@ struct ClientReader: Sendable {
             viewer: viewer, address: address?.kept, addressHash: address?.hash, otherAddressHashes: address?.otherHashes ?? [],
             yesterdaysAddressHashes: address?.yesterdaysHashes ?? [], userAgent: userAgent, leavesTrace: !wantsNoTrace,
             // What the request itself says; duplicates and limits are for the ledger.
-            verdict: rules.verdict(userAgent: userAgent, purposes: fields.purposes, isHead: fields.isHead), counting: counting)
+            verdict: rules.verdict(
+                userAgent: userAgent, purposes: fields.purposes, isHead: fields.isHead, isForeignSubresource: isForeignSubresource),
+            counting: counting)
     }
 
     /// Notes what the client can show, by `Accept-Cells` or by the digest of a registered client, and in which language.
@@ -181,6 +188,15 @@ private struct ClientFields {
     private(set) var wishes: [String] = []
     /// The values of `Sec-Purpose` and of those before it.
     private(set) var purposes: [String] = []
+    private var fetchSite: String?
+    private var fetchMode: String?
+    private var fetchDestination: String?
+
+    /// Whether a page of another site caused the request, and not by going to a page. Apps send no Fetch Metadata fields.
+    var isForeignSubresource: Bool {
+        guard fetchSite == "cross-site" || fetchSite == "same-site" else { return false }
+        return fetchMode != "navigate" || fetchDestination != "document"
+    }
 
     /// - Parameter viewerField: the field that names the viewer, in lower case.
     init(_ request: HTTPRequest, viewerField: String?) {
@@ -205,6 +221,9 @@ private struct ClientFields {
         case "x-forwarded-for": Self.add(value(), to: &forwardedFor)
         case "dnt", "sec-gpc": wishes.append(value())
         case "sec-purpose", "purpose", "x-purpose", "x-moz": purposes.append(value())
+        case "sec-fetch-site": fetchSite = value()
+        case "sec-fetch-mode": fetchMode = value()
+        case "sec-fetch-dest": fetchDestination = value()
         default: break
         }
     }

@@ -32,7 +32,12 @@ struct APIDescription: Sendable {
             type: Self.schemaType, Schema.cell.document(id: publicURL + Self.cellPath))
         let schemas = [cell, IdentifierSchemas(kinds: kinds, publicURL: publicURL).route]
         let name = FeedParameters.viewerField
-        let description = Self.service.route(caching: .pageCaching, describing: routes + schemas) { text in
+        let described = routes.map { route in
+            var route = route
+            if ![.get, .head].contains(route.method) { route.operation?.answers.append(.foreignOrigin) }
+            return route
+        }
+        let description = Self.service.route(caching: .pageCaching, describing: described + schemas) { text in
             viewerHeader.isEmpty || viewerHeader == name ? text : text.replacing(name, with: viewerHeader)
         }
         self.routes = [description] + schemas
@@ -56,7 +61,8 @@ struct APIDescription: Sendable {
 
             Pages of the origins in `cors.origins` may call the service from a browser: their preflights are answered, and answers to them carry \
             `Access-Control-Allow-Origin`, `Access-Control-Expose-Headers` and `Vary: Origin`, with `cors.credentials` also \
-            `Access-Control-Allow-Credentials: true`.
+            `Access-Control-Allow-Credentials: true`. `POST`, `PUT` and `DELETE` from pages of other origins are 403 `foreign-origin`. Bodies \
+            are `application/json`; any other type, or none, is 415.
             """,
         tags: [
             .init("Feed", "Pages of cells."), .init("Actions", "Performing what people do with cells, and taking it back."),

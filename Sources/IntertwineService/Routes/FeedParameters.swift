@@ -134,7 +134,7 @@ enum FeedParameters {
 extension Answer {
     /// What every route of the service's listener may answer.
     static let usual: [Answer] = [
-        .badRequest, .requestTimeout, .contentTooLarge, .uriTooLong, .unsupportedCoding, .expectationFailed, .headerTooLarge,
+        .badRequest, .requestTimeout, .contentTooLarge, .uriTooLong, .unsupportedMediaType, .expectationFailed, .headerTooLarge,
         .internalServerError, .notImplemented, .serviceUnavailable, .versionNotSupported,
     ]
 

@@ -117,6 +117,7 @@ final class RunningService {
     ) throws -> RawResponse {
         var head = "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n" + fields.map { "\($0)\r\n" }.joined()
         if !body.isEmpty { head += "Content-Length: \(body.utf8.count)\r\n" }
+        if !body.isEmpty, !fields.contains(where: { $0.hasPrefix("Content-Type:") }) { head += "Content-Type: application/json\r\n" }
         try client.send(head + "\r\n" + body)
         return try client.response(to: method)
     }
