@@ -24,7 +24,7 @@ package struct Route: Sendable {
     package var streamsBody = false
     /// What its answers tell clients of its end; nil where none is planned.
     package var deprecation: Deprecation?
-    package let handle: Handle
+    package var handle: Handle
 
     package init(
         _ method: HTTPRequest.Method, _ pattern: String, _ operation: APIOperation? = nil, bodyLimit: Int? = nil,

@@ -81,6 +81,9 @@ extension FeedService {
             limit: configuration.server.limits.listenersAtOnce, store: store, ledger: ledger, clock: clock, logger: logger)
 
         let registered = ClientRegistry(ownLedger)
+        let limits = configuration.server.limits
+        let writes = WriteLimiter(address: limits.writesPerAddress, viewer: limits.writesPerViewer)
+        let refusals = WriteRefusals(ledger)
 
         // What follows from the configuration and can be made anew while requests go on: the feed, what its cells do, and the clients' routes.
         let router = Router([], clock: clock, logger: logger)
@@ -141,13 +144,15 @@ extension FeedService {
             }
             let clicks = ClickRoutes(
                 performer: performer, clients: clients, redirects: FinishedRedirects(tellsVerdict: configuration.events.tellVerdict))
+            let limited = LimitedRoutes(limiter: writes, clients: clients, refusals: refusals)
+            let actions = CellRoutes(
+                performer: performer, clients: clients, keys: idempotency, tellsVerdict: configuration.events.tellVerdict,
+                note: { listeners.note($0) })
             let api =
-                feed.routes + lists.routes + ClientRoutes(registry: registered).routes
-                + CellRoutes(
-                    performer: performer, clients: clients, keys: idempotency, tellsVerdict: configuration.events.tellVerdict,
-                    note: { listeners.note($0) }
-                ).routes
-                + clicks.routes + EventRoutes(performer: performer, clients: clients, keys: idempotency).routes + pictures.routes
+                feed.routes + lists.routes + limited.limiting(ClientRoutes(registry: registered).routes, as: .clients)
+                + limited.limiting(actions.routes, as: .actions) + clicks.routes
+                + limited.limiting(EventRoutes(performer: performer, clients: clients, keys: idempotency).routes, as: .events)
+                + pictures.routes
                 + HealthRoutes(store: store, ledger: ledger, state: state, tag: "Operations").routes
             let description = APIDescription(
                 of: api, kinds: kinds, viewerHeader: configuration.events.viewerHeader, publicURL: configuration.server.publicURL)

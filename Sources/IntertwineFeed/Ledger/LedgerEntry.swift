@@ -1,7 +1,7 @@
 /// One unit of work for the ledger: what one request did, committed together or not at all.
 public struct LedgerEntry: Sendable {
     public var events: [LedgerEvent]
-    /// What nothing vouches for, and how often: it is counted, and leaves no row.
+    /// What nothing vouches for or a rate limit refused, and how often: it is counted, and leaves no row.
     public var refused: [RefusedEvent: Int]
     /// What changes on the viewer's lists.
     public var changes: [ViewerChange]
@@ -27,10 +27,10 @@ public struct LedgerEntry: Sendable {
     }
 }
 
-/// Something reported that nothing vouches for: of what it says of itself nothing is kept.
+/// Something reported that nothing vouches for, or that a rate limit refused: of what it says of itself nothing is kept.
 public struct RefusedEvent: Sendable, Hashable {
     public var kind: LedgerEvent.Kind
-    /// `forged`, `misplaced` or `gone`.
+    /// `forged`, `misplaced`, `gone` or `limited`.
     public var reason: Verdict
 
     public init(_ kind: LedgerEvent.Kind, _ reason: Verdict) {

@@ -59,6 +59,9 @@ public struct LimitSettings: Sendable {
     public var connectionAge: Duration = .seconds(3_600)
     public var connections = 10_000
     public var connectionsPerPeer = 256
+    /// Requests per minute that write something: actions, events, and registrations of clients, each for themselves.
+    public var writesPerAddress = 600
+    public var writesPerViewer = 120
     public var output: ByteCount = .kibibytes(256)
     /// Clients that are told of changes as they happen.
     public var listeners = 10_000
@@ -88,6 +91,8 @@ public struct LimitSettings: Sendable {
         reader.read("limits.connection-age", &connectionAge, in: times)
         reader.read("limits.connections", &connections, in: 1...1_000_000)
         reader.read("limits.connections-per-peer", &connectionsPerPeer, in: 1...1_000_000)
+        reader.read("limits.writes-per-address", &writesPerAddress, in: 1...1_000_000)
+        reader.read("limits.writes-per-viewer", &writesPerViewer, in: 1...1_000_000)
         reader.read("limits.output", &output, in: 1 << 10...1 << 30)
         reader.read("limits.listeners", &listeners, in: 0...1_000_000)
     }

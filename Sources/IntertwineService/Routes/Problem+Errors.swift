@@ -75,4 +75,5 @@ extension Problem.Kind {
     static let invalidImageURL = Problem.Kind("invalid-image-url")
     static let expiredImageURL = Problem.Kind("expired-image-url")
     static let takenDown = Problem.Kind("taken-down")
+    static let rateLimited = Problem.Kind("rate-limited")
 }

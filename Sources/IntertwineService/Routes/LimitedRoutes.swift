@@ -1,0 +1,91 @@
+internal import HTTPTypes
+internal import IntertwineFeed
+internal import IntertwineHTTPServer
+internal import IntertwineRouting
+internal import Synchronization
+
+/// Puts the rate limit of writes in front of routes: beyond it a request is 429 with `Retry-After`, before its idempotency key is looked at.
+struct LimitedRoutes: Sendable {
+    let limiter: WriteLimiter
+    let clients: ClientReader
+    let refusals: WriteRefusals
+
+    /// The same routes with the limit. Actions that are only simulated write nothing, and are not limited.
+    func limiting(_ routes: [Route], as group: WriteLimiter.Group) -> [Route] {
+        routes.map { route in
+            var limited = route
+            limited.handle = { request in
+                let isSimulated = try group == .actions && request[FeedParameters.simulate]
+                if !isSimulated { try admit(request, on: route, as: group) }
+                return try await route.handle(request)
+            }
+            limited.operation?.answers.append(.tooManyWrites)
+            return limited
+        }
+    }
+
+    private func admit(_ request: RouteRequest, on route: Route, as group: WriteLimiter.Group) throws(Problem) {
+        let address = clients.address(of: request.head, from: request.request.peer.address)
+        let viewer = try clients.viewer(of: request.head)
+        guard let seconds = limiter.wait(group, address: address, viewer: viewer, now: request.now) else { return }
+        if let kind = Self.kind(route) { refusals.note(kind) }
+        throw Problem(
+            .tooManyRequests, .rateLimited, "Too many writes of this viewer or address. Try again later.",
+            fields: [.retryAfter: String(seconds)])
+    }
+
+    /// What the ledger counts a refused request as; nil for what leaves no event. It depends on the route alone, as paths are the client's word.
+    private static func kind(_ route: Route) -> LedgerEvent.Kind? {
+        switch route.pattern {
+        case "/cells/{id}/selection": route.method == .delete ? .deselection : .selection
+        case "/cells/{id}/dismissal": .dismissal
+        case "/cells/{id}/{slot}": LedgerEvent.Kind(rawValue: "own-slot")
+        case "/events": .impression
+        case "/clients/{name}": nil
+        default: .undo
+        }
+    }
+}
+
+/// Counts refused writes in the ledger, as `limited` and by kind alone: no rows, and one unit of work at a time however many are refused.
+final class WriteRefusals: Sendable {
+    private struct State {
+        var counts: [RefusedEvent: Int] = [:]
+        var isWriting = false
+    }
+
+    private let ledger: any Ledger
+    private let state = Mutex(State())
+
+    init(_ ledger: any Ledger) {
+        self.ledger = ledger
+    }
+
+    func note(_ kind: LedgerEvent.Kind) {
+        let begins = state.withLock { state in
+            state.counts[RefusedEvent(kind, .limited), default: 0] += 1
+            defer { state.isWriting = true }
+            return !state.isWriting
+        }
+        if begins { write() }
+    }
+
+    /// Writes what has been counted since the last time, until there is nothing.
+    private func write() {
+        let counts = state.withLock { state in
+            defer { state.counts = [:] }
+            state.isWriting = !state.counts.isEmpty
+            return state.counts
+        }
+        guard !counts.isEmpty else { return }
+        // A ledger that cannot count them is no reason to fail.
+        ledger.commit(LedgerEntry(refused: counts)) { [self] _ in write() }
+    }
+}
+
+extension Answer {
+    static let tooManyWrites = problem(
+        .tooManyRequests, "The address or the viewer writes too often: `limits.writes-per-address`, `limits.writes-per-viewer`.",
+        [.init(.rateLimited, "Too many writes of this viewer or address. Try again later.")], [.noStore, .retryAfter]
+    ).named("TooManyWrites")
+}

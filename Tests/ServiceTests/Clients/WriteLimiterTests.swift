@@ -1,0 +1,71 @@
+import Foundation
+import IntertwineTesting
+import Testing
+
+@testable import IntertwineService
+
+@Suite("How often a client may write")
+struct WriteLimiterTests {
+    private static let start: Int64 = 1_767_227_400_000
+
+    @Test("a minute's writes at once, then as they come back")
+    func refill() {
+        let limiter = WriteLimiter(address: 6, viewer: 1_000)
+        func wait(_ seconds: Int64, _ group: WriteLimiter.Group = .actions) -> Int? {
+            limiter.wait(group, address: "192.0.2.1", viewer: nil, now: Self.start + seconds * 1_000)
+        }
+        #expect((0..<6).allSatisfy { _ in wait(0) == nil })
+        #expect(wait(0) == 10 && wait(3) == 7, "what is refused takes nothing")
+        #expect(wait(0, .events) == nil && wait(0, .clients) == nil, "each group has its own")
+        #expect(wait(10) == nil && wait(10) == 10)
+        #expect(wait(20) == nil && wait(61) == nil)
+        // A clock that is set back does not lock anybody out.
+        #expect(wait(-3_600) == nil)
+    }
+
+    @Test("addresses and viewers each have theirs; of IPv6 it is the network's")
+    func clients() {
+        let limiter = WriteLimiter(address: 4, viewer: 2)
+        func isAdmitted(_ address: String, _ viewer: String? = nil) -> Bool {
+            limiter.wait(.actions, address: address, viewer: viewer, now: Self.start) == nil
+        }
+        #expect(isAdmitted("192.0.2.1", "ann") && isAdmitted("192.0.2.2", "ann") && !isAdmitted("192.0.2.3", "ann"))
+        #expect(isAdmitted("192.0.2.3", "bob") && isAdmitted("192.0.2.1") && isAdmitted("192.0.2.1") && isAdmitted("192.0.2.1"))
+        #expect(!isAdmitted("192.0.2.1") && !isAdmitted("::ffff:192.0.2.1", "eve") && isAdmitted("192.0.2.9", "eve"))
+        let network = (0..<5).map { isAdmitted("2001:db8::\($0)") }
+        #expect(network == [true, true, true, true, false] && isAdmitted("2001:db8:0:1::1"))
+    }
+
+    @Test("more addresses than are remembered take no more memory, and one of them is still limited")
+    func capacity() {
+        let limiter = WriteLimiter(address: 1, viewer: 1)
+        for number in 0..<200_000 {
+            _ = limiter.wait(.actions, address: "10.\(number >> 16).\(number >> 8 & 255).\(number & 255)", viewer: nil, now: Self.start)
+        }
+        _ = limiter.wait(.actions, address: "192.0.2.1", viewer: nil, now: Self.start)
+        #expect(limiter.wait(.actions, address: "192.0.2.1", viewer: nil, now: Self.start) != nil)
+    }
+
+    @Test("after Retry-After the same key is performed, and its answer repeated")
+    func keys() async throws {
+        try await TestService.run(
+            .memory, items: sampleItems(users: 2), settings: ["limits.writes-per-address": "2"], clock: TestClock(Self.start)
+        ) { service in
+            func select(_ key: String) async throws -> TestResponse {
+                try await service.client.post("/cells/user:0/selection", fields: ["Idempotency-Key": key, "User-Agent": "x"])
+            }
+            let first = try await select("a")
+            let again = try await select("a")
+            #expect(first.status == 200 && again.text == first.text)
+            for key in ["a", "b", "c"] {
+                let refused = try await select(key)
+                #expect(refused.status == 429 && refused["retry-after"] == "30" && refused.text.contains("problem:rate-limited"))
+            }
+            service.clock.advance(by: .seconds(30))
+            let late = try await select("b")
+            #expect(late.status == 200 && late.text != first.text)
+            service.clock.advance(by: .seconds(60))
+            for (key, text) in [("a", first.text), ("b", late.text)] { #expect(try await select(key).text == text) }
+        }
+    }
+}
