@@ -6,15 +6,12 @@ package import Logging
 /// Lets nobody through to the routes who has no access: whatever the path, the answer is the same. What whoever has access writes, or tries
 /// to write, leaves an entry in the audit log.
 package struct GuardedHandler: HTTPHandler {
-    private let access: OperatorAccess
+    private let guarding: OperatorGuard
     private let router: Router
-    /// Paths that may be read without a token.
-    private let open: Set<String>
     private let audit: AuditLog
     /// Milliseconds since 1970-01-01 UTC.
     private let clock: @Sendable () -> Int64
     private let logger: Logger
-    private let guesses = GuessLimiter()
 
     /// - Parameters:
     ///   - token: what a request must carry; empty for nothing, on a loopback address alone.
@@ -23,13 +20,14 @@ package struct GuardedHandler: HTTPHandler {
     package init(
         token: String, router: Router, open: Set<String> = [], audit: AuditLog, clock: @escaping @Sendable () -> Int64, logger: Logger
     ) {
-        access = OperatorAccess(token: token)
-        self.open = open
+        guarding = OperatorGuard(token: token, open: open, logger: logger)
         (self.router, self.audit, self.clock, self.logger) = (router, audit, clock, logger)
     }
 
     package func plan(for request: HTTPRequest, peer: PeerAddress) -> RequestPlan {
-        if let problem = problem(of: request, from: peer) { return .answer(refusal(of: request, problem.status, problem.response)) }
+        if let problem = guarding.problem(of: request, from: peer) {
+            return .answer(refusal(of: request, problem.status, problem.response))
+        }
         guard Self.isWrite(request.method) else { return router.plan(for: request, peer: peer) }
         switch router.destination(of: request) {
         case .route(let match): return match.plan { await record($0, match) }
@@ -40,7 +38,7 @@ package struct GuardedHandler: HTTPHandler {
     }
 
     package func refuse(_ request: HTTPRequest, peer: PeerAddress, with response: ServerResponse) -> ServerResponse {
-        guard let problem = problem(of: request, from: peer) else {
+        guard let problem = guarding.problem(of: request, from: peer) else {
             return refusal(of: request, response.status, router.refuse(request, peer: peer, with: response))
         }
         var instead = problem.response
@@ -50,7 +48,7 @@ package struct GuardedHandler: HTTPHandler {
 
     package func refused(_ method: RequestMethod?, peer: PeerAddress, status: Int) {
         // Without a head nobody can show a token: where there is one, this is nobody who may write.
-        guard access.name == OperatorAccess.loopback else { return }
+        guard guarding.access.name == OperatorAccess.loopback else { return }
         let name: HTTPRequest.Method
         switch method {
         case .post: name = .post
@@ -60,7 +58,8 @@ package struct GuardedHandler: HTTPHandler {
         default: return
         }
         var entry = AuditEntry(
-            who: access.name, method: name.rawValue, path: "", outcome: "refused: \(ProblemDetails(status: status, detail: "").title)",
+            who: guarding.access.name, method: name.rawValue, path: "",
+            outcome: "refused: \(ProblemDetails(status: status, detail: "").title)",
             now: clock())
         entry.status = status
         audit.refuse(entry)
@@ -88,24 +87,6 @@ package struct GuardedHandler: HTTPHandler {
         return response
     }
 
-    /// Nil where the request may pass. Whoever has guessed too often is not listened to, whatever the token.
-    private func problem(of request: HTTPRequest, from peer: PeerAddress) -> Problem? {
-        if let seconds = guesses.wait(of: peer) {
-            return Problem(
-                .tooManyRequests, nil, "Too many wrong tokens came from this address.", fields: [.retryAfter: String(seconds)])
-        }
-        guard let problem = access.refusal(of: request) else { return nil }
-        if problem.status == .unauthorized, !OperatorAccess.hasToken(request), request.method == .get || request.method == .head,
-            let path = request.path, open.contains(path)
-        {
-            return nil
-        }
-        if problem.status == .unauthorized, OperatorAccess.hasToken(request), guesses.fail(peer) {
-            logger.warning("an address has guessed at the admin token too often; it is not listened to for a minute")
-        }
-        return problem
-    }
-
     private func refusal(of request: HTTPRequest, _ status: HTTPResponse.Status, _ response: ServerResponse) -> ServerResponse {
         if Self.isWrite(request.method), status != .unauthorized, status != .tooManyRequests { recordRefusal(of: request, status) }
         return response
@@ -121,7 +102,8 @@ package struct GuardedHandler: HTTPHandler {
 
     private func entry(_ request: HTTPRequest, outcome: String) -> AuditEntry {
         AuditEntry(
-            who: access.name, method: request.method.rawValue, path: AuditEntry.shown(ViewerErasureRoutes.nameless(request.path ?? "")),
+            who: guarding.access.name, method: request.method.rawValue,
+            path: AuditEntry.shown(ViewerErasureRoutes.nameless(request.path ?? "")),
             outcome: outcome, now: clock())
     }
 

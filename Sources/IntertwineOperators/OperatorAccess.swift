@@ -72,7 +72,7 @@ struct OperatorAccess: Sendable {
     }
 }
 
-/// Slows down whoever guesses at the token: after ten wrong ones within a minute an address is not listened to until the minute is over.
+/// Counts wrong tokens by address: after ten within a minute, further wrong ones of the address are refused unseen until the minute is over.
 final class GuessLimiter: Sendable {
     /// Wrong tokens of one address within ``window``.
     private static let limit = 10
@@ -94,7 +94,7 @@ final class GuessLimiter: Sendable {
         self.now = now
     }
 
-    /// Whole seconds until the address is listened to again; nil where it is now.
+    /// Whole seconds until wrong tokens of the address are looked at again; nil where they are now.
     func wait(of peer: PeerAddress) -> Int? {
         let now = now()
         return addresses.withLock { addresses in
@@ -105,7 +105,7 @@ final class GuessLimiter: Sendable {
 
     /// Takes note of a wrong token.
     ///
-    /// - Returns: whether it was the last that is listened to.
+    /// - Returns: whether it was the last that is looked at.
     func fail(_ peer: PeerAddress) -> Bool {
         let now = now()
         return addresses.withLock { addresses in

@@ -34,7 +34,7 @@ def examples(description):
 
 
 def main():
-    with Service([user("Ada")], {"admin.token": "open-sesame-17"}) as service:
+    with Service([user("Ada")], {"admin.token": "open-sesame-17-42"}) as service:
         for name, listener in [("openapi", service), ("operators", Listener(service))]:
             description = Description.of(listener)
             (Path(sys.argv[1]) / f"{name}.json").write_text(json.dumps(description.document, indent=1, ensure_ascii=False))

@@ -5,7 +5,7 @@ from answers import Walk
 from description import Description
 from service import Service, advertisement, user
 
-TOKEN = "open-sesame-17"
+TOKEN = "open-sesame-17-42"
 TAG = '"other"'
 
 

@@ -48,8 +48,8 @@ extension AdminSettings {
         reader.read("admin.port", &port, in: 0...65_535)
         reader.read(
             "admin.token", &token,
-            allowed: "8 to 512 visible ASCII characters; or nothing, where admin.host (\(host)) is a loopback address", secret: true,
-            where: { $0.isEmpty || (8...512).contains($0.utf8.count) && $0.utf8.allSatisfy { (0x21...0x7E).contains($0) } })
+            allowed: "16 to 512 visible ASCII characters; or nothing, where admin.host (\(host)) is a loopback address", secret: true,
+            where: { $0.isEmpty || (16...512).contains($0.utf8.count) && $0.utf8.allSatisfy { (0x21...0x7E).contains($0) } })
         reader.read(
             "admin.import-limit", &importLimit, allowed: "\(ByteCount.allowed), at least 1", where: { $0.bytes > 0 })
         reader.read("admin.import-deadline", &importDeadline, in: .seconds(1) ... .seconds(604_800))

@@ -1,7 +1,7 @@
 import TestSupport
 
 extension RunningService {
-    static let token = "open-sesame-17"
+    static let token = "open-sesame-17-42"
     static let tokenSetting = "admin.token=\(token)"
 
     /// One request to the operators' listener, with the token unless `fields` say otherwise.
