@@ -5,6 +5,7 @@ import IntertwineStorage
 // A process for tests that need another one than their own, most of them to kill it:
 //   StorageVictim import DATABASE FILE      imports a file, prints how many items it has read, and at the end "committed"
 //   StorageVictim put DATABASE COUNT        puts so many users into the store one by one, and prints "put"
+//   StorageVictim open KIND DATABASE       opens the items, or the ledger, as KIND says, and prints "open"
 //   StorageVictim commit LEDGER ROUND       commits clicks from 64 tasks without end, and prints the id of each that is acknowledged
 
 func importFile(_ database: String, _ path: String) throws {
@@ -52,6 +53,9 @@ if arguments.count == 4 {
     switch arguments[1] {
     case "import": try importFile(arguments[2], arguments[3])
     case "put": try await put(arguments[2], Int(arguments[3]) ?? 0)
+    case "open":
+        if arguments[2] == "items" { _ = try SQLiteStore(path: arguments[3]) } else { _ = try SQLiteLedger(path: arguments[3]) }
+        say("open")
     case "commit": try await commit(arguments[2], arguments[3])
     default: exit(64)
     }
