@@ -12,13 +12,16 @@ package enum TextFile {
     /// Why a file cannot be read, as the end of a sentence about it.
     package struct Fault: Error {
         package let reason: String
+
+        /// What the last call said.
+        fileprivate static func unreadable() -> Fault { Fault(reason: "cannot be read: \(String(cString: strerror(errno)))") }
     }
 
     /// - Throws: ``Fault`` where the file cannot be read, says nothing for long, is too large, or not UTF-8.
     package static func text(at path: String) throws(Fault) -> String {
         // Not waiting for whoever writes into a pipe.
         let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        guard file >= 0 else { throw Fault(reason: "cannot be read") }
+        guard file >= 0 else { throw .unreadable() }
         defer { close(file) }
         let end = ContinuousClock.now + patience
         var bytes: [UInt8] = []
@@ -34,7 +37,7 @@ package enum TextFile {
             if count > 0 {
                 bytes += piece.prefix(count)
             } else if errno != EAGAIN, errno != EINTR {
-                throw Fault(reason: "cannot be read")
+                throw .unreadable()
             }
         }
         guard bytes.count <= limit else { throw Fault(reason: "is longer than \(limit) bytes") }

@@ -68,15 +68,13 @@ struct Import: AsyncParsableCommand {
             for file in opened {
                 name = file.name
                 do {
-                    try importer.add(contentsOf: file.handle.fileDescriptor) { summary in
+                    try importer.add(contentsOf: file.handle.fileDescriptor, named: name) { summary in
                         if let text = progress.text(for: summary) { Output.write(text) }
                         way?.pause()
                     }
                 } catch let fault where fault is BadItem || fault is ItemFileFault {
                     Output.write(progress.end)
                     throw Refusal("\(name): \(fault); \(Self.nothing)")
-                } catch let error as CocoaError {
-                    throw Refusal("\(name): cannot be read: \(error.localizedDescription)")
                 }
             }
             return try writer.run { try importer.commit(interruption.committing) }

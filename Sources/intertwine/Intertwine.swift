@@ -103,6 +103,6 @@ struct Schema: AsyncParsableCommand {
     func run() async throws {
         let kinds = try await options.configuration().itemKinds()
         guard let kind = kinds[klass] else { throw Refusal("\(klass): no such kind; there are \(kinds.names.joined(separator: ", "))") }
-        try Output.say(String(decoding: kind.schema(), as: UTF8.self))
+        try Output.put(kind.schema() + [UInt8(ascii: "\n")])
     }
 }

@@ -20,12 +20,12 @@ enum Output {
 
     /// A line to standard output.
     static func say(_ line: String) throws {
-        try put("\(line)\n".utf8)
+        try put("\(line.shown)\n".utf8)
     }
 
     /// One line to standard error.
     static func complain(_ line: String) {
-        write("\(line)\n")
+        write("\(line.shown)\n")
     }
 
     /// Takes the line that is being drawn away again.
@@ -51,6 +51,27 @@ enum Output {
     private static func put(_ text: String) {
         let bytes = Array(text.utf8)
         _ = bytes.withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+}
+
+extension String {
+    /// The text as a terminal may be given it, on one line: `?` stands for each character that would do something there, such as a control
+    /// or a mark that turns the direction of the text. Names and reasons come from third parties.
+    var shown: String {
+        guard unicodeScalars.contains(where: \.isActive) else { return self }
+        var text = ""
+        for scalar in unicodeScalars { text.unicodeScalars.append(scalar.isActive ? "?" : scalar) }
+        return text
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isActive: Bool {
+        guard value >= 0x7F else { return value < 0x20 }
+        return switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: true
+        default: false
+        }
     }
 }
 

@@ -70,10 +70,7 @@ enum ReportFormat: String, CaseIterable, ExpressibleByArgument {
     }
 
     private static func table(_ texts: [[String]]) -> String {
-        // Names come from third parties, and ledgers of earlier versions have some that move a terminal's cursor.
-        let rows = texts.map {
-            $0.map { String($0.map { $0.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control } ? $0 : "�" }) }
-        }
+        let rows = texts.map { $0.map(\.shown) }
         guard let columns = rows.first?.indices else { return "" }
         let widths = columns.map { column in rows.map { $0[column].count }.max() ?? 0 }
         return rows.map { row in

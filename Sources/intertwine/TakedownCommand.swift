@@ -32,7 +32,7 @@ struct TakedownCommand: AsyncParsableCommand {
 
         private static func line(_ takedown: Takedown) -> String {
             let at = Timestamp.text(milliseconds: takedown.at)
-            return "\(takedown.item.kind):\(takedown.item.id)\t\(at)\t\(takedown.reason ?? "")\n".replacing("\u{1B}", with: "?")
+            return "\("\(takedown.item.kind):\(takedown.item.id)".shown)\t\(at)\t\((takedown.reason ?? "").shown)\n"
         }
     }
 

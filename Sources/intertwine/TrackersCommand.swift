@@ -55,7 +55,7 @@ struct TrackersCommand: AsyncParsableCommand {
         let campaign = call.campaign.isEmpty ? "-" : call.campaign
         return [
             when, "event \(call.event)", call.kind.rawValue, campaign, "attempts \(call.attempts)", call.failure ?? "-", call.url,
-        ].joined(separator: "\t").replacing("\u{1B}", with: "?") + "\n"
+        ].map(\.shown).joined(separator: "\t") + "\n"
     }
 
     private struct Document: Encodable {

@@ -120,6 +120,19 @@ struct TakedownTests {
         }
     }
 
+    @Test("the list has a line for each, and nothing in it that a terminal obeys")
+    func controls() async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.users(2), settings: [RunningService.tokenSetting])
+            let reason = #"{"reason": "a\u0007b\u001b[2Jc\td\ne\u009bf\u202eg\u007fh é"}"#
+            #expect(try service.admin("PUT", "/admin/takedowns/user:u1", body: reason).status == 201)
+            let listed = try Self.run(["takedown", "list"], service)
+            #expect(listed.code == 0 && listed.lines.count == 1, "\(listed.lines)")
+            let fields = listed.lines[0].split(separator: "\t", omittingEmptySubsequences: false)
+            #expect(fields.count == 3 && fields[0] == "user:u1" && fields[2] == "a?b?[2Jc?d?e?f?g?h é", "\(listed.lines)")
+        }
+    }
+
     @Test("whoever reads no further changes nothing of what is taken down and released")
     func unreadOutput() async throws {
         try await offPool {

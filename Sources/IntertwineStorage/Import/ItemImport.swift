@@ -95,9 +95,13 @@ public final class ItemImport {
 
     /// Reads one file from an open descriptor to its end.
     ///
-    /// - Parameter progress: called after each piece of the file.
-    /// - Throws: `BadItem` under ``BadItemPolicy/stop``, `StoreError`; all is taken back then.
-    public func add(contentsOf descriptor: Int32, progress: (ImportSummary) -> Void = { _ in }) throws {
+    /// - Parameters:
+    ///   - name: what the file is called in messages.
+    ///   - progress: called after each piece of the file.
+    /// - Throws: `BadItem` under ``BadItemPolicy/stop``, `StoreError`, which says so if the file cannot be read; all is taken back then.
+    public func add(
+        contentsOf descriptor: Int32, named name: String = "the file", progress: (ImportSummary) -> Void = { _ in }
+    ) throws {
         var piece = [UInt8](repeating: 0, count: Self.pieceSize)
         while true {
             let count = piece.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
@@ -105,7 +109,7 @@ public final class ItemImport {
             guard count >= 0 else {
                 let reason = String(cString: strerror(errno))
                 rollback()
-                throw StoreError.unavailable("the file cannot be read: \(reason)")
+                throw StoreError.unavailable("\(name): cannot be read: \(reason); nothing was imported")
             }
             guard count > 0 else { break }
             try append(piece[..<count])
