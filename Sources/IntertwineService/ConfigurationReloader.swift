@@ -24,35 +24,46 @@ struct ConfigurationReloader: ServiceLifecycle.Service {
                 await cancelWhenGracefulShutdown { await watch { wish.yield("file") } }
             }
             // One after the other: two readings at once could end in the wrong order.
-            var hadFile = source.stamp != nil
-            for await reason in wishes { await reload(because: reason, hadFile: &hadFile) }
+            var held = source.stamp
+            for await reason in wishes { await reload(because: reason, held: &held) }
             group.cancelAll()
         }
     }
 
     private func watch(_ changed: () -> Void) async {
         guard let file = source.file else { return }
-        var last = source.stamp
+        var read = source.stamp
+        var last = read
         while !Task.isCancelled {
             do { try await Task.sleep(for: Self.interval) } catch { return }
-            let now = FileStamp(path: file)
             // A file that is gone, or no regular one at the moment, may be on its way back: it is read when it is.
-            if let now, now != last { changed() }
-            last = now ?? last
+            guard let now = FileStamp(path: file) else { continue }
+            // One that is still being written is read when it has stopped changing.
+            if now != read, now == last {
+                changed()
+                read = now
+            }
+            last = now
         }
     }
 
-    /// - Parameter hadFile: whether there has been a file. Where there never was one, what else is read, such as campaigns, is read again alone.
-    private func reload(because reason: String, hadFile: inout Bool) async {
+    /// - Parameter held: the file that was last read; nil if there never was one. What else is read, such as campaigns, is then read again alone.
+    private func reload(because reason: String, held: inout FileStamp?) async {
         do {
+            let found = source.file.flatMap(FileStamp.init)
             if let file = source.file {
-                if FileStamp(path: file) != nil {
-                    hadFile = true
-                } else if hadFile || FileManager.default.fileExists(atPath: file) {
+                guard found != nil || held == nil && !FileManager.default.fileExists(atPath: file) else {
                     throw ConfigurationError("\(file): there is no regular file to be read again")
                 }
+                // Programs that save a file empty it first.
+                guard found?.isBlank != true || held?.isBlank != false else {
+                    throw ConfigurationError("\(file): is empty; a comment in it says that no setting is meant")
+                }
             }
-            try await live.change(to: try await source.read())
+            let wanted = try await source.read()
+            guard source.file.flatMap(FileStamp.init) == found else { throw ConfigurationError("\(source.file ?? ""): is being written") }
+            held = found
+            try await live.change(to: wanted)
         } catch {
             logger.error("configuration not taken; the old one stays in force", metadata: ["reason": "\(reason)", "error": "\(error)"])
         }
@@ -81,6 +92,8 @@ struct FileStamp: Equatable, Sendable {
     private let number: UInt64?
     private let size: UInt64?
     private let changed: Date?
+    /// Whether nothing stands in the file, not even a comment.
+    let isBlank: Bool
 
     /// Nil where there is no regular file: a pipe is read once, at the start.
     init?(path: String) {
@@ -92,5 +105,7 @@ struct FileStamp: Equatable, Sendable {
         number = attributes[.systemFileNumber] as? UInt64
         size = attributes[.size] as? UInt64
         changed = attributes[.modificationDate] as? Date
+        let content = size.map { $0 < 64 } == true ? FileManager.default.contents(atPath: real) : nil
+        isBlank = content?.allSatisfy { [0x09, 0x0A, 0x0D, 0x20].contains($0) } ?? false
     }
 }

@@ -53,6 +53,38 @@ struct ReloadTests {
         }
     }
 
+    @Test(
+        "a file that is saved empty keeps the old configuration in force, on SIGHUP and when it is looked at, until something stands there")
+    func emptied() async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.users(4) + Items.advertisements(3))
+            func ads() throws -> Int {
+                try JSON(try service.get("/feed").text)["items"]?.list.filter { $0["id"]?.text?.hasPrefix("ad:") == true }.count ?? -1
+            }
+            try Self.write("ads:\n  per-page: 3\n", for: service)
+            service.process.signal(SIGHUP)
+            _ = try service.process.line(containing: "configuration read again")
+            #expect(try ads() == 3)
+            for (content, isWatched) in [("", false), ("\n", true)] {
+                let before = service.process.lines.count
+                // In its place, as a shell's redirection does.
+                try content.write(toFile: service.configurationFile, atomically: false, encoding: .utf8)
+                if !isWatched { service.process.signal(SIGHUP) }
+                while !service.process.lines.dropFirst(before).contains(where: { $0.contains("is empty") }) {
+                    _ = try #require(try service.process.nextLine())
+                }
+                #expect(service.process.lines.last?.contains("not taken") == true)
+                #expect(try ads() == 3)
+            }
+            try Self.write("# nothing\n", for: service)
+            let before = service.process.lines.count
+            while !service.process.lines.dropFirst(before).contains(where: { $0.contains("changed=ads.per-page") }) {
+                _ = try #require(try service.process.nextLine())
+            }
+            #expect(try ads() == 1)
+        }
+    }
+
     @Test("a pipe in the file's place holds nothing up, and the file that comes back is read")
     func pipe() async throws {
         try await offPool {
