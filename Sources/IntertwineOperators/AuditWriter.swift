@@ -29,8 +29,14 @@ final class AuditWriter: @unchecked Sendable {
         self.path = path
         log = try Self.open(path)
         do {
-            try append(try AuditJournal.abandoned(beside: path, log: log), waitsForDisk: true)
-            AuditJournal.removeAbandoned(beside: path)
+            let abandoned = try AuditJournal.abandoned(beside: path, log: log)
+            do throws(StoreError) {
+                try append(abandoned, waitsForDisk: true)
+                AuditJournal.removeAbandoned(beside: path)
+            } catch {
+                // The disk takes no line: journals stay for the next start, and nothing is done that could have none.
+                unwritten = []
+            }
         } catch let fault as AuditFault {
             throw fault
         } catch {

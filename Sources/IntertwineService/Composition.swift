@@ -37,6 +37,7 @@ extension FeedService {
         configuration.store.makeDataFolder()
         let declared = try configuration.declarations(extensions)
         let items = try configuration.store.items()
+        if configuration.store.room?.release() == true { logger.warning("the disk is full: what needs no room is served") }
         let ownStore: (any ItemStore)?
         let store: any FeedStore
         if let given = extensions.store {
@@ -54,6 +55,7 @@ extension FeedService {
             let kept = try configuration.openLedger(now: clock)
             (ownLedger, ledger) = (kept, kept)
         }
+        if ownStore != nil || ownLedger != nil { configuration.store.room?.reserve() }
         let archive: (any LedgerArchive)? = ownLedger ?? (extensions.ledger as? any LedgerArchive)
         // After the stores, whose complaint about a missing folder says more.
         let ring = try configuration.keyRing()

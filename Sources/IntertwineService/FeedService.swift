@@ -1,6 +1,7 @@
 package import IntertwineHTTPServer
+public import IntertwineObservability
 internal import IntertwineRouting
-internal import Logging
+public import Logging
 internal import ServiceLifecycle
 internal import UnixSignals
 
@@ -31,6 +32,27 @@ public struct FeedService: Sendable {
     /// The routes of the public listener.
     var publicRoutes: [Route] { live.current.routes }
 
+    /// Makes the service and serves, as ``build(configuration:extensions:telemetry:logger:)`` and ``run(reloading:started:)`` do one after the
+    /// other. The addresses are bound first: `/healthz` answers while a store is migrated, and a start that cannot bind opens no store.
+    ///
+    /// - Throws: as the two do.
+    public static func serve(
+        configuration: ServiceConfiguration, extensions: ServiceExtensions = ServiceExtensions(), telemetry: Telemetry? = nil,
+        logger: Logger, reloading: ConfigurationSource? = nil, started: @escaping @Sendable ([String: String]) -> Void = { _ in }
+    ) async throws {
+        let sockets = try StartingListeners(configuration, logger: logger)
+        let service: FeedService
+        do {
+            service = try await StartingListeners.perform {
+                try build(configuration: configuration, extensions: extensions, telemetry: telemetry, logger: logger)
+            }
+        } catch {
+            await sockets.close()
+            throw error
+        }
+        try await service.run(on: sockets, reloading: reloading, started: started)
+    }
+
     /// Serves until the process is told to stop by SIGTERM or SIGINT, then finishes what is under way.
     ///
     /// - Parameters:
@@ -40,13 +62,24 @@ public struct FeedService: Sendable {
     public func run(
         reloading: ConfigurationSource? = nil, started: @escaping @Sendable ([String: String]) -> Void = { _ in }
     ) async throws {
-        try FileDescriptors.require(FileDescriptors.ofServing)
-        try await live.checkCurrent()
+        try await run(on: try StartingListeners(live.configuration, logger: logger), reloading: reloading, started: started)
+    }
+
+    private func run(
+        on sockets: StartingListeners, reloading: ConfigurationSource?, started: @escaping @Sendable ([String: String]) -> Void
+    ) async throws {
+        do {
+            try FileDescriptors.require(FileDescriptors.ofServing)
+            try await live.checkCurrent()
+        } catch {
+            await sockets.close()
+            throw error
+        }
         // Heeded before anything is answered: whoever has had an answer may tell the process to stop.
         let signals = await UnixSignalsSequence(trapping: reloading == nil ? [.sigterm, .sigint] : [.sigterm, .sigint, .sighup])
         let (hangUps, hangUp) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let listeners = try await Listeners(
-            servers: servers, state: state, drain: drain, grace: grace, prepare: prepare, started: started)
+            servers: servers, on: sockets, state: state, drain: drain, grace: grace, prepare: prepare, started: started)
         var services = background + [listeners]
         if let reloading { services.insert(ConfigurationReloader(source: reloading, hangUps: hangUps, live: live, logger: logger), at: 0) }
         // Without a name of its own, each would be described by all that it holds.

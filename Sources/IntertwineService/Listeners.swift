@@ -12,37 +12,35 @@ struct Listeners: ServiceLifecycle.Service {
     /// Of each listener, by name.
     private let addresses: [String: String]
 
-    /// Binds them all, has the rest prepared, and lets them answer.
+    /// Has the rest prepared, and begins to answer.
     ///
     /// - Parameters:
+    ///   - sockets: bound already.
     ///   - drain: how long a stop has the first one answer 503 before it closes.
     ///   - grace: how long a stop then waits for answers under way.
-    ///   - prepare: called when everything is bound, before anything is answered.
+    ///   - prepare: called before a server of these answers anything; it blocks.
     ///   - started: called with the address of each listener, by name, when signals are heeded.
-    /// - Throws: where an address cannot be listened on, or what `prepare` throws.
+    /// - Throws: what `prepare` throws, or `HTTPServerError`; the sockets are then closed.
     init(
-        servers: [(name: String, server: HTTPServer)], state: ServiceState, drain: Duration, grace: Duration, prepare: () throws -> Void,
-        started: @escaping @Sendable ([String: String]) -> Void
+        servers: [(name: String, server: HTTPServer)], on sockets: StartingListeners, state: ServiceState, drain: Duration, grace: Duration,
+        prepare: @escaping @Sendable () throws -> Void, started: @escaping @Sendable ([String: String]) -> Void
     ) async throws {
         self.servers = servers
         self.state = state
         self.drain = drain
         self.grace = grace
         self.started = started
-        addresses = try await Self.start(servers[...], prepare)
-    }
-
-    private static func start(
-        _ servers: ArraySlice<(name: String, server: HTTPServer)>, _ prepare: () throws -> Void
-    ) async throws -> [String: String] {
-        guard let (name, server) = servers.first else {
-            try prepare()
-            return [:]
+        do {
+            try await StartingListeners.perform(prepare)
+            await sockets.end()
+            var addresses: [String: String] = [:]
+            for (name, server) in servers.reversed() { addresses[name] = try await server.start(on: sockets[name]).description }
+            self.addresses = addresses
+        } catch {
+            for (_, server) in servers { await server.shutdown(grace: .zero) }
+            await sockets.close()
+            throw error
         }
-        var addresses: [String: String] = [:]
-        let address = try await server.start { addresses = try await start(servers.dropFirst(), prepare) }
-        addresses[name] = address.description
-        return addresses
     }
 
     func run() async throws {

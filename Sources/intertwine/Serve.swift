@@ -40,8 +40,8 @@ struct Serve: AsyncParsableCommand {
         let telemetry = Telemetry(configuration.log)
         LoggingSystem.bootstrap { _ in telemetry.logHandler }
         MetricsSystem.bootstrap(telemetry.registry)
-        let service = try FeedService.build(configuration: configuration, telemetry: telemetry, logger: telemetry.logger)
-        try await service.run(reloading: source) { addresses in
+        try await FeedService.serve(configuration: configuration, telemetry: telemetry, logger: telemetry.logger, reloading: source) {
+            addresses in
             // Whoever reads this may be gone, too.
             for (name, address) in addresses.sorted(by: { $0.key > $1.key }) { try? Output.say("\(name): listening on http://\(address)") }
         }

@@ -49,7 +49,7 @@ def kubernetes(stage, known):
     assert ports["http"] == stage.port, f"the image listens on {stage.port}"
     assert {port["targetPort"] for port in documents["Service"]["spec"]["ports"]} <= ports.keys(), "a port of the service is nobody's"
     assert "admin" not in {port["targetPort"] for port in documents["Service"]["spec"]["ports"]}, "operators' routes are not for everybody"
-    for probe, path in (("readinessProbe", "/readyz"), ("livenessProbe", "/healthz")):
+    for probe, path in (("startupProbe", "/healthz"), ("readinessProbe", "/readyz"), ("livenessProbe", "/healthz")):
         asked = container[probe]["httpGet"]
         assert asked["path"] == path and asked["port"] in ports, f"{probe}: {asked}"
     names = [variable["name"] for variable in container["env"]]

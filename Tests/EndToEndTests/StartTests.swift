@@ -247,7 +247,13 @@ struct StartTests {
                 ])
                 let client = try Self.firstConnection(to: port)
                 try client.send("GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n")
-                #expect(try client.response().status == 200)
+                // A machine that is busy may make the start a long one.
+                var status = try client.response().status
+                while status == 503 {
+                    usleep(50_000)
+                    status = try RunningService.ask(Self.firstConnection(to: port), "GET", "/readyz").status
+                }
+                #expect(status == 200)
                 process.signal(number)
                 if number == SIGHUP {
                     _ = try process.line(containing: "configuration read again")

@@ -17,21 +17,21 @@ final class Acceptor: EventHandler, TimerHandler, @unchecked Sendable {
 
     private let worker: Worker
     private let workers: [Worker]
-    private let listener: Int32
+    private let socket: ListeningSocket
     private var registration: Registration?
     /// Given up for a moment when descriptors run out, to accept and refuse instead of spinning.
     private var spare: Int32
     private var isStopped = false
 
-    init(worker: Worker, workers: [Worker], listener: Int32) {
+    init(worker: Worker, workers: [Worker], socket: ListeningSocket) {
         self.worker = worker
         self.workers = workers
-        self.listener = listener
+        self.socket = socket
         self.spare = open("/dev/null", O_RDONLY | O_CLOEXEC)
     }
 
     func start() throws {
-        registration = try worker.loop.register(listener, for: [.readable, Self.exclusive], handler: self)
+        registration = try worker.loop.register(socket.descriptor, for: [.readable, Self.exclusive], handler: self)
     }
 
     /// Takes what is waiting, then stops listening.
@@ -63,7 +63,7 @@ final class Acceptor: EventHandler, TimerHandler, @unchecked Sendable {
     private func accept(atMost limit: Int) {
         var accepted = 0
         for _ in 0..<limit {
-            let (descriptor, address) = SocketAddress.filled { clinux_accept(listener, $0, &$1) }
+            let (descriptor, address) = SocketAddress.filled { clinux_accept(socket.descriptor, $0, &$1) }
             if descriptor >= 0 {
                 deal(descriptor, PeerAddress(address.storage))
                 accepted += 1
@@ -125,7 +125,7 @@ final class Acceptor: EventHandler, TimerHandler, @unchecked Sendable {
         if closeIdle() { return true }
         if spare >= 0 {
             close(spare)
-            let (descriptor, address) = SocketAddress.filled { clinux_accept(listener, $0, &$1) }
+            let (descriptor, address) = SocketAddress.filled { clinux_accept(socket.descriptor, $0, &$1) }
             if descriptor >= 0 { refuse(descriptor, PeerAddress(address.storage)) }
             spare = open("/dev/null", O_RDONLY | O_CLOEXEC)
             if descriptor >= 0, spare >= 0 { return true }

@@ -7,7 +7,7 @@ public final class HTTPServer: Sendable {
     private struct State {
         var workers: [Worker] = []
         var acceptors: [Acceptor] = []
-        var listener: Int32 = -1
+        var socket: ListeningSocket?
         var isStarted = false
     }
 
@@ -28,24 +28,19 @@ public final class HTTPServer: Sendable {
         self.census = ConnectionCensus(limit: configuration.connectionLimit, peerLimit: configuration.connectionsPerPeer)
     }
 
-    /// Binds and begins to answer. Called once.
+    /// Begins to answer. Called once.
     ///
-    /// - Parameter prepare: called when the address is bound, before the first connection is accepted. What it throws ends the start.
+    /// - Parameter socket: the bound socket to accept connections from; nil to bind the configured address now.
     /// - Returns: the address that was bound, with the port the kernel chose where it was asked to.
     /// - Throws: ``HTTPServerError`` where the address is unknown or taken, or the process has no descriptor left.
-    public func start(prepare: () async throws -> Void = {}) async throws -> PeerAddress {
+    public func start(on socket: ListeningSocket? = nil) async throws -> PeerAddress {
         let wasStarted = state.withLock { state in
             defer { state.isStarted = true }
             return state.isStarted
         }
         if wasStarted { throw HTTPServerError.cannotListen("one address twice") }
-        let (listener, bound) = try ListeningSocket.open(configuration)
-        do {
-            try await prepare()
-        } catch {
-            close(listener)
-            throw error
-        }
+        let socket = try socket ?? ListeningSocket(configuration)
+        let bound = socket.address
         var workers: [Worker] = []
         let bodies = BodyAllowance(limit: configuration.bodiesLimit)
         do {
@@ -57,16 +52,15 @@ public final class HTTPServer: Sendable {
             }
         } catch {
             for worker in workers { worker.loop.stop() }
-            close(listener)
             throw HTTPServerError.cannotListen("\(bound): \(error)")
         }
         let all = workers
-        let acceptors = all.map { Acceptor(worker: $0, workers: all, listener: listener) }
+        let acceptors = all.map { Acceptor(worker: $0, workers: all, socket: socket) }
         census.lower(to: Self.affordableConnections)
         state.withLock { state in
             state.workers = all
             state.acceptors = acceptors
-            state.listener = listener
+            state.socket = socket
         }
         do {
             for (worker, acceptor) in zip(all, acceptors) {
@@ -104,20 +98,22 @@ public final class HTTPServer: Sendable {
 
     /// Stops: no new connections, idle ones closed, requests under way finished and answered with `Connection: close`.
     ///
-    /// - Parameter grace: how long that may take. What is left then is cut off.
-    public func shutdown(grace: Duration) async {
-        let (workers, acceptors, listener) = state.withLock { state in
-            defer { (state.workers, state.acceptors, state.listener) = ([], [], -1) }
-            return (state.workers, state.acceptors, state.listener)
+    /// - Parameters:
+    ///   - grace: how long that may take. What is left then is cut off.
+    ///   - closesSocket: whether the listening socket is closed; if not, another server may accept from it.
+    public func shutdown(grace: Duration, closesSocket: Bool = true) async {
+        let (workers, acceptors, socket) = state.withLock { state in
+            defer { (state.workers, state.acceptors, state.socket) = ([], [], nil) }
+            return (state.workers, state.acceptors, state.socket)
         }
-        if listener < 0 { return }
+        guard let socket else { return }
         for (worker, acceptor) in zip(workers, acceptors) {
             let isLast = acceptor === acceptors.last
             // Closed right behind the last look: what the kernel takes in between is broken off. All answers are the last by then.
             try? await worker.loop.perform {
                 acceptor.stop()
                 worker.isDraining = true
-                if isLast { close(listener) }
+                if isLast, closesSocket { socket.close() }
             }
         }
         for worker in workers {

@@ -1,10 +1,31 @@
 internal import CIntertwineLinux
 internal import Glibc
+internal import Synchronization
 
-/// A bound socket that accepts connections, closed once.
-enum ListeningSocket {
-    /// Opens the descriptor, with the options that accepted sockets inherit.
-    static func open(_ configuration: HTTPServerConfiguration) throws(HTTPServerError) -> (descriptor: Int32, bound: PeerAddress) {
+/// A bound socket that listens. The kernel queues its connections until a server accepts them; closed once.
+public final class ListeningSocket: Sendable {
+    /// The address that was bound, with the port that the kernel chose if it was asked to.
+    public let address: PeerAddress
+    let descriptor: Int32
+    private let isOpen = Atomic(true)
+
+    /// Binds the address, with the options that accepted sockets inherit.
+    ///
+    /// - Throws: ``HTTPServerError`` if the address is unknown or taken, or the process has no descriptor left.
+    public init(_ configuration: HTTPServerConfiguration) throws(HTTPServerError) {
+        (descriptor, address) = try Self.open(configuration)
+    }
+
+    deinit {
+        close()
+    }
+
+    /// Closes the socket; connections that no server has accepted are reset.
+    public func close() {
+        if isOpen.exchange(false, ordering: .acquiringAndReleasing) { Glibc.close(descriptor) }
+    }
+
+    private static func open(_ configuration: HTTPServerConfiguration) throws(HTTPServerError) -> (descriptor: Int32, bound: PeerAddress) {
         guard let address = SocketAddress(host: configuration.host, port: configuration.port) else {
             throw .unknownAddress(configuration.host)
         }
@@ -23,7 +44,7 @@ enum ListeningSocket {
         if address.family == AF_INET6 { set(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, 0) }
         guard address.withPointer({ bind(descriptor, $0, $1) }) == 0, listen(descriptor, configuration.backlog) == 0 else {
             let error = failure(name, configuration.host)
-            close(descriptor)
+            Glibc.close(descriptor)
             throw error
         }
         // A client that reads slowly makes room in steps of a segment. Those of the loopback interface are so long (64 KiB) that a step takes

@@ -135,6 +135,9 @@ public struct StoreSettings: Sendable {
         PostgresAddress.isAddress(database) ? URL(fileURLWithPath: folder) : URL(fileURLWithPath: database).deletingLastPathComponent()
     }
 
+    /// Room for a start on a full disk; nil if the databases are not files of this machine.
+    var room: DiskRoom? { PostgresAddress.isAddress(database) ? nil : DiskRoom(path: path(of: "start.reserve")) }
+
     /// Where the items are, as ``database`` says.
     ///
     /// - Throws: `StoreError.unusable` where it is an address that cannot be read.

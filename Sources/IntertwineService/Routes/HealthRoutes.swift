@@ -20,7 +20,7 @@ struct HealthRoutes: Sendable {
             Route(
                 .get, "/healthz",
                 APIOperation("getHealth", tag: tag, "Whether the process answers", answers: Self.answers("It does.", "ok"))
-            ) { _ in Self.answer("ok") },
+            ) { _ in Self.response("ok") },
             Route(
                 .get, "/readyz",
                 APIOperation(
@@ -42,10 +42,10 @@ struct HealthRoutes: Sendable {
         guard !state.isDraining else { throw Problem(.serviceUnavailable, nil, "The service is stopping.", fields: [.retryAfter: "1"]) }
         try await store.checkReady()
         try await ledger.checkReady()
-        return Self.answer("ready")
+        return Self.response("ready")
     }
 
-    private static func answer(_ status: String) -> ServerResponse {
+    static func response(_ status: String) -> ServerResponse {
         ServerResponse(
             status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"],
             body: Array("{\"status\":\"\(status)\"}".utf8))

@@ -167,7 +167,7 @@ final class DraftFile {
         self.place = place
         for number in 1...64 {
             let path = "\(place).draft-\(number)"
-            let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+            let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, DatabaseFile.mode)
             if descriptor < 0, errno == EEXIST { continue }
             guard descriptor >= 0 else { throw .unusable("\(place): cannot be made: \(String(cString: strerror(errno)))") }
             // Who locked it between the two calls took it for abandoned.

@@ -21,15 +21,38 @@ struct DatabaseFile {
         try checkPermissions()
         do {
             // A database that is up to date is not written to: a service can start while an import holds the write lock.
-            if let found = try? foundVersion(), found == version { return try DatabasePool(path: path, configuration: configuration) }
+            if let found = try? foundVersion(), found == version {
+                restrict()
+                return try DatabasePool(path: path, configuration: configuration)
+            }
             return try alone {
                 let found = try foundVersion()
+                restrict()
                 let pool = try DatabasePool(path: path, configuration: configuration)
                 if found != version { try bringUpToDate(pool) }
                 return pool
             }
         } catch {
             throw failure(error)
+        }
+    }
+
+    /// Of the file and of those that SQLite makes beside it, which take it over: what people did is nobody's business but the owner's.
+    static let mode: mode_t = 0o600
+
+    /// Makes the file if there is none, and has its owner alone read and write it, whatever the umask, and whatever a version before made.
+    /// A file of another user is left as it is.
+    private func restrict() {
+        let made = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, Self.mode)
+        guard made < 0 else {
+            close(made)
+            return
+        }
+        // By its name: closing a descriptor of the file would drop the locks that SQLite holds on it for the process.
+        for name in [path, path + "-wal", path + "-shm"] {
+            var facts = stat()
+            guard stat(name, &facts) == 0, facts.st_mode & 0o777 != Self.mode else { continue }
+            chmod(name, Self.mode)
         }
     }
 
@@ -129,6 +152,8 @@ struct DatabaseFile {
         case .SQLITE_CANTOPEN: .unusable("\(path): cannot be opened")
         case .SQLITE_READONLY: .unusable("\(path): cannot be written")
         case .SQLITE_FULL: .unusable("\(path): the disk is full")
+        // What SQLite cannot make beside the file it tells as a fault of the disk.
+        case .SQLITE_IOERR where DiskRoom.isFull(folderPath): .unusable("\(path): the disk is full")
         default: .unusable("\(path): \(error.message ?? "SQLite error \(error.extendedResultCode.rawValue)")")
         }
     }

@@ -1,0 +1,89 @@
+internal import Dispatch
+internal import HTTPTypes
+internal import IntertwineHTTPServer
+internal import IntertwineOperators
+internal import IntertwineRouting
+internal import Logging
+
+/// The sockets of the listeners, bound before the stores are opened: opening a store may migrate it, which takes minutes for a large one.
+///
+/// If a start takes longer than a second, servers answer on the sockets until it is over: 200 for `/healthz`, 503 for everything else. The
+/// requests of a shorter start wait in the kernel for the service itself.
+final class StartingListeners: Sendable {
+    private static let delay = Duration.seconds(1)
+    /// Responses of the starting servers are short and close their connections: they need no longer to be sent.
+    private static let grace = Duration.seconds(1)
+
+    private let sockets: [String: ListeningSocket]
+    private let answering: Task<[HTTPServer], Never>
+
+    /// Binds the addresses.
+    ///
+    /// - Throws: `ConfigurationError` if the process may open too few files, `HTTPServerError` if an address cannot be bound.
+    init(_ configuration: ServiceConfiguration, logger: Logger) throws {
+        try FileDescriptors.require(FileDescriptors.ofStores + FileDescriptors.ofServing)
+        var sockets = ["service": try ListeningSocket(configuration.publicServer)]
+        var starting = [("service", configuration.publicServer, StartingHandler())]
+        if configuration.admin.isServed {
+            sockets["admin"] = try ListeningSocket(configuration.adminServer)
+            let guarding = OperatorGuard(token: configuration.admin.token, open: [], logger: logger)
+            starting.append(("admin", configuration.adminServer, StartingHandler(refusal: guarding.problem)))
+        }
+        self.sockets = sockets
+        answering = Task { [sockets, starting] in
+            guard (try? await Task.sleep(for: Self.delay)) != nil else { return [] }
+            logger.notice("the start goes on; /healthz is answered")
+            var servers: [HTTPServer] = []
+            for (name, configuration, handler) in starting {
+                var configuration = configuration
+                configuration.loops = 1
+                // Without one, clients wait for the service itself.
+                guard let server = try? HTTPServer(configuration: configuration, handler: handler) else { continue }
+                if (try? await server.start(on: sockets[name])) != nil { servers.append(server) }
+            }
+            return servers
+        }
+    }
+
+    /// The socket of a listener, for the server that answers on it once the start is over.
+    subscript(name: String) -> ListeningSocket? { sockets[name] }
+
+    /// Ends the starting servers. The sockets stay open, and the kernel queues connections.
+    func end() async {
+        answering.cancel()
+        for server in await answering.value { await server.shutdown(grace: Self.grace, closesSocket: false) }
+    }
+
+    /// Ends the starting servers and closes the sockets.
+    func close() async {
+        await end()
+        for socket in sockets.values { socket.close() }
+    }
+
+    /// Runs work that blocks on a thread that may block, so that the starting servers' tasks are not held up.
+    static func perform<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(with: Result { try work() }) }
+        }
+    }
+}
+
+/// Answers while the service starts.
+private struct StartingHandler: HTTPHandler {
+    /// Why a request may not be answered; nil if it may.
+    var refusal: @Sendable (HTTPRequest, PeerAddress) -> Problem? = { _, _ in nil }
+
+    func plan(for request: HTTPRequest, peer: PeerAddress) -> RequestPlan {
+        var response = response(to: request, from: peer)
+        // The next request is for the service itself.
+        response.closesConnection = true
+        return .answer(response)
+    }
+
+    private func response(to request: HTTPRequest, from peer: PeerAddress) -> ServerResponse {
+        if let problem = refusal(request, peer) { return problem.response }
+        let path = request.path?.prefix { $0 != "?" }
+        if path == "/healthz", request.method == .get || request.method == .head { return HealthRoutes.response("ok") }
+        return Problem(.serviceUnavailable, nil, "The service is starting.", fields: [.retryAfter: "1"]).response
+    }
+}

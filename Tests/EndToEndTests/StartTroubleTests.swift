@@ -1,0 +1,145 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("Starts that take long, or find trouble, from outside", .timeLimit(.minutes(5)))
+struct StartTroubleTests {
+    private static func folder() throws -> String {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID())").path
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        try "".write(toFile: "\(path)/empty.yaml", atomically: true, encoding: .utf8)
+        return path
+    }
+
+    private static func stop(_ service: RunningService) {
+        service.process.signal(SIGTERM)
+        #expect(service.process.wait() == 0)
+    }
+
+    @Test("while a store is migrated, /healthz is 200 on both listeners and all else 503; then everything is served")
+    func migrating() async throws {
+        try await offPool {
+            let folder = try Self.folder()
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            let database = "\(folder)/intertwine.sqlite"
+            _ = try RunningService.importItems(Items.users(3), into: database, folder: folder)
+            // As the version before left it.
+            let sqlite = try SpawnedProcess([
+                "/usr/bin/sqlite3", database,
+                "ALTER TABLE takedown DROP COLUMN urls; DELETE FROM grdb_migrations WHERE identifier GLOB '6:*'; PRAGMA user_version = 5",
+            ])
+            #expect(sqlite.wait() == 0)
+            // Another process that migrates: this one waits for it.
+            let other = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            defer { close(other) }
+            #expect(flock(other, LOCK_EX) == 0)
+            let (port, adminPort) = (try freePort(), try freePort())
+            let process = try SpawnedProcess([
+                BuiltProduct.path("intertwine"), "serve", "--config", "\(folder)/empty.yaml", "--port", "\(port)", "--admin-port",
+                "\(adminPort)", "--database", database, "--set", RunningService.tokenSetting,
+            ])
+            func ask(_ path: String, _ port: UInt16, _ fields: [String] = []) throws -> RawResponse {
+                let end = ContinuousClock.now + .seconds(20)
+                while ContinuousClock.now < end {
+                    guard let client = try? RawClient(port: port) else {
+                        usleep(10_000)
+                        continue
+                    }
+                    return try RunningService.ask(client, "GET", path, fields: fields)
+                }
+                throw RawClientError.timedOut
+            }
+            let health = try ask("/healthz", port)
+            #expect(health.status == 200 && health.text == #"{"status":"ok"}"# && health.closes)
+            for path in ["/readyz", "/feed", "/", "/metrics"] {
+                let refused = try ask(path, port)
+                #expect(refused.status == 503 && refused["retry-after"] == "1" && refused["content-type"] == "application/problem+json")
+            }
+            let token = ["Authorization: Bearer \(RunningService.token)"]
+            #expect(try ask("/healthz", adminPort).status == 401 && ask("/healthz", adminPort, token).status == 200)
+            #expect(try ask("/metrics", adminPort, token).status == 503)
+            #expect(flock(other, LOCK_UN) == 0)
+            _ = try process.line(containing: "service: listening on http://127.0.0.1:\(port)")
+            #expect(try ask("/readyz", port).status == 200 && ask("/metrics", adminPort, token).status == 200)
+            #expect(try JSON(try ask("/feed", port).text)["items"]?.list.count == 3)
+            process.signal(SIGTERM)
+            #expect(process.wait() == 0)
+        }
+    }
+
+    @Test("on a full disk a start serves pages and viewers' pages, and writes again once there is room", arguments: [SIGTERM, SIGKILL])
+    func fullDisk(signal: Int32) async throws {
+        try await offPool {
+            let folder = try Self.folder()
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            guard let mount = try Mount.small(folder, kibibytes: 4_096) else { return }
+            defer { mount.remove() }
+            try "".write(toFile: "\(folder)/empty.yaml", atomically: true, encoding: .utf8)
+            _ = try RunningService.importItems(Items.users(3), into: "\(folder)/intertwine.sqlite", folder: folder)
+            let before = try RunningService(in: folder)
+            #expect(try before.ask("POST", "/cells/user:u1/dismissal", fields: ["User-Agent: t", "X-Viewer-ID: v"]).status == 200)
+            before.process.signal(signal)
+            _ = before.process.wait()
+            let balloon = open("\(folder)/balloon", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+            defer { close(balloon) }
+            let piece = [UInt8](repeating: 0, count: 4_096)
+            while write(balloon, piece, piece.count) > 0 {}
+            let service = try RunningService(in: folder)
+            #expect(try service.get("/healthz").status == 200)
+            #expect(try JSON(try service.get("/feed").text)["items"]?.list.count == 3)
+            let own = try service.get("/feed", fields: ["User-Agent: t", "X-Viewer-ID: v"])
+            #expect(try JSON(own.text)["items"]?.list.compactMap { $0["id"]?.text } == ["user:u0", "user:u2"])
+            func select() throws -> Int { try service.ask("POST", "/cells/user:u0/selection").status }
+            // The little room that is left may do for some.
+            var statuses: [Int] = []
+            while statuses.count < 200, statuses.last != 503 { statuses.append(try select()) }
+            #expect(statuses.last == 503 && statuses.allSatisfy { [200, 503].contains($0) })
+            #expect(try service.get("/feed").status == 200)
+            #expect(ftruncate(balloon, 0) == 0)
+            let end = ContinuousClock.now + .seconds(20)
+            while try select() != 200, ContinuousClock.now < end { usleep(50_000) }
+            #expect(try select() == 200 && service.get("/readyz").status == 200)
+            Self.stop(service)
+        }
+    }
+
+    @Test("databases and what stands beside them are their owner's alone, those of versions before too")
+    func modes() async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.users(3))
+            let files = FileManager.default
+            func modes() throws -> [String: Int] {
+                let names = try files.contentsOfDirectory(atPath: service.folder).filter { $0.contains(".sqlite") }
+                return try names.reduce(into: [:]) { modes, name in
+                    modes[name] = try files.attributesOfItem(atPath: "\(service.folder)/\(name)")[.posixPermissions] as? Int
+                }
+            }
+            #expect(try service.ask("POST", "/cells/user:u1/selection").status == 200)
+            let found = try modes()
+            #expect(found.count == 6 && found.values.allSatisfy { $0 == 0o600 }, "\(found)")
+            for name in found.keys { #expect(chmod("\(service.folder)/\(name)", 0o644) == 0) }
+            try service.killAndRestart()
+            let after = try modes()
+            #expect(after.values.allSatisfy { $0 == 0o600 }, "\(after)")
+        }
+    }
+
+    @Test(
+        "a file that cannot be read is told with the system's reason, not as one with something wrong in it",
+        arguments: [
+            (["import", "/proc/self/mem"], "/proc/self/mem: cannot be read: Input/output error; nothing was imported"),
+            (["check-config", "--set", "feed.kinds=/tmp"], "feed.kinds: /tmp: the file cannot be read: Is a directory"),
+            (["check-config", "--set", "ads.campaigns=/proc/self/mem"], "/proc/self/mem: the file cannot be read: Input/output error"),
+            (["check-config", "--set", "sources.file=/none"], "/none: the file cannot be read: No such file or directory"),
+        ])
+    func unreadable(arguments: [String], reason: String) async throws {
+        try await offPool {
+            let folder = try Self.folder()
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            let options = ["--config", "\(folder)/empty.yaml", "--database", "\(folder)/x.sqlite"]
+            let result = try Command.run(arguments.prefix(1) + options + arguments.dropFirst())
+            #expect(result.code != 0 && result.lines.count == 1 && result.lines[0].hasSuffix(reason), "\(result.lines)")
+        }
+    }
+}
