@@ -41,6 +41,9 @@ static inline int cvips_start(void) {
     return 0;
 }
 
+/// Returns freed memory to the system.
+static inline void cvips_trim(void) { malloc_trim(0); }
+
 /// Reads a picture's header. The bytes have to stay where they are for as long as the image does.
 static inline VipsImage *cvips_open(const void *bytes, size_t length) {
     return vips_image_new_from_buffer(bytes, length, "", "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_ERROR, NULL);

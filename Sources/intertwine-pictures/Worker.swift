@@ -14,6 +14,8 @@ struct Worker {
     private static let mostSeconds: UInt64 = 3_600
     /// The socket.
     fileprivate static let service: Int32 = 0
+    /// On the main thread alone.
+    private nonisolated(unsafe) static var hasUntrimmedMemory = false
 
     static func main() {
         switch CommandLine.arguments.dropFirst().first {
@@ -29,6 +31,11 @@ struct Worker {
     /// Never comes back.
     private static func work() {
         _ = sandbox_die_with_parent()
+        // Without a job for a while, it returns memory to the system.
+        var idle = timeval(tv_sec: 2, tv_usec: 0)
+        _ = setsockopt(service, SOL_SOCKET, SO_RCVTIMEO, &idle, socklen_t(MemoryLayout<timeval>.size))
+        // The service goes first, which has others to answer.
+        _ = nice(5)
         let report = lockIn()
         // What libraries would write there is nothing for the service's log.
         close(1)
@@ -74,6 +81,7 @@ struct Worker {
             send(PictureAnswer.failed(id: job.id, isCalledOff() ? .cancelled : error).frame)
         }
         vips_error_clear()
+        hasUntrimmedMemory = true
     }
 
     /// Whether the service has something to say in the middle of a job: that nobody wants it any more. Ends where the service has.
@@ -84,12 +92,23 @@ struct Worker {
         return count > 0
     }
 
+    /// Once after the last job.
+    private static func trim() {
+        guard hasUntrimmedMemory else { return }
+        hasUntrimmedMemory = false
+        cvips_trim()
+    }
+
     private static func receive(_ count: Int) -> UnsafeMutableRawBufferPointer {
         let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
         var filled = 0
         while filled < count, let base = bytes.baseAddress {
             let more = read(service, base + filled, count - filled)
             if more < 0 && errno == EINTR { continue }
+            if more < 0 && errno == EAGAIN {
+                trim()
+                continue
+            }
             guard more > 0 else { exit(0) }
             filled += more
         }

@@ -147,6 +147,7 @@ struct ClientSocket {
                 output[0].rest = rest.lowerBound + sent..<rest.upperBound
                 break
             }
+            Self.recordFreed(body)
             // Whoever has been sent all keeps no memory for it.
             if output.count > 1 { output.removeFirst() } else { output = [] }
         }
@@ -157,6 +158,11 @@ struct ClientSocket {
         if output.isEmpty { beginMeasuring() }
         output.append((body, rest))
         outputBytes += rest.count
+    }
+
+    /// A body that waited for its client waits no more, and may have been held for it alone.
+    private static func recordFreed(_ body: BodyContent) {
+        if case .bytes(let bytes) = body, bytes.count >= stageLimit { MallocTrimmer.shared.recordFreed(bytes.count) }
     }
 
     /// A part of a body, or what of it goes out in one turn. Bytes taken, 0 where there is no room, -1 where the connection is broken.
@@ -225,6 +231,7 @@ struct ClientSocket {
     func refuse() { worker.refuse(descriptor) }
 
     mutating func close() {
+        for (body, _) in output { Self.recordFreed(body) }
         (output, outputBytes) = ([], 0)
         if let timer { worker.loop.cancel(timer) }
         if let registration { worker.loop.forget(registration) }

@@ -1,5 +1,4 @@
-internal import CIntertwineLinux
-internal import Dispatch
+internal import IntertwineEventLoop
 internal import Synchronization
 
 /// How many bytes all bodies under way may take together.
@@ -19,7 +18,7 @@ final class BodyAllowance: Sendable {
 
     fileprivate func give(_ count: Int) {
         used.subtract(count, ordering: .relaxed)
-        FreedMemory.shared.note(count)
+        MallocTrimmer.shared.recordFreed(count)
     }
 }
 
@@ -45,37 +44,5 @@ final class BodyShare: Sendable {
     func give(_ count: Int) {
         taken.subtract(count, ordering: .relaxed)
         allowance.give(count)
-    }
-}
-
-/// Gives back to the system what was freed. The allocator keeps it otherwise: a crowd that came once would be paid for until the end.
-private final class FreedMemory: Sendable {
-    static let shared = FreedMemory()
-
-    /// Less than that is not worth the look through all that is free.
-    private static let worthwhile = 16 << 20
-    /// More than that in a second: there is still something going on.
-    private static let busy = 1 << 20
-
-    private let freed = Atomic(0)
-    private let isWaiting = Atomic(false)
-
-    /// Remembers that so many bytes were freed. When that is a lot, and quiet has come, they are given back, on a thread of their own.
-    func note(_ count: Int) {
-        let sum = freed.add(count, ordering: .relaxed).newValue
-        if sum >= Self.worthwhile, !isWaiting.exchange(true, ordering: .acquiringAndReleasing) { look(after: sum) }
-    }
-
-    private func look(after before: Int) {
-        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + 1) { [self] in
-            let sum = freed.load(ordering: .relaxed)
-            if sum - before >= Self.busy {
-                look(after: sum)
-                return
-            }
-            freed.subtract(sum, ordering: .relaxed)
-            isWaiting.store(false, ordering: .releasing)
-            clinux_trim()
-        }
     }
 }

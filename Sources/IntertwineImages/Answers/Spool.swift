@@ -1,3 +1,4 @@
+internal import IntertwineEventLoop
 internal import Synchronization
 
 /// A body as it arrives, for any number of readers who each go at their own pace, from the first byte. From any thread.
@@ -192,6 +193,7 @@ final class ByteBudget: Sendable {
 
     func give(back bytes: Int) {
         used.subtract(bytes, ordering: .relaxed)
+        MallocTrimmer.shared.recordFreed(bytes)
     }
 }
 

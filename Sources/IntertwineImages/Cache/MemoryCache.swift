@@ -1,3 +1,4 @@
+internal import IntertwineEventLoop
 internal import Synchronization
 
 /// Whole pictures in memory, the least recently used ones leaving first. A hard cap on bytes; from any thread.
@@ -131,6 +132,7 @@ extension MemoryCache.State {
         }
         free.append(place)
         bytes -= image.body.count + overhead
+        if image.body.file == nil { MallocTrimmer.shared.recordFreed(image.body.count) }
     }
 
     fileprivate mutating func linkFirst(_ place: Int) {

@@ -123,7 +123,10 @@ actor WorkerPool {
 
     private func finish(_ number: UInt32, _ result: Result<PictureResult, ImageFailure>, keepsPlace: Bool = false) {
         if !keepsPlace { queue.leave(number) }
-        jobs.removeValue(forKey: number)?.reply(result)
+        guard let job = jobs.removeValue(forKey: number) else { return }
+        // The original was copied for it, and what was made is copied to where it is kept.
+        MallocTrimmer.shared.recordFreed(job.picture.count + ((try? result.get().bytes.count) ?? 0))
+        job.reply(result)
     }
 
     /// Gives work to whoever has none.

@@ -1,0 +1,36 @@
+internal import CIntertwineLinux
+internal import Dispatch
+internal import Synchronization
+
+/// Returns freed memory to the system once a burst is over. The allocator keeps it otherwise, and the process stays as large as it ever was.
+///
+/// From any thread.
+package final class MallocTrimmer: Sendable {
+    package static let shared = MallocTrimmer()
+
+    /// Bytes freed before a trim is worth its cost.
+    private static let threshold = 16 << 20
+    /// Bytes freed in a second above which the burst goes on.
+    private static let busy = 1 << 20
+    /// Seconds after which memory is returned although the burst goes on.
+    private static let longestWait = 30
+
+    private let freed = Atomic(0)
+    private let isScheduled = Atomic(false)
+
+    /// Records that bytes were freed. If they are many, they are returned on another thread, within two seconds of the burst's end.
+    package func recordFreed(_ bytes: Int) {
+        let sum = freed.add(bytes, ordering: .relaxed).newValue
+        if sum >= Self.threshold, !isScheduled.exchange(true, ordering: .acquiringAndReleasing) { check(after: sum, seconds: 1) }
+    }
+
+    private func check(after before: Int, seconds: Int) {
+        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + 1) { [self] in
+            let sum = freed.load(ordering: .relaxed)
+            if sum - before >= Self.busy, seconds < Self.longestWait { return check(after: sum, seconds: seconds + 1) }
+            freed.subtract(sum, ordering: .relaxed)
+            isScheduled.store(false, ordering: .releasing)
+            clinux_trim()
+        }
+    }
+}
