@@ -12,7 +12,7 @@ public struct ImageFailure: Error, Sendable, Hashable {
         case typeMismatch
         /// Drawn, it would take more memory than a client should have to give.
         case tooManyPixels
-        /// It is an animation, of which more would have to be made than there is time for.
+        /// It is an animation with more frames than are passed on, or of which more would have to be made than there is time for.
         case tooManyFrames
         /// Its first bytes are a picture's, and it cannot be decoded to its end.
         case undecodable

@@ -154,7 +154,7 @@ extension FeedService {
                 feed.routes + lists.routes + limited.limiting(ClientRoutes(registry: registered).routes, as: .clients)
                 + limited.limiting(actions.routes, as: .actions) + clicks.routes
                 + limited.limiting(EventRoutes(performer: performer, clients: clients, keys: idempotency).routes, as: .events)
-                + pictures.routes
+                + pictures.routes(clients)
                 + HealthRoutes(store: store, ledger: ledger, state: state, tag: "Operations").routes
             let description = APIDescription(
                 of: api, kinds: kinds, viewerHeader: configuration.events.viewerHeader, publicURL: configuration.server.publicURL)

@@ -148,6 +148,52 @@ struct SizedPictureTests {
         }
     }
 
+    /// An animation of so many frames of one pixel each.
+    private static func animation(_ frames: Int) -> [UInt8] {
+        func chunk(_ name: String, _ content: [UInt8]) -> [UInt8] {
+            let size = withUnsafeBytes(of: UInt32(content.count).littleEndian) { Array($0) }
+            return Array(name.utf8) + size + content + [UInt8](repeating: 0, count: content.count % 2)
+        }
+        // One black pixel, without loss.
+        let pixel = chunk("VP8L", [0x2f, 0, 0, 0, 0, 0x07, 0x10, 0x11, 0xfd, 0x0f, 0x44, 0x44, 0xff, 0x03])
+        let frame = chunk("ANMF", [UInt8](repeating: 0, count: 12) + [10, 0, 0, 0] + pixel)
+        let head = chunk("VP8X", [2] + [UInt8](repeating: 0, count: 9)) + chunk("ANIM", [UInt8](repeating: 0, count: 6))
+        return chunk("RIFF", Array("WEBP".utf8) + head + [[UInt8]](repeating: frame, count: frames).joined())
+    }
+
+    @Test("of animations with more frames than are passed on are refused before a worker sees them, and others are made")
+    func frames() async throws {
+        try await offPool {
+            let good = try Self.origin()
+            let bad = try Origin { _, connection in
+                connection.answer(200, ["Content-Type: image/webp", "Cache-Control: max-age=3600"], body: Self.animation(100_000))
+            }
+            defer {
+                good.stop()
+                bad.stop()
+            }
+            let urls = (0..<6).map { bad.url("/\($0)") } + [good.url("/good")]
+            let users = urls.enumerated().map { number, url in
+                #"{"klass":"user","id":"\#(number)","username":"A","avatarUrl":"\#(url)","type":"featured"}"# + "\n"
+            }
+            let service = try RunningService(
+                items: users.joined(),
+                settings: ["images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(good.port),\(bad.port)"])
+            let hrefs = try Self.avatars(service, "?limit=10").compactMap { $0["image"]?.text }
+            try #require(hrefs.count == urls.count)
+            for _ in 0..<2 {
+                for href in hrefs.dropLast() {
+                    let refused = try service.get(href, fields: ["Accept: image/webp"])
+                    #expect(refused.status == 415 && refused["image-error"] == "too-many-frames", "\(refused)")
+                }
+                #expect(try service.get(try #require(hrefs.last), fields: ["Accept: image/png"]).status == 200)
+            }
+            #expect(bad.requests.count == 6)
+            let metrics = try service.admin("GET", "/metrics").text
+            #expect(!metrics.contains("worker-failed"))
+        }
+    }
+
     private static let spots = """
         kinds:
           spot:

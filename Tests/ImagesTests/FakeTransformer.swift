@@ -49,10 +49,10 @@ final class FakeTransformer: PictureTransformer {
         }
         return TransformedPicture(
             bytes: Array(recipe.text.utf8), kind: recipe.format, width: recipe.width ?? 1, height: recipe.height ?? 1,
-            original: try await facts(of: picture, priority: urgency.priority))
+            original: try await facts(of: picture, urgency: urgency))
     }
 
-    func facts(of picture: [UInt8], priority: ImagePriority) async throws(ImageFailure) -> PictureFacts {
+    func facts(of picture: [UInt8], urgency: PictureUrgency) async throws(ImageFailure) -> PictureFacts {
         PictureFacts(width: 1_600, height: 1_200, frames: 1, hasAlpha: false, color: "#a1b2c3", thumbHash: [1, 2, 3])
     }
 }

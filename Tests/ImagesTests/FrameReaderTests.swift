@@ -125,4 +125,20 @@ struct FrameReaderTests {
             #expect(reader.frames == frames && reader.fault == fault)
         }
     }
+
+    @Test(
+        "An animation has at most 2,000 frames, however small, whatever says how many there are",
+        arguments: [(2_000, nil), (2_001, .tooManyFrames)]
+            as [(Int, ImageFailure.Reason?)])
+    func frames(_ count: Int, _ fault: ImageFailure.Reason?) {
+        let animations: [(MediaKind, [UInt8])] = [
+            (.gif, Frames.gif(1, 1, frames: count)), (.png, Frames.apng(1, 1, frames: count)),
+            (.webp, Frames.webpAnimated(1, 1, frames: count)), (.avif, Frames.avifSequence(1, 1, frames: count)),
+        ]
+        for (kind, bytes) in animations {
+            var reader = FrameReader(kind)
+            reader.take(bytes)
+            #expect(reader.frames == count && reader.fault == fault, "\(kind)")
+        }
+    }
 }

@@ -105,6 +105,8 @@ struct RefusalTests {
             ("webp", Frames.webpExtended(16_777_216, 1), "too-many-pixels"),
             ("gif", Frames.gif(4_000, 3_000, frames: 50), "too-many-pixels"),
             ("png", Frames.apng(100, 100, frames: 50_000), "too-many-pixels"),
+            ("webp", Frames.webpAnimated(1, 1, frames: 3_000), "too-many-frames"),
+            ("gif", Frames.gif(1, 1, frames: 3_000), "too-many-frames"),
             ("png", Frames.png(0, 0), "type-mismatch"),
         ])
     func bombs(_ kind: String, _ body: [UInt8], _ code: String) async throws {

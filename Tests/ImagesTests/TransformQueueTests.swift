@@ -70,6 +70,65 @@ struct TransformQueueTests {
         #expect(queue.expire(now: start.advanced(by: .seconds(3))) == [3, 4])
     }
 
+    private static func owners(_ origin: String?, _ viewers: String...) -> TransformOwners {
+        var owners = TransformOwners(origin: origin)
+        for viewer in viewers { owners.add(viewer) }
+        return owners
+    }
+
+    @Test("No origin and no viewer has more than half of the workers, and others get the rest")
+    func shares() {
+        for owners in [Self.owners("a"), Self.owners(nil, "v"), Self.owners("a", "v")] {
+            var queue = queue(running: 4, waiting: 10)
+            for id in 1...4 { _ = queue.enter(id, pixels: 1, priority: .visible, owners: owners, now: start) }
+            #expect((queue.next(), queue.next(), queue.next()) == (4, 3, nil))
+            _ = queue.enter(5, pixels: 1, priority: .near, owners: Self.owners("b", "w"), now: start)
+            #expect((queue.next(), queue.next()) == (5, nil))
+            queue.leave(4)
+            #expect((queue.next(), queue.next()) == (2, nil))
+        }
+        var alone = queue(running: 1)
+        _ = alone.enter(1, pixels: 1, priority: .visible, owners: Self.owners("a", "v"), now: start)
+        #expect(alone.next() == 1)
+    }
+
+    @Test("What several viewers wait for starts if one of them has room, and then counts for each")
+    func sharedViewers() {
+        var queue = queue(running: 4, waiting: 10)
+        for id in 1...3 { _ = queue.enter(id, pixels: 1, priority: .visible, owners: Self.owners(nil, "v"), now: start) }
+        #expect((queue.next(), queue.next(), queue.next()) == (3, 2, nil))
+        queue.setOwners(Self.owners(nil, "v", "w"), of: 1)
+        #expect(queue.next() == 1)
+        for id in 4...5 { _ = queue.enter(id, pixels: 1, priority: .visible, owners: Self.owners(nil, "w"), now: start) }
+        #expect((queue.next(), queue.next()) == (5, nil))
+    }
+
+    @Test("A large picture of one origin does not hold up those of another")
+    func largeOfAnother() {
+        var queue = queue(running: 4, waiting: 10, pixels: 1_000)
+        for id in 1...2 {
+            _ = queue.enter(id, pixels: 900, priority: .visible, owners: Self.owners("a"), now: start)
+            #expect(queue.next() == (id == 1 ? 1 : nil))
+        }
+        _ = queue.enter(3, pixels: 90, priority: .near, owners: Self.owners("b"), now: start)
+        #expect((queue.next(), queue.next()) == (3, nil))
+    }
+
+    @Test("Where the queue is full, whoever has more than half of it makes room for others")
+    func crowded() {
+        for (crowd, other) in [(Self.owners("a"), Self.owners("b")), (Self.owners(nil, "v"), Self.owners(nil, "w"))] {
+            var queue = queue(running: 1, waiting: 3)
+            for id in 1...4 {
+                #expect(queue.enter(id, pixels: 1, priority: .visible, owners: crowd, now: start).isTaken)
+                if id == 1 { #expect(queue.next() == 1) }
+            }
+            #expect(!queue.enter(5, pixels: 1, priority: .visible, owners: crowd, now: start).isTaken)
+            #expect(!queue.enter(6, pixels: 1, priority: .near, owners: other, now: start).isTaken)
+            let result = queue.enter(7, pixels: 1, priority: .visible, owners: other, now: start)
+            #expect(result.isTaken && result.displaced == [2])
+        }
+    }
+
     @Test("What waits for nobody in sight goes next once somebody looks at it, and so does what is hurried again")
     func hurried() {
         var queue = queue(running: 2, waiting: 10)

@@ -1,4 +1,5 @@
 internal import IntertwineEventLoop
+internal import IntertwineFetch
 
 /// Looks at pictures that were fetched and are kept, once each and behind their answers: what they look like. One that cannot be decoded to its end
 /// looks like nothing. It is served as it came, for minutes: what is missing may be there then, and what decodes pictures does not know them all.
@@ -62,7 +63,8 @@ actor PictureReviews {
         at image: CachedImage, by transformer: any PictureTransformer
     ) async -> Result<PictureFacts, ImageFailure> {
         do throws(ImageFailure) {
-            return .success(try await transformer.facts(of: image.body.bytes, priority: .prefetch))
+            let urgency = PictureUrgency(.prefetch, origin: (try? FetchURL(image.source))?.authority)
+            return .success(try await transformer.facts(of: image.body.bytes, urgency: urgency))
         } catch {
             return .failure(error)
         }

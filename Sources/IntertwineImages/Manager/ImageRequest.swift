@@ -8,6 +8,8 @@ public struct ImageRequest: Sendable {
     /// The name under which it can be cancelled and reprioritised.
     public var id: UUID?
     public var priority: ImagePriority
+    /// Tells the client from others; nil if the service itself makes the request.
+    public var viewer: String?
     /// The `Via` field that the request came with: the proxies it has passed (RFC 9110 section 7.6.3).
     public var via: String?
     /// Whether only a stored picture will do, and the origin is not to be asked (RFC 9111 section 5.2.1.7).
@@ -27,13 +29,14 @@ public struct ImageRequest: Sendable {
     ///   - cacheControl: the `Cache-Control` field that the request came with.
     ///   - accept: and its `Accept` field.
     public init(
-        _ source: String, sizing: PictureSizing? = nil, id: UUID? = nil, priority: ImagePriority = .visible, via: String? = nil,
-        cacheControl: String? = nil, accept: String? = nil
+        _ source: String, sizing: PictureSizing? = nil, id: UUID? = nil, priority: ImagePriority = .visible, viewer: String? = nil,
+        via: String? = nil, cacheControl: String? = nil, accept: String? = nil
     ) {
         self.source = source
         self.sizing = sizing
         self.id = id
         self.priority = priority
+        self.viewer = viewer
         self.via = via
         kinds = AcceptedKinds(accept)
         isOnlyIfCached = cacheControl.map { CacheControl($0).has("only-if-cached") } ?? false

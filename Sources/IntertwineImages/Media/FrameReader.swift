@@ -96,6 +96,8 @@ package struct FrameSize: Sendable, Hashable {
     private static let longestSide = 12_000
     /// Of all the frames of an animation together: a few hundred of them at 1280 × 720, where a few bytes could ask for millions.
     private static let mostAnimatedPixels = 480_000_000
+    /// Decoders read the header of each frame before the first pixel, and libwebp takes time by the square of their number.
+    private static let mostFrames = 2_000
 
     let width: Int
     let height: Int
@@ -113,6 +115,7 @@ package struct FrameSize: Sendable, Hashable {
     /// The same for an animation of so many frames.
     func fault(frames: Int) -> ImageFailure.Reason? {
         if let fault { return fault }
-        return frames <= max(1, Self.mostAnimatedPixels / (width * height)) ? nil : .tooManyPixels
+        guard frames <= max(1, Self.mostAnimatedPixels / (width * height)) else { return .tooManyPixels }
+        return frames <= Self.mostFrames ? nil : .tooManyFrames
     }
 }

@@ -80,8 +80,10 @@ actor SizedFlights {
     }
 
     private func add(_ waiter: UInt64, _ request: ImageRequest, to making: SizedMaking, isCollapsed: Bool, _ reply: @escaping Reply) {
-        making.waiters[waiter] = SizedMaking.Waiter(isCollapsed: isCollapsed, priority: request.priority, reply: reply)
+        making.waiters[waiter] = SizedMaking.Waiter(
+            isCollapsed: isCollapsed, kinds: request.kinds, priority: request.priority, reply: reply)
         waiters.add(waiter, to: making, named: request.id)
+        making.urgency.add(viewer: request.viewer)
         if request.priority > .prefetch { hurry(making, request.priority) }
     }
 

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import IntertwineFetch
 
 /// What one sized picture is known by.
 struct SizedWish: Sendable, Hashable {
@@ -41,12 +42,13 @@ final class SizedMaking {
     var failureOutcome = CacheStatus.Outcome.miss
     var task: Task<Void, Never>?
     /// That of the most urgent waiter, for whoever has the work.
-    let urgency = PictureUrgency(.prefetch)
+    let urgency: PictureUrgency
 
     init(_ wish: SizedWish, stale: CachedImage?, isOwned: Bool) {
         self.wish = wish
         self.stale = stale
         self.isOwned = isOwned
+        urgency = PictureUrgency(.prefetch, origin: (try? FetchURL(wish.source))?.authority)
     }
 
     var priority: ImagePriority { waiters.values.map(\.priority).max() ?? .prefetch }

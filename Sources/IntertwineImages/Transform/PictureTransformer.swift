@@ -12,12 +12,12 @@ public protocol PictureTransformer: Sendable {
     ///   - picture: a whole one, as its origin sent it.
     ///   - urgency: what somebody looks at goes first, also where it turns out later that somebody does.
     /// - Throws: `undecodable` where the bytes are not a whole picture, `tooManyPixels` where it is too large to be decoded, `tooManyFrames`
-    ///   where an animation would stay one and could not be made in time,
+    ///   where an animation has too many, or would stay one and could not be made in time,
     ///   `overloaded` and `queueTimeout` where others wait already, `workerFailed` where the work died or took too long, `cancelled`.
     func transform(_ picture: [UInt8], _ recipe: PictureRecipe, urgency: PictureUrgency) async throws(ImageFailure) -> TransformedPicture
 
     /// What it looks like, and nothing made of it. Fails like ``transform(_:_:urgency:)``.
-    func facts(of picture: [UInt8], priority: ImagePriority) async throws(ImageFailure) -> PictureFacts
+    func facts(of picture: [UInt8], urgency: PictureUrgency) async throws(ImageFailure) -> PictureFacts
 }
 
 extension PictureTransformer {
@@ -27,22 +27,58 @@ extension PictureTransformer {
     ) async throws(ImageFailure) -> TransformedPicture {
         try await transform(picture, recipe, urgency: PictureUrgency(priority))
     }
+
+    public func facts(of picture: [UInt8], priority: ImagePriority) async throws(ImageFailure) -> PictureFacts {
+        try await facts(of: picture, urgency: PictureUrgency(priority))
+    }
 }
 
-/// How soon a picture is wanted, which may rise while it is waited for: somebody more urgent joins, or it comes into view.
+/// The origin that an image comes from, and the viewers that wait for it. Neither may use more than its share of the workers.
+public struct TransformOwners: Sendable, Hashable {
+    /// Viewers counted for one image.
+    private static let mostViewers = 8
+
+    public let origin: String?
+    /// Empty if the service itself wants the image, or more viewers wait for it than are counted.
+    public private(set) var viewers: Set<String> = []
+    private var countsViewers = true
+
+    /// The one that waits for it alone.
+    var soleViewer: String? { viewers.count == 1 ? viewers.first : nil }
+
+    public init(origin: String? = nil) {
+        self.origin = origin
+    }
+
+    /// Adds a viewer that waits for the image; nil for the service itself.
+    public mutating func add(_ viewer: String?) {
+        guard countsViewers else { return }
+        if let viewer { viewers.insert(viewer) }
+        guard viewer == nil || viewers.count > Self.mostViewers else { return }
+        (viewers, countsViewers) = ([], false)
+    }
+}
+
+/// How soon a picture is wanted, and for whom. Both may change while it is waited for: somebody more urgent joins, or it comes into view.
 public final class PictureUrgency: Sendable {
     private struct State {
         var priority: ImagePriority
+        var owners: TransformOwners
         var listener: (@Sendable () -> Void)?
     }
 
     private let state: Mutex<State>
 
-    public init(_ priority: ImagePriority) {
-        state = Mutex(State(priority: priority))
+    /// - Parameter origin: the authority that the picture comes from.
+    public init(_ priority: ImagePriority, origin: String? = nil) {
+        state = Mutex(State(priority: priority, owners: TransformOwners(origin: origin)))
     }
 
     public var priority: ImagePriority { state.withLock { $0.priority } }
+    public var owners: TransformOwners { state.withLock { $0.owners } }
+
+    /// Adds a viewer that waits for the picture; nil for the service itself. Whoever listens learns of it with the next raise.
+    public func add(viewer: String?) { state.withLock { $0.owners.add(viewer) } }
 
     /// At least that from now on. Whoever says the same again wants it before others of its kind.
     public func raise(to priority: ImagePriority) {

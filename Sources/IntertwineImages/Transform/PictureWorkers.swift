@@ -11,8 +11,9 @@ public final class PictureWorkers: PictureTransformer {
     public struct Configuration: Sendable {
         /// Of the worker's program; nil for the one beside the program that runs.
         public var path: String?
-        /// How many there are: each does one picture at a time, on one processor.
-        public var count = processors
+        /// How many there are: each does one picture at a time, on one processor. No origin and no viewer uses more than half of them, which
+        /// is all processors.
+        public var count = 2 * processors
         /// How long a worker may take for one picture.
         public var timeLimit: Duration = .seconds(10)
         /// How many may wait for a worker, and how long.
@@ -86,8 +87,8 @@ public final class PictureWorkers: PictureTransformer {
             bytes: result.bytes, kind: recipe.format, width: result.width, height: result.height, original: PictureFacts(result))
     }
 
-    public func facts(of picture: [UInt8], priority: ImagePriority) async throws(ImageFailure) -> PictureFacts {
-        PictureFacts(try await perform(PictureJob(id: 0), on: picture, keepsAnimation: false, PictureUrgency(priority)))
+    public func facts(of picture: [UInt8], urgency: PictureUrgency) async throws(ImageFailure) -> PictureFacts {
+        PictureFacts(try await perform(PictureJob(id: 0), on: picture, keepsAnimation: false, urgency))
     }
 
     private func perform(
@@ -99,14 +100,14 @@ public final class PictureWorkers: PictureTransformer {
         let pixels = cost.pixels
         let ticket = TransformTicket()
         urgency.listen { [loop] in
-            loop.execute { pool.assumeIsolated { $0.hurry(ticket, urgency.priority) } }
+            loop.execute { pool.assumeIsolated { $0.hurry(ticket, urgency.priority, urgency.owners) } }
         }
         defer { urgency.listen(nil) }
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 loop.execute {
                     pool.assumeIsolated {
-                        $0.enter(job, picture, pixels: pixels, priority: urgency.priority, ticket) { continuation.resume(returning: $0) }
+                        $0.enter(job, picture, pixels: pixels, urgency, ticket) { continuation.resume(returning: $0) }
                     }
                 }
             }
@@ -146,7 +147,7 @@ extension FrameReader {
         var reader = FrameReader(kind)
         var place = 0
         // In pieces, as it keeps what it has not understood.
-        while place < picture.count, reader.finding == .unclear || (keepsAnimation && reader.fault == nil) {
+        while place < picture.count, reader.fault == nil {
             let end = min(place + 16_384, picture.count)
             reader.take(picture[place..<end])
             place = end

@@ -21,15 +21,22 @@ struct TransformQueue<ID: Hashable & Sendable>: Sendable {
         let id: ID
         let pixels: Int
         var priority: ImagePriority
+        var owners: TransformOwners
         var rank: UInt64
         let until: LoopInstant
+    }
+
+    private struct Run {
+        let pixels: Int
+        var isPrefetch: Bool
+        var owners: TransformOwners
     }
 
     /// What a worker gets done in a second, at the least.
     private static var pixelsPerSecond: Int { 10_000_000 }
 
     private let limits: Limits
-    private var running: [ID: (pixels: Int, isPrefetch: Bool)] = [:]
+    private var running: [ID: Run] = [:]
     private var waiting: [Entry] = []
     private var lastRank: UInt64 = 0
 
@@ -40,24 +47,61 @@ struct TransformQueue<ID: Hashable & Sendable>: Sendable {
     var waitingCount: Int { waiting.count }
 
     /// - Returns: whether it may wait, and who was less urgent and lost its place to it.
-    mutating func enter(_ id: ID, pixels: Int, priority: ImagePriority, now: LoopInstant) -> (isTaken: Bool, displaced: [ID]) {
+    mutating func enter(
+        _ id: ID, pixels: Int, priority: ImagePriority, owners: TransformOwners = TransformOwners(), now: LoopInstant
+    ) -> (isTaken: Bool, displaced: [ID]) {
         // It, too, waits for a moment where a worker is free; then it is no burden.
         let isIdle = waiting.isEmpty && running.count < limits.running
-        var displaced: [Entry] = []
+        var displaced: [ID] = []
         if !isIdle {
-            var rest = waiting.sorted { ($0.priority, $0.rank) < ($1.priority, $1.rank) }[...]
-            var (count, sum) = (waiting.count, waiting.reduce(0) { $0 + $1.pixels })
-            while count >= limits.waiting || sum > max(0, limits.waitingPixels - pixels) {
-                guard let last = rest.popFirst(), last.priority < priority else { return (false, []) }
-                displaced.append(last)
-                (count, sum) = (count - 1, sum - last.pixels)
+            var rest = waiting.sorted { ($0.priority, $0.rank) < ($1.priority, $1.rank) }
+            while rest.count >= limits.waiting || rest.reduce(0, { $0 + $1.pixels }) > max(0, limits.waitingPixels - pixels) {
+                guard let place = Self.placeToTake(in: rest, for: priority, owners, of: limits) else { return (false, []) }
+                displaced.append(rest.remove(at: place).id)
             }
         }
-        waiting.removeAll { entry in displaced.contains { $0.id == entry.id } }
+        waiting.removeAll { displaced.contains($0.id) }
         lastRank += 1
         waiting.append(
-            Entry(id: id, pixels: max(1, pixels), priority: priority, rank: lastRank, until: now.advanced(by: limits.patience)))
-        return (true, displaced.map(\.id))
+            Entry(
+                id: id, pixels: max(1, pixels), priority: priority, owners: owners, rank: lastRank,
+                until: now.advanced(by: limits.patience)))
+        return (true, displaced)
+    }
+
+    /// Whose place a newcomer takes: the least urgent one's; or, if all are as urgent, that of the oldest one whose origin or viewer has more
+    /// than half of the queue.
+    /// - Parameter waiting: the least urgent and oldest first.
+    private static func placeToTake(
+        in waiting: [Entry], for priority: ImagePriority, _ owners: TransformOwners, of limits: Limits
+    ) -> Int? {
+        guard let last = waiting.first, last.priority <= priority else { return nil }
+        if last.priority < priority { return 0 }
+        let peers = waiting.prefix { $0.priority == priority }
+        if let origin = crowd(waiting, limits, but: owners.origin, { $0.owners.origin }),
+            let place = peers.firstIndex(where: { $0.owners.origin == origin })
+        {
+            return place
+        }
+        let viewer = crowd(waiting, limits, but: owners.soleViewer) { $0.owners.soleViewer }
+        return viewer.flatMap { viewer in peers.firstIndex { $0.owners.soleViewer == viewer } }
+    }
+
+    /// The name that more than half of the queue has, in number or in pixels.
+    private static func crowd(_ waiting: [Entry], _ limits: Limits, but own: String?, _ name: (Entry) -> String?) -> String? {
+        var shares: [String: (count: Int, pixels: Int)] = [:]
+        for entry in waiting {
+            guard let name = name(entry), name != own else { continue }
+            let share = shares[name] ?? (0, 0)
+            shares[name] = (share.count + 1, share.pixels + entry.pixels)
+        }
+        return shares.first { $0.value.count > limits.waiting / 2 || $0.value.pixels > limits.waitingPixels / 2 }?.key
+    }
+
+    /// Viewers have come to wait for it, too.
+    mutating func setOwners(_ owners: TransformOwners, of id: ID) {
+        running[id]?.owners = owners
+        if let place = waiting.firstIndex(where: { $0.id == id }) { waiting[place].owners = owners }
     }
 
     /// What waits gets at least that priority, and goes before what waits with it already; its patience stays. What runs does not count
@@ -76,24 +120,36 @@ struct TransformQueue<ID: Hashable & Sendable>: Sendable {
         if running.removeValue(forKey: id) == nil { waiting.removeAll { $0.id == id } }
     }
 
-    /// The next to be worked on; it counts as running from here on. Only half of the workers do what nobody looks at yet.
+    /// The next to be worked on; it counts as running from here on. Only half of the workers do what nobody looks at yet, and only half do
+    /// what comes from one origin, or is for one viewer.
     mutating func next() -> ID? {
         guard running.count < limits.running else { return nil }
-        let prefetching = running.values.count { $0.isPrefetch }
-        let mayPrefetch = prefetching < max(1, limits.running / 2)
-        let best = waiting.indices.filter { mayPrefetch || waiting[$0].priority != .prefetch }.max { left, right in
+        let best = waiting.indices.filter { mayStart(waiting[$0]) }.max { left, right in
             let (old, new) = (waiting[left], waiting[right])
             if old.priority != new.priority { return old.priority < new.priority }
             // Who waits for what nobody looks at waits in line.
             return old.priority == .prefetch ? old.rank > new.rank : old.rank < new.rank
         }
         guard let best else { return nil }
-        let entry = waiting[best]
-        let used = running.values.reduce(0) { $0 + $1.pixels }
-        guard running.isEmpty || used <= limits.runningPixels - entry.pixels else { return nil }
-        waiting.remove(at: best)
-        running[entry.id] = (entry.pixels, entry.priority == .prefetch)
+        let entry = waiting.remove(at: best)
+        running[entry.id] = Run(pixels: entry.pixels, isPrefetch: entry.priority == .prefetch, owners: entry.owners)
         return entry.id
+    }
+
+    private func mayStart(_ entry: Entry) -> Bool {
+        let share = max(1, limits.running / 2)
+        if entry.priority == .prefetch, running.values.count(where: \.isPrefetch) >= share { return false }
+        if let origin = entry.owners.origin, running.values.count(where: { $0.owners.origin == origin }) >= share { return false }
+        let viewers = entry.owners.viewers
+        let hasRoom = viewers.isEmpty || viewers.contains { viewer in running.values.count { $0.owners.viewers.contains(viewer) } < share }
+        guard hasRoom, !running.isEmpty else { return hasRoom }
+        // What comes from others takes half of the pixels at most: a large animation of theirs is not to hold up all.
+        let half = limits.runningPixels / 2
+        var (own, others) = (0, 0)
+        for run in running.values {
+            if run.owners.origin == entry.owners.origin { own += run.pixels } else { others += run.pixels }
+        }
+        return own + min(others, half) <= limits.runningPixels - min(entry.pixels, half)
     }
 
     /// Those whose patience is over; they are forgotten here.

@@ -64,7 +64,7 @@ actor WorkerPool {
     // MARK: Who comes
 
     func enter(
-        _ wish: PictureJob, _ picture: [UInt8], pixels: Int, priority: ImagePriority, _ ticket: TransformTicket, _ reply: @escaping Reply
+        _ wish: PictureJob, _ picture: [UInt8], pixels: Int, _ urgency: PictureUrgency, _ ticket: TransformTicket, _ reply: @escaping Reply
     ) {
         guard !ticket.hasLeft else { return reply(.failure(ImageFailure(.cancelled))) }
         guard !isShutDown else { return reply(.failure(ImageFailure(.cancelled))) }
@@ -72,7 +72,8 @@ actor WorkerPool {
         let number = nextNumber()
         var job = wish
         job.id = number
-        let (isTaken, displaced) = queue.enter(number, pixels: pixels, priority: priority, now: .now())
+        let (isTaken, displaced) = queue.enter(
+            number, pixels: pixels, priority: urgency.priority, owners: urgency.owners, now: .now())
         guard isTaken else { return reply(.failure(ImageFailure(.overloaded, retryAfter: queue.retryAfter))) }
         ticket.number = number
         jobs[number] = Job(job: job, picture: picture, reply: reply)
@@ -85,10 +86,11 @@ actor WorkerPool {
         watchQueue()
     }
 
-    /// It is wanted sooner than was said, or before others of its kind.
-    func hurry(_ ticket: TransformTicket, _ priority: ImagePriority) {
+    /// It is wanted sooner than was said, before others of its kind, or by more viewers.
+    func hurry(_ ticket: TransformTicket, _ priority: ImagePriority, _ owners: TransformOwners) {
         guard let number = ticket.number else { return }
         queue.hurry(number, to: priority)
+        queue.setOwners(owners, of: number)
         assign()
     }
 

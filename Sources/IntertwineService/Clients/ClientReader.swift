@@ -49,6 +49,15 @@ struct ClientReader: Sendable {
         return try viewer(named: values.first, isRepeated: values.count > 1)
     }
 
+    /// Tells the client from others for a share of what the service has: the viewer that it names; if it names none, its address (of IPv6
+    /// its network, /64). In memory alone.
+    func party(of request: HTTPRequest, from peer: String) -> String {
+        if let viewer = try? viewer(of: request) { return "viewer " + viewer }
+        let address = address(of: request, from: peer)
+        guard let bytes = AddressPrivacy.bytes(of: address), bytes.count > 4 else { return address }
+        return Hexadecimal.text(Array(bytes.prefix(8)))
+    }
+
     /// Whether whoever has such a user agent says to be a program.
     func isRobot(_ userAgent: String?) -> Bool { userAgent.map(rules.isRobot) ?? false }
 

@@ -37,7 +37,7 @@ public struct ImageSettings: Sendable {
     public var headTimeout: Duration = .seconds(5)
     /// How many redirects are followed.
     public var redirects = 3
-    /// The program that resizes pictures; where empty, the one beside the service's own. And how many processes of it; 0 for one a processor.
+    /// The program that resizes pictures; where empty, the one beside the service's own. And how many processes of it; 0 for two a processor.
     public var worker = ""
     public var workers = 0
     /// How long one of them may take for a picture.
@@ -180,7 +180,7 @@ extension ImageSettings {
     var workerConfiguration: PictureWorkers.Configuration {
         var configuration = PictureWorkers.Configuration()
         configuration.path = worker.isEmpty ? nil : worker
-        configuration.count = workers > 0 ? workers : PictureWorkers.Configuration.processors
+        configuration.count = workers > 0 ? workers : 2 * PictureWorkers.Configuration.processors
         configuration.timeLimit = workerTimeout
         return configuration
     }

@@ -68,9 +68,10 @@ final class PictureProxy: Sendable {
         ahead = share > 0 ? PicturesAhead(manager, signer: signer, share: share) { clock() / 1_000 } : nil
     }
 
-    var routes: [Route] {
+    /// - Parameter clients: tells the viewers that ask for pictures apart.
+    func routes(_ clients: ClientReader) -> [Route] {
         ImageRoutes(
-            manager: manager, signer: signer, finished: finished, taken: taken, ahead: ahead, timeLimit: timeLimit,
+            manager: manager, signer: signer, finished: finished, taken: taken, ahead: ahead, clients: clients, timeLimit: timeLimit,
             sizedTimeLimit: sizedTimeLimit
         ).routes
     }

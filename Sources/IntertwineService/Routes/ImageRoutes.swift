@@ -22,6 +22,7 @@ struct ImageRoutes: Sendable {
     let taken: TakenPictures
     /// Hears what is asked for.
     let ahead: PicturesAhead?
+    let clients: ClientReader
     /// Longer than anything the manager lets a client wait.
     let timeLimit: Duration
     /// The same for sized pictures, which are made too.
@@ -88,7 +89,8 @@ struct ImageRoutes: Sendable {
         // A name that is no UUID is one of a proxy in front, and names nothing here.
         let id = fields[.xRequestID].flatMap { UUID(uuidString: $0) }
         let wish = ImageRequest(
-            verified.source, sizing: verified.sizing, id: id, priority: Self.isPrefetch(fields) ? .prefetch : .visible, via: fields[.via],
+            verified.source, sizing: verified.sizing, id: id, priority: Self.isPrefetch(fields) ? .prefetch : .visible,
+            viewer: clients.party(of: request.head, from: request.request.peer.address), via: fields[.via],
             cacheControl: fields[.cacheControl], accept: fields[.accept])
         ahead?.note(wish)
         let answer = await manager.image(wish)

@@ -166,7 +166,7 @@ extension Schema {
 
     static let imageProblemType = Schema.string(
         pattern:
-            #"^urn:intertwine:problem:image-(upstream-[1-9][0-9]{2}|malformed-url|scheme-denied|userinfo-denied|port-denied|host-denied|address-denied|downgrade-denied|too-many-redirects|host-not-found|resolve-failed|resolve-timeout|resolver-busy|connect-failed|connect-timeout|tls-failed|head-timeout|total-timeout|too-slow|connection-lost|head-too-large|body-too-large|truncated|protocol-error|cancelled|rejected|shutting-down|internal-error|type-denied|type-mismatch|too-many-pixels|undecodable|worker-failed|encoded-body|overloaded|queue-timeout|host-resting|buffers-full|not-stored|loop-detected|not-acceptable)$"#
+            #"^urn:intertwine:problem:image-(upstream-[1-9][0-9]{2}|malformed-url|scheme-denied|userinfo-denied|port-denied|host-denied|address-denied|downgrade-denied|too-many-redirects|host-not-found|resolve-failed|resolve-timeout|resolver-busy|connect-failed|connect-timeout|tls-failed|head-timeout|total-timeout|too-slow|connection-lost|head-too-large|body-too-large|truncated|protocol-error|cancelled|rejected|shutting-down|internal-error|type-denied|type-mismatch|too-many-pixels|too-many-frames|undecodable|worker-failed|encoded-body|overloaded|queue-timeout|host-resting|buffers-full|not-stored|loop-detected|not-acceptable)$"#
     ).titled("Image problem type").described(
         "Why there is no picture: `upstream-` and the origin's status, or a reason of the proxy's own."
     ).examples(#""urn:intertwine:problem:image-upstream-404""#, #""urn:intertwine:problem:image-address-denied""#).named("ImageProblemType")

@@ -130,4 +130,16 @@ struct ClientReaderTests {
         let reader = try await reader(["events.viewer-header": ""])
         #expect(try reader.viewer(of: request([("X-Viewer-ID", "ann")])) == nil)
     }
+
+    @Test("A share is that of the viewer who is named, else that of the address, of IPv6 that of the network")
+    func parties() async throws {
+        let reader = try await reader()
+        let (one, other) = ("203.0.113.1", "203.0.113.2")
+        let named = try request([("X-Viewer-ID", "v")])
+        #expect(reader.party(of: named, from: one) == reader.party(of: named, from: other))
+        #expect(try reader.party(of: named, from: one) != reader.party(of: request([("X-Viewer-ID", "w")]), from: one))
+        #expect(try reader.party(of: request(), from: one) != reader.party(of: request(), from: other))
+        let networks = try ["2001:db8:0:1::1", "2001:db8:0:1:ffff::2", "2001:db8:0:2::1"].map { try reader.party(of: request(), from: $0) }
+        #expect(networks[0] == networks[1] && networks[0] != networks[2])
+    }
 }

@@ -68,7 +68,8 @@ struct APIDescriptionTests {
         let expression = try Regex(pattern)
         let failures: [ImageFailure.Reason] =
             FetchFailure.allCases.map { .fetch($0) } + [
-                .upstream(status: 404), .typeDenied, .typeMismatch, .tooManyPixels, .undecodable, .workerFailed, .encoded, .overloaded,
+                .upstream(status: 404), .typeDenied, .typeMismatch, .tooManyPixels, .tooManyFrames, .undecodable, .workerFailed, .encoded,
+                .overloaded,
                 .queueTimeout, .hostResting, .buffersFull, .cancelled, .notStored, .notAcceptable, .loop,
             ]
         for reason in failures {
@@ -77,6 +78,6 @@ struct APIDescriptionTests {
         }
         let reasons = pattern.split(separator: "(")[1].split(separator: "|").count
         // The origin's statuses are a group of their own, and the proxy's own cancellation has the word of the fetch's.
-        #expect(reasons == FetchFailure.allCases.count + 1 + 13)
+        #expect(reasons == FetchFailure.allCases.count + 1 + 14)
     }
 }
