@@ -16,6 +16,8 @@ public struct ImageFailure: Error, Sendable, Hashable {
         case tooManyFrames
         /// Its first bytes are a picture's, and it cannot be decoded to its end.
         case undecodable
+        /// No decoder here reads it, such as an animation in AVIF. Clients may show it.
+        case noDecoder
         /// What decodes pictures died of this one, or took too long.
         case workerFailed
         /// The body is compressed, though nothing of the kind was asked for.
@@ -57,6 +59,7 @@ public struct ImageFailure: Error, Sendable, Hashable {
         case .tooManyPixels: "too-many-pixels"
         case .tooManyFrames: "too-many-frames"
         case .undecodable: "undecodable"
+        case .noDecoder: "no-decoder"
         case .workerFailed: "worker-failed"
         case .encoded: "encoded-body"
         case .overloaded: "overloaded"
@@ -78,7 +81,7 @@ public struct ImageFailure: Error, Sendable, Hashable {
     /// The status of the answer to our client. 499 where it no longer waits for one.
     public var status: Int {
         switch reason {
-        case .typeDenied, .typeMismatch, .tooManyPixels, .tooManyFrames, .undecodable, .encoded: 415
+        case .typeDenied, .typeMismatch, .tooManyPixels, .tooManyFrames, .undecodable, .noDecoder, .encoded: 415
         case .workerFailed: 502
         case .overloaded, .queueTimeout, .hostResting, .buffersFull: 503
         case .cancelled: 499
@@ -114,7 +117,7 @@ public struct ImageFailure: Error, Sendable, Hashable {
     func remembered(strikes: Int) -> Duration? {
         switch reason {
         case .overloaded, .queueTimeout, .hostResting, .buffersFull, .cancelled, .notStored, .notAcceptable, .loop: return nil
-        case .typeDenied, .typeMismatch, .tooManyPixels, .tooManyFrames, .undecodable, .encoded: return .seconds(3_600)
+        case .typeDenied, .typeMismatch, .tooManyPixels, .tooManyFrames, .undecodable, .noDecoder, .encoded: return .seconds(3_600)
         // What took the worker with it may have been anything, once.
         case .workerFailed: return strikes < 2 ? .zero : Self.growing(strikes - 1)
         case .upstream(404), .upstream(410): return .seconds(300)
@@ -148,7 +151,7 @@ public struct ImageFailure: Error, Sendable, Hashable {
     var outcome: CircuitBreaker.Outcome? {
         switch reason {
         case .upstream(let status): status >= 500 ? .badAnswer : .good
-        case .typeDenied, .typeMismatch, .tooManyPixels, .tooManyFrames, .undecodable, .encoded: .good
+        case .typeDenied, .typeMismatch, .tooManyPixels, .tooManyFrames, .undecodable, .noDecoder, .encoded: .good
         case .fetch(let failure):
             switch failure {
             case .resolveFailed, .resolveTimeout, .connectFailed, .connectTimeout, .tlsFailed: .unreachable
@@ -156,6 +159,27 @@ public struct ImageFailure: Error, Sendable, Hashable {
             default: nil
             }
         default: nil
+        }
+    }
+}
+
+extension ImageFailure {
+    /// Whether something else may be shown in the picture's place: it cannot be had, whoever asks.
+    var permitsFallback: Bool {
+        switch reason {
+        case .cancelled, .notStored, .notAcceptable, .overloaded, .queueTimeout, .buffersFull, .loop: false
+        case .fetch(let failure): ![.cancelled, .shuttingDown, .resolverBusy, .internalError].contains(failure)
+        default: true
+        }
+    }
+
+    /// Whether the next one who asks for the picture, in whatever size, would fare no better.
+    var isOfThePicture: Bool {
+        switch reason {
+        case .undecodable, .tooManyPixels, .tooManyFrames, .typeMismatch, .workerFailed: true
+        // An image of unknown length that lost its end would probably lose it again.
+        case .fetch(.truncated): true
+        default: false
         }
     }
 }

@@ -147,4 +147,6 @@ package enum PictureRefusal: UInt8, Error, Sendable {
     case cancelled = 3
     /// It is a picture, and what it should become could not be made of it.
     case unencodable = 4
+    /// No decoder here reads it. It may be undamaged.
+    case unsupported = 5
 }

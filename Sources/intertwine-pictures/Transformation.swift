@@ -21,7 +21,8 @@ struct Transformation {
     }
 
     func run() throws(PictureRefusal) -> (PictureResult, EncodedPicture?) {
-        guard Format.isTaken(picture), let header = VipsPicture(cvips_open(picture.baseAddress, picture.count)) else { throw .undecodable }
+        guard Format.isTaken(picture) else { throw .undecodable }
+        guard let header = VipsPicture(cvips_open(picture.baseAddress, picture.count)) else { throw DecoderMessage.refusal(picture) }
         let original = try size(of: header)
         let isGIF = picture.starts(with: "GIF8".utf8)
         if isGIF, !GIFFrames.areWhole(picture, isCalledOff: Worker.isCalledOff) { throw .undecodable }
@@ -69,9 +70,11 @@ struct Transformation {
         let height = plan.isBoundByHeight ? plan.scaled.height : Self.anySide
         let thumbnail = cvips_thumbnail(picture.baseAddress, picture.count, Int32(width), Int32(height), hasProfile, isAnimated)
         guard let lazy = VipsPicture(thumbnail), let colored = lazy.isPlain ? lazy : VipsPicture(cvips_srgb(lazy.pointer))
-        else { throw .undecodable }
+        else { throw DecoderMessage.refusal(picture) }
         cvips_watch(colored.pointer) { Worker.isCalledOff() }
-        guard let pixels = VipsPicture(vips_image_copy_memory(colored.pointer)), !cvips_ended_early() else { throw .undecodable }
+        guard let pixels = VipsPicture(vips_image_copy_memory(colored.pointer)), !cvips_ended_early() else {
+            throw DecoderMessage.refusal(picture)
+        }
         return pixels
     }
 

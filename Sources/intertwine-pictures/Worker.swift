@@ -31,10 +31,10 @@ struct Worker {
     /// Never comes back.
     private static func work() {
         _ = sandbox_die_with_parent()
-        // Without a job for a while, it returns memory to the system.
+        // A worker without a job for two seconds returns memory to the system.
         var idle = timeval(tv_sec: 2, tv_usec: 0)
         _ = setsockopt(service, SOL_SOCKET, SO_RCVTIMEO, &idle, socklen_t(MemoryLayout<timeval>.size))
-        // The service goes first, which has others to answer.
+        // The service has other requests to answer.
         _ = nice(5)
         let report = lockIn()
         // What libraries would write there is nothing for the service's log.
@@ -64,8 +64,10 @@ struct Worker {
         defer { body.deallocate() }
         switch type {
         case .job:
-            guard let (job, picture) = PictureJob.read(UnsafeRawBufferPointer(body)) else { exit(2) }
-            perform(job, PNGTexts.removed(from: UnsafeMutableRawBufferPointer(mutating: picture)))
+            guard let (job, bytes) = PictureJob.read(UnsafeRawBufferPointer(body)) else { exit(2) }
+            let picture = UnsafeMutableRawBufferPointer(mutating: bytes)
+            AVIFBrand.normalize(picture)
+            perform(job, PNGTexts.removed(from: picture))
         // It came too late: the job was done.
         case .cancel: break
         default: exit(2)
@@ -92,7 +94,7 @@ struct Worker {
         return count > 0
     }
 
-    /// Once after the last job.
+    /// Returns memory to the system, once after the last job.
     private static func trim() {
         guard hasUntrimmedMemory else { return }
         hasUntrimmedMemory = false

@@ -17,6 +17,10 @@ public struct ImageAnswer: Sendable {
     public let headers: [Header]
     /// Whether anybody may keep the picture.
     var isKept = true
+    /// Whether the image lacks its end, and is to be kept if it can be decoded all the same.
+    var isUnended = false
+    /// Whether the end of its body can be told from a lost connection.
+    var isDelimited = true
 
     public struct Header: Sendable, Hashable {
         public let name: String
@@ -81,7 +85,7 @@ enum HeaderSet {
         headers.append(field("Age", String(image.freshness.age(at: now))))
         headers.append(field("ETag", image.etag))
         if let modified = image.lastModified { headers.append(field("Last-Modified", HTTPDate.text(modified))) }
-        if image.isStill { headers.append(field("Image-Error", ImageFailure(.tooManyFrames).code)) }
+        if let shortfall = image.shortfall { headers.append(field("Image-Error", ImageFailure(shortfall.reason).code)) }
         headers.append(field("Cache-Status", status.field))
         return headers
     }

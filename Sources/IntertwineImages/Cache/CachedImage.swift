@@ -13,8 +13,8 @@ public final class CachedImage: Sendable {
     /// Nil for the origin's own.
     let sizing: PictureSizing?
     public let kind: MediaKind
-    /// Whether it is the first frame of an animation that would have taken too long to make.
-    let isStill: Bool
+    /// The deviation of a sized image from its size: it is the first frame of an animation, or the original. Nil if it has none.
+    let shortfall: Shortfall?
     public let body: PictureBody
     /// What it is kept under.
     let key: String
@@ -27,7 +27,7 @@ public final class CachedImage: Sendable {
     public let companion = Mutex<(any AnyObject & Sendable)?>(nil)
 
     init(
-        source: String, variant: AcceptedKinds.Set? = nil, sizing: PictureSizing? = nil, kind: MediaKind, isStill: Bool = false,
+        source: String, variant: AcceptedKinds.Set? = nil, sizing: PictureSizing? = nil, kind: MediaKind, shortfall: Shortfall? = nil,
         body: PictureBody,
         etag: String, freshness: Freshness, validators: Validators, terms: Terms = Terms()
     ) {
@@ -35,7 +35,7 @@ public final class CachedImage: Sendable {
         self.variant = variant
         self.sizing = sizing
         self.kind = kind
-        self.isStill = isStill
+        self.shortfall = shortfall
         self.body = body
         key = Self.key(source, variant, sizing)
         self.etag = etag
@@ -46,13 +46,13 @@ public final class CachedImage: Sendable {
 
     /// - Parameter digest: of the body; made here, which takes its time, where nil.
     convenience init(
-        source: String, variant: AcceptedKinds.Set? = nil, sizing: PictureSizing? = nil, kind: MediaKind, isStill: Bool = false,
+        source: String, variant: AcceptedKinds.Set? = nil, sizing: PictureSizing? = nil, kind: MediaKind, shortfall: Shortfall? = nil,
         body: [UInt8],
         digest: SHA256Digest? = nil, freshness: Freshness, validators: Validators, terms: Terms = Terms()
     ) {
         let etag = "\"" + Base64URL.encode(Array((digest ?? SHA256.hash(data: body)).prefix(16))) + "\""
         self.init(
-            source: source, variant: variant, sizing: sizing, kind: kind, isStill: isStill, body: PictureBody(body), etag: etag,
+            source: source, variant: variant, sizing: sizing, kind: kind, shortfall: shortfall, body: PictureBody(body), etag: etag,
             freshness: freshness, validators: validators, terms: terms)
     }
 
@@ -61,7 +61,8 @@ public final class CachedImage: Sendable {
         let merged = Validators(
             etag: fresh.etag ?? validators.etag, lastModified: fresh.lastModified ?? validators.lastModified, location: validators.location)
         return CachedImage(
-            source: source, variant: variant, sizing: sizing, kind: kind, isStill: isStill, body: body, etag: etag, freshness: freshness,
+            source: source, variant: variant, sizing: sizing, kind: kind, shortfall: shortfall, body: body, etag: etag,
+            freshness: freshness,
             validators: merged, terms: terms)
     }
 
@@ -71,7 +72,7 @@ public final class CachedImage: Sendable {
         var validators = validators
         validators.location = nil
         return CachedImage(
-            source: source, variant: variant, sizing: sizing, kind: kind, isStill: isStill, body: body, etag: etag,
+            source: source, variant: variant, sizing: sizing, kind: kind, shortfall: shortfall, body: body, etag: etag,
             freshness: freshness.ending(by: end), validators: validators, terms: terms)
     }
 
@@ -98,6 +99,18 @@ public final class CachedImage: Sendable {
 
 /// What the origin said of a picture, for the next time that it is asked.
 extension CachedImage {
+    enum Shortfall: UInt8, Sendable, Hashable, CaseIterable {
+        case firstFrame = 0x80
+        case original = 0x40
+
+        var reason: ImageFailure.Reason {
+            switch self {
+            case .firstFrame: .tooManyFrames
+            case .original: .noDecoder
+            }
+        }
+    }
+
     /// What to ask the origin with.
     struct Validators: Sendable, Hashable {
         var etag: String?

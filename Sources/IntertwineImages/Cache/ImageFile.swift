@@ -8,15 +8,12 @@ internal import IntertwinePrimitives
 enum ImageFile {
     private static let mark = Array("ITWPIC04".utf8)
 
-    /// Beside the kind.
-    private static let stillFlag: UInt8 = 0x80
-
     /// Bytes that are written beside a body, mostly: a URL, tags, dates.
     static let besideBody = 4_096
 
     static func encode(_ image: CachedImage) -> [UInt8] {
         var facts = ByteWriter()
-        facts.write(image.kind.rawValue | (image.isStill ? stillFlag : 0))
+        facts.write(image.kind.rawValue | (image.shortfall?.rawValue ?? 0))
         let freshness = image.freshness
         facts.write(freshness.revalidation.rawValue)
         // 255: the same for all.
@@ -61,7 +58,7 @@ enum ImageFile {
         let checksum = bytes.withUnsafeBytes { SHA256.hash(data: UnsafeRawBufferPointer(rebasing: $0[start...])) }
         guard checksum.elementsEqual(bytes[mark.count..<start]) else { return nil }
         var reader = ByteReader(bytes[start...])
-        guard let flags = reader.readByte(), let kind = MediaKind(rawValue: flags & ~stillFlag),
+        guard let flags = reader.readByte(), let kind = MediaKind(rawValue: flags & 0x3f),
             let revalidation = reader.readByte().flatMap(Freshness.Revalidation.init(rawValue:)), let variant = reader.readByte(),
             let born = reader.readInt64(),
             let fresh = reader.readInt64(), let privately = reader.readInt64(), let revalidate = reader.readInt64(),
@@ -75,7 +72,7 @@ enum ImageFile {
         guard (size == nil) == (sizing == nil) else { return nil }
         return CachedImage(
             source: source, variant: variant == .max ? nil : AcceptedKinds.Set(rawValue: variant), sizing: sizing, kind: kind,
-            isStill: flags & stillFlag != 0, body: PictureBody(Array(reader.remaining)), etag: etag,
+            shortfall: CachedImage.Shortfall(rawValue: flags & 0xc0), body: PictureBody(Array(reader.remaining)), etag: etag,
             freshness: Freshness(
                 born: born, freshUntil: fresh, privatelyFreshUntil: privately, staleWhileRevalidateUntil: revalidate,
                 staleIfErrorUntil: error, revalidation: revalidation),

@@ -5,6 +5,7 @@ struct PictureStore {
     private let memory: MemoryCache
     private let disk: DiskCache?
     private var failures = NegativeCache()
+    private var unended = UnendedImages()
 
     init(memory: MemoryCache, disk: DiskCache?) {
         self.memory = memory
@@ -13,6 +14,11 @@ struct PictureStore {
 
     /// What memory has.
     func image(_ source: String, _ wanted: AcceptedKinds.Set) -> CachedImage? { memory.image(source, wanted) }
+
+    /// The image without its end that was fetched within the last minutes.
+    func unendedImage(_ source: String, _ wanted: AcceptedKinds.Set) -> CachedImage? { unended.image(source, wanted, now: .now()) }
+
+    mutating func holdUnended(_ image: CachedImage) { unended.insert(image, now: .now()) }
 
     /// Whether the disk may have it.
     func isOnDisk(_ source: String, _ wanted: AcceptedKinds.Set) -> Bool { disk?.holds(source, wanted) == true }
@@ -25,7 +31,8 @@ struct PictureStore {
     /// The disk had it: memory has it too from here on.
     func hold(_ image: CachedImage) { memory.insert(image) }
 
-    func keep(_ image: CachedImage) {
+    mutating func keep(_ image: CachedImage) {
+        unended.remove { $0.key == image.key }
         memory.insert(image)
         disk?.write(image)
     }
@@ -42,7 +49,8 @@ struct PictureStore {
         return head.length.map { memory.takes($0) || disk?.takes($0) == true } ?? true
     }
 
-    func remove(_ source: String) {
+    mutating func remove(_ source: String) {
+        unended.remove { $0.source == source }
         memory.remove(source)
         disk?.remove(source)
     }
@@ -62,6 +70,7 @@ struct PictureStore {
 
     /// - Parameter done: called where nothing of it is found any more, with whether nothing of it is left on disk either.
     mutating func purge(_ selection: ImageSelection, _ done: @escaping @Sendable (Bool) -> Void) {
+        unended.remove { selection.contains($0.source) }
         if case .source(let source) = selection {
             memory.remove(source)
             CachedImage.keys(source).forEach { failures.forget($0) }

@@ -84,6 +84,14 @@ struct FlightReplies {
         return isFresh
     }
 
+    /// Answers with an image without its end that was fetched within the last minutes.
+    /// - Returns: false if there is none.
+    mutating func serveUnended(_ request: ImageRequest, _ reply: Reply) -> Bool {
+        guard let image = store.unendedImage(request.source, request.kinds.wanted) else { return false }
+        give(image, to: request.kinds, CacheStatus(.hit), isInner: request.needsWhole, isKept: false, isUnended: true, reply)
+        return true
+    }
+
     // MARK: What comes of a download
 
     /// The disk has a picture.
@@ -127,9 +135,14 @@ struct FlightReplies {
         // Others read it as it came.
         let waiting = takeWaiting(download)
         guard !waiting.isEmpty else { return }
-        let passing = image ?? download.intake.passing(download.source, download.spool.contents, now: clock())
+        let passing =
+            image.map { (image: $0, isStorable: false) }
+            ?? store.unendedImage(download.source, download.wanted).map { (image: $0, isStorable: true) }
+            ?? download.intake.passing(download.source, wanted: download.wanted, download.spool.contents, now: clock())
         for (_, reply) in waiting {
-            let answer = passing.map { ImageAnswer($0, status, now: clock(), isKept: image != nil) }
+            var answer = passing.map { ImageAnswer($0.image, status, now: clock(), isKept: image != nil) }
+            answer?.isUnended = passing?.isStorable == true && !download.isPurged
+            answer?.isDelimited = head.isDelimited
             reply(answer ?? ImageAnswer(ImageFailure(.fetch(.truncated)), status))
         }
     }
@@ -140,6 +153,9 @@ struct FlightReplies {
         store.forgetFailure(for: download.key)
         guard let image = download.intake.picture(download.source, wanted: download.wanted, download.spool.contents) else {
             store.remove(download.source)
+            guard download.intake.isUnended else { return nil }
+            let passing = download.intake.passing(download.source, wanted: download.wanted, download.spool.contents, now: clock())
+            if let passing { store.holdUnended(passing.image) }
             return nil
         }
         store.keep(image)
@@ -197,11 +213,14 @@ struct FlightReplies {
     /// The picture, to those who take its format.
     /// - Parameter isInner: whether the request was made here.
     private mutating func give(
-        _ image: CachedImage, to kinds: AcceptedKinds, _ status: CacheStatus, isInner: Bool, isKept: Bool = true, _ reply: Reply
+        _ image: CachedImage, to kinds: AcceptedKinds, _ status: CacheStatus, isInner: Bool, isKept: Bool = true,
+        isUnended: Bool = false, _ reply: Reply
     ) {
         if !isInner { count(status.outcome) }
         guard kinds.permits(image.kind) else { return reply(ImageAnswer(ImageFailure(.notAcceptable), status)) }
-        reply(ImageAnswer(image, status, now: clock(), isKept: isKept))
+        var answer = ImageAnswer(image, status, now: clock(), isKept: isKept)
+        answer.isUnended = isUnended
+        reply(answer)
     }
 
     private func missed(_ download: Download, _ head: PictureHead) -> CacheStatus {
@@ -215,6 +234,9 @@ struct FlightReplies {
     private mutating func count(_ outcome: CacheStatus.Outcome) { counts[outcome, default: 0] += 1 }
 
     // MARK: What is kept
+
+    /// Stores an image without its end that was decoded all the same.
+    mutating func keepUnended(_ image: CachedImage) { store.keep(image) }
 
     /// What is stored goes, and nothing is asked for it for a while.
     mutating func spoil(_ source: String, _ failure: ImageFailure) { store.remember(failure, for: source, source) }

@@ -89,6 +89,9 @@ actor Flights {
         return state.viewport(visible: visible, gone: gone)
     }
 
+    /// Stores an image without its end that was decoded all the same.
+    func keepUnended(_ image: CachedImage) { state.keepUnended(image) }
+
     /// Whoever decoded it found that it is no picture to its end: it is neither kept nor served any longer, at its own URL either.
     func spoil(_ source: String, _ failure: ImageFailure) { state.spoil(source, failure) }
 

@@ -47,6 +47,7 @@ struct FlightsState {
             if !isFresh { refresh(remembered, request.kinds.wanted) }
             return
         }
+        if remembered == nil, replies.serveUnended(request, reply) { return }
         if request.isOnlyIfCached, remembered != nil || !isBeingLookedUp(request) { return refuse(ImageFailure(.notStored), reply) }
         if let download = downloads[request.key], let effects = download.flight.join(waiter, request.priority) {
             metrics.collapsed += 1
@@ -125,7 +126,8 @@ struct FlightsState {
         return left
     }
 
-    /// Whoever decoded it found that it is no picture to its end.
+    /// Stores an image without its end that was decoded all the same; removes one that was not.
+    mutating func keepUnended(_ image: CachedImage) { replies.keepUnended(image) }
     mutating func spoil(_ source: String, _ failure: ImageFailure) { replies.spoil(source, failure) }
 
     /// - Parameter done: called where nothing of it is found any more, with whether nothing of it is left on disk either.
@@ -382,8 +384,6 @@ struct FlightsState {
         replies.fail(download, failure, outcome)
         drop(download)
     }
-
-    // MARK: Counting
 
     private mutating func record(_ download: Download, _ result: String, _ outcome: CircuitBreaker.Outcome?) {
         metrics.upstream[result, default: 0] += 1

@@ -31,6 +31,8 @@ struct PictureIntake {
     private var frame: FrameReader?
     /// The picture that a 304 confirmed.
     private var confirmed: CachedImage?
+    /// The freshness of an image without its end.
+    private var unendedFreshness: Freshness?
     /// The 304 forbids storing it any longer.
     private var isWithdrawn = false
     private var isRefuted = false
@@ -154,6 +156,7 @@ struct PictureIntake {
     /// The picture, where it may be stored and is whole; else what its readers are told of its freshness is taken back.
     mutating func picture(_ source: String, wanted: AcceptedKinds.Set, _ body: [UInt8]) -> CachedImage? {
         guard let head, let freshness = head.freshness, let kind = head.kind, kind.isWhole(body, isDelimited: head.isDelimited) else {
+            unendedFreshness = head?.freshness
             self.head?.freshness = nil
             return nil
         }
@@ -164,10 +167,18 @@ struct PictureIntake {
 }
 
 extension PictureIntake {
-    /// The picture for those who wait for it alone, where it may not be stored; nil where it is not whole.
-    func passing(_ source: String, _ body: [UInt8], now: Int64) -> CachedImage? {
-        guard let head, let kind = head.kind, kind.isWhole(body, isDelimited: head.isDelimited) else { return nil }
-        return CachedImage(source: source, kind: kind, body: body, freshness: Freshness(now: now), validators: head.validators)
+    /// Whether the image lacks its end, though its origin sent all of it, and could be stored otherwise.
+    var isUnended: Bool { unendedFreshness != nil && head?.isDelimited == true }
+
+    /// The image for those who wait for all of it, if it is not stored: it may not be, or lacks its end.
+    ///
+    /// - Returns: also whether it may be stored if it can be decoded.
+    func passing(_ source: String, wanted: AcceptedKinds.Set, _ body: [UInt8], now: Int64) -> (image: CachedImage, isStorable: Bool)? {
+        guard let head, let kind = head.kind else { return nil }
+        let image = CachedImage(
+            source: source, variant: unendedFreshness != nil && head.isNegotiated ? wanted : nil, kind: kind, body: body,
+            digest: digest.finalize(), freshness: unendedFreshness ?? Freshness(now: now), validators: head.validators, terms: head.terms)
+        return (image, unendedFreshness != nil)
     }
 }
 

@@ -5,10 +5,21 @@ extension MediaKind {
     private enum End {
         case whole
         /// The structure goes on where the bytes end.
-        case cut
+        case cut(Repair?)
         /// It cannot be followed so far: a picture in little more than its first bytes, and decoders know more.
         case unreadable
     }
+
+    /// The end of an image whose structure lacks nothing else. Browsers show the image without it, and decoders refuse it.
+    private struct Repair {
+        /// Bytes before it.
+        let kept: Int
+        let end: [UInt8]
+    }
+
+    private static let jpegEndMarker: [UInt8] = [0xff, 0xd9]
+    private static let pngEndChunk: [UInt8] = [0, 0, 0, 0, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82]
+    private static let gifTrailer: UInt8 = 0x3b
 
     /// Within how many of the last bytes the end of a picture is looked for, where its structure does not lead there.
     private static let longestTail = 1_024
@@ -23,12 +34,22 @@ extension MediaKind {
         }
     }
 
+    /// The image with its end, if its structure lacks nothing else. A decoder finds out whether pixels are missing.
+    ///
+    /// - Returns: nil if the image is cut elsewhere.
+    func completed(_ bytes: [UInt8]) -> [UInt8]? {
+        switch bytes.withUnsafeBytes({ end($0) }) {
+        case .whole, .unreadable: bytes
+        case .cut(let repair): repair.map { bytes.prefix($0.kept) + $0.end }
+        }
+    }
+
     private func hasTail(_ bytes: [UInt8]) -> Bool {
         let tail = bytes.suffix(Self.longestTail)
         return switch self {
-        case .jpeg: zip(tail, tail.dropFirst()).contains { $0 == 0xff && $1 == 0xd9 }
-        case .png: tail.contains([0, 0, 0, 0, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82])
-        case .gif: bytes.last == 0x3b
+        case .jpeg: tail.contains(Self.jpegEndMarker)
+        case .png: tail.contains(Self.pngEndChunk)
+        case .gif: bytes.last == Self.gifTrailer
         case .webp, .avif: false
         }
     }
@@ -38,7 +59,7 @@ extension MediaKind {
         case .jpeg: Self.jpegEnd(bytes)
         case .png: Self.pngEnd(bytes)
         case .gif: Self.gifEnd(bytes)
-        case .webp: bytes.count < 12 ? .cut : Self.little(bytes, 4) + 8 <= bytes.count ? .whole : .cut
+        case .webp: bytes.count >= 12 && Self.little(bytes, 4) + 8 <= bytes.count ? .whole : .cut(nil)
         case .avif: Self.avifEnd(bytes)
         }
     }
@@ -53,7 +74,9 @@ extension MediaKind {
             guard bytes[place] == 0xff else {
                 guard hasFrame || isInScan else { return .unreadable }
                 let rest = UnsafeRawBufferPointer(rebasing: bytes[place...])
-                guard let base = rest.baseAddress, let next = memchr(base, 0xff, rest.count) else { return .cut }
+                guard let base = rest.baseAddress, let next = memchr(base, 0xff, rest.count) else {
+                    return .cut(isInScan ? Repair(kept: bytes.count, end: jpegEndMarker) : nil)
+                }
                 place += UnsafeRawPointer(next) - base
                 continue
             }
@@ -63,27 +86,34 @@ extension MediaKind {
             case 0x00, 0x01, 0xd0...0xd8: place += 2
             case 0xd9: return hasFrame ? .whole : .unreadable
             default:
-                guard place + 3 < bytes.count else { return hasFrame ? .cut : .unreadable }
+                guard place + 3 < bytes.count else { return hasFrame ? .cut(nil) : .unreadable }
                 let isFrame = (0xc0...0xcf).contains(marker) && marker != 0xc4 && marker != 0xc8 && marker != 0xcc
                 hasFrame = hasFrame || isFrame
                 isInScan = marker == 0xda
                 place += 2 + max(2, Int(bytes[place + 2]) << 8 | Int(bytes[place + 3]))
             }
         }
-        return hasFrame ? .cut : .unreadable
+        // The last byte may be the first one of a marker.
+        return hasFrame ? .cut(isInScan && place <= bytes.count ? Repair(kept: bytes.count, end: jpegEndMarker) : nil) : .unreadable
     }
 
     /// PNG section 5.3: length, name, data, checksum.
     private static func pngEnd(_ bytes: UnsafeRawBufferPointer) -> End {
         guard bytes.count >= 16, big(bytes, 12) == 0x4948_4452 else { return .unreadable }
-        var place = 8
+        var (place, last) = (8, 8)
+        var (hasData, isData) = (false, false)
         while place + 12 <= bytes.count {
             let name = bytes[(place + 4)..<(place + 8)]
             guard name.allSatisfy({ (65...90).contains($0 & 0xdf) }) else { return .unreadable }
             if name.elementsEqual("IEND".utf8) { return .whole }
+            isData = name.elementsEqual("IDAT".utf8)
+            hasData = hasData || isData
+            last = place
             place += 12 + big(bytes, place)
         }
-        return .cut
+        // The chunk that is cut is passed over, unless it has pixels.
+        guard hasData, place <= bytes.count || !isData else { return .cut(nil) }
+        return .cut(Repair(kept: place <= bytes.count ? place : last, end: pngEndChunk))
     }
 
     private static func gifEnd(_ bytes: UnsafeRawBufferPointer) -> End {
@@ -96,10 +126,13 @@ extension MediaKind {
             case .end: return blocks.frames > 0 ? .whole : .unreadable
             case .nonsense: return .unreadable
             // Shorter than a screen, it is a GIF in name only.
-            case .more: return bytes.count < 13 ? .unreadable : .cut
+            case .more:
+                guard bytes.count >= 13 else { return .unreadable }
+                // Data that comes in pieces ends with an empty one.
+                return .cut(blocks.frames > 0 ? Repair(kept: place, end: blocks.isInData ? [0, gifTrailer] : [gifTrailer]) : nil)
             }
         }
-        return .cut
+        return .cut(nil)
     }
 
     /// ISO 14496-12 section 4.2: a size of 0 reaches to the end, one of 1 stands behind the name in eight bytes. What the pictures are
@@ -112,14 +145,14 @@ extension MediaKind {
             if size == 0 { return .whole }
             let isData = bytes[(place + 4)..<(place + 8)].elementsEqual("mdat".utf8)
             if size == 1 {
-                guard place + 16 <= bytes.count, big(bytes, place + 8) == 0 else { return .cut }
+                guard place + 16 <= bytes.count, big(bytes, place + 8) == 0 else { return .cut(nil) }
                 size = big(bytes, place + 12)
             }
             guard size >= 8 else { break }
             place += size
             hasData = hasData || (isData && place <= bytes.count)
         }
-        return hasData ? .whole : place > bytes.count || bytes.count > 16 ? .cut : .unreadable
+        return hasData ? .whole : place > bytes.count || bytes.count > 16 ? .cut(nil) : .unreadable
     }
 
     private static func big(_ bytes: UnsafeRawBufferPointer, _ place: Int) -> Int {

@@ -79,7 +79,7 @@ struct GIFBlocks: Sendable {
     private(set) var frames = 0
     private var screen: FrameSize?
     /// Within data that comes in pieces of up to 255 bytes, the empty one last.
-    private var isInData = false
+    private(set) var isInData = false
 
     enum Step: Hashable {
         /// So many bytes from here on are read, and of no more interest.

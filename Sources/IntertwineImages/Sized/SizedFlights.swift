@@ -40,8 +40,8 @@ actor SizedFlights {
         guard !wish.formats.isEmpty else { return refuse(ImageFailure(.notAcceptable), .bypass, reply) }
         let now = configuration.clock()
         let remembered = store.image(wish)
-        if let remembered, serve(remembered, wish, now, reply) { return }
-        if request.isOnlyIfCached { return findStored(wish, reply) }
+        if let remembered, serve(remembered, wish, request.kinds, now, reply) { return }
+        if request.isOnlyIfCached { return findStored(wish, request.kinds, reply) }
         if let making = byKey[wish.key] {
             metrics.collapsed += 1
             return add(ticket.number, request, to: making, isCollapsed: true, reply)
@@ -54,11 +54,11 @@ actor SizedFlights {
         begin(making)
     }
 
-    private func serve(_ image: CachedImage, _ wish: SizedWish, _ now: Int64, _ reply: Reply) -> Bool {
+    private func serve(_ image: CachedImage, _ wish: SizedWish, _ kinds: AcceptedKinds, _ now: Int64, _ reply: Reply) -> Bool {
         guard image.freshness.isFresh(at: now) || image.freshness.bridgesRevalidation(at: now) else { return false }
         let status = CacheStatus(image.freshness.isFresh(at: now) ? .hit : .stale)
         count(status.outcome)
-        reply(ImageAnswer(image, status, now: now))
+        reply(Self.answer(image, to: kinds, status, now: now))
         if status.outcome == .stale, byKey[wish.key] == nil {
             metrics.refreshes += 1
             begin(SizedMaking(wish, stale: image, isOwned: true))
@@ -67,12 +67,12 @@ actor SizedFlights {
     }
 
     /// For who wants it only where it is stored: the disk has the last word.
-    private func findStored(_ wish: SizedWish, _ reply: @escaping Reply) {
+    private func findStored(_ wish: SizedWish, _ kinds: AcceptedKinds, _ reply: @escaping Reply) {
         store.read(wish) { [weak self, loop] image in
             guard let flights = self else { return }
             loop.execute {
                 flights.assumeIsolated { flights in
-                    if let image, flights.serve(image, wish, flights.configuration.clock(), reply) { return }
+                    if let image, flights.serve(image, wish, kinds, flights.configuration.clock(), reply) { return }
                     flights.refuse(ImageFailure(.notStored), .bypass, reply)
                 }
             }
@@ -170,7 +170,10 @@ actor SizedFlights {
         do throws(ImageFailure) {
             if let failure = making.failure { throw failure }
             if let found = await find(making) { return finish(making, .success(found)) }
-            finish(making, .success(try await make(from: try await original(making), making)))
+            let original = try await original(making)
+            let made = try await make(from: original, making)
+            if original.isUnended, !making.isPurged { await flights.keepUnended(original.image) }
+            finish(making, .success(made))
         } catch {
             if let image = making.stale, error.permitsStale, image.freshness.bridgesError(at: configuration.clock()) {
                 var status = CacheStatus(.stale)
@@ -211,13 +214,22 @@ actor SizedFlights {
         return nil
     }
 
-    private func original(_ making: SizedMaking) async throws(ImageFailure) -> (image: CachedImage, isKept: Bool, status: CacheStatus) {
+    private struct Original {
+        let image: CachedImage
+        /// Whether it is stored, or will be once it was decoded.
+        let isKept: Bool
+        /// Whether it lacks its end.
+        var isUnended = false
+        var isDelimited = true
+        let status: CacheStatus
+    }
+
+    private func original(_ making: SizedMaking) async throws(ImageFailure) -> Original {
         let source = making.wish.source
         if let bytes = configuration.bundled(source), case .kind(let kind) = MediaKind.sniff(bytes) {
             let freshness = Freshness(ofBundledAt: configuration.clock())
-            return (
-                CachedImage(source: source, kind: kind, body: bytes, freshness: freshness, validators: .init()), true, CacheStatus(.hit)
-            )
+            let image = CachedImage(source: source, kind: kind, body: bytes, freshness: freshness, validators: .init())
+            return Original(image: image, isKept: true, status: CacheStatus(.hit))
         }
         making.awaitsOriginal = true
         // One that takes the place of a stale one is made of what the origin has by now.
@@ -229,7 +241,10 @@ actor SizedFlights {
         }
         making.awaitsOriginal = false
         switch answer.body {
-        case .whole(let image): return (image, answer.isKept, answer.cacheStatus)
+        case .whole(let image):
+            return Original(
+                image: image, isKept: answer.isKept || answer.isUnended, isUnended: answer.isUnended, isDelimited: answer.isDelimited,
+                status: answer.cacheStatus)
         case .failure(let failure):
             making.failureOutcome = answer.cacheStatus.outcome
             throw failure
@@ -238,9 +253,7 @@ actor SizedFlights {
         }
     }
 
-    private func make(
-        from original: (image: CachedImage, isKept: Bool, status: CacheStatus), _ making: SizedMaking
-    ) async throws(ImageFailure) -> Made {
+    private func make(from original: Original, _ making: SizedMaking) async throws(ImageFailure) -> Made {
         var status = CacheStatus(.miss)
         status.forwardStatus = original.status.forwardStatus
         status.wasStale = making.stale != nil
@@ -251,10 +264,17 @@ actor SizedFlights {
             return Made(image: image, status: status, isKept: original.isKept)
         }
         let wish = making.wish
-        let (image, facts) = try await Self.make(
-            wish, of: original.image, by: transformer, newer: configuration.formats, configuration.qualities, making.urgency)
+        let made: (image: CachedImage, facts: PictureFacts?)
+        do throws(ImageFailure) {
+            made = try await Self.make(
+                wish, of: original.image, by: transformer, newer: configuration.formats, configuration.qualities, making.urgency)
+        } catch {
+            // It may have lost its end on its way.
+            throw error.reason == .undecodable && !original.isDelimited ? ImageFailure(.fetch(.truncated)) : error
+        }
+        let (image, facts) = made
         metrics.made += 1
-        if !making.isPurged { configuration.facts?.learn(wish.source, facts, of: original.image.etag) }
+        if let facts, !making.isPurged { configuration.facts?.learn(wish.source, facts, of: original.image.etag) }
         status.isStored = original.isKept && !making.isPurged && store.takes(image)
         return Made(image: image, status: status, isKept: original.isKept)
     }
@@ -264,28 +284,34 @@ actor SizedFlights {
     private static func make(
         _ wish: SizedWish, of original: CachedImage, by transformer: any PictureTransformer, newer: [MediaKind],
         _ qualities: PictureQualities, _ urgency: PictureUrgency
-    ) async throws(ImageFailure) -> (image: CachedImage, facts: PictureFacts) {
+    ) async throws(ImageFailure) -> (image: CachedImage, facts: PictureFacts?) {
         let body = original.body.bytes
+        // It is asked about by its original's tag, and tells when that one changed.
+        let validators = CachedImage.Validators(etag: original.etag, lastModified: original.validators.lastModified)
         var traits = PictureTraits(body, original.kind)
         guard let format = SizedFormat(traits, taken: wish.formats, newer: newer) else { throw ImageFailure(.notAcceptable) }
         let recipe = wish.sizing.recipe(
             format.kind, quality: qualities[format.kind, wish.sizing.scale], keepsAnimation: format.keepsAnimation)
         let made: TransformedPicture
-        var isStill = false
+        var shortfall: CachedImage.Shortfall?
         do throws(ImageFailure) {
             made = try await transformer.transform(body, recipe, urgency: urgency)
+        } catch  where error.reason == .noDecoder {
+            // Clients may have a decoder.
+            let image = CachedImage(
+                source: wish.source, variant: wish.formats, sizing: wish.sizing, kind: original.kind, shortfall: .original,
+                body: original.body, etag: original.etag, freshness: original.freshness, validators: validators)
+            return (image, nil)
         } catch {
             // Of an animation that is too much its first frame is shown.
             guard format.keepsAnimation, error.reason == .tooManyFrames || error.reason == .tooManyPixels else { throw error }
-            (traits.isAnimated, isStill) = (false, true)
+            (traits.isAnimated, shortfall) = (false, .firstFrame)
             guard let format = SizedFormat(traits, taken: wish.formats, newer: newer) else { throw ImageFailure(.notAcceptable) }
             let recipe = wish.sizing.recipe(format.kind, quality: qualities[format.kind, wish.sizing.scale], keepsAnimation: false)
             made = try await transformer.transform(body, recipe, urgency: urgency)
         }
-        // It is asked about by its original's tag, and tells when that one changed.
-        let validators = CachedImage.Validators(etag: original.etag, lastModified: original.validators.lastModified)
         let image = CachedImage(
-            source: wish.source, variant: wish.formats, sizing: wish.sizing, kind: made.kind, isStill: isStill, body: made.bytes,
+            source: wish.source, variant: wish.formats, sizing: wish.sizing, kind: made.kind, shortfall: shortfall, body: made.bytes,
             freshness: original.freshness, validators: validators)
         return (image, made.original)
     }
@@ -299,8 +325,9 @@ actor SizedFlights {
         case .failure(let failure):
             if failure.isOfThePicture, making.failure == nil {
                 metrics.failed[failure.code, default: 0] += 1
-                if !making.isPurged { failures.record(failure, for: making.wish.source, now: .now()) }
-                if failure.reason == .undecodable, !making.isPurged {
+                // A failure that was remembered is not remembered for longer.
+                if !making.isPurged, making.failureOutcome == .miss { failures.record(failure, for: making.wish.source, now: .now()) }
+                if failure.reason == .undecodable, !making.isPurged, making.failureOutcome == .miss {
                     let source = making.wish.source
                     flights.assumeIsolated { $0.spoil(source, failure) }
                 }
@@ -314,7 +341,7 @@ actor SizedFlights {
                 var status = made.status
                 status.isCollapsed = entry.isCollapsed
                 count(status.outcome)
-                entry.reply(ImageAnswer(made.image, status, now: now, isKept: made.isKept))
+                entry.reply(Self.answer(made.image, to: entry.kinds, status, now: now, isKept: made.isKept))
             case .failure(let failure):
                 var status = CacheStatus(making.failureOutcome)
                 status.isCollapsed = entry.isCollapsed
@@ -324,6 +351,14 @@ actor SizedFlights {
             }
         }
         making.waiters = [:]
+    }
+
+    /// The image, if the client takes its format: an original that nothing was made of may be in any.
+    private static func answer(
+        _ image: CachedImage, to kinds: AcceptedKinds, _ status: CacheStatus, now: Int64, isKept: Bool = true
+    ) -> ImageAnswer {
+        guard kinds.permits(image.kind) else { return ImageAnswer(ImageFailure(.notAcceptable), status) }
+        return ImageAnswer(image, status, now: now, isKept: isKept)
     }
 
     private func refuse(_ failure: ImageFailure, _ outcome: CacheStatus.Outcome, _ reply: Reply) {
@@ -357,23 +392,4 @@ private struct SizedMetrics {
     var aborted = 0
     var made = 0
     var failed: [String: Int] = [:]
-}
-
-extension ImageFailure {
-    /// Whether something else may be shown in the picture's place: it cannot be had, whoever asks.
-    fileprivate var permitsFallback: Bool {
-        switch reason {
-        case .cancelled, .notStored, .notAcceptable, .overloaded, .queueTimeout, .buffersFull, .loop: false
-        case .fetch(let failure): ![.cancelled, .shuttingDown, .resolverBusy, .internalError].contains(failure)
-        default: true
-        }
-    }
-
-    /// Whether the next one who asks for the picture, in whatever size, would fare no better.
-    fileprivate var isOfThePicture: Bool {
-        switch reason {
-        case .undecodable, .tooManyPixels, .typeMismatch, .workerFailed: true
-        default: false
-        }
-    }
 }

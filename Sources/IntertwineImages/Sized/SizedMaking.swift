@@ -21,6 +21,7 @@ struct SizedWish: Sendable, Hashable {
 final class SizedMaking {
     struct Waiter {
         let isCollapsed: Bool
+        let kinds: AcceptedKinds
         var priority: ImagePriority
         let reply: @Sendable (ImageAnswer) -> Void
     }

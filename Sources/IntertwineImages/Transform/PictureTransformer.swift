@@ -11,8 +11,9 @@ public protocol PictureTransformer: Sendable {
     /// - Parameters:
     ///   - picture: a whole one, as its origin sent it.
     ///   - urgency: what somebody looks at goes first, also where it turns out later that somebody does.
-    /// - Throws: `undecodable` where the bytes are not a whole picture, `tooManyPixels` where it is too large to be decoded, `tooManyFrames`
-    ///   where an animation has too many, or would stay one and could not be made in time,
+    /// - Throws: `undecodable` where the bytes are not a whole picture, `noDecoder` if they may be one of a kind that is not decoded here,
+    ///   `tooManyPixels` where it is too large to be decoded, `tooManyFrames` where an animation has too many, or would stay one and could not
+    ///   be made in time,
     ///   `overloaded` and `queueTimeout` where others wait already, `workerFailed` where the work died or took too long, `cancelled`.
     func transform(_ picture: [UInt8], _ recipe: PictureRecipe, urgency: PictureUrgency) async throws(ImageFailure) -> TransformedPicture
 

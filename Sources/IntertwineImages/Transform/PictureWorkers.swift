@@ -95,7 +95,7 @@ public final class PictureWorkers: PictureTransformer {
         _ job: PictureJob, on picture: [UInt8], keepsAnimation: Bool, _ urgency: PictureUrgency
     ) async throws(ImageFailure) -> PictureResult {
         guard let pool, isAvailable else { throw ImageFailure(.workerFailed) }
-        let cost = try FrameReader.cost(of: picture, keepsAnimation: keepsAnimation)
+        let (picture, cost) = try FrameReader.cost(of: picture, keepsAnimation: keepsAnimation)
         if cost.frames > 1, cost.time(for: job) > animationLimit { throw ImageFailure(.tooManyFrames) }
         let pixels = cost.pixels
         let ticket = TransformTicket()
@@ -137,13 +137,15 @@ public final class PictureWorkers: PictureTransformer {
 }
 
 extension FrameReader {
-    /// What has to be decoded, by what the picture says of itself.
+    /// What has to be decoded, by what the picture says of itself: the picture, with an end if it lacks one.
     ///
-    /// - Throws: `tooManyPixels` and `undecodable`.
-    fileprivate static func cost(of picture: [UInt8], keepsAnimation: Bool) throws(ImageFailure) -> DecodingCost {
+    /// - Throws: `tooManyPixels`, `tooManyFrames`, `undecodable` and `noDecoder`.
+    fileprivate static func cost(
+        of picture: [UInt8], keepsAnimation: Bool
+    ) throws(ImageFailure) -> (picture: [UInt8], cost: DecodingCost) {
         guard case .kind(let kind) = MediaKind.sniff(Array(picture.prefix(512))) else { throw ImageFailure(.undecodable) }
         // Decoders make something of a picture whose end is missing, whatever they are told.
-        guard kind.isWhole(picture, isDelimited: true) else { throw ImageFailure(.undecodable) }
+        guard let picture = kind.completed(picture) else { throw ImageFailure(.undecodable) }
         var reader = FrameReader(kind)
         var place = 0
         // In pieces, as it keeps what it has not understood.
@@ -153,8 +155,9 @@ extension FrameReader {
             place = end
         }
         if let fault = reader.fault { throw ImageFailure(fault) }
-        guard case .size(let size) = reader.finding else { throw ImageFailure(.undecodable) }
-        return DecodingCost(size: size, frames: keepsAnimation ? reader.frames : 1)
+        // Of an AVIF that says its size elsewhere, others may know where.
+        guard case .size(let size) = reader.finding else { throw ImageFailure(kind == .avif ? .noDecoder : .undecodable) }
+        return (picture, DecodingCost(size: size, frames: keepsAnimation ? reader.frames : 1))
     }
 }
 
@@ -213,6 +216,7 @@ extension ImageFailure {
         case .tooManyPixels: self.init(Reason.tooManyPixels)
         case .cancelled: self.init(Reason.cancelled)
         case .unencodable: self.init(Reason.workerFailed)
+        case .unsupported: self.init(Reason.noDecoder)
         }
     }
 }

@@ -69,8 +69,8 @@ struct TransformQueue<ID: Hashable & Sendable>: Sendable {
         return (true, displaced)
     }
 
-    /// Whose place a newcomer takes: the least urgent one's; or, if all are as urgent, that of the oldest one whose origin or viewer has more
-    /// than half of the queue.
+    /// The entry that loses its place to a newcomer: the least urgent one; if all are as urgent, the oldest one whose origin or viewer has
+    /// more than half of the queue.
     /// - Parameter waiting: the least urgent and oldest first.
     private static func placeToTake(
         in waiting: [Entry], for priority: ImagePriority, _ owners: TransformOwners, of limits: Limits
@@ -98,7 +98,7 @@ struct TransformQueue<ID: Hashable & Sendable>: Sendable {
         return shares.first { $0.value.count > limits.waiting / 2 || $0.value.pixels > limits.waitingPixels / 2 }?.key
     }
 
-    /// Viewers have come to wait for it, too.
+    /// Replaces the owners of an image, as more viewers wait for it.
     mutating func setOwners(_ owners: TransformOwners, of id: ID) {
         running[id]?.owners = owners
         if let place = waiting.firstIndex(where: { $0.id == id }) { waiting[place].owners = owners }
@@ -143,7 +143,7 @@ struct TransformQueue<ID: Hashable & Sendable>: Sendable {
         let viewers = entry.owners.viewers
         let hasRoom = viewers.isEmpty || viewers.contains { viewer in running.values.count { $0.owners.viewers.contains(viewer) } < share }
         guard hasRoom, !running.isEmpty else { return hasRoom }
-        // What comes from others takes half of the pixels at most: a large animation of theirs is not to hold up all.
+        // Images of other origins count for half of the pixels at most: one large animation must not stop all others.
         let half = limits.runningPixels / 2
         var (own, others) = (0, 0)
         for run in running.values {

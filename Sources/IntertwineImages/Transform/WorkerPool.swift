@@ -126,7 +126,7 @@ actor WorkerPool {
     private func finish(_ number: UInt32, _ result: Result<PictureResult, ImageFailure>, keepsPlace: Bool = false) {
         if !keepsPlace { queue.leave(number) }
         guard let job = jobs.removeValue(forKey: number) else { return }
-        // The original was copied for it, and what was made is copied to where it is kept.
+        // Both were copied for the job.
         MallocTrimmer.shared.recordFreed(job.picture.count + ((try? result.get().bytes.count) ?? 0))
         job.reply(result)
     }

@@ -49,8 +49,8 @@ struct ClientReader: Sendable {
         return try viewer(named: values.first, isRepeated: values.count > 1)
     }
 
-    /// Tells the client from others for a share of what the service has: the viewer that it names; if it names none, its address (of IPv6
-    /// its network, /64). In memory alone.
+    /// The party that the client's use of resources counts for: the viewer that it names; if it names none, its address (of IPv6 its
+    /// network, /64). It must not be stored.
     func party(of request: HTTPRequest, from peer: String) -> String {
         if let viewer = try? viewer(of: request) { return "viewer " + viewer }
         let address = address(of: request, from: peer)

@@ -19,7 +19,8 @@ enum PictureDescription {
         As `/images/{signature}/{source}`, made to fit its cell: upright, in sRGB, without anything that the camera noted, never larger than \
         the original, in the best format that the client names (AVIF, WebP; else JPEG or PNG, and animations as WebP or GIF). All sizes and \
         formats of a picture share one download, and those who wait for the same one share its making. It is as fresh as the original. \
-        A service without picture workers answers with the original. Where the picture cannot be had, and configuration has something to show \
+        A service without picture workers answers with the original, and so does one that has no decoder for it (`Image-Error: no-decoder`); \
+        of an animation in AVIF, or one that would take too long (`too-many-frames`), the first frame is made. Where the picture cannot be had, and configuration has something to show \
         in its place (`images.fallbacks`), that is the answer, for half a minute, with `Image-Error`.
         """,
         parameters: [

@@ -1,0 +1,141 @@
+import Foundation
+import IntertwineEventLoop
+import TestSupport
+import Testing
+
+@testable import IntertwineImages
+
+@Suite("Sized pictures of originals without their end", .serialized, .timeLimit(.minutes(2)))
+struct UnendedTests {
+    private static func files() throws -> [(MediaKind, [UInt8])] {
+        let tools = VipsTools()
+        try tools.drawn("drawn.ppm", 400, 300)
+        try tools.vips("jpegsave", "drawn.ppm", "plain.jpg")
+        try tools.vips("jpegsave", "drawn.ppm", "progressive.jpg", "--interlace")
+        try tools.vips("pngsave", "drawn.ppm", "plain.png")
+        try tools.drawn("frames.ppm", 120, 360)
+        try tools.vips("copy", "frames.ppm", "moving.gif[page-height=90]")
+        try tools.vips("webpsave", "drawn.ppm", "plain.webp")
+        return try [
+            (.jpeg, tools.bytes("plain.jpg")), (.jpeg, tools.bytes("progressive.jpg")), (.png, tools.bytes("plain.png")),
+            (.gif, tools.bytes("moving.gif")), (.webp, tools.bytes("plain.webp")),
+        ]
+    }
+
+    private static func house(_ bodies: [String: (MediaKind, [UInt8])], _ workers: PictureWorkers?) throws -> (Origin, House) {
+        let origin = try Origin { request, connection in
+            guard let (kind, body) = bodies[request.path] else { return connection.answer(404) }
+            connection.answer(200, ["Content-Type: \(kind.contentType)", "Cache-Control: max-age=86400"], body: body)
+        }
+        return (origin, try House([origin]) { $0.transformer = workers })
+    }
+
+    private static func get(_ house: House, _ source: String, _ sizing: String = "50x50-fit") async throws -> Got {
+        try await Got(house.manager.image(ImageRequest(source, sizing: PictureSizing(sizing), accept: "image/png")))
+    }
+
+    @Test("A JPEG without EOI, a GIF without trailer and a PNG without IEND are made, from one download of each")
+    func made() async throws {
+        // How many bytes less than all.
+        let endings: [MediaKind: [Int]] = [.jpeg: [1, 2], .png: [1, 4, 6, 12], .gif: [1, 2]]
+        var bodies: [String: (MediaKind, [UInt8])] = [:]
+        for (number, (kind, whole)) in try Self.files().enumerated() {
+            for missing in endings[kind] ?? [] { bodies["/\(number)-\(missing)"] = (kind, Array(whole.dropLast(missing))) }
+        }
+        let workers = try BuiltWorkers.make()
+        let (origin, house) = try Self.house(bodies, workers)
+        defer { origin.stop() }
+        for path in bodies.keys {
+            for round in 0..<3 {
+                let got = try await Self.get(house, origin.url(path))
+                #expect(got.status == 200 && got.outcome.outcome == (round == 0 ? .miss : .hit), "\(path): \(got.headers)")
+                #expect(MediaKind.sniff(got.body) == .kind(.png) && got.headers["Cache-Control"] == "public, max-age=86400")
+            }
+            // It was found to be all there.
+            #expect(try await Self.get(house, origin.url(path), "60x60-fit").status == 200)
+            #expect(try await house.get(origin.url(path)).outcome.outcome == .hit)
+        }
+        #expect(origin.requests.count == bodies.count)
+        await house.stop()
+        await workers.shutDown()
+    }
+
+    @Test("Half of a picture is 415 for an hour, and asked for once")
+    func halves() async throws {
+        var bodies: [String: (MediaKind, [UInt8])] = [:]
+        for (number, (kind, whole)) in try Self.files().enumerated() {
+            bodies["/\(number)"] = (kind, Array(whole.prefix(whole.count / 2)))
+        }
+        let workers = try BuiltWorkers.make()
+        let (origin, house) = try Self.house(bodies, workers)
+        defer { origin.stop() }
+        for path in bodies.keys {
+            for round in 0..<20 {
+                let got = try await Self.get(house, origin.url(path), round % 2 == 0 ? "50x50-fit" : "60x60-fit")
+                #expect(got.status == 415 && got.headers["Image-Error"] == "undecodable", "\(path): \(got.headers)")
+            }
+            #expect(try await house.get(origin.url(path)).status == 415)
+        }
+        #expect(origin.requests.count == bodies.count)
+        await house.stop()
+        await workers.shutDown()
+    }
+
+    @Test("The original of half a picture is sent to all from one download, and none of them is told to keep it")
+    func originals() async throws {
+        var bodies: [String: (MediaKind, [UInt8])] = [:]
+        for (number, (kind, whole)) in try Self.files().enumerated() {
+            bodies["/\(number)"] = (kind, Array(whole.prefix(whole.count / 2)))
+        }
+        let (origin, house) = try Self.house(bodies, nil)
+        defer { origin.stop() }
+        for (path, (_, body)) in bodies {
+            for _ in 0..<20 {
+                let got = try await house.get(origin.url(path), accept: "image/*")
+                #expect(got.status == 200 && got.body == body && got.headers["Cache-Control"] == "no-store", "\(path): \(got.headers)")
+            }
+        }
+        #expect(origin.requests.count == bodies.count)
+        await house.manager.purge(.all)
+        for path in bodies.keys { #expect(try await house.get(origin.url(path), accept: "image/*").status == 200) }
+        #expect(origin.requests.count == 2 * bodies.count)
+        await house.stop()
+    }
+
+    @Test("They are held for five minutes, and in so many bytes")
+    func held() {
+        func image(_ number: Int) -> CachedImage {
+            CachedImage(
+                source: "http://example.com/\(number)", kind: .png, body: Picture.png(number, bytes: 1_000), freshness: Freshness(now: 0),
+                validators: .init())
+        }
+        let start = LoopInstant(nanoseconds: 0)
+        let wanted = AcceptedKinds.anything.wanted
+        var images = UnendedImages(capacity: 3_500)
+        for number in 0..<5 { images.insert(image(number), now: start) }
+        let found = (0..<5).map { images.image("http://example.com/\($0)", wanted, now: start.advanced(by: .seconds(299))) != nil }
+        #expect(found == [false, false, true, true, true])
+        #expect(images.image("http://example.com/4", wanted, now: start.advanced(by: .seconds(300))) == nil)
+    }
+
+    @Test("Half of one of unknown length is not asked for again for a while; one without its end marker is made")
+    func unknownLength() async throws {
+        let whole = try #require(try Self.files().first).1
+        let origin = try Origin { request, connection in
+            connection.send("HTTP/1.0 200 OK\r\nContent-Type: image/jpeg\r\n\r\n")
+            connection.send(Array(whole.prefix(request.path == "/half" ? whole.count / 2 : whole.count - 2)))
+            connection.finish()
+        }
+        defer { origin.stop() }
+        let workers = try BuiltWorkers.make()
+        let house = try House([origin]) { $0.transformer = workers }
+        for _ in 0..<5 {
+            let got = try await Self.get(house, origin.url("/half"))
+            #expect(got.status == 502 && got.headers["Image-Error"] == "truncated", "\(got.headers)")
+            #expect(try await Self.get(house, origin.url("/unended")).status == 200)
+        }
+        #expect(origin.requests.count == 2)
+        await house.stop()
+        await workers.shutDown()
+    }
+}
