@@ -182,6 +182,45 @@ struct CountingTests {
         }
     }
 
+    @Test("a selection of an ad is performed and recorded without a page's token, and counts with its click token, once however it comes")
+    func selectionsWithoutToken() async throws {
+        try await offPool {
+            let service = try Self.service([RunningService.tokenSetting])
+            func token(of ad: String) throws -> Substring {
+                let cell = try JSON(try service.get("/cells/\(ad)", fields: ["User-Agent: tests"]).text)
+                return try #require(cell["actions"]?["selection"]?["href"]?.text).dropFirst("/click/".count)
+            }
+            func select(_ query: String, _ viewer: String = "invented") throws -> RawResponse {
+                try service.ask("POST", "/cells/ad:1/selection\(query)", fields: ["User-Agent: tests", "X-Viewer-ID: \(viewer)"])
+            }
+            func counts(_ grouping: String) throws -> [String: Int] {
+                let report = try JSON(try service.admin("GET", "/admin/reports?by=\(grouping)").text)
+                return Dictionary(
+                    uniqueKeysWithValues: (report["rows"]?.list ?? []).map { row in
+                        (row[grouping]?.text ?? "", Int((row["clicks"]?.number ?? 0) + (row["selections"]?.number ?? 0)))
+                    })
+            }
+            let bare = try select("")
+            #expect(bare.status == 303 && bare["Location"] == "https://shop.example.com/1?a=b&c=d" && bare["X-Verdict"] == "no-token")
+            #expect(try service.events().map { $0["verdict"]?.text } == ["no-token", "no-token"])
+            #expect(try counts("ad") == [:] && counts("verdict") == ["no-token": 2])
+            let robot = ["User-Agent: Googlebot/2.1", "X-Viewer-ID: invented"]
+            #expect(try service.ask("POST", "/cells/ad:1/selection", fields: robot)["X-Verdict"] == "bot")
+            // Of another cell, and of nobody.
+            #expect(try select("?token=\(token(of: "ad:2"))").status == 404)
+            #expect(try select("?token=forged").status == 404)
+            let click = try token(of: "ad:1")
+            #expect(try select("?token=\(click)")["X-Verdict"] == "counted")
+            #expect(try service.get("/click/\(click)", fields: ["User-Agent: tests", "X-Viewer-ID: invented"])["X-Verdict"] == "duplicate")
+            #expect(try service.get("/click/\(click)", fields: ["User-Agent: tests", "X-Viewer-ID: ann"])["X-Verdict"] == "counted")
+            #expect(try select("?token=\(click)", "ann")["X-Verdict"] == "duplicate")
+            #expect(try counts("reason").filter { ["forged", "misplaced"].contains($0.key) } == ["forged": 1, "misplaced": 1])
+            // Only what is an ad needs one.
+            let user = try service.ask("POST", "/cells/user:u0/selection", fields: ["User-Agent: tests", "X-Viewer-ID: ann"])
+            #expect(user["X-Verdict"] == "counted")
+        }
+    }
+
     @Test("who reads the same kept page at another address is another person, and so is each viewer")
     func readersOfOnePage() async throws {
         try await offPool {

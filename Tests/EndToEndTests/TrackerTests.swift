@@ -69,6 +69,25 @@ struct TrackerTests {
         }
     }
 
+    @Test("a selection without a page's token calls nobody, and with one its trackers")
+    func withoutToken() async throws {
+        try await offPool {
+            let origin = try Origin { _, connection in connection.send("HTTP/1.1 204 No Content\r\n\r\n") }
+            let settings = ["images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(origin.port)"]
+            let service = try RunningService(items: Self.items(origin), settings: settings)
+            func select(_ query: String, _ viewer: String) throws {
+                let fields = ["User-Agent: Mozilla/5.0 Firefox", "X-Viewer-ID: \(viewer)"]
+                #expect(try service.ask("POST", "/cells/ad:1/selection\(query)", fields: fields).status == 303)
+            }
+            let ad = try #require(try JSON(try service.get("/feed").text)["items"]?.list.first { $0["id"]?.text == "ad:1" })
+            let href = try #require(ad["actions"]?["selection"]?["href"]?.text)
+            try select("", "invented")
+            try select("?token=\(href.dropFirst("/click/".count))", "anna")
+            // Calls are made in the order of the events: the first one is the second selection's.
+            #expect(Self.wait(origin, "/seen", 1).map { $0.path.hasPrefix("/seen?e=4&") } == [true])
+        }
+    }
+
     @Test("what waits for a host goes as fast as that answers")
     func backlog() async throws {
         try await offPool {

@@ -75,11 +75,28 @@ extension ActionPerformer {
     private func link(
         _ token: CellToken, _ destination: ClickDestinations.Destination, for client: ClientTrace, now: Int64
     ) -> KnownLink {
+        KnownLink(token.cell, destination, self.client(client, with: token, now: now), now)
+    }
+
+    /// The client as one who has a page's click token.
+    private func client(_ client: ClientTrace, with token: CellToken, now: Int64) -> ClientTrace {
         var client = client
         client.showing = token.showing
         if client.counting.countsSeenClicksAlone || token.showing?.campaign != nil { client.token = token.impression }
         if client.verdict == .counted, tokens.isExpired(token, now: now) { client.verdict = .expired }
-        return KnownLink(token.cell, destination, client, now)
+        return client
+    }
+
+    /// The same for a token as a request has it.
+    ///
+    /// - Throws: ``ActionError/forgedToken`` where it is none of ours, or another cell's.
+    func client(_ client: ClientTrace, withClickToken text: String, of cell: String, now: Int64) async throws -> ClientTrace {
+        let token = token(text, now: now)
+        guard let token, ExactText(token.cell) == ExactText(cell) else {
+            _ = try? await ledger.commit(LedgerEntry(refused: [RefusedEvent(.click, token == nil ? .forged : .misplaced): 1]))
+            throw ActionError.forgedToken
+        }
+        return self.client(client, with: token, now: now)
     }
 
     /// What a link's token says, be it too old to count; nil where it was never ours.

@@ -15,14 +15,14 @@ package final class ActionPerformer: Sendable {
     let undoWindow: Int64
     let gate = ActionGate()
     let destinations = ClickDestinations()
-    /// Told of the events of clicks and impressions that are on disk, with what the ledger made of them.
+    /// Told of the events that are on disk, with what the ledger made of them.
     let settle: @Sendable ([LedgerEvent], [Verdict]) -> Void
     /// Nil where there are none.
     let campaigns: Campaigns?
 
     /// - Parameters:
     ///   - undoWindow: how long a selection can be undone, in milliseconds; ten minutes by default.
-    ///   - settle: told of the events of clicks and impressions that are on disk, with what the ledger made of them.
+    ///   - settle: told of the events that are on disk, with what the ledger made of them.
     ///   - campaigns: tell who pays for them, and which are stopped.
     package init(
         store: any FeedStore, ledger: any Ledger, factories: CellFactories, registry: CommandRegistry = .standard, links: Links = Links(),
@@ -62,17 +62,20 @@ package final class ActionPerformer: Sendable {
     ///
     /// - Parameters:
     ///   - body: what the request brought: a JSON object, where the slot takes any input; not looked at where it takes none.
+    ///   - token: the click token of the page that shows the cell. Without one, clicks and impressions of an advertisement, and all that its
+    ///     selection records, are ``Verdict/noToken``.
     ///   - idempotency: the client's key. Of two requests with one key at the same moment, the second waits for the first and gets its
     ///     answer; where they met different replicas, one is committed, and both get its answer.
     ///   - answer: makes the bytes that are kept under the key, and given to whoever repeats the request. It has the verdicts by then, and
     ///     makes the same bytes each time it is called. It is not called where there is no key.
     /// - Throws: ``ActionError``, ``StoreError``.
     package func perform(
-        _ slot: CommandKey, of cell: String, for client: ClientTrace, now: Int64, body: [UInt8] = [], idempotency: IdempotencyKey? = nil,
-        answer: @escaping @Sendable (Performance) -> [UInt8]
+        _ slot: CommandKey, of cell: String, for client: ClientTrace, now: Int64, body: [UInt8] = [], token: String? = nil,
+        idempotency: IdempotencyKey? = nil, answer: @escaping @Sendable (Performance) -> [UInt8]
     ) async throws -> Outcome {
         try await once(idempotency) {
-            try await performOnce(slot, of: cell, for: client, now: now, body: body, idempotency: idempotency, answer: answer)
+            try await performOnce(
+                slot, of: cell, for: client, now: now, body: body, token: token, idempotency: idempotency, answer: answer)
         }
     }
 
@@ -91,28 +94,40 @@ package final class ActionPerformer: Sendable {
     static func turn(of key: IdempotencyKey) -> String { "key\u{0}\(key.scope)\u{0}\(key.key)" }
 
     private func performOnce(
-        _ slot: CommandKey, of cell: String, for client: ClientTrace, now: Int64, body: [UInt8], idempotency: IdempotencyKey?,
-        answer: @escaping @Sendable (Performance) -> [UInt8]
+        _ slot: CommandKey, of cell: String, for client: ClientTrace, now: Int64, body: [UInt8], token: String?,
+        idempotency: IdempotencyKey?, answer: @escaping @Sendable (Performance) -> [UInt8]
     ) async throws -> Outcome {
         let viewModel = try await viewModel(of: cell, slot: 0, client: client, now: now)
         let command = try command(in: slot, of: viewModel, for: client)
+        var client = client
+        if let token { client = try await self.client(client, withClickToken: token, of: cell, now: now) }
         var context = CommandContext(
             cell: viewModel.id, subject: viewModel.subject, occurrence: slot.occurrence, client: client, now: now,
             input: try FieldDeclaration.values(of: command.input, in: body))
         // What failed is noted with its step.
         try? await context.perform(command)
         context.noteSelection(by: slot)
-        return try await commit(context, idempotency: idempotency, answer: answer)
+        let events = token == nil ? Self.withoutToken(context.events, of: slot) : attributed(context.events)
+        return try await commit(context, events, idempotency: idempotency, answer: answer)
+    }
+
+    /// Of an advertisement, what counts only where a page showed it.
+    private static func withoutToken(_ events: [LedgerEvent], of slot: CommandKey) -> [LedgerEvent] {
+        events.map { event in
+            guard event.creative != nil, slot == .selection || event.kind == .click || event.kind == .impression else { return event }
+            return event.withoutToken
+        }
     }
 
     /// Has the ledger keep what commands left behind.
     private func commit(
-        _ context: CommandContext, idempotency: IdempotencyKey?, answer: @escaping @Sendable (Performance) -> [UInt8]
+        _ context: CommandContext, _ events: [LedgerEvent], idempotency: IdempotencyKey?,
+        answer: @escaping @Sendable (Performance) -> [UInt8]
     ) async throws -> Outcome {
         let performance = Performance(of: context, links: links, undoWindow: undoWindow)
-        let receipt = try await ledger.commit(
+        let receipt = try await commitSettled(
             LedgerEntry(
-                events: context.events, changes: context.changes, selection: performance.record,
+                events: events, changes: context.changes, selection: performance.record,
                 idempotency: idempotency.map { (key: $0, answer: { answer(performance.judged($0)) }) }))
         if let answer = try Self.kept(of: receipt) { return .replayed(answer: answer) }
         return .performed(performance.judged(receipt.verdicts))
@@ -130,7 +145,7 @@ package final class ActionPerformer: Sendable {
 
     /// What performing a slot would run. Refuses what performing would refuse; runs and writes nothing.
     ///
-    /// - Throws: as ``perform(_:of:for:now:body:idempotency:answer:)`` does.
+    /// - Throws: as ``perform(_:of:for:now:body:token:idempotency:answer:)`` does.
     package func simulate(
         _ slot: CommandKey, of cell: String, for client: ClientTrace, now: Int64, body: [UInt8] = []
     ) async throws -> Performance {
@@ -192,7 +207,7 @@ extension ActionPerformer {
     ///
     /// - Parameters:
     ///   - name: the command's registered name.
-    ///   - idempotency: as of ``perform(_:of:for:now:body:idempotency:answer:)``.
+    ///   - idempotency: as of ``perform(_:of:for:now:body:token:idempotency:answer:)``.
     /// - Throws: ``ActionError``: `unknownCell` where the cell is not on the list, `viewerRequired`; ``StoreError``.
     package func perform(
         _ name: String, of cell: String, on list: ViewerList, for client: ClientTrace, now: Int64, idempotency: IdempotencyKey? = nil,
@@ -203,7 +218,7 @@ extension ActionPerformer {
             var context = CommandContext(cell: cell, subject: nil, occurrence: .undo, client: client, now: now)
             // What failed is noted with its step.
             try? await context.perform(command)
-            return try await commit(context, idempotency: idempotency, answer: answer)
+            return try await commit(context, context.events, idempotency: idempotency, answer: answer)
         }
     }
 

@@ -63,6 +63,14 @@ public struct LedgerEvent: Sendable, Hashable {
         self.showing = showing
     }
 
+    /// The same event without a page's token: where it would count, it is ``Verdict/noToken``, and no rule of counting applies.
+    var withoutToken: LedgerEvent {
+        guard verdict == .counted else { return self }
+        var event = self
+        (event.verdict, event.deduplication, event.requirement, event.rates) = (.noToken, nil, nil, [])
+        return event
+    }
+
     /// What makes an event a repetition.
     public struct Deduplication: Sendable, Hashable {
         /// Left behind by the event, where it counts, for as long as the window.
@@ -124,6 +132,8 @@ public struct Creative: Sendable, Hashable {
 /// Whether an event counts, and if not, why. The person is served all the same; only the count differs.
 public enum Verdict: String, Sendable, Hashable, CaseIterable {
     case counted, duplicate, expired, bot, prefetch, subresource, limited, unknown, unseen
+    /// Nothing shows that the advertisement was on a page: the selection came without the click token of one.
+    case noToken = "no-token"
     /// Why an event is unknown: its token is none of ours, it is another cell's, or the cell is not there any more. Clients are told `unknown`, and
     /// reports by reason tell which.
     case forged, misplaced, gone

@@ -28,6 +28,13 @@ struct CellRoutes: Sendable {
     private static let slot = Parameter.segment(
         "slot", .string(minLength: 1, maxLength: 64, pattern: "^[A-Za-z][A-Za-z0-9_-]*$"), "The slot, as the cell's `actions` name it.",
         example: #""like""#)
+    private static let clickToken = Parameter.text(
+        "token", FeedParameters.plain,
+        """
+        The click token of the page that shows the cell: the last segment of an ad's link. Without it a selection of an ad, and a click that \
+        another slot records, is performed and does not count (`no-token`).
+        """, example: #""kWaFAAEAB5v5AABhZDoxewYoes4OQtjDmmoYLaAlRQ""#
+    ) { (query) throws(Problem) in try query.text("token") }
     private static let listed = Parameter.segment(
         "cell", FeedParameters.plain.with("format", .text("cell-id")), "The cell's id, percent-encoded.", example: #""user:tt""#)
     private static let selection = Parameter.segment(
@@ -41,14 +48,14 @@ struct CellRoutes: Sendable {
                     "selectCell", "Select a cell",
                     """
                     Runs the commands of the cell's selection, in order. It is in the ledger, on disk, before it is answered. For a user: \
-                    `analytics` and `present`. For an advertisement: `analytics` and `clickthrough`, answered 303.
+                    `analytics` and `present`. For an advertisement: `analytics` and `clickthrough`, answered 303; it counts with `token` alone.
                     """,
                     [
                         .json(
                             .seeOther, "Performed, and the person is to go to `Location`: selecting an advertisement.", .performance,
                             [.noStore, .verdict, .location, .contentLanguage]
                         ).undoable
-                    ], takesInput: true)
+                    ], more: [Self.clickToken], takesInput: true, takesToken: true)
             ) { try await perform(.selection, $0) },
             Route(
                 .delete, "/cells/{id}/selection",
@@ -66,14 +73,14 @@ struct CellRoutes: Sendable {
                     "performSlot", "Perform a slot of a cell's own",
                     """
                     Runs the commands of a slot that the kind of cell adds, such as `like`, in order. As a selection's, they are in the ledger, on \
-                    disk, before it is answered, and can be undone where each of them can be.
+                    disk, before it is answered, and can be undone where each of them can be. A click on an ad counts with `token` alone.
                     """,
                     [
                         .json(
                             .seeOther, "Performed, and the person is to go to `Location`.", .performance,
                             [.noStore, .verdict, .location, .contentLanguage]
                         ).undoable
-                    ], slot: [Self.slot], takesInput: true)
+                    ], more: [Self.slot, Self.clickToken], takesInput: true, takesToken: true)
             ) { try await perform(try Self.ownSlot(of: $0), $0) },
             Route(.delete, "/selections/{id}", Self.undoing) { try await undo($0) },
             Route(
@@ -100,14 +107,14 @@ struct CellRoutes: Sendable {
     /// A route that performs a slot of a cell.
     private static func performing(
         _ id: String, _ summary: String, _ text: String, _ answers: [Answer] = [], viewer: Parameter<Void> = FeedParameters.viewer,
-        slot: [any RequestParameter] = [], takesInput: Bool = false
+        more: [any RequestParameter] = [], takesInput: Bool = false, takesToken: Bool = false
     ) -> APIOperation {
         let wrongBody = takesInput ? [Answer.Told(.invalidBody, "reason: is missing.")] : []
         let body = RequestBodyDescription(
             .object([]), text: "What the slot takes, where its action has `input`; not looked at elsewhere.", isRequired: false)
         return APIOperation(
             id, tag: "Actions", summary, text,
-            parameters: [FeedParameters.cell] + slot
+            parameters: [FeedParameters.cell] + more
                 + [FeedParameters.simulate, viewer, FeedParameters.acceptLanguage, Parameter.idempotencyKey],
             body: takesInput ? body : nil,
             answers: answers + [
@@ -123,11 +130,12 @@ struct CellRoutes: Sendable {
                         .init(.viewerRequired, "The command dismiss acts for a viewer; none was named."),
                     ] + wrongBody),
                 .problem(
-                    .notFound, "There is no such cell, or it has nothing to do in this slot.",
+                    .notFound,
+                    "There is no such cell, or it has nothing to do in this slot\(takesToken ? "; or the token is forged or another cell's" : "").",
                     [
                         .init(.unknownCell, "There is no such cell."),
                         .init(.emptySlot, "This cell has nothing to do for selection."),
-                    ]),
+                    ] + (takesToken ? [.init(.invalidToken, ActionError.forgedToken.problem.detail)] : [])),
                 .keyReused, .notPerformed,
             ])
     }
@@ -182,13 +190,16 @@ struct CellRoutes: Sendable {
         let cell = try request[FeedParameters.cell]
         let key = try keys.key(of: request, viewer: client.viewer)
         let body = request.request.body.bytes ?? []
+        let token = slot == .selection || slot.isOwn ? try request[Self.clickToken] : nil
         defer { note(client.viewer) }
         if try request[FeedParameters.simulate] {
             let simulated = try await performer.simulate(slot, of: cell, for: client, now: request.now, body: body)
             return Self.answer(for: simulated, to: client).response()
         }
         return try answer(
-            for: try await performer.perform(slot, of: cell, for: client, now: request.now, body: body, idempotency: key) { performance in
+            for: try await performer.perform(
+                slot, of: cell, for: client, now: request.now, body: body, token: token, idempotency: key
+            ) { performance in
                 Self.answer(for: performance, to: client).bytes
             }, to: client)
     }
