@@ -142,7 +142,8 @@ extension FeedService {
                 }, live: listeners)
             let lists = ViewerListRoutes(clients: clients, format: format) { list, path in
                 ViewerListAssembler(
-                    list: list, path: path, store: store, ledger: ledger, factories: factories, keys: keys, links: links, tokens: tokens)
+                    list: list, path: path, store: store, ledger: ledger, factories: factories, keys: keys, links: links, tokens: tokens,
+                    campaigns: campaigns)
             }
             let clicks = ClickRoutes(
                 performer: performer, clients: clients, redirects: FinishedRedirects(tellsVerdict: configuration.events.tellVerdict))

@@ -324,36 +324,3 @@ package final class FeedAssembler: Sendable {
         }
     }
 }
-
-extension FeedAssembler {
-    /// One cell by its id, as pages show it, whatever the viewer has dismissed. Nil where there is none in the request's layout.
-    ///
-    /// - Parameter request: its cursor and limit mean nothing here.
-    /// - Throws: ``StoreError``.
-    package func cell(_ id: String, _ request: FeedRequest) async throws -> OneCell {
-        guard let name = factories.item(ofCell: id) else { return .missing }
-        let version = store.version
-        return try await read(request) { [self] snapshot, marks in
-            guard let item = try snapshot.item(kind: name.kind, id: name.id) else { return .missing }
-            var context = context(of: request)
-            let book = try campaigns?.book(at: version, in: snapshot, of: store)
-            let creative = CampaignCreative(kind: name.kind, id: name.id)
-            if let book, book.withholds(creative) { return .missing }
-            context.disclosure = book?.disclosure(of: creative, at: request.now)
-            var reader = CellReader(factories: factories, kept: cells, context: context, marks: nil)
-            guard let cell = try reader.cell(of: item) else { return reader.omissions.last.map { .omitted($0.reason) } ?? .missing }
-            guard let found = ([cell.finished] + cell.companions).first(where: { $0.id.utf8.elementsEqual(id.utf8) }) else {
-                return .missing
-            }
-            return .found(FeedPage.Entry(found, state: try marks?.state(of: id) ?? [], position: item.position, in: context))
-        }
-    }
-
-    /// What is behind the id of a cell.
-    package enum OneCell: Sendable {
-        case found(FeedPage.Entry)
-        /// Its item is there, but makes no cell for this client.
-        case omitted(FeedPage.Omission.Reason)
-        case missing
-    }
-}

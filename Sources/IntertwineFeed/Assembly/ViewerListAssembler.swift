@@ -8,13 +8,17 @@ package struct ViewerListAssembler: Sendable {
     private let links: Links
     private let tokens: CellTokens
     private let signer: Signer
+    private let campaigns: Campaigns?
 
-    /// - Parameter path: where the list is served, such as `/saved`.
+    /// - Parameters:
+    ///   - path: where the list is served, such as `/saved`.
+    ///   - campaigns: their advertisements are left out.
     package init(
         list: ViewerList, path: String, store: any FeedStore, ledger: any Ledger, factories: CellFactories, keys: SigningKeys,
-        links: Links = Links(), tokens: CellTokens
+        links: Links = Links(), tokens: CellTokens, campaigns: Campaigns? = nil
     ) {
         self.list = list
+        self.campaigns = campaigns
         self.path = path
         self.store = store
         self.ledger = ledger
@@ -24,7 +28,7 @@ package struct ViewerListAssembler: Sendable {
         signer = keys.signer(for: .cursor)
     }
 
-    /// One page. It holds `limit` cells unless it is the last; cells whose item is gone are left out. Along `previous` the same pages come
+    /// One page. It holds `limit` cells unless it is the last; cells whose item is gone, and advertisements that belong to campaigns, are left out. Along `previous` the same pages come
     /// in reverse, as long as the list stays as it is.
     ///
     /// - Throws: ``FeedError`` where the request is wrong, and for the cursor of another viewer's list; ``StoreError``.
@@ -41,7 +45,8 @@ package struct ViewerListAssembler: Sendable {
         var context = CellContext(
             links: links, tokens: tokens, now: now, hasViewer: true, layout: layout, width: width, scale: scale, language: language)
         if let lacking { context.lacking = lacking }
-        let reader = ListReader(list: list, viewer: viewer, store: store, ledger: ledger, factories: factories, context: context)
+        let reader = ListReader(
+            list: list, viewer: viewer, store: store, ledger: ledger, factories: factories, campaigns: campaigns, context: context)
         let stretch = try await ListStretch(reader: reader, cursor: cursor, limit: limit)
 
         func href(_ direction: PageDirection, of mark: Int64?) -> String? {
@@ -82,6 +87,7 @@ private struct ListReader {
     let store: any FeedStore
     let ledger: any Ledger
     let factories: CellFactories
+    let campaigns: Campaigns?
     let context: CellContext
 
     /// As many cells as asked for, fewer only where the list ends; the nearest first.
@@ -92,8 +98,12 @@ private struct ListReader {
         var mark = mark
         while found.cells.count < count {
             let listed = try await listed(count, direction, of: mark)
+            let version = store.version
             let (cells, omissions) = try await store.read { [self] snapshot in
-                let viewModels = try factories.viewModels(of: listed.map { ExactText($0.cell) }, in: snapshot, context: context)
+                let book = try campaigns?.book(at: version, in: snapshot, of: store)
+                let viewModels = try factories.viewModels(of: listed.map { ExactText($0.cell) }, in: snapshot, context: context).filter {
+                    book?.hasCreative(CampaignCreative($0.value.subject.item)) != true
+                }
                 let cells = try ListedCells(of: viewer, in: ledger).read { marks in
                     try listed.compactMap { listed in
                         try viewModels[ExactText(listed.cell)].map {

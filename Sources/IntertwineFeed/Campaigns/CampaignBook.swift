@@ -20,6 +20,8 @@ package struct CampaignCreative: Sendable, Hashable {
     package init(kind: String, id: String) {
         (self.kind, self.id) = (kind, id)
     }
+
+    init(_ item: FeedItem) { self.init(kind: item.kind, id: item.id) }
 }
 
 /// All campaigns that there are, made ready to be chosen from: immutable, and made anew where one of them changes.
@@ -28,7 +30,7 @@ package struct CampaignCreative: Sendable, Hashable {
 /// the shelf is made, what is asked of a request are a few bits, and those that have the same bits have a ``CampaignDraw`` in common.
 package final class CampaignBook: Sendable {
     /// Whether it has no campaign, and withholds nothing.
-    var isEmpty: Bool { campaigns.isEmpty && creatives.isEmpty && stopped.isEmpty }
+    var isEmpty: Bool { campaigns.isEmpty && creatives.isEmpty }
 
     /// A file has no more than so many, nor has a store: whoever writes another one is refused.
     package static let limit = 10_000
@@ -91,8 +93,6 @@ package final class CampaignBook: Sendable {
     private let numbers: [CampaignCreative: Int32]
     /// From this number on, creatives of campaigns that are stopped, and of no other.
     private let firstWithheld: Int32
-    /// Campaigns that are stopped.
-    private let stopped: Set<String>
     private let indices: [String: Int]
     /// What is asked of requests: attributes, and languages in lower case behind a colon.
     private let conditions: [String: Int32]
@@ -111,10 +111,9 @@ package final class CampaignBook: Sendable {
 
     /// - Parameters:
     ///   - withheld: creatives of campaigns that are stopped: they are not the house's either.
-    ///   - stopped: the ids of those.
     ///   - creative: the advertisement that a campaign names, and the layouts that show it; nil where there is none.
     package init(
-        _ campaigns: [Campaign], withheld: [String] = [], stopped: Set<String> = [],
+        _ campaigns: [Campaign], withheld: [String] = [],
         creative: (String) -> (creative: CampaignCreative, layouts: [CellLayout])?
     ) {
         let order = Campaign.Priority.allCases
@@ -150,7 +149,7 @@ package final class CampaignBook: Sendable {
             }
             fitting.append(found)
         }
-        (firstWithheld, self.stopped) = (Int32(clamping: known.count), stopped)
+        firstWithheld = Int32(clamping: known.count)
         for name in withheld {
             guard let (creative, _) = creative(name), numbers[creative] == nil else { continue }
             numbers[creative] = Int32(clamping: known.count)
@@ -170,9 +169,6 @@ package final class CampaignBook: Sendable {
     func index(of id: String) -> Int? { indices[id] }
 
     func number(of creative: CampaignCreative) -> Int32? { numbers[creative] }
-
-    /// Whether a campaign is stopped: what it has given out is gone with it.
-    func isStopped(_ campaign: String?) -> Bool { campaign.map(stopped.contains) ?? false }
 
     /// The advertisements that are gone with the campaigns that they are in.
     var withheld: ArraySlice<CampaignCreative> { creatives[Int(firstWithheld)...] }
@@ -226,19 +222,12 @@ package final class CampaignBook: Sendable {
     /// Whether an advertisement is in a campaign, be it one that does not run: no house shows it.
     func hasCreative(_ row: ItemRow) -> Bool {
         guard !numbers.isEmpty else { return false }
-        let creative = CampaignCreative(kind: String(decoding: row.kind, as: UTF8.self), id: String(decoding: row.id, as: UTF8.self))
-        return numbers[creative] != nil
+        return hasCreative(
+            CampaignCreative(kind: String(decoding: row.kind, as: UTF8.self), id: String(decoding: row.id, as: UTF8.self)))
     }
 
-    /// What an advertisement is shown with wherever it stands: that of the first campaign that runs and has it.
-    func disclosure(of creative: CampaignCreative, at now: Int64) -> Campaign.Disclosure? {
-        guard let number = numbers[creative] else { return nil }
-        let index = campaigns.indices.first { index in
-            campaigns[index].disclosure != nil && campaigns[index].isRunning(at: now)
-                && fitting[index].values.contains { $0.contains(number) }
-        }
-        return index.flatMap { campaigns[$0].disclosure }
-    }
+    /// The same for an advertisement by its kind and id.
+    func hasCreative(_ creative: CampaignCreative) -> Bool { numbers[creative] != nil }
 
     /// Whether any campaign may be shown in a feed, or in any of them, at a moment, as far as dates go. Asked for every page.
     func meets(feed: String?, at now: Int64) -> Bool {

@@ -33,6 +33,8 @@ struct CampaignDecision {
     /// What whoever has no name has and has not seen, by the address; nil for who has a name.
     private let nameless: [Int32: Int64]?
     private let seed: UInt64
+    /// The one creative that is asked for; nil for a page, which shows any.
+    private let only: Int32?
     /// Creatives that cannot be shown to whoever asks.
     private let banned: [Int32]
     /// Creatives that cannot be shown to whoever asks, and those that stand on the page already.
@@ -41,11 +43,11 @@ struct CampaignDecision {
     private var given: [Int32: Int] = [:]
 
     init(
-        _ book: CampaignBook, holding: ContiguousArray<UInt64>, caps: CapRoom, seed: UInt64, without banned: [Int32] = [],
-        nameless: [Int32: Int64]? = nil
+        _ book: CampaignBook, holding: ContiguousArray<UInt64>, caps: CapRoom, seed: UInt64, only: Int32? = nil,
+        without banned: [Int32] = [], nameless: [Int32: Int64]? = nil
     ) {
         (self.book, self.holding, self.caps, self.seed, self.nameless) = (book, holding, caps, seed, nameless)
-        (self.banned, shown) = (banned, banned)
+        (self.only, self.banned, shown) = (only, banned, banned)
     }
 
     /// Counts what other pages would have, as if it stood on this one.
@@ -62,7 +64,9 @@ struct CampaignDecision {
         let seed = Self.mix(seed &+ UInt64(truncatingIfNeeded: number) &* 0x9E37_79B9_7F4A_7C15)
         let chosen = draw.choose(shelf, standing, seed: seed) { obstacleOnPage($0, shelf, standing) == nil }
         guard let entry = chosen.map({ shelf.entries[$0] }) else { return nil }
-        let fitting = shelf.creatives[Int(entry.creatives.lowerBound)..<Int(entry.creatives.upperBound)].filter { !shown.contains($0) }
+        let fitting = shelf.creatives[Int(entry.creatives.lowerBound)..<Int(entry.creatives.upperBound)].filter { number in
+            !shown.contains(number) && (only == nil || only == number)
+        }
         guard !fitting.isEmpty else { return nil }
         let creative = fitting[Int(Self.mix(seed) % UInt64(fitting.count))]
         take(Choice(campaign: Int(entry.index), creative: creative), entry)
@@ -83,6 +87,7 @@ struct CampaignDecision {
 
     /// The same as far as the request's attributes and languages have no say in it.
     private func obstacleOnPage(_ entry: CampaignBook.Shelf.Entry, _ shelf: CampaignBook.Shelf, _ standing: Standing) -> CampaignObstacle? {
+        if let only, !entry.creatives.contains(where: { shelf.creatives[Int($0)] == only }) { return .notShown }
         if entry.hasCaps {
             guard caps.hasViewer else { return .noViewer }
             let room = caps.rooms.isEmpty ? nil : caps.rooms[entry.index]

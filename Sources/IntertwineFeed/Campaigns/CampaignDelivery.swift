@@ -19,6 +19,8 @@ package final class CampaignDelivery: Sendable {
         var identity: UInt32
         var facts: CampaignFacts
         var now: Int64
+        /// The one creative that is asked for; nil for a page of a feed, which shows any.
+        var only: Int32?
         /// Creatives that cannot be shown on it.
         var banned: [Int32] = []
     }
@@ -171,7 +173,7 @@ package final class CampaignDelivery: Sendable {
             // Who has no name has some address, known or not.
             let address = page.facts.viewer == nil ? max(1, page.facts.address) : 0
             var decision = CampaignDecision(
-                book, holding: holding, caps: caps, seed: Self.seed(of: page), without: page.banned,
+                book, holding: holding, caps: caps, seed: Self.seed(of: page), only: page.only, without: page.banned,
                 nameless: address == 0 ? nil : standing.held(by: address))
             decision.assume(page.facts.ahead)
             var given = page.places.enumerated().map { number, place -> Given? in

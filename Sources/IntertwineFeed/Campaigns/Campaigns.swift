@@ -62,12 +62,12 @@ package final class Campaigns: Sendable {
 
     /// One of them, as of when anybody last looked.
     package func campaign(_ id: String) -> Campaign? {
-        let book = known.withLock { $0.book }
+        let book = latest
         return book.index(of: id).map { book.campaigns[$0] }
     }
 
-    /// Whether a campaign is stopped, as of when anybody last looked.
-    func isStopped(_ campaign: String?) -> Bool { campaign != nil && known.withLock { $0.book }.isStopped(campaign) }
+    /// All of them, as of the last look.
+    var latest: CampaignBook { known.withLock { $0.book } }
 
     /// The same for whoever has no snapshot.
     package func book(of store: any FeedStore) async throws -> CampaignBook? {
@@ -116,7 +116,7 @@ package final class Campaigns: Sendable {
         let book =
             isSame && creatives == old.creatives
             ? old.book
-            : CampaignBook(campaigns, withheld: kept, stopped: stopped) { name in
+            : CampaignBook(campaigns, withheld: kept) { name in
                 (creatives[name] ?? nil).map { ($0.creative, $0.layouts) }
             }
         known.withLock { $0 = Known(items: items, creatives: creatives, withheld: withheld, book: book, version: version) }

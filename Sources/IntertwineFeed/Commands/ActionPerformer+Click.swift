@@ -53,11 +53,11 @@ extension ActionPerformer {
 
     private func performed(_ text: String, for client: ClientTrace, now: Int64) async throws -> Performed {
         guard let token = token(text, now: now) else { throw ActionError.forgedToken }
-        if let campaign = token.showing?.campaign, try await campaigns?.book(of: store)?.isStopped(campaign) ?? false {
-            throw ActionError.gone(token.cell)
-        }
+        _ = try await campaigns?.book(of: store)
         if let known = known(token, for: client, now: now) { return try await perform(known) }
-        return try await perform(link(token, try await destination(of: token, for: client, now: now), for: client, now: now))
+        let destination = try await destination(of: token, for: client, now: now)
+        guard let link = link(token, destination, for: client, now: now) else { throw ActionError.gone(token.cell) }
+        return try await perform(link)
     }
 
     /// The link of which it is known where it leads; nil where the store has to be asked.
@@ -67,36 +67,44 @@ extension ActionPerformer {
 
     private func known(_ token: CellToken, for client: ClientTrace, now: Int64) -> KnownLink? {
         let place = ClickDestinations.Place(token, hasViewer: client.viewer != nil)
-        // As of the last look, which is no older than what is kept.
-        if let campaigns, campaigns.isStopped(token.showing?.campaign) { return nil }
-        return destinations.destination(at: place, in: state(at: now)).map { link(token, $0, for: client, now: now) }
+        // Campaigns are as of the last look, which is no older than what is kept.
+        return destinations.destination(at: place, in: state(at: now)).flatMap { link(token, $0, for: client, now: now) }
     }
 
+    /// Nil if the cell is gone with its campaign.
     private func link(
         _ token: CellToken, _ destination: ClickDestinations.Destination, for client: ClientTrace, now: Int64
-    ) -> KnownLink {
-        KnownLink(token.cell, destination, self.client(client, with: token, now: now), now)
+    ) -> KnownLink? {
+        let objection = campaigns?.verdict(on: CampaignCreative(destination.viewModel.subject.item), token.showing, at: now)
+        guard objection != .gone else { return nil }
+        return KnownLink(token.cell, destination, self.client(client, with: token, objection, now: now), now)
     }
 
     /// The client as one who has a page's click token.
-    private func client(_ client: ClientTrace, with token: CellToken, now: Int64) -> ClientTrace {
+    ///
+    /// - Parameter objection: why campaigns do not let the click count; nil if they do.
+    private func client(_ client: ClientTrace, with token: CellToken, _ objection: Verdict?, now: Int64) -> ClientTrace {
         var client = client
         client.showing = token.showing
         if client.counting.countsSeenClicksAlone || token.showing?.campaign != nil { client.token = token.impression }
-        if client.verdict == .counted, tokens.isExpired(token, now: now) { client.verdict = .expired }
+        if client.verdict == .counted { client.verdict = tokens.isExpired(token, now: now) ? .expired : objection ?? .counted }
         return client
     }
 
     /// The same for a token as a request has it.
     ///
     /// - Throws: ``ActionError/forgedToken`` where it is none of ours, or another cell's.
-    func client(_ client: ClientTrace, withClickToken text: String, of cell: String, now: Int64) async throws -> ClientTrace {
+    func client(
+        _ client: ClientTrace, withClickToken text: String, of cell: CellViewModel, now: Int64
+    ) async throws -> ClientTrace {
         let token = token(text, now: now)
-        guard let token, ExactText(token.cell) == ExactText(cell) else {
+        guard let token, ExactText(token.cell) == ExactText(cell.id) else {
             _ = try? await ledger.commit(LedgerEntry(refused: [RefusedEvent(.click, token == nil ? .forged : .misplaced): 1]))
             throw ActionError.forgedToken
         }
-        return self.client(client, with: token, now: now)
+        // The cell itself is there: of what only its campaign keeps from counting, the rest is performed.
+        let objection = campaigns?.verdict(on: CampaignCreative(cell.subject.item), token.showing, at: now)
+        return self.client(client, with: token, objection == .gone ? .late : objection, now: now)
     }
 
     /// What a link's token says, be it too old to count; nil where it was never ours.

@@ -64,8 +64,8 @@ extension ActionPerformer {
     private func unit(
         of sightings: [Sighting], for client: ClientTrace, now: Int64
     ) async throws -> (entry: LedgerEntry, places: [Int?]) {
-        let book = try await campaigns?.book(of: store)
-        let viewModels = try await viewModels(of: Set(sightings.map { ExactText($0.cell) }), besides: book, client: client, now: now)
+        _ = try await campaigns?.book(of: store)
+        let viewModels = try await viewModels(of: Set(sightings.map { ExactText($0.cell) }), client: client, now: now)
         var entry = LedgerEntry()
         var places: [Int?] = []
         for sighting in sightings {
@@ -80,7 +80,9 @@ extension ActionPerformer {
                 refuse(outcome)
                 continue
             }
-            guard !(book?.isStopped(token.showing?.campaign) ?? false), let viewModel = viewModels[ExactText(sighting.cell)] else {
+            let viewModel = viewModels[ExactText(sighting.cell)]
+            let objection = viewModel.flatMap { campaigns?.verdict(on: CampaignCreative($0.subject.item), token.showing, at: now) }
+            guard let viewModel, objection != .gone else {
                 refuse(.gone)
                 continue
             }
@@ -90,7 +92,7 @@ extension ActionPerformer {
                 refuse(.misplaced)
                 continue
             }
-            if client.verdict == .counted { client.verdict = outcome }
+            if client.verdict == .counted { client.verdict = outcome == .counted ? objection ?? .counted : outcome }
             client.token = token.impression
             client.showing = token.showing
             var context = CommandContext(
@@ -120,17 +122,11 @@ extension ActionPerformer {
         return ExactText(token.cell) == ExactText(sighting.cell) ? (verdict, token) : (.misplaced, nil)
     }
 
-    /// The cells that exist and are in no campaign that is stopped, read from one snapshot.
-    private func viewModels(
-        of cells: Set<ExactText>, besides book: CampaignBook?, client: ClientTrace, now: Int64
-    ) async throws -> [ExactText: CellViewModel] {
+    /// The cells that exist, read from one snapshot.
+    private func viewModels(of cells: Set<ExactText>, client: ClientTrace, now: Int64) async throws -> [ExactText: CellViewModel] {
         let context = CellContext(links: links, tokens: tokens, now: now, hasViewer: client.viewer != nil)
         return try await store.read { [factories] snapshot in
-            let cells = cells.filter { cell in
-                let name = factories.item(ofCell: cell.text)
-                return !(name.flatMap { book?.withholds(CampaignCreative(kind: $0.kind, id: $0.id)) } ?? false)
-            }
-            return try factories.actingViewModels(of: cells, in: snapshot, context: context)
+            try factories.actingViewModels(of: cells, in: snapshot, context: context)
         }
     }
 }

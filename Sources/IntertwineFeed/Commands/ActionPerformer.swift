@@ -23,7 +23,7 @@ package final class ActionPerformer: Sendable {
     /// - Parameters:
     ///   - undoWindow: how long a selection can be undone, in milliseconds; ten minutes by default.
     ///   - settle: told of the events that are on disk, with what the ledger made of them.
-    ///   - campaigns: tell who pays for them, and which are stopped.
+    ///   - campaigns: tell who pays for them, and whether they run.
     package init(
         store: any FeedStore, ledger: any Ledger, factories: CellFactories, registry: CommandRegistry = .standard, links: Links = Links(),
         tokens: CellTokens, undoWindow: Int64 = 600_000,
@@ -100,7 +100,7 @@ package final class ActionPerformer: Sendable {
         let viewModel = try await viewModel(of: cell, slot: 0, client: client, now: now)
         let command = try command(in: slot, of: viewModel, for: client)
         var client = client
-        if let token { client = try await self.client(client, withClickToken: token, of: cell, now: now) }
+        if let token { client = try await self.client(client, withClickToken: token, of: viewModel, now: now) }
         var context = CommandContext(
             cell: viewModel.id, subject: viewModel.subject, occurrence: slot.occurrence, client: client, now: now,
             input: try FieldDeclaration.values(of: command.input, in: body))

@@ -106,7 +106,8 @@ struct FeedRoutes: Sendable {
     private static let one = APIOperation(
         "getCell", tag: "Feed", "One cell by its id",
         """
-        As pages show it, for links into an app and for notifications. What the viewer dismissed is there too: whoever asks for it wants it.
+        As pages show it, for links into an app and for notifications. What the viewer dismissed is there too: whoever asks for it wants it. \
+        An ad that belongs to a campaign is there if the campaign has a place for this viewer now, as on a page of the main feed.
         """,
         parameters: [
             FeedParameters.cell, FeedParameters.layout, FeedParameters.width, FeedParameters.scale, FeedParameters.client,
@@ -131,8 +132,11 @@ struct FeedRoutes: Sendable {
         let viewer = try clients.viewer(of: request.head)
         if let viewer { add(viewer, to: &feed) }
         try await clients.addCapabilities(to: &feed, from: request)
+        feed.campaigns = facts(for: request, viewer, at: feeds.main)
         switch try await feeds.main.cell(try request[FeedParameters.cell], feed) {
-        case .found(let cell): return format.response(cell, isShared: viewer == nil, isNamed: feed.client != nil, in: feed.language)
+        case .found(let cell):
+            let isShared = viewer == nil && cell.campaign == nil
+            return format.response(cell, isShared: isShared, isNamed: feed.client != nil, in: feed.language)
         case .omitted(let reason):
             guard let lack = reason.lack else { throw Problem(.notFound, .unknownCell, "There is no such cell.") }
             throw Problem(.notFound, .unshownCell, "The cell is there, but \(lack).")

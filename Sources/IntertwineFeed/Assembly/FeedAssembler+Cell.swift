@@ -1,0 +1,65 @@
+extension FeedAssembler {
+    /// What is behind the id of a cell.
+    package enum OneCell: Sendable {
+        case found(FeedPage.Entry)
+        /// Its item is there, but makes no cell for this client.
+        case omitted(FeedPage.Omission.Reason)
+        case missing
+    }
+
+    /// One cell by its id, as pages show it, whatever the viewer has dismissed.
+    ///
+    /// An advertisement that belongs to a campaign takes a decision, as on a page: a campaign that runs, fits the viewer and has a place left in
+    /// its goal and caps. The place is then given, and the cell's tokens count for that campaign. Without one the cell is missing.
+    ///
+    /// - Parameter request: its cursor and limit mean nothing here.
+    /// - Throws: ``StoreError``.
+    package func cell(_ id: String, _ request: FeedRequest) async throws -> OneCell {
+        guard let name = factories.item(ofCell: id) else { return .missing }
+        let version = store.version
+        return try await read(request) { [self] snapshot, marks in
+            guard let item = try snapshot.item(kind: name.kind, id: name.id) else { return .missing }
+            var context = context(of: request)
+            var (page, given): (CampaignDelivery.Page?, CampaignDelivery.Given?)
+            if let campaigns, let book = try campaigns.book(at: version, in: snapshot, of: store), book.hasCreative(CampaignCreative(item))
+            {
+                page = self.page(ofCell: id, of: item, request, book)
+                guard let page, let place = try campaigns.delivery.give(page, of: book).first ?? nil,
+                    place.creative == CampaignCreative(item), let index = book.index(of: place.campaign)
+                else { return .missing }
+                context.page = page.facts.page(page.identity)
+                context.disclosure = book.campaigns[index].disclosure
+                given = place
+            }
+            let cell = try cell(id, of: item, given, in: context, marks)
+            if case .found = cell {} else if let page, let given { campaigns?.delivery.takeBack([given], page) }
+            return cell
+        }
+    }
+
+    /// The page that the cell of a campaign's advertisement is by itself; nil if no campaign is asked.
+    private func page(ofCell id: String, of item: FeedItem, _ request: FeedRequest, _ book: CampaignBook) -> CampaignDelivery.Page? {
+        guard let facts = request.campaigns, book.meets(feed: title, at: request.now), let number = book.number(of: CampaignCreative(item))
+        else { return nil }
+        return CampaignDelivery.Page(
+            places: [CampaignPlace(feed: title, layout: request.layout)],
+            identity: UInt32(truncatingIfNeeded: CampaignDecision.seed("cell\u{0}\(id)")), facts: facts, now: request.now, only: number)
+    }
+
+    private func cell(
+        _ id: String, of item: FeedItem, _ given: CampaignDelivery.Given?, in context: CellContext, _ marks: ViewerMarks?
+    ) throws -> OneCell {
+        var reader = CellReader(factories: factories, kept: cells, context: context, marks: nil)
+        guard let cell = try reader.cell(of: item) else { return reader.omissions.last.map { .omitted($0.reason) } ?? .missing }
+        guard let found = ([cell.finished] + cell.companions).first(where: { $0.id.utf8.elementsEqual(id.utf8) }) else { return .missing }
+        let showing = given.map { given in
+            var showing = Showing(campaign: given.campaign, feed: title, layout: context.layout, remembered: given.remembered)
+            showing.place = given.place
+            return showing
+        }
+        return .found(
+            FeedPage.Entry(
+                found, state: try marks?.state(of: id) ?? [], position: item.position, in: context, campaign: given?.campaign,
+                showing: showing))
+    }
+}
