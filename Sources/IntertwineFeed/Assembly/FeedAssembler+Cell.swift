@@ -54,7 +54,7 @@ extension FeedAssembler {
         guard let found = ([cell.finished] + cell.companions).first(where: { $0.id.utf8.elementsEqual(id.utf8) }) else { return .missing }
         let showing = given.map { given in
             var showing = Showing(campaign: given.campaign, feed: title, layout: context.layout, remembered: given.remembered)
-            showing.place = given.place
+            (showing.place, showing.ends) = (given.place, given.ends)
             return showing
         }
         return .found(

@@ -270,7 +270,7 @@ package final class FeedAssembler: Sendable {
                 var showing = Showing(
                     campaign: cell.given?.campaign, feed: title, section: section, position: place, layout: context.layout,
                     remembered: cell.given?.remembered ?? 0)
-                showing.place = cell.given?.place
+                (showing.place, showing.ends) = (cell.given?.place, cell.given?.ends)
                 entries.append(
                     FeedPage.Entry(
                         finished, state: try states?.state(of: finished.id) ?? [], adSlot: adSlot, position: cell.place.item.position,

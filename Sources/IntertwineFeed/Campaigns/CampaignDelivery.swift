@@ -2,29 +2,6 @@ import Synchronization
 
 /// Gives the places of pages to campaigns, and keeps to their goals and caps. One for each process.
 package final class CampaignDelivery: Sendable {
-    /// What a place was given to. How it is shown its campaign says whenever it is.
-    package struct Given: Sendable, Hashable {
-        package var campaign: String
-        package var creative: CampaignCreative
-        /// For how long the viewer's having seen it is remembered. Seconds.
-        package var remembered: Int
-        /// Nil where it is of no goal that counts places.
-        package var place: GoalPlace?
-    }
-
-    /// A page whose places are to be given.
-    struct Page: Sendable {
-        var places: [CampaignPlace]
-        /// Tells the page from others.
-        var identity: UInt32
-        var facts: CampaignFacts
-        var now: Int64
-        /// The one creative that is asked for; nil for a page of a feed, which shows any.
-        var only: Int32?
-        /// Creatives that cannot be shown on it.
-        var banned: [Int32] = []
-    }
-
     private struct State {
         var standing: CampaignStanding?
         /// Of the standing's book.
@@ -162,11 +139,14 @@ package final class CampaignDelivery: Sendable {
             defer { state.standing = standing }
             standing.advance(to: page.now)
             // Where something of it has gone or ended meanwhile, all places are given anew.
-            if page.banned.isEmpty, let kept = state.memory[key], kept.count == page.places.count,
+            if page.banned.isEmpty, var kept = state.memory[key], kept.count == page.places.count,
                 zip(kept, page.places).allSatisfy({ given, place in
                     given.map { Self.stands($0, at: place, standing, page.now) } ?? true
                 })
             {
+                if page.facts.gives, renew(&kept, &standing, now: page.now) {
+                    state.memory.keep(kept, as: key, now: page.now, lifetime: lifetime)
+                }
                 return (kept, false)
             }
             let caps = exposures.room(of: book, for: page.facts.viewer, besides: state.pending, now: page.now)
@@ -187,7 +167,10 @@ package final class CampaignDelivery: Sendable {
             guard page.facts.gives else { return (given, false) }
             for number in given.indices {
                 guard let one = given[number] else { continue }
-                if let index = book.index(of: one.campaign) { given[number]?.place = standing.give(index, to: address, at: page.now) }
+                if let index = book.index(of: one.campaign), let place = standing.give(index, to: address, at: page.now) {
+                    given[number]?.place = place
+                    given[number]?.ends = page.now &+ lifetime
+                }
                 if one.remembered > 0, let viewer = page.facts.viewer {
                     state.pending.add(one.campaign, to: viewer, now: page.now, lifetime: lifetime)
                 }
@@ -208,6 +191,15 @@ package final class CampaignDelivery: Sendable {
                 if let index = state.standing?.book.index(of: given.campaign) { state.standing?.takeBack(index, given.place) }
                 if given.remembered > 0, let viewer = page.facts.viewer { state.pending.settle(given.campaign, of: viewer) }
             }
+        }
+    }
+
+    /// Whether a campaign's goal is reached, in all or for its day, as far as this process knows.
+    func isReached(_ campaign: String, at now: Int64) -> Bool {
+        state.withLock { state in
+            state.standing?.advance(to: now)
+            guard let standing = state.standing, let index = standing.book.index(of: campaign) else { return false }
+            return standing.isReached(index)
         }
     }
 

@@ -355,6 +355,15 @@ struct CampaignStanding {
         return GoalPlace(process: process, slot: slot, address: address)
     }
 
+    /// Reserves a place anew that was given and that nobody has seen; nil if it is not reserved here.
+    mutating func renew(_ index: Int, _ place: GoalPlace, at now: Int64) -> GoalPlace? {
+        guard place.process == process, reservations.release(index, place) > 0 else { return nil }
+        return GoalPlace(process: process, slot: reservations.add(index, address: place.address, at: now), address: place.address)
+    }
+
+    /// Whether so much is delivered as the goal asks for, in all or for its day.
+    func isReached(_ index: Int) -> Bool { rows[index].account.obstacle(rows[index].goal) != nil }
+
     private mutating func noteUse(of index: Int) {
         if rows[index].account.isRunningLow { wantsMore = true }
         if current.room[index] <= 0 { current.obstacles[index] = exhaustion(index).rawValue }

@@ -4,15 +4,20 @@ extension Campaigns {
     /// An advertisement that belongs to a campaign counts for a campaign or not at all, so that reports by advertisement and by campaign agree.
     ///
     /// - Parameters:
+    ///   - kind: of the event.
     ///   - creative: the advertisement, or another item, whose cell the token names.
     ///   - showing: what the token says.
     /// - Returns: `gone` if the token's campaign is stopped or removed, or the advertisement belongs to such campaigns alone. `late` if the
-    ///   token's campaign does not run now, or the token names none and the advertisement belongs to one. Otherwise nil.
-    func verdict(on creative: CampaignCreative, _ showing: Showing?, at now: Int64) -> Verdict? {
+    ///   token's campaign does not run now, its goal of such events is reached, or the reservation of the impression's place is over; or if the
+    ///   token names no campaign and the advertisement belongs to one. Otherwise nil.
+    func verdict(on kind: LedgerEvent.Kind, of creative: CampaignCreative, _ showing: Showing?, at now: Int64) -> Verdict? {
         let book = latest
         if book.withholds(creative) { return .gone }
         guard let id = showing?.campaign else { return book.hasCreative(creative) ? .late : nil }
         guard let index = book.index(of: id) else { return .gone }
-        return book.campaigns[index].isRunning(at: now) ? nil : .late
+        let campaign = book.campaigns[index]
+        guard campaign.isRunning(at: now) else { return .late }
+        if kind == .impression, let ends = showing?.ends, now >= ends { return .late }
+        return campaign.goal?.kind == kind && delivery.isReached(id, at: now) ? .late : nil
     }
 }

@@ -2,7 +2,7 @@ internal import IntertwinePrimitives
 
 /// What the places of a page were given to, as a ledger keeps it for processes that are asked for the same page.
 struct GivenPlaces {
-    private static let format: UInt8 = 1
+    private static let format: UInt8 = 2
     private struct Flags {
         static let given: UInt8 = 1
         static let place: UInt8 = 2
@@ -25,6 +25,7 @@ struct GivenPlaces {
                 writer.write(place.process)
                 writer.write(place.slot)
                 writer.write(place.address)
+                writer.write(given.ends ?? 0)
             }
         }
         return writer.bytes
@@ -46,10 +47,10 @@ struct GivenPlaces {
             var given = CampaignDelivery.Given(
                 campaign: id, creative: CampaignCreative(kind: kind, id: creative), remembered: book.campaigns[index].memory)
             if flags & Flags.place != 0 {
-                guard let process = reader.readUInt16(), let slot = reader.readUInt16(), let address = reader.readUInt16() else {
-                    return nil
-                }
-                given.place = GoalPlace(process: process, slot: slot, address: address)
+                guard let process = reader.readUInt16(), let slot = reader.readUInt16(), let address = reader.readUInt16(),
+                    let ends = reader.readInt64()
+                else { return nil }
+                (given.place, given.ends) = (GoalPlace(process: process, slot: slot, address: address), ends)
             }
             places.append(given)
         }

@@ -49,6 +49,9 @@ struct GoalReservations {
     private static let slotCount: Int64 = 60
 
     private let lifetime: Int64
+    /// For how long places are held beyond their time: an impression that came in time is on disk by then, also through a process whose clock
+    /// is behind. Milliseconds.
+    private let grace: Int64
     private var slots: [Slot] = []
     private var counts: ContiguousArray<Count>
     private var addresses: [UInt16: [Int32: Int64]] = [:]
@@ -57,13 +60,13 @@ struct GoalReservations {
     ///   - campaigns: how many there are.
     ///   - lifetime: of a reservation, in milliseconds, from 1.
     init(campaigns: Int, lifetime: Int64) {
-        self.lifetime = lifetime
+        (self.lifetime, grace) = (lifetime, min(lifetime / Self.slotCount, 5_000))
         counts = ContiguousArray(repeating: Count(), count: campaigns)
     }
 
     private var length: Int64 { max(1, lifetime / Self.slotCount) }
 
-    private func end(of slot: Slot) -> Int64 { (slot.number + 1) * length + lifetime }
+    private func end(of slot: Slot) -> Int64 { (slot.number + 1) * length + lifetime + grace }
 
     subscript(campaign: Int) -> Count { counts[campaign] }
 
@@ -102,7 +105,7 @@ struct GoalReservations {
     /// - Returns: the campaigns of those that went unseen.
     mutating func expire(_ now: Int64) -> Set<Int32> {
         var unseen: Set<Int32> = []
-        while let slot = slots.first, end(of: slot) <= now || end(of: slot) > now + 2 * lifetime + length {
+        while let slot = slots.first, end(of: slot) <= now || end(of: slot) > now + 2 * lifetime + length + grace {
             for (key, count) in slot.counts {
                 change(key, in: 0, by: -count)
                 unseen.insert(key.campaign)

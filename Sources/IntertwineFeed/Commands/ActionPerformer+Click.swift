@@ -75,7 +75,7 @@ extension ActionPerformer {
     private func link(
         _ token: CellToken, _ destination: ClickDestinations.Destination, for client: ClientTrace, now: Int64
     ) -> KnownLink? {
-        let objection = campaigns?.verdict(on: CampaignCreative(destination.viewModel.subject.item), token.showing, at: now)
+        let objection = campaigns?.verdict(on: .click, of: CampaignCreative(destination.viewModel.subject.item), token.showing, at: now)
         guard objection != .gone else { return nil }
         return KnownLink(token.cell, destination, self.client(client, with: token, objection, now: now), now)
     }
@@ -103,7 +103,7 @@ extension ActionPerformer {
             throw ActionError.forgedToken
         }
         // The cell itself is there: of what only its campaign keeps from counting, the rest is performed.
-        let objection = campaigns?.verdict(on: CampaignCreative(cell.subject.item), token.showing, at: now)
+        let objection = campaigns?.verdict(on: .click, of: CampaignCreative(cell.subject.item), token.showing, at: now)
         return self.client(client, with: token, objection == .gone ? .late : objection, now: now)
     }
 

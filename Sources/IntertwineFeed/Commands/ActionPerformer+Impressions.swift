@@ -81,7 +81,9 @@ extension ActionPerformer {
                 continue
             }
             let viewModel = viewModels[ExactText(sighting.cell)]
-            let objection = viewModel.flatMap { campaigns?.verdict(on: CampaignCreative($0.subject.item), token.showing, at: now) }
+            let objection = viewModel.flatMap {
+                campaigns?.verdict(on: kind, of: CampaignCreative($0.subject.item), token.showing, at: now)
+            }
             guard let viewModel, objection != .gone else {
                 refuse(.gone)
                 continue

@@ -134,7 +134,8 @@ public enum Verdict: String, Sendable, Hashable, CaseIterable {
     case counted, duplicate, expired, bot, prefetch, subresource, limited, unknown, unseen
     /// Nothing shows that the advertisement was on a page: the selection came without the click token of one.
     case noToken = "no-token"
-    /// Its token is genuine, and came too late: its campaign does not run, or the advertisement became a campaign's after the page was made.
+    /// Its token is genuine, and came too late: its campaign does not run, the goal is reached, or the reservation of its place is over; or the
+    /// advertisement became a campaign's after the page was made.
     case late
     /// Why an event is unknown: its token is none of ours, it is another cell's, or the cell is not there any more. Clients are told `unknown`, and
     /// reports by reason tell which.

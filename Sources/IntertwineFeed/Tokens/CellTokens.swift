@@ -139,7 +139,7 @@ package struct CellToken: Sendable, Hashable {
     var impression: String {
         var token = self
         if var showing, showing.campaign != nil {
-            (showing.place, showing.position, showing.layout) = (nil, 0, .collection)
+            (showing.place, showing.ends, showing.position, showing.layout) = (nil, nil, 0, .collection)
             token.showing = showing
         }
         return Base64URL.encode(token.bytes)

@@ -15,6 +15,8 @@ public struct Showing: Sendable, Hashable {
     public var remembered: Int
     /// Which of the campaign's places it has; nil where it has no goal that counts them.
     package var place: GoalPlace?
+    /// Until when an impression of that place counts, in milliseconds since 1970-01-01 UTC; nil without one.
+    package var ends: Int64?
 
     public init(
         campaign: String? = nil, feed: String, section: String? = nil, position: Int = 0, layout: CellLayout = .collection,
@@ -39,6 +41,8 @@ extension Showing {
         static let section: UInt8 = 4
         static let table: UInt8 = 8
         static let place: UInt8 = 16
+        /// Behind a place.
+        static let ends: UInt8 = 32
     }
 
     func write(to writer: inout ByteWriter) {
@@ -46,7 +50,7 @@ extension Showing {
         if campaign != nil { flags |= Flags.campaign }
         if feed != Self.usualFeed { flags |= Flags.feed }
         if section != nil { flags |= Flags.section }
-        if place != nil { flags |= Flags.place }
+        if place != nil { flags |= ends == nil ? Flags.place : Flags.place | Flags.ends }
         writer.write(flags)
         writer.write(UInt16(clamping: position))
         if let campaign {
@@ -59,11 +63,12 @@ extension Showing {
             writer.write(place.process)
             writer.write(place.slot)
             writer.write(place.address)
+            if let ends { writer.write(ends) }
         }
     }
 
     init?(_ reader: inout ByteReader) {
-        guard let flags = reader.readByte(), flags < 32, let position = reader.readUInt16() else { return nil }
+        guard let flags = reader.readByte(), flags < 64, let position = reader.readUInt16() else { return nil }
         func text() -> String? { reader.readCounted().flatMap { String(validating: $0, as: UTF8.self) } }
         self.init(feed: Self.usualFeed, position: Int(position), layout: flags & Flags.table == 0 ? .collection : .table)
         if flags & Flags.campaign != 0 {
@@ -81,6 +86,10 @@ extension Showing {
         if flags & Flags.place != 0 {
             guard let process = reader.readUInt16(), let slot = reader.readUInt16(), let address = reader.readUInt16() else { return nil }
             place = GoalPlace(process: process, slot: slot, address: address)
+            if flags & Flags.ends != 0 {
+                guard let ends = reader.readInt64() else { return nil }
+                self.ends = ends
+            }
         }
     }
 }

@@ -60,7 +60,7 @@ extension Schema {
         Whether it counts, and if not, why. `duplicate`: it was counted before. `expired`: its token is too old. `bot`, `prefetch`: what the \
         request says of itself. `subresource`: a page of another site loaded the link as an image, a script, a frame or by `fetch`. `limited`: too many of one viewer or address. `unknown`: its token is forged or another cell's, or the cell is not there any more. `unseen`: a \
         click without an impression of the same page before, where only others are counted. `no-token`: a selection of an ad without the click token of a page. \
-        `late`: its campaign does not run now, or the ad became a campaign's after the page was made.
+        `late`: its campaign does not run now, the goal of that is reached, or the reservation of its place was over; or the ad became a campaign's after the page was made.
         """
     ).named("Verdict")
 }

@@ -1,0 +1,43 @@
+extension CampaignDelivery {
+    /// What a place was given to. How it is shown its campaign says whenever it is.
+    package struct Given: Sendable, Hashable {
+        package var campaign: String
+        package var creative: CampaignCreative
+        /// For how long the viewer's having seen it is remembered. Seconds.
+        package var remembered: Int
+        /// Nil where it is of no goal that counts places.
+        package var place: GoalPlace?
+        /// Until when an impression ends the reservation of the place, in milliseconds since 1970-01-01 UTC; nil without one.
+        package var ends: Int64?
+    }
+
+    /// A page whose places are to be given.
+    struct Page: Sendable {
+        var places: [CampaignPlace]
+        /// Tells the page from others.
+        var identity: UInt32
+        var facts: CampaignFacts
+        var now: Int64
+        /// The one creative that is asked for; nil for a page of a feed, which shows any.
+        var only: Int32?
+        /// Creatives that cannot be shown on it.
+        var banned: [Int32] = []
+    }
+
+    /// Has the places of a page that is asked for again be reserved from now on, if half of their time is over. Places that were seen, or whose
+    /// time is over, stay as they are.
+    ///
+    /// - Returns: whether any was.
+    func renew(_ given: inout [Given?], _ standing: inout CampaignStanding, now: Int64) -> Bool {
+        var isRenewed = false
+        for number in given.indices {
+            guard let one = given[number], let place = one.place, let ends = one.ends, ends < now &+ lifetime / 2,
+                let index = standing.book.index(of: one.campaign), let renewed = standing.renew(index, place, at: now)
+            else { continue }
+            given[number]?.place = renewed
+            given[number]?.ends = now &+ lifetime
+            isRenewed = true
+        }
+        return isRenewed
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Goals with a clock that the test moves.
+@Suite("Goals of campaigns, from outside", .timeLimit(.minutes(3)))
+struct CampaignGoalTests {
+    private static func service(_ clock: MovableClock, _ members: String) throws -> RunningService {
+        let campaign =
+            #"{"klass":"campaign","id":"spring","advertiser":"ACME","creatives":["1"],"priority":"sponsorship"\#(members)}"# + "\n"
+        return try RunningService(
+            items: Items.users(5) + Items.advertisements(2) + campaign,
+            settings: [RunningService.tokenSetting, "events.tell-verdict=true"],
+            environment: clock.environment)
+    }
+
+    private static func fields(_ viewer: String) -> [String] { ["User-Agent: tests", "X-Viewer-ID: \(viewer)"] }
+
+    /// What reports the campaign's ad of a viewer's page as seen, and its link; nil if the page has another ad.
+    private static func page(_ service: RunningService, _ viewer: String) throws -> (event: String, link: String)? {
+        let page = try JSON(try service.get("/feed?limit=5", fields: fields(viewer)).text)
+        guard let actions = page["items"]?.list.first(where: { $0["id"]?.text == "ad:1" })?["actions"] else { return nil }
+        let token = try #require(actions["impression"]?["body"]?[0]?["token"]?.text)
+        return (#"[{"type":"impression","cell":"ad:1","token":"\#(token)"}]"#, try #require(actions["selection"]?["href"]?.text))
+    }
+
+    private static func see(_ event: String, _ service: RunningService, _ viewer: String) throws -> String? {
+        try JSON(try service.ask("POST", "/events", fields: fields(viewer), body: event).text)[0]?["verdict"]?.text
+    }
+
+    private static func campaign(_ service: RunningService) throws -> (state: String?, delivered: Int?) {
+        let row = try JSON(try service.admin("GET", "/admin/campaigns").text)["campaigns"]?[0]
+        return (row?["state"]?.text, row?["delivered"]?.number.map { Int($0) })
+    }
+
+    @Test("impressions that come when their reservation is over are late, and the goal is not exceeded by them")
+    func late() async throws {
+        try await offPool {
+            let clock = try MovableClock()
+            let service = try Self.service(clock, #","goal":{"total":30}"#)
+            let first = try (0..<30).map { try #require(try Self.page(service, "a\($0)")) }
+            #expect(try Self.page(service, "x") == nil)
+            // In time, if only just.
+            clock.offset = 240
+            for number in 0..<10 { #expect(try Self.see(first[number].event, service, "a\(number)") == "counted") }
+            clock.offset = 320
+            let second = try (0..<20).map { try #require(try Self.page(service, "b\($0)")) }
+            #expect(try Self.page(service, "y") == nil)
+            for number in 10..<30 { #expect(try Self.see(first[number].event, service, "a\(number)") == "late") }
+            for number in 0..<20 { #expect(try Self.see(second[number].event, service, "b\(number)") == "counted") }
+            let told = try Self.campaign(service)
+            #expect(told.state == "reached" && told.delivered == 30)
+            let rows = try JSON(try service.admin("GET", "/admin/reports?by=reason").text)["rows"]?.list ?? []
+            #expect(rows.first { $0["reason"]?.text == "late" }?["impressions"]?.number == 20)
+        }
+    }
+
+    @Test("a page that is asked for again holds its places for as long as one that is new")
+    func askedAgain() async throws {
+        try await offPool {
+            let clock = try MovableClock()
+            let service = try Self.service(clock, #","goal":{"total":5}"#)
+            // Pages are the same within a reservation's time, counted from 1970.
+            clock.offset = 300 - Int64(Date().timeIntervalSince1970) % 300 + 10
+            _ = try #require(try Self.page(service, "ann"))
+            clock.offset += 250
+            let again = try #require(try Self.page(service, "ann"))
+            clock.offset += 250
+            #expect(try Self.see(again.event, service, "ann") == "counted")
+            #expect(try Self.campaign(service).delivered == 1)
+        }
+    }
+
+    @Test("of a goal of clicks, clicks that come when it is reached are late, and lead there all the same")
+    func clicks() async throws {
+        try await offPool {
+            let clock = try MovableClock()
+            let service = try Self.service(clock, #","goal":{"unit":"clicks","total":2}"#)
+            let pages = try (0..<6).map { try #require(try Self.page(service, "a\($0)")) }
+            let verdicts = try pages.enumerated().map { number, page in
+                let response = try service.get(page.link, fields: Self.fields("a\(number)"))
+                #expect(response.status == 302)
+                return response["X-Verdict"]
+            }
+            #expect(verdicts == ["counted", "counted", "late", "late", "late", "late"])
+            // What was seen was seen.
+            #expect(try Self.see(pages[5].event, service, "a5") == "counted")
+            #expect(try Self.campaign(service).delivered == 2)
+        }
+    }
+}
