@@ -88,10 +88,15 @@ struct TakedownRoutes: Sendable {
             ])
         let releasing = APIOperation(
             "release", tag: "Items", "Release an item",
-            "Ends its takedown: the item comes back with the next import, or the next time its source is asked.", parameters: [id],
+            """
+            Ends its takedown: the item comes back with the next import, or the next time its source is asked. An ad is released from the campaigns \
+            that it belongs to, and with a campaign all ads that belong to it: they are house ads unless another campaign has them.
+            """, parameters: [id],
             answers: [
                 .empty(.noContent, "Released."), wrong, .forbidden,
-                .problem(.notFound, "The item was not taken down.", [.init(.unknownItem, "This item was not taken down.")]),
+                .problem(
+                    .notFound, "The item was not taken down, and belongs to no campaign.",
+                    [.init(.unknownItem, "This item was not taken down.")]),
                 .storeUnavailable,
             ])
         return [

@@ -104,7 +104,7 @@ extension FeedService {
             try configuration.checkListed(declaredFeeds)
             let campaignsFile = try configuration.campaignsFile(
                 among: declaredFeeds, configuration.creatives(kindsFile, extensions))
-            let campaigns = Campaigns(campaignsFile?.campaigns ?? [], factories: factories, delivery: delivery)
+            let campaigns = Campaigns(campaignsFile?.campaigns ?? [], factories: factories, delivery: delivery, memberships: ownStore)
             func placement(in feed: String) -> any AdPlacement {
                 let declared = declaredFeeds.ads[feed].flatMap { $0 == DeclaredAds() ? nil : configuration.feed.with($0).placement }
                 return declared ?? extensions.placement ?? configuration.feed.placement
@@ -183,6 +183,7 @@ extension FeedService {
             }
             let now = clock()
             if let book = try await composition.campaigns.book(of: store) {
+                try await composition.campaigns.remember()
                 try await store.read(for: .background) { _ in try delivery.begin(book, now: now) }
             }
             // It is in force from here on.

@@ -12,10 +12,12 @@ struct TakedownCommand: AsyncParsableCommand {
         discussion: """
             An item that is taken down leaves the store at once. Imports and sources leave it out and say so. It comes back
             with the next import, or the next time its source is asked, after it was released. A service may be running.
+            Ads whose campaign is gone stay hidden, too: they, or their campaign, are released the same way.
 
               intertwine takedown add user:tt --reason "complaint 4711"
               intertwine takedown list
               intertwine takedown release user:tt
+              intertwine takedown release campaign:spring
               intertwine takedown release --all
             """,
         subcommands: [List.self, Add.self, Release.self], defaultSubcommand: List.self)
@@ -82,7 +84,7 @@ struct TakedownCommand: AsyncParsableCommand {
         func run() async throws {
             let (configuration, store) = try await options.existingStore()
             let keys = try configuration.itemKinds().keys(items)
-            for key in keys where try await store.takedown(of: key) == nil {
+            for key in keys where try await !store.isReleasable(key) {
                 throw Refusal("\(key): is not taken down; nothing was released")
             }
             let lines = try await configuration.audited("takedown", all ? "release --all" : "release") { note in

@@ -69,7 +69,7 @@ struct CampaignReachTests {
     func notThere(members: String) async throws {
         try await offPool {
             let service = try Self.service()
-            // Minted while it was the house's.
+            // Minted while it was a house ad.
             let old = [try Self.onPage(service, "ann"), try Tokens(try JSON(try service.get("/cells/ad:1").text))]
             #expect(try service.ask("POST", "/cells/ad:1/dismissal", fields: Self.fields("eve")).status == 200)
             func dismissed() throws -> [String] {

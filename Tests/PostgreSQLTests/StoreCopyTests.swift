@@ -28,6 +28,7 @@ struct StoreCopyTests {
                 })
         }
         _ = try await store.takeDown(ItemKey(kind: "user", id: "gone"), reason: "complaint\u{0}")
+        try await store.remember([CampaignMembership(kind: "advertisement", id: "1", campaign: "spring")])
         let ledger = try SQLiteLedger(path: "\(folder)/\(name).ledger.sqlite")
         for number in 0..<20 {
             var event = LedgerEvent(
@@ -56,6 +57,7 @@ struct StoreCopyTests {
         let unfinished = #expect(throws: StoreError.self) { try PostgresLedger(address) }
         #expect(unfinished?.description.contains("copy") == true)
         let counts = try copy().run()
+        #expect(counts.first { $0.table == "campaign_creative" }?.rows == 1)
         #expect(counts.first { $0.table == "item" }?.rows == 5_000 && counts.first { $0.table == "event" }?.rows == 21)
         #expect(counts.first { $0.table == "allowance" }?.rows == 21)
         #expect(throws: StoreError.self) { try copy().run() }

@@ -14,6 +14,7 @@ enum StatementPlans {
         "event", "rollup_cell", "rollup_day", "allowance", "recent_allowance", "idempotency", "selection", "selection_step", "listing",
         "item", "source_item",
         "takedown", "staged", "gone", "delivery", "exposure", "ad_listing",
+        "campaign_creative",
         "report_total", "report_ad", "report_place", "report_viewers", "tracker_call",
     ]
 
@@ -24,6 +25,7 @@ enum StatementPlans {
         ("SELECT t.id, t.variant", "a snapshot is merged item by item"),
         ("SELECT g.digest, i.variant", "what is gone from a source is removed item by item"),
         ("SELECT kind, id, digest, adopted FROM staging.gone", "the same"),
+        ("SELECT kind, id, campaign FROM campaign_creative", "once for each version of the store, bounded by its campaigns"),
         ("SELECT lane, kind, id, variant, body FROM item ORDER BY", "a draft is copied into the store that came before it"),
     ]
 

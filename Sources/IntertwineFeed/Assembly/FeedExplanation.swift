@@ -56,6 +56,8 @@ package struct FeedExplanation: Sendable {
         case inCampaign
         /// It is in campaigns that are taken down, and in no other.
         case campaignTakenDown
+        /// It belongs to campaigns that are there no more, and is not released; with their ids.
+        case formerlyInCampaigns([String])
         /// The viewer has dismissed it.
         case dismissed
         /// No cell can be made of it.
@@ -110,7 +112,8 @@ extension FeedAssembler {
             let found = try items.map { item in
                 let isPaid = item.withRow { book?.hasCreative($0) ?? false }
                 let omitted = reader.omissions.count
-                let isStopped = book?.withholds(CampaignCreative(kind: item.kind, id: item.id)) ?? false
+                let former = (book?.former[CampaignCreative(item)]).map { FeedExplanation.Absence.formerlyInCampaigns($0) }
+                let isStopped = book?.withholds(CampaignCreative(item)) ?? false
                 let cell = try reader.cell(of: item)?.finished.id
                 let place = cell.flatMap { walk.places[$0] }
                 defer { if cell != nil, !isPaid { rank += 1 } }
@@ -121,7 +124,10 @@ extension FeedAssembler {
                     absence: reader.omissions.count > omitted
                         ? reader.omissions.last.map { .omitted($0.reason) }
                         : place != nil
-                            ? nil : cell == nil ? .dismissed : isStopped ? .campaignTakenDown : isPaid ? .inCampaign : walk.absence)
+                            ? nil
+                            : cell == nil
+                                ? .dismissed
+                                : former ?? (isStopped ? .campaignTakenDown : isPaid ? .inCampaign : walk.absence))
             }
             let kinds = [Campaign.kind] + factories.kinds(in: .advertisements).sorted()
             let takenDown = try kinds.flatMap { kind in

@@ -129,6 +129,9 @@ public protocol FeedSnapshot {
     /// What is taken down of a kind, and stays away until it is released; at most so many. None where a store does not keep that.
     func takenDown(kind: String, limit: Int) throws -> [TakenDownItem]
 
+    /// Which advertisements belong to campaigns, those of the past included. None where a store does not keep that.
+    func memberships() throws -> [CampaignMembership]
+
     /// How many items there are of each form; the cost may depend on the number of items, so it is for operators, not for requests.
     func counts() throws -> [ItemForm: Int]
 }
@@ -156,6 +159,7 @@ extension FeedSnapshot {
     public func announce(_ reads: [LaneRead], isAll: Bool) {}
     public func listings(in lane: Lane, between positions: Range<Int64>, limit: Int) throws -> [AdListing] { [] }
     public func takenDown(kind: String, limit: Int) throws -> [TakenDownItem] { [] }
+    public func memberships() throws -> [CampaignMembership] { [] }
 
     public func visit(
         _ lane: Lane, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void

@@ -111,5 +111,7 @@ final class ExtentRecorder: FeedSnapshot {
 
     func takenDown(kind: String, limit: Int) throws -> [TakenDownItem] { try snapshot.takenDown(kind: kind, limit: limit) }
 
+    func memberships() throws -> [CampaignMembership] { try snapshot.memberships() }
+
     func counts() throws -> [ItemForm: Int] { try snapshot.counts() }
 }

@@ -49,6 +49,8 @@ package struct Campaign: Sendable, Hashable {
     /// Milliseconds since 1970-01-01 UTC; nil for always.
     package var starts: Int64?
     package var ends: Int64?
+    /// Whether it is stopped until this is taken back.
+    package var isPaused = false
     package var zone = CampaignZone.utc
     package var priority = Priority.standard
     package var weight = 1
@@ -69,8 +71,8 @@ package struct Campaign: Sendable, Hashable {
     /// The longest window of the caps in seconds; 0 without caps.
     package var memory: Int { caps.map(\.window).max() ?? 0 }
 
-    /// Whether it can be shown at a moment, as far as its dates go.
-    package func isRunning(at now: Int64) -> Bool { !(starts.map { now < $0 } ?? false) && !(ends.map { now >= $0 } ?? false) }
+    /// Whether it can be shown at a moment, as far as its dates go, and is not paused.
+    package func isRunning(at now: Int64) -> Bool { !isPaused && !(starts.map { now < $0 } ?? false) && !(ends.map { now >= $0 } ?? false) }
 }
 
 /// Whom a campaign is shown to: everybody, where nothing is said.

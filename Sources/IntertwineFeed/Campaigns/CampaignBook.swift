@@ -91,8 +91,11 @@ package final class CampaignBook: Sendable {
     private let fitting: [[CellLayout: [Int32]]]
     package let creatives: [CampaignCreative]
     private let numbers: [CampaignCreative: Int32]
-    /// From this number on, creatives of campaigns that are stopped, and of no other.
+    /// From this number on, creatives of campaigns that are stopped, and of no other; and of them, those of campaigns that are there no more.
     private let firstWithheld: Int32
+    private let firstFormer: Int32
+    /// Advertisements that belong to campaigns, and that none names any more; with the ids of those.
+    package let former: [CampaignCreative: [String]]
     private let indices: [String: Int]
     /// What is asked of requests: attributes, and languages in lower case behind a colon.
     private let conditions: [String: Int32]
@@ -110,10 +113,11 @@ package final class CampaignBook: Sendable {
     private let shelves = Mutex<[CampaignPlace: Shelf]>([:])
 
     /// - Parameters:
-    ///   - withheld: creatives of campaigns that are stopped: they are not the house's either.
+    ///   - withheld: creatives of campaigns that are taken down: they are no house ads either.
+    ///   - former: advertisements that belong to campaigns, and that none names any more: they are no house ads either.
     ///   - creative: the advertisement that a campaign names, and the layouts that show it; nil where there is none.
     package init(
-        _ campaigns: [Campaign], withheld: [String] = [],
+        _ campaigns: [Campaign], withheld: [String] = [], former: Set<CampaignMembership> = [],
         creative: (String) -> (creative: CampaignCreative, layouts: [CellLayout])?
     ) {
         let order = Campaign.Priority.allCases
@@ -155,6 +159,15 @@ package final class CampaignBook: Sendable {
             numbers[creative] = Int32(clamping: known.count)
             known.append(creative)
         }
+        firstFormer = Int32(clamping: known.count)
+        let owners = Dictionary(grouping: former.filter { numbers[$0.creative] == nil }, by: \.creative).mapValues {
+            $0.map(\.campaign).sorted()
+        }
+        for creative in owners.keys {
+            numbers[creative] = Int32(clamping: known.count)
+            known.append(creative)
+        }
+        self.former = owners
         (self.fitting, creatives, self.numbers) = (fitting, known, numbers)
         (conditions, self.rules, self.ends) = (rules.numbers, rules.list, ends)
         (self.labels, self.labelRanges) = (labels.list, labelRanges)
@@ -170,10 +183,10 @@ package final class CampaignBook: Sendable {
 
     func number(of creative: CampaignCreative) -> Int32? { numbers[creative] }
 
-    /// The advertisements that are gone with the campaigns that they are in.
-    var withheld: ArraySlice<CampaignCreative> { creatives[Int(firstWithheld)...] }
+    /// The advertisements that are taken down with the campaigns that they are in.
+    var takenDown: ArraySlice<CampaignCreative> { creatives[Int(firstWithheld)..<Int(firstFormer)] }
 
-    /// Whether an advertisement is gone with the campaigns that it is in.
+    /// Whether an advertisement is gone with the campaigns that it is in, or was in.
     func withholds(_ creative: CampaignCreative) -> Bool { numbers[creative].map { $0 >= firstWithheld } ?? false }
 
     /// Why a campaign is never shown at a place, whoever asks and whenever.
@@ -246,7 +259,7 @@ package final class CampaignBook: Sendable {
 
     private static func spans(_ campaigns: [Campaign]) -> [String: Range<Int64>] {
         var spans: [String: Range<Int64>] = [:]
-        for campaign in campaigns {
+        for campaign in campaigns where !campaign.isPaused {
             let (start, end) = (campaign.starts ?? .min, campaign.ends ?? .max)
             for feed in campaign.targeting.feeds.isEmpty ? [everyFeed] : campaign.targeting.feeds {
                 let known = spans[feed] ?? start..<end
@@ -297,6 +310,8 @@ package enum CampaignObstacle: UInt8, Sendable, Hashable, CaseIterable {
     case notShown
     /// Another one was chosen.
     case lost
+    /// Its declaration says so.
+    case paused
 
     /// Whether it comes from how far the campaign's goal is, and may go as time does.
     var isOfGoal: Bool { [.goalReached, .dailyGoalReached, .reserved, .aheadOfPace].contains(self) }

@@ -61,6 +61,7 @@ package struct CampaignKind: ItemKind {
          "properties": {
            "klass": {"const": "campaign"}, "id": {"$ref": "#/$defs/name"}, "advertiser": {"$ref": "#/$defs/text"},
            "creatives": {"type": "array", "minItems": 1, "maxItems": 64, "uniqueItems": true, "items": {"type": ["string", "integer"]}},
+           "paused": {"type": "boolean"},
            "starts": {"$ref": "#/$defs/moment"}, "ends": {"$ref": "#/$defs/moment"}, "zone": {"$ref": "#/$defs/text"},
            "priority": {"enum": ["sponsorship", "standard", "house"]},
            "weight": {"type": "integer", "minimum": 1, "maximum": 1000000},

@@ -24,7 +24,8 @@ package struct CampaignPlaces: Sendable, Hashable {
 /// Reads campaigns, from wherever they are declared, out of values that JSON and YAML have in common.
 package struct CampaignReader {
     package static let members = [
-        "advertiser", "creatives", "starts", "ends", "zone", "priority", "weight", "goal", "pacing", "caps", "targeting", "labels",
+        "advertiser", "creatives", "paused", "starts", "ends", "zone", "priority", "weight", "goal", "pacing", "caps", "targeting",
+        "labels",
         "disclosure", Trackers.impressionField, Trackers.clickField,
     ]
     /// Members that others read.
@@ -67,6 +68,7 @@ package struct CampaignReader {
         var campaign = Campaign(
             id: id, advertiser: text(fields["advertiser"], ["advertiser"], isRequired: true) ?? "",
             creatives: identifiers(fields["creatives"], ["creatives"]))
+        campaign.isPaused = flag(fields["paused"], ["paused"]) ?? false
         campaign.starts = moment(fields["starts"], ["starts"])
         campaign.ends = moment(fields["ends"], ["ends"])
         if let starts = campaign.starts, let ends = campaign.ends, ends <= starts {
@@ -280,6 +282,19 @@ package struct CampaignReader {
             return nil
         }
         return text
+    }
+
+    /// In YAML, what is no number is a text.
+    private mutating func flag(_ value: ActionValue?, _ path: [String]) -> Bool? {
+        switch value {
+        case .flag(let flag)?: return flag
+        case .text("true")?: return true
+        case .text("false")?: return false
+        case nil: return nil
+        default:
+            fault(path, "must be true or false")
+            return nil
+        }
     }
 
     private mutating func texts(_ value: ActionValue?, _ path: [String]) -> [String] {

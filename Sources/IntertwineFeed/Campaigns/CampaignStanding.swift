@@ -258,6 +258,7 @@ struct CampaignStanding {
         var obstacle: CampaignObstacle?
         if let starts = rows[index].pace.starts, now < starts { obstacle = .notStarted }
         if let ends = rows[index].pace.ends, now >= ends { obstacle = .ended }
+        if book.campaigns[index].isPaused { obstacle = .paused }
         if obstacle == nil, !rows[index].pace.isOpen(at: now, offset: time.offset) { obstacle = .outsideHours }
         if rows[index].goal == nil {
             current.room[index] = .max

@@ -7,6 +7,9 @@ package final class Campaigns: Sendable {
         var creatives: [String: Creative?] = [:]
         /// Campaigns that are taken down.
         var withheld: [TakenDownItem] = []
+        /// As the store has them, and with those that it does not have yet.
+        var storedMemberships: [CampaignMembership] = []
+        var memberships: Set<CampaignMembership> = []
         var book: CampaignBook
         /// At which it was looked for; nil before anybody has.
         var version: StoreVersion?
@@ -23,6 +26,10 @@ package final class Campaigns: Sendable {
     package let delivery: CampaignDelivery
     private let declared: [Campaign]
     private let factories: CellFactories
+    /// Nil if nothing is remembered.
+    let memberships: (any CampaignMembershipStore)?
+    /// What the store does not have yet.
+    let unwritten = Mutex<Set<CampaignMembership>>([])
     /// Whoever has written a campaign meets it on the next page: requests wait for it, however long looking takes.
     private let memory = StoreMemory<CampaignBook>(patience: .seconds(3_600))
     private let known: Mutex<Known>
@@ -34,9 +41,13 @@ package final class Campaigns: Sendable {
         let end = Atomic(Int64.min)
     }
 
-    /// - Parameter declared: the campaigns of the file.
-    package init(_ declared: [Campaign], factories: CellFactories, delivery: CampaignDelivery) {
-        (self.declared, self.factories, self.delivery) = (declared, factories, delivery)
+    /// - Parameters:
+    ///   - declared: the campaigns of the file.
+    ///   - memberships: remembers which advertisements belong to campaigns, for those who serve them; nil for those who write nothing.
+    package init(
+        _ declared: [Campaign], factories: CellFactories, delivery: CampaignDelivery, memberships: (any CampaignMembershipStore)? = nil
+    ) {
+        (self.declared, self.factories, self.delivery, self.memberships) = (declared, factories, delivery, memberships)
         known = Mutex(Known(book: CampaignBook([]) { _ in nil }))
     }
 
@@ -77,9 +88,9 @@ package final class Campaigns: Sendable {
         return try await store.read(for: .request) { [self] in try book(at: version, in: $0, of: store) }
     }
 
-    /// URLs in the fields of advertisements that are gone with the campaigns that they are in.
+    /// URLs in the fields of advertisements that are taken down with the campaigns that they are in.
     package func withheldURLs(in store: any FeedStore) async throws -> [String] {
-        guard let withheld = try await book(of: store)?.withheld, !withheld.isEmpty else { return [] }
+        guard let withheld = try await book(of: store)?.takenDown, !withheld.isEmpty else { return [] }
         return try await store.read(for: .background) { snapshot in
             try withheld.flatMap { creative in
                 try snapshot.item(kind: creative.kind, id: creative.id).flatMap { try? ActionValue(json: $0.body) }?.urls ?? []
@@ -102,36 +113,50 @@ package final class Campaigns: Sendable {
         }
         let old = known.withLock { $0 }
         let withheld = try snapshot.takenDown(kind: Campaign.kind, limit: Self.takedownLimit)
-        let isSame = items == old.items && withheld == old.withheld && old.version != nil
+        let hasSameItems = items == old.items && withheld == old.withheld && old.version != nil
         let ids = Set(declared.map(\.id))
         let stopped = Set(withheld.map(\.id))
         let shown = declared.filter { !stopped.contains($0.id) }
-        let campaigns = isSame ? old.book.campaigns : shown + items.compactMap { Campaign(item: $0) }.filter { !ids.contains($0.id) }
+        let campaigns = hasSameItems ? old.book.campaigns : shown + items.compactMap { Campaign(item: $0) }.filter { !ids.contains($0.id) }
+        let stored = try snapshot.memberships()
+        let isSame = hasSameItems && stored == old.storedMemberships
+        let memberships = isSame ? old.memberships : all(stored, and: campaigns)
+        if unwritten.withLock({ !$0.isEmpty }) { Task { try? await remember() } }
         var creatives: [String: Creative?] = [:]
         // The house has none of theirs either.
         let kept = declared.filter { stopped.contains($0.id) }.flatMap(\.creatives) + withheld.flatMap(\.creatives)
         for name in campaigns.flatMap(\.creatives) + kept where creatives[name] == nil {
             creatives[name] = .some(try creative(name, in: snapshot))
         }
+        let named = Set(isSame && creatives == old.creatives ? [] : campaigns.flatMap(\.creatives).map(item))
         let book =
             isSame && creatives == old.creatives
             ? old.book
-            : CampaignBook(campaigns, withheld: kept) { name in
+            : CampaignBook(campaigns, withheld: kept, former: memberships.filter { !named.contains($0.creative) }) { name in
                 (creatives[name] ?? nil).map { ($0.creative, $0.layouts) }
             }
-        known.withLock { $0 = Known(items: items, creatives: creatives, withheld: withheld, book: book, version: version) }
+        known.withLock {
+            $0 = Known(
+                items: items, creatives: creatives, withheld: withheld, storedMemberships: stored, memberships: memberships, book: book,
+                version: version)
+        }
         span.start.store(book.span?.lowerBound ?? .max, ordering: .relaxed)
         span.end.store(book.span?.upperBound ?? .min, ordering: .relaxed)
         return book
     }
 
+    /// Which item a campaign names.
+    func item(of name: String) -> CampaignCreative {
+        factories.item(ofCell: name).map { CampaignCreative(kind: $0.kind, id: $0.id) } ?? CampaignCreative(kind: "advertisement", id: name)
+    }
+
     /// By its own id or, where it is of another kind, by that of its cell.
     private func creative(_ name: String, in snapshot: any FeedSnapshot) throws -> Creative? {
-        let (kind, id) = factories.item(ofCell: name) ?? ("advertisement", name)
-        guard let item = try snapshot.item(kind: kind, id: id) else { return nil }
+        let creative = item(of: name)
+        guard let item = try snapshot.item(kind: creative.kind, id: creative.id) else { return nil }
         let form = ItemForm(kind: item.kind, variant: item.variant)
         return Creative(
-            creative: CampaignCreative(kind: kind, id: id),
+            creative: creative,
             layouts: CellLayout.allCases.filter { factories.advertisementForms(in: $0).contains(form) })
     }
 }
@@ -160,8 +185,8 @@ extension Campaigns {
                         (campaign.id, nil, "the store has a campaign of the id '\(campaign.id)' too: take one of the two away"))
                 }
                 for (number, name) in campaign.creatives.enumerated() {
-                    let (kind, id) = factories.item(ofCell: name) ?? ("advertisement", name)
-                    let creative = CampaignCreative(kind: kind, id: id)
+                    let creative = item(of: name)
+                    let (kind, id) = (creative.kind, creative.id)
                     if try self.creative(name, in: snapshot) != nil {
                         if !known.contains(creative) { new.insert(creative) }
                         continue

@@ -47,6 +47,8 @@ struct CopiedTable: Sendable {
                 name: "takedown", content: .items,
                 columns: [.text("kind"), .text("id"), .integer("at"), .text("reason"), .text("urls")], keyLength: 2),
             CopiedTable(
+                name: "campaign_creative", content: .items, columns: [.text("kind"), .text("id"), .text("campaign")], keyLength: 3),
+            CopiedTable(
                 name: "ad_listing", content: .items,
                 columns: [.integer("number"), .integer("lane"), .integer("position"), .text("kind"), .text("id"), .integer("session")],
                 keyLength: 1, numbers: "number"),

@@ -86,5 +86,18 @@ enum ItemMigrations {
             CREATE TRIGGER takedown_changed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON takedown
                 FOR EACH STATEMENT EXECUTE FUNCTION intertwine_items_changed();
             """),
+        PostgresMigration(
+            "5: advertisements of campaigns",
+            """
+            CREATE TABLE campaign_creative (
+                kind text COLLATE "C" NOT NULL,       -- of the advertisement
+                id text COLLATE "C" NOT NULL,
+                campaign text COLLATE "C" NOT NULL,   -- which may be there no more
+                PRIMARY KEY (kind, id, campaign)
+            );
+            CREATE INDEX campaign_creative_campaign ON campaign_creative (campaign);
+            CREATE TRIGGER campaign_creative_changed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON campaign_creative
+                FOR EACH STATEMENT EXECUTE FUNCTION intertwine_items_changed();
+            """),
     ]
 }

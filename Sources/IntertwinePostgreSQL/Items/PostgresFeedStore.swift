@@ -131,7 +131,15 @@ package final class PostgresFeedStore: ItemStore {
     }
 
     package func release(_ keys: [ItemKey]) async throws -> Int {
-        try await write { try TakedownTable($0).remove(keys) }
+        try await write { try MembershipTable.release(keys, $0) }
+    }
+
+    package func remember(_ memberships: [CampaignMembership]) async throws {
+        try await write { try MembershipTable.add(memberships, $0) }
+    }
+
+    package func isReleasable(_ key: ItemKey) async throws -> Bool {
+        try await reading(for: .background) { try MembershipTable.isReleasable(key, $0) }
     }
 
     package func takedown(of key: ItemKey) async throws -> Takedown? {

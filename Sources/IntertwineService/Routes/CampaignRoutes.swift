@@ -48,9 +48,17 @@ struct CampaignRoutes: Sendable {
             var dueToday: Int64?
         }
 
+        /// An advertisement that belongs to campaigns that are gone.
+        struct Withheld: Encodable {
+            /// `klass:id`.
+            var item: String
+            var campaigns: [String]
+        }
+
         /// Those that share the ledger, with this one.
         var processes: Int?
         var campaigns: [Campaign]
+        var withheld: [Withheld]
     }
 
     private enum Format: String, CaseIterable, Sendable { case json, csv }
@@ -62,7 +70,8 @@ struct CampaignRoutes: Sendable {
             "getCampaigns", tag: "Reports", "Campaigns, and how far they have come",
             """
             Those of the file and those of the store, by priority and id. What is reserved stands on pages that were given out, and counts \
-            until it is seen or `ads.reservation` is over. `pace` is what is delivered for each place that is due by now. A campaign of the store is stopped and released as any item: `/admin/takedowns`.
+            until it is seen or `ads.reservation` is over. `pace` is what is delivered for each place that is due by now. A campaign of the store is stopped and released as any item: `/admin/takedowns`. \
+            `withheld` are ads that belong to campaigns that are gone: they stay hidden until they, or those campaigns, are released there.
             """,
             parameters: [Self.format],
             answers: [
@@ -72,7 +81,7 @@ struct CampaignRoutes: Sendable {
                         {"processes": 1, "campaigns": [{"campaign": "spring", "advertiser": "ACME", "priority": "standard", "state": "paced", \
                         "reason": "it is ahead of its pace", "starts": "2026-11-01T00:00:00Z", "ends": "2026-12-01T00:00:00Z", \
                         "goal": {"unit": "impressions", "total": 100000, "due": 50000}, "delivered": 50010, "deliveredToday": 2100, \
-                        "pace": 1.0002, "reserved": 3}]}
+                        "pace": 1.0002, "reserved": 3}], "withheld": [{"item": "advertisement:7", "campaigns": ["winter"]}]}
                         """),
                 .notModified,
                 .badRequest(
@@ -108,11 +117,14 @@ struct CampaignRoutes: Sendable {
                 status: .ok, fields: [.contentType: "text/csv; charset=utf-8", .cacheControl: "no-store"],
                 body: Array(LedgerReport.csv([Answer.Campaign.columns] + rows.map(\.texts)).utf8))
         }
+        let withheld = (book?.former ?? [:]).map { creative, campaigns in
+            Answer.Withheld(item: "\(creative.kind):\(creative.id)", campaigns: campaigns)
+        }.sorted { $0.item < $1.item }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return ServerResponse(
             status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"],
-            body: Array(try encoder.encode(Answer(processes: campaigns.delivery.processes, campaigns: rows))))
+            body: Array(try encoder.encode(Answer(processes: campaigns.delivery.processes, campaigns: rows, withheld: withheld))))
     }
 }
 
@@ -124,7 +136,7 @@ extension CampaignObstacle {
         switch self {
         case .notStarted: "scheduled"
         case .ended: "ended"
-        case .outsideHours: "paused"
+        case .paused, .outsideHours: "paused"
         case .goalReached, .dailyGoalReached: "reached"
         case .reserved: "reserved"
         case .aheadOfPace: "paced"
@@ -138,6 +150,7 @@ extension CampaignObstacle {
         switch self {
         case .notStarted: "it has not started"
         case .ended: "it has ended"
+        case .paused: "it is paused"
         case .outsideHours: "it is not shown at this hour or day"
         case .goalReached: "its goal is reached"
         case .dailyGoalReached: "its goal of the day is reached"
@@ -172,7 +185,7 @@ extension Schema {
                     .required(
                         "state", .words(CampaignObstacle.states),
                         """
-                        `running`: shown to whom it fits. `scheduled` and `ended` by its dates, `paused` by its hours, `reached` by its goal, \
+                        `running`: shown to whom it fits. `scheduled` and `ended` by its dates, `paused` by its declaration or its hours, `reached` by its goal, \
                         `reserved` where what is left of that stands on pages that were given out, `paced` where it is ahead; `unknown` until the ledger has told what it has delivered.
                         """),
                     .optional("reason", .string, "The same in words."), .optional("starts", .string), .optional("ends", .string),
@@ -188,5 +201,12 @@ extension Schema {
                     .optional(
                         "pace", .number(minimum: 0), "What is delivered for each that is due by now: of the day where it alone has a goal."),
                 ]).titled("CampaignProgress"))),
+        .required(
+            "withheld",
+            .list(
+                of: Schema.object([
+                    .required("item", .string, "`klass:id` of the ad."),
+                    .required("campaigns", .list(of: .string), "The ids of the campaigns that it belongs to, and that are gone."),
+                ]).titled("WithheldAd"))),
     ]).named("Campaigns")
 }

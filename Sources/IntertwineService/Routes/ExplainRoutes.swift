@@ -216,6 +216,7 @@ struct ExplainRoutes: Sendable {
         switch absence {
         case .omitted(let why): reason(why, for: ad.form)
         case .campaignTakenDown: "its campaign is taken down"
+        case .formerlyInCampaigns(let ids): "it belongs to campaigns that are gone (\(ids.joined(separator: ", "))), and is not released"
         case .dismissed: "the viewer has dismissed it"
         case .inCampaign: "it is in a campaign, which has no place on the pages that were looked at"
         case .feedEnds(let pages, let shown):

@@ -10,7 +10,7 @@ import IntertwineFeed
 package enum ItemSchema {
     /// "INTW".
     private static let applicationID: Int32 = 0x494E_5457
-    private static let version: Int32 = 6
+    private static let version: Int32 = 7
 
     /// How far apart appended items stand: 20 times one can be put between two neighbours, always at the same side, before they are full.
     package static let step: Int64 = 1 << 20
@@ -65,6 +65,7 @@ package enum ItemSchema {
         TakedownTable.register(in: &migrator)
         AdListingSchema.register(in: &migrator)
         TakedownTable.registerURLs(in: &migrator)
+        MembershipTable.register(in: &migrator)
         return migrator
     }
 

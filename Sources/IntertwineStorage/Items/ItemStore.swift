@@ -4,7 +4,7 @@ package import IntertwineFeed
 /// A store whose items can be changed from here: by operators, and by what the process itself does. Each change is on disk when it returns.
 ///
 /// What is promised is the same for all stores; ``SQLiteStore`` says it.
-package protocol ItemStore: FeedStore {
+package protocol ItemStore: FeedStore, CampaignMembershipStore {
     func put(_ item: ValidItem, unless refuse: @escaping @Sendable (FeedItem?) throws -> Void) async throws -> ItemChange
 
     func remove(kind: String, id: String) async throws -> Bool
@@ -19,6 +19,9 @@ package protocol ItemStore: FeedStore {
     ) async throws -> Bool
 
     func release(_ keys: [ItemKey]) async throws -> Int
+
+    /// Whether an item is taken down or belongs to a campaign, or is a campaign to which advertisements belong.
+    func isReleasable(_ key: ItemKey) async throws -> Bool
 
     func takedown(of key: ItemKey) async throws -> Takedown?
 

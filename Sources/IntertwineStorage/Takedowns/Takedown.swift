@@ -86,14 +86,19 @@ extension SQLiteStore {
         }
     }
 
-    /// Ends takedowns. The items themselves come back when somebody brings them.
+    /// Ends takedowns, and releases advertisements from the campaigns that they belong to. Items that were taken down come back when somebody
+    /// brings them. With a campaign, all advertisements that belong to it are released.
     ///
-    /// - Returns: how many of them had been taken down.
+    /// - Returns: how many of them had been taken down, or belonged to a campaign.
     /// - Throws: `StoreError.unavailable`
     public func release(_ keys: [ItemKey]) async throws -> Int {
         try await write { database in
             let takedowns = try TakedownTable(database)
-            return try keys.count { try takedowns.remove($0) }
+            let memberships = try MembershipTable(database)
+            return try keys.count { key in
+                let hadMemberships = try memberships.remove(key)
+                return try takedowns.remove(key) || hadMemberships
+            }
         }
     }
 

@@ -1,0 +1,140 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Each way of stopping a campaign hides its ads, until they are released.
+@Suite("Stopped campaigns, from outside", .timeLimit(.minutes(4)))
+struct CampaignStopTests {
+    /// A service with the campaigns of a file, which the test writes.
+    private struct Fixture {
+        let file: String
+        let service: RunningService
+        private(set) var viewers = 0
+
+        init(_ campaigns: String) throws {
+            file = FileManager.default.temporaryDirectory.appendingPathComponent("campaigns-\(UUID()).yaml").path
+            try Self.write(campaigns, to: file)
+            service = try RunningService(
+                items: Items.users(5) + Items.advertisements(3),
+                settings: ["ads.campaigns=\(file)", RunningService.tokenSetting, "events.tell-verdict=true"])
+        }
+
+        private static func write(_ campaigns: String, to file: String) throws {
+            try "campaigns: {\(campaigns)}\n".write(toFile: file, atomically: true, encoding: .utf8)
+        }
+
+        /// - Parameter isRestarted: whether the service starts anew, or reads the file again.
+        func write(_ campaigns: String, isRestarted: Bool) throws {
+            try Self.write(campaigns, to: file)
+            if isRestarted { return try service.killAndRestart() }
+            service.process.signal(SIGHUP)
+            _ = try service.process.line(containing: "configuration read again")
+        }
+
+        /// The ads on some new viewers' pages.
+        mutating func shown() throws -> Set<String> {
+            viewers += 20
+            let pages = try (viewers - 20..<viewers).map {
+                try JSON(try service.get("/feed?limit=5", fields: ["User-Agent: tests", "X-Viewer-ID: v\($0)"]).text)
+            }
+            return Set(pages.flatMap { ($0["items"]?.list ?? []).compactMap { $0["id"]?.text }.filter { $0.hasPrefix("ad:") } })
+        }
+
+        func cells() throws -> [Int] { try (1...3).map { try service.get("/cells/ad:\($0)").status } }
+
+        func campaigns() throws -> (states: [String: String], withheld: [String: [String]]) {
+            let told = try JSON(try service.admin("GET", "/admin/campaigns").text)
+            let states = (told["campaigns"]?.list ?? []).map { ($0["campaign"]?.text ?? "", $0["state"]?.text ?? "") }
+            let withheld = (told["withheld"]?.list ?? []).map { ($0["item"]?.text ?? "", ($0["campaigns"]?.list ?? []).compactMap(\.text)) }
+            return (Dictionary(uniqueKeysWithValues: states), Dictionary(uniqueKeysWithValues: withheld))
+        }
+    }
+
+    private static let keeper = "autumn: {advertiser: ACME, creatives: [2]}"
+
+    @Test(
+        "a campaign that is taken out of the file hides its ads until they are released, and so does one that loses an ad",
+        arguments: [true, false])
+    func takenOut(isRestarted: Bool) async throws {
+        try await offPool {
+            var fixture = try Fixture("spring: {advertiser: ACME, creatives: [1, 3]}, \(Self.keeper)")
+            let service = fixture.service
+            #expect(try fixture.shown() == ["ad:1", "ad:2", "ad:3"])
+            let page = try JSON(try service.get("/cells/ad:1").text)
+            let link = try #require(page["actions"]?["selection"]?["href"]?.text)
+            let token = try #require(page["actions"]?["impression"]?["body"]?[0]?["token"]?.text)
+            try fixture.write("spring: {advertiser: ACME, creatives: [3]}, \(Self.keeper)", isRestarted: isRestarted)
+            #expect(try fixture.shown() == ["ad:2", "ad:3"] && fixture.cells() == [404, 200, 200])
+            #expect(try fixture.campaigns().withheld == ["advertisement:1": ["spring"]])
+            try fixture.write(Self.keeper, isRestarted: isRestarted)
+            #expect(try fixture.shown() == ["ad:2"] && fixture.cells() == [404, 200, 404])
+            #expect(try fixture.campaigns().withheld == ["advertisement:1": ["spring"], "advertisement:3": ["spring"]])
+            #expect(try service.get(link).status == 410)
+            let seen = try service.ask("POST", "/events", body: #"[{"type":"impression","cell":"ad:1","token":"\#(token)"}]"#)
+            #expect(try JSON(seen.text)[0]?["verdict"]?.text == "unknown")
+            let told = try JSON(try service.admin("GET", "/admin/explain?limit=5").text)["excludedAdvertisements"]?.list ?? []
+            #expect(told.first { $0["id"]?.text == "1" }?["reason"]?.text?.contains("belongs to campaigns that are gone (spring)") == true)
+            // One is released, then the rest with its campaign.
+            #expect(try service.admin("DELETE", "/admin/takedowns/advertisement:1").status == 204)
+            #expect(try fixture.cells() == [200, 200, 404])
+            #expect(try service.admin("DELETE", "/admin/takedowns/advertisement:1").status == 404)
+            let release = ["takedown", "release", "campaign:spring", "--config", service.configurationFile, "--database", service.database]
+            #expect(try Command.run(release).lines == ["campaign:spring: released"])
+            #expect(try Command.run(release).code != 0)
+            let end = ContinuousClock.now + .seconds(30)
+            while try fixture.cells() != [200, 200, 200], ContinuousClock.now < end { usleep(50_000) }
+            #expect(try fixture.cells() == [200, 200, 200] && fixture.campaigns().withheld == [:])
+            // Whoever declares it again has its ads again.
+            try fixture.write(
+                "spring: {advertiser: ACME, creatives: [1], starts: 2030-01-01T00:00:00Z}, \(Self.keeper)", isRestarted: isRestarted)
+            #expect(try fixture.cells() == [404, 200, 200])
+        }
+    }
+
+    @Test("a campaign of the store that is removed, taken down, or written with other ads hides those that it had")
+    func ofStore() async throws {
+        try await offPool {
+            var fixture = try Fixture(Self.keeper)
+            let service = fixture.service
+            func put(_ creatives: String) throws {
+                let item = #"{"klass":"campaign","id":"spring","advertiser":"ACME","creatives":[\#(creatives)]}"#
+                #expect((200...201).contains(try service.admin("PUT", "/admin/items/campaign/spring", body: item).status))
+            }
+            func remove() throws { #expect(try service.admin("DELETE", "/admin/items/campaign/spring").status == 204) }
+            try put("\"1\"")
+            #expect(try fixture.shown() == ["ad:1", "ad:2"])
+            try put("\"3\"")
+            #expect(try fixture.shown() == ["ad:2", "ad:3"] && fixture.cells() == [404, 200, 200])
+            try remove()
+            #expect(try fixture.shown() == ["ad:2"] && fixture.cells() == [404, 200, 404])
+            try service.killAndRestart()
+            #expect(try fixture.cells() == [404, 200, 404])
+            #expect(try service.admin("DELETE", "/admin/takedowns/campaign:spring").status == 204)
+            #expect(try fixture.cells() == [200, 200, 200])
+        }
+    }
+
+    @Test("a paused campaign shows nothing and counts nothing, and goes on when that is taken back")
+    func paused() async throws {
+        try await offPool {
+            let spring = "spring: {advertiser: ACME, creatives: [1], goal: {total: 100}"
+            var fixture = try Fixture("\(spring)}, \(Self.keeper)")
+            let page = try JSON(try fixture.service.get("/cells/ad:1").text)
+            let link = try #require(page["actions"]?["selection"]?["href"]?.text)
+            try fixture.write("\(spring), paused: true}, \(Self.keeper)", isRestarted: false)
+            #expect(try fixture.campaigns().states == ["spring": "paused", "autumn": "running"])
+            #expect(try fixture.shown() == ["ad:2"] && fixture.cells() == [404, 200, 200])
+            let click = try fixture.service.get(link)
+            #expect(click.status == 302 && click["X-Verdict"] == "late")
+            try fixture.write("\(spring), paused: false}, \(Self.keeper)", isRestarted: false)
+            #expect(try fixture.shown().contains("ad:1"))
+            let item = #"{"klass":"campaign","id":"winter","advertiser":"ACME","creatives":["3"],"paused":true}"#
+            #expect(try fixture.service.admin("PUT", "/admin/items/campaign/winter", body: item).status == 201)
+            #expect(try !fixture.shown().contains("ad:3") && fixture.campaigns().states["winter"] == "paused")
+            let wrong = item.replacing("true", with: "\"yes\"")
+            #expect(
+                try fixture.service.admin("PUT", "/admin/items/campaign/winter", body: wrong).text.contains("paused: must be true or false")
+            )
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import IntertwineFeed
+import IntertwineStorage
+import Testing
+
+@Suite("Advertisements that belong to campaigns")
+struct MembershipTests {
+    let scratch: Scratch
+
+    init() throws {
+        scratch = try Scratch()
+    }
+
+    private static let spring = [1, 2].map { CampaignMembership(kind: "advertisement", id: "\($0)", campaign: "spring") }
+    private static let autumn = CampaignMembership(kind: "advertisement", id: "2", campaign: "autumn")
+
+    private func memberships(_ store: any ItemStore) async throws -> Set<CampaignMembership> {
+        Set(try await store.read { try $0.memberships() })
+    }
+
+    @Test("are remembered once, and released by themselves or with their campaign", arguments: StoreKind.allCases)
+    func released(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
+        #expect(try await memberships(store).isEmpty)
+        let version = store.version
+        for _ in 0..<2 { try await store.remember(Self.spring + [Self.autumn]) }
+        #expect(try await memberships(store) == Set(Self.spring + [Self.autumn]))
+        #expect(store.version != version)
+        let (ad, campaign) = (ItemKey(kind: "advertisement", id: "2"), ItemKey(kind: "campaign", id: "spring"))
+        for key in [ad, campaign] { #expect(try await store.isReleasable(key)) }
+        for key in [ItemKey(kind: "user", id: "2"), ItemKey(kind: "advertisement", id: "spring"), ItemKey(kind: "campaign", id: "2")] {
+            #expect(try await !store.isReleasable(key))
+        }
+        // A takedown and what belongs to it are one.
+        _ = try await store.takeDown(campaign)
+        #expect(try await store.release([campaign, ItemKey(kind: "campaign", id: "winter")]) == 1)
+        #expect(try await memberships(store) == [Self.autumn])
+        #expect(try await !store.isReleasable(campaign))
+        #expect(try await store.takedown(of: campaign) == nil)
+        #expect(try await store.release([ad, ad]) == 1)
+        #expect(try await memberships(store).isEmpty)
+    }
+
+    @Test("a file of the version before remembers them from then on")
+    func migrates() async throws {
+        do { _ = try await scratch.store(.sqlite).takeDown(ItemKey(kind: "campaign", id: "spring")) }
+        try scratch.sqlite(
+            "items.sqlite",
+            "DROP TABLE campaign_creative; DELETE FROM grdb_migrations WHERE identifier GLOB '7:*'; PRAGMA user_version = 6")
+        let store = try SQLiteStore(path: scratch.path("items.sqlite"))
+        try await store.remember(Self.spring)
+        #expect(try await memberships(store) == Set(Self.spring))
+        #expect(try await store.takedown(of: ItemKey(kind: "campaign", id: "spring")) != nil)
+    }
+}
