@@ -104,16 +104,20 @@ extension FeedService {
             try configuration.checkListed(declaredFeeds)
             let campaignsFile = try configuration.campaignsFile(
                 among: declaredFeeds, configuration.creatives(kindsFile, extensions))
-            let campaigns = Campaigns(campaignsFile?.campaigns ?? [], factories: factories, delivery: delivery, memberships: ownStore)
             func placement(in feed: String) -> any AdPlacement {
                 let declared = declaredFeeds.ads[feed].flatMap { $0 == DeclaredAds() ? nil : configuration.feed.with($0).placement }
                 return declared ?? extensions.placement ?? configuration.feed.placement
             }
+            let campaigns = Campaigns(
+                campaignsFile?.campaigns ?? [], factories: factories, delivery: delivery, memberships: ownStore,
+                inventory: CampaignInventory(
+                    sources, placement: placement, hasAttributes: !configuration.feed.attributesHeader.isEmpty,
+                    hasViewers: !configuration.events.viewerHeader.isEmpty))
             let feeds = FeedCatalogue(sources) { name, title, path, source in
                 FeedAssembler(
                     name: name, title: title, path: path, store: store, source: source, factories: factories, cells: cells,
                     placement: placement(in: title), campaigns: campaigns,
-                    isFair: configuration.feed.adRotation == .fair,
+                    isFair: configuration.feed.adRotation == .fair, spacing: configuration.feed.adSpacing,
                     keys: keys, links: links, tokens: tokens, logger: logger)
             }
             let performer = ActionPerformer(

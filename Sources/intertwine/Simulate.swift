@@ -40,8 +40,13 @@ struct Simulate: AsyncParsableCommand {
     @Option(help: "Processes that share a ledger.")
     var processes = 1
 
-    @Option(help: "Places for advertisements on a page.")
-    var places = 1
+    @Option(help: "Content items on a page.")
+    var limit = FeedRequest.defaultLimit
+
+    @Option(
+        help: "Places for advertisements on a page, at even distances; those of the feed's or section's placement where no number is named."
+    )
+    var places: Int?
 
     @Option(help: "How many of the places are seen, from 0 to 1.")
     var seen = 1.0
@@ -91,10 +96,11 @@ struct Simulate: AsyncParsableCommand {
     }
 
     func validate() throws {
-        guard (1...1_000_000_000).contains(viewers), (1...366).contains(days), (1...20).contains(places), (1...16).contains(processes)
+        guard (1...1_000_000_000).contains(viewers), (1...366).contains(days), (1...20).contains(places ?? 1), (1...16).contains(processes)
         else {
             throw ValidationError("--viewers (to 1000000000), --days (to 366), --places (to 20) and --processes (to 16) are 1 or more")
         }
+        guard FeedRequest.limits.contains(limit) else { throw ValidationError("--limit is from 1 to 100") }
         guard (1...1_000_000_000).contains(requests ?? 1) else { throw ValidationError("--requests is from 1 to 1000000000") }
         guard (0...1).contains(seen), (0...1).contains(clicked) else { throw ValidationError("--seen and --clicked are from 0 to 1") }
         guard start.map({ Timestamp.milliseconds(of: $0) != nil }) ?? true else {
@@ -105,10 +111,10 @@ struct Simulate: AsyncParsableCommand {
     func run() async throws {
         let configuration = try await options.configuration()
         let declared = try declared(in: configuration)
-        let simulation = simulation(of: declared, as: configuration)
+        let simulation = try simulation(of: declared, as: configuration)
         let began = ContinuousClock.now
         let forecasts = try await simulation.run(declared)
-        try put(answer(forecasts, of: simulation, since: began))
+        try put(answer(forecasts, of: simulation, since: began, blocked: try blockages(of: declared, in: configuration)))
     }
 
     private func declared(in configuration: ServiceConfiguration) throws -> [Campaign] {
@@ -120,7 +126,14 @@ struct Simulate: AsyncParsableCommand {
         return declared
     }
 
-    private func simulation(of declared: [Campaign], as configuration: ServiceConfiguration) -> CampaignSimulation {
+    /// Why campaigns can never be shown, by their ids. Attributes are those of the command line.
+    private func blockages(of declared: [Campaign], in configuration: ServiceConfiguration) throws -> [String: String] {
+        let inventory = try configuration.campaignInventory(hasAttributes: attributes != nil)
+        let found = declared.compactMap { campaign in campaign.blockage(in: inventory).map { (campaign.id, $0) } }
+        return Dictionary(found, uniquingKeysWith: { first, _ in first })
+    }
+
+    private func simulation(of declared: [Campaign], as configuration: ServiceConfiguration) throws -> CampaignSimulation {
         let first = start.flatMap(Timestamp.milliseconds) ?? declared.compactMap(\.starts).min()
         var simulation = CampaignSimulation(start: first ?? WallClock.now() / 86_400_000 * 86_400_000)
         simulation.viewers = viewers
@@ -129,7 +142,11 @@ struct Simulate: AsyncParsableCommand {
         simulation.requests = requests ?? min(1_000_000_000, viewers * 10 * days)
         simulation.seen = seen
         simulation.clicked = clicked
-        simulation.placesOnPage = places
+        simulation.limit = limit
+        simulation.spacing = configuration.feed.adSpacing
+        simulation.placement =
+            try places.map { count in FixedPlacement(at: (0..<count).map { $0 * limit / count }) }
+            ?? configuration.placement(feed: feed, section: section)
         simulation.reservation = configuration.feed.reservation.milliseconds
         simulation.attributes = attributes.map(ViewerAttributes.init)
         simulation.languages = languages.map { LanguagePreferences($0) }
@@ -137,9 +154,10 @@ struct Simulate: AsyncParsableCommand {
         return simulation
     }
 
-    private func answer(_ forecasts: [CampaignSimulation.Forecast], of simulation: CampaignSimulation, since began: ContinuousClock.Instant)
-        -> Answer
-    {
+    private func answer(
+        _ forecasts: [CampaignSimulation.Forecast], of simulation: CampaignSimulation, since began: ContinuousClock.Instant,
+        blocked: [String: String]
+    ) -> Answer {
         let seconds = (ContinuousClock.now - began) / .seconds(1)
         return Answer(
             start: Timestamp.text(milliseconds: simulation.start), pages: simulation.requests,
@@ -150,7 +168,7 @@ struct Simulate: AsyncParsableCommand {
                     campaign: forecast.campaign, goal: forecast.goal, delivered: delivered,
                     share: forecast.goal.map { $0 > 0 ? (Double(delivered) / Double($0) * 10_000).rounded() / 10_000 : 1 },
                     impressions: forecast.impressions, clicks: forecast.clicks, viewers: forecast.viewers, days: forecast.days,
-                    reason: forecast.obstacle?.reason)
+                    reason: forecast.obstacle?.reason ?? blocked[forecast.campaign])
             })
     }
 

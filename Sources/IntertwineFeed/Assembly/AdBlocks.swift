@@ -1,7 +1,7 @@
 /// The advertisements of one page, and what the cursors of its neighbours have to say about them.
 ///
 /// They stand among the content of each section that the page meets, as if that were a page of its own; in a feed without sections, among
-/// the content of the page. No advertisement stands on a page twice, unless there are fewer than places or it was listed there twice.
+/// the content of the page. Those that rotate, and those of campaigns, keep the distances of ``AdSpacing``, also to those of the pages around.
 struct AdBlocks {
     /// A stretch of the page's content with its advertisements.
     struct Block {
@@ -27,9 +27,9 @@ struct AdBlocks {
             advertisements = Array(zip(indices, cells))
         }
 
-        /// - Parameter places: all there are, in order; nil for those that stay empty.
-        fileprivate mutating func put(places: [CellReader.Cell?]) {
-            advertisements = zip(indices(for: places.count), places).compactMap { index, cell in cell.map { (index, $0) } }
+        /// - Parameter cells: of all places, in order; nil for those that stay empty.
+        fileprivate mutating func fill(_ cells: ArraySlice<CellReader.Cell?>) {
+            advertisements = zip(places, cells).compactMap { index, cell in cell.map { (index, $0) } }
         }
     }
 
@@ -42,15 +42,18 @@ struct AdBlocks {
     private let feedPlacement: any AdPlacement
     private let counts: PageCounts?
     private var rotation: (before: Int64?, after: Int64?) = (nil, nil)
+    private var distances: AdDistances
     private var midpoint: FeedPlace?
     private var hasMetAdvertisements = false
     /// Between which places the page shows what was listed, where a section has such.
     private var listed: (low: FeedPlace, high: FeedPlace)?
 
     /// The stretches of a page, without advertisements yet.
-    init(of content: PageContent, in source: any DataSource, placement: any AdPlacement, cursor: PageCursor?) {
+    init(of content: PageContent, in source: any DataSource, placement: any AdPlacement, spacing: AdSpacing, cursor: PageCursor?) {
         self.source = source
         feedPlacement = placement
+        distances = AdDistances(
+            spacing, count: content.cells.count, isBackward: cursor?.direction == .backward, around: cursor?.shown)
         let isCounting = (0..<max(0, source.sectionCount)).contains { (source.placement(in: $0) ?? placement).countsContent }
         let counts = isCounting ? PageCounts(of: content.stretches, cursor: cursor) : nil
         self.counts = counts
@@ -89,21 +92,29 @@ struct AdBlocks {
             }
         }
         // Places go to campaigns first; what they leave is the house's.
-        var given: ArraySlice<CellReader.Cell?>?
-        if campaigns != nil {
-            let sections = blocks.flatMap { block in
-                Array(repeating: block.section.flatMap(source.name(of:)), count: block.places.count)
-            }
-            given = try campaigns?.cells(in: sections)[...]
+        let places = blocks.flatMap { block in
+            let section = block.section.flatMap(source.name(of:))
+            return block.places.map { (section: section, coordinate: block.content.lowerBound + $0) }
         }
-        let count = given.map { $0.count { $0 == nil } } ?? blocks.reduce(0) { $0 + $1.places.count }
+        distances.placeCount = places.count
+        if let campaigns { distances.begin(campaigns.chance) }
+        var filled = [CellReader.Cell?](repeating: nil, count: places.count)
+        if campaigns != nil {
+            filled = try campaigns?.cells(in: places, apart: distances) ?? filled
+            for (place, cell) in zip(places, filled) {
+                guard let given = cell?.given else { continue }
+                distances.note(AdKey(given.creative), labels: campaigns?.labels(of: given.campaign) ?? [], at: place.coordinate)
+            }
+        }
+        let count = filled.count { $0 == nil }
         var advertisements = advertisements
         var mark = mark
         // Pages further on have a place for the first one, which comes after the last one.
         if cursor == nil, mark == nil, count == 0, Self.rotates(in: source, feedPlacement) {
             mark = try advertisements.next(1, .backward, of: nil).first?.place.item.position
         }
-        var cells = try advertisements.next(count, cursor?.direction ?? .forward, of: mark, repeating: canRepeat)[...]
+        let direction = cursor?.direction ?? .forward
+        let cells = try advertisements.next(count, direction, of: mark, repeating: canRepeat)
         // Those that the client cannot show are passed over; one is left out where its place stays empty.
         var empty = count - cells.count
         omissions += advertisements.omissions.filter { omission in
@@ -111,27 +122,51 @@ struct AdBlocks {
             empty -= 1
             return empty >= 0
         }
-        if let first = cells.first, let last = cells.last {
-            rotation = (first.place.item.position, last.place.item.position)
+        if let shown = rotate(cells, into: &filled, at: places.map(\.coordinate)) {
+            rotation = (shown.first, shown.last)
         } else if let mark {
             // A page without any stands between two of the rotation. A mark is the one beside the gap that is met already: going on it stays,
             // going back it is the one at the other side.
-            let direction = cursor?.direction ?? .forward
             let other = try advertisements.next(1, direction, of: mark).first?.place.item.position ?? mark
             rotation = direction == .forward ? (other, mark) : (mark, other)
         }
+        var rest = filled[...]
         for index in blocks.indices where !blocks[index].places.isEmpty {
-            let places = blocks[index].places
-            guard let paid = given else {
-                let here = cells.prefix(places.count)
-                // Fewer may stand elsewhere.
-                blocks[index].put(here, at: here.count == places.count ? places : blocks[index].indices(for: here.count))
-                cells = cells.dropFirst(places.count)
-                continue
+            let here = rest.prefix(blocks[index].places.count)
+            rest = rest.dropFirst(here.count)
+            let shown = here.compactMap(\.self)
+            // Fewer may stand elsewhere.
+            if case .rotating = blocks[index].placement.supply, campaigns == nil, shown.count < here.count {
+                blocks[index].put(shown[...], at: blocks[index].indices(for: shown.count))
+            } else {
+                blocks[index].fill(here)
             }
-            blocks[index].put(places: paid.prefix(places.count).map { $0 ?? cells.popFirst() })
-            given = paid.dropFirst(places.count)
         }
+    }
+
+    /// Fills the places that are empty, each with the next one of the rotation. One that was shown too near keeps its turn for the next place.
+    ///
+    /// - Parameter cells: in the order of the feed, also where the page is read backward.
+    /// - Returns: the positions of the first and the last one that are shown; nil for none.
+    private mutating func rotate(
+        _ cells: [CellReader.Cell], into filled: inout [CellReader.Cell?], at coordinates: [Int]
+    ) -> (first: Int64, last: Int64)? {
+        var shown: (first: Int64, last: Int64)?
+        var rest = cells[...]
+        let isBackward = distances.isBackward
+        // Where there are fewer than places, the first places have them, whichever way the page is read.
+        let places = filled.indices.filter { filled[$0] == nil }.prefix(cells.count)
+        for place in isBackward ? places.reversed() : Array(places) {
+            guard let cell = isBackward ? rest.last : rest.first else { break }
+            let key = cell.finished.withRow { AdKey(kind: $0.kind, id: $0.id) }
+            guard distances.permits(key, at: coordinates[place]) else { continue }
+            distances.note(key, at: coordinates[place])
+            rest = isBackward ? rest.dropLast() : rest.dropFirst()
+            let position = cell.place.item.position
+            shown = isBackward ? (position, shown?.last ?? position) : (shown?.first ?? position, position)
+            filled[place] = cell
+        }
+        return shown
     }
 
     /// Whether pages of a feed may have a place for the rotation.
@@ -271,7 +306,7 @@ struct AdBlocks {
         return place.map { place in
             PageCursor(
                 direction: .forward, place: place, rotation: rotation.after, midpoint: midpoint, counts: counts?.after(place.section),
-                listed: listed.flatMap { $0.high == place ? nil : $0.high })
+                listed: listed.flatMap { $0.high == place ? nil : $0.high }, shown: distances.beside(.forward))
         }
     }
 
@@ -284,7 +319,7 @@ struct AdBlocks {
             PageCursor(
                 direction: .backward, place: place, rotation: rotation.before, midpoint: midpoint,
                 hasMetAdvertisements: hasMetAdvertisements,
-                counts: counts?.before(place.section), listed: listed?.low)
+                counts: counts?.before(place.section), listed: listed?.low, shown: distances.beside(.backward))
         }
     }
 }

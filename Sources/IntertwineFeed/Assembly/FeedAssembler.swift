@@ -24,6 +24,7 @@ package final class FeedAssembler: Sendable {
     private let midpoints: [CellLayout: (midpoint: StoreMemory<FeedPlace?>, hidden: Set<ItemForm>)]
     private let rotations: [CellLayout: AdRotation]
     private let isFair: Bool
+    private let spacing: AdSpacing
     private let runs = HiddenRuns()
     private let logger: Logger
     /// What looking for the middle of the feed may take for requests to wait for it.
@@ -37,13 +38,14 @@ package final class FeedAssembler: Sendable {
     ///   - path: where the feed is served, such as `/feed`.
     ///   - cells: keeps finished cells; shared by feeds that have factories, links and tokens in common, and by no others.
     ///   - isFair: whether walks begin with the advertisement that ``FeedRequest/rotation`` says, and not with the first one.
+    ///   - spacing: how far apart showings of one advertisement, and of campaigns of one label, stand in a session.
     ///   - source: what the feed shows; all content of the store, without sections, where nothing is said.
     public init(
         name: String = "feed", title: String = "main", path: String = "/feed", store: any FeedStore,
         source: any DataSource = FlatDataSource(),
         factories: CellFactories, cells: FinishedCells = FinishedCells(), placement: any AdPlacement = MidpointPlacement(),
         campaigns: Campaigns? = nil,
-        isFair: Bool = true, keys: SigningKeys, links: Links = Links(), tokens: CellTokens, logger: Logger
+        isFair: Bool = true, spacing: AdSpacing = AdSpacing(), keys: SigningKeys, links: Links = Links(), tokens: CellTokens, logger: Logger
     ) {
         self.store = store
         self.source = source
@@ -61,6 +63,7 @@ package final class FeedAssembler: Sendable {
         rotations = Dictionary(
             uniqueKeysWithValues: CellLayout.allCases.map { ($0, AdRotation(forms: factories.advertisementForms(in: $0))) })
         self.isFair = isFair
+        self.spacing = spacing
         let shared = StoreMemory<FeedPlace?>(patience: Self.patience)
         midpoints = Dictionary(
             uniqueKeysWithValues: CellLayout.allCases.map { layout in
@@ -196,13 +199,14 @@ package final class FeedAssembler: Sendable {
                 factories: factories, kept: cells, context: context, marks: marks, without: book,
                 unknownLimit: Self.unknownAdvertisements))
         var paid = meeting.flatMap { book in
-            PageCampaigns(campaigns, book, feed: title, identity: identity, request, in: snapshot) { [factories, cells, context] in
+            PageCampaigns(campaigns, book, feed: title, of: digest, identity: identity, request, in: snapshot) {
+                [factories, cells, context] in
                 var context = context
                 context.disclosure = $0
                 return CellReader(factories: factories, kept: cells, context: context, marks: marks)
             }
         }
-        var blocks = AdBlocks(of: content, in: source, placement: placement, cursor: cursor)
+        var blocks = AdBlocks(of: content, in: source, placement: placement, spacing: spacing, cursor: cursor)
         try blocks.rotate(cursor: cursor, mark: mark, advertisements: advertisements, campaigns: &paid)
         let sections = sectionsAroundMidpoint
         if !sections.isEmpty {

@@ -19,6 +19,8 @@ struct PageCursor: Hashable {
     var counts: ContentCounts?
     /// Where advertisements stand as listed: up to where the last page has shown them; nil for ``place``.
     var listed: FeedPlace?
+    /// Advertisements that the session showed near the edge; nil for none that count.
+    var shown: ShownAds?
 
     /// Names a feed inside its cursors, so that those of another feed are refused.
     static func digest(ofFeed name: String) -> UInt64 {
@@ -49,7 +51,7 @@ struct PageCursor: Hashable {
 
     init(
         direction: PageDirection, place: FeedPlace, rotation: Int64? = nil, midpoint: FeedPlace? = nil, hasMetAdvertisements: Bool = false,
-        counts: ContentCounts? = nil, listed: FeedPlace? = nil
+        counts: ContentCounts? = nil, listed: FeedPlace? = nil, shown: ShownAds? = nil
     ) {
         self.direction = direction
         self.place = place
@@ -58,6 +60,7 @@ struct PageCursor: Hashable {
         self.hasMetAdvertisements = hasMetAdvertisements
         self.counts = counts
         self.listed = listed
+        self.shown = shown
     }
 }
 
@@ -73,6 +76,7 @@ extension PageCursor {
         if hasMetAdvertisements { flags |= 8 }
         if counts != nil { flags |= 16 }
         if listed != nil { flags |= 32 }
+        if shown != nil { flags |= 64 }
         let format = place.isPlain && midpoint?.isPlain ?? true && listed?.isPlain ?? true ? Self.short : Self.long
         var writer = ByteWriter(capacity: 64)
         writer.write(format)
@@ -83,6 +87,7 @@ extension PageCursor {
         midpoint?.write(to: &writer, isLong: format == Self.long)
         counts?.write(to: &writer)
         listed?.write(to: &writer, isLong: format == Self.long)
+        shown?.write(to: &writer)
         return signer.sign(writer.bytes)
     }
 
@@ -95,7 +100,7 @@ extension PageCursor {
         }
         guard digest == feed else { throw .otherFeed }
         let isLong = format == Self.long
-        guard let flags = reader.readByte(), flags < 64, let place = FeedPlace(&reader, isLong: isLong) else { throw .invalid }
+        guard let flags = reader.readByte(), flags < 128, let place = FeedPlace(&reader, isLong: isLong) else { throw .invalid }
         self.init(direction: flags & 1 == 0 ? .forward : .backward, place: place, hasMetAdvertisements: flags & 8 != 0)
         if flags & 2 != 0 {
             guard let rotation = reader.readInt64() else { throw .invalid }
@@ -112,6 +117,10 @@ extension PageCursor {
         if flags & 32 != 0 {
             guard let listed = FeedPlace(&reader, isLong: isLong) else { throw .invalid }
             self.listed = listed
+        }
+        if flags & 64 != 0 {
+            guard let shown = ShownAds(&reader) else { throw .invalid }
+            self.shown = shown
         }
         guard reader.remaining.isEmpty else { throw .invalid }
     }

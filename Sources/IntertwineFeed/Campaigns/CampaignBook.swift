@@ -101,7 +101,10 @@ package final class CampaignBook: Sendable {
     private let conditions: [String: Int32]
     let rules: ContiguousArray<Int32>
     private let ends: [Rules]
-    let labels: ContiguousArray<Int32>
+    /// Of all campaigns, one after the other.
+    let labels: ContiguousArray<AdKey>
+    /// Of ``creatives``.
+    let keys: ContiguousArray<AdKey>
     private let labelRanges: [Range<Int32>]
     private let asksLanguages: Bool
     /// The longest window of all caps in seconds; 0 without caps.
@@ -124,7 +127,8 @@ package final class CampaignBook: Sendable {
         func tier(_ campaign: Campaign) -> Int { order.firstIndex(of: campaign.priority) ?? 0 }
         self.campaigns = campaigns.sorted { (tier($0), $0.id) < (tier($1), $1.id) }
         indices = Dictionary(self.campaigns.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })
-        var (rules, labels) = (Interning(), Interning())
+        var rules = Interning()
+        var labels: ContiguousArray<AdKey> = []
         var (ends, labelRanges): ([Rules], [Range<Int32>]) = ([], [])
         var numbers: [CampaignCreative: Int32] = [:]
         var known: [CampaignCreative] = []
@@ -136,13 +140,13 @@ package final class CampaignBook: Sendable {
             let any = count()
             rules.add(campaign.targeting.all)
             let all = count()
-            rules.add(campaign.targeting.none)
+            if !campaign.targeting.none.isEmpty { rules.add(campaign.targeting.none + [Self.unknownAttributes]) }
             let none = count()
             rules.add(campaign.targeting.locales.map { ":" + $0.lowercased() })
             ends.append(Rules(start: start, any: any, all: all, none: none, locales: count()))
-            let first = Int32(clamping: labels.list.count)
-            labels.add(campaign.labels)
-            labelRanges.append(first..<Int32(clamping: labels.list.count))
+            let first = Int32(clamping: labels.count)
+            labels += campaign.labels.map { AdKey(label: $0) }
+            labelRanges.append(first..<Int32(clamping: labels.count))
             var found: [CellLayout: [Int32]] = [:]
             for name in campaign.creatives {
                 guard let (creative, layouts) = creative(name) else { continue }
@@ -170,7 +174,8 @@ package final class CampaignBook: Sendable {
         self.former = owners
         (self.fitting, creatives, self.numbers) = (fitting, known, numbers)
         (conditions, self.rules, self.ends) = (rules.numbers, rules.list, ends)
-        (self.labels, self.labelRanges) = (labels.list, labelRanges)
+        (self.labels, self.labelRanges) = (labels, labelRanges)
+        keys = ContiguousArray(known.map { AdKey($0) })
         asksLanguages = self.campaigns.contains { !$0.targeting.locales.isEmpty }
         spans = CampaignBook.spans(self.campaigns)
         memory = self.campaigns.map(\.memory).max() ?? 0
@@ -181,6 +186,10 @@ package final class CampaignBook: Sendable {
 
     func index(of id: String) -> Int? { indices[id] }
 
+    func labels(of campaign: Int) -> ContiguousArray<AdKey>.SubSequence {
+        labels[Int(labelRanges[campaign].lowerBound)..<Int(labelRanges[campaign].upperBound)]
+    }
+
     func number(of creative: CampaignCreative) -> Int32? { numbers[creative] }
 
     /// The advertisements that are taken down with the campaigns that they are in.
@@ -189,9 +198,19 @@ package final class CampaignBook: Sendable {
     /// Whether an advertisement is gone with the campaigns that it is in, or was in.
     func withholds(_ creative: CampaignCreative) -> Bool { numbers[creative].map { $0 >= firstWithheld } ?? false }
 
+    /// Holds for viewers of whose attributes some are not known: any may be one that a campaign excludes. No attribute is called so.
+    private static let unknownAttributes = ""
+
+    /// Whether any creative of a campaign is there, with a cell in a layout that it is shown in.
+    func hasCreatives(_ index: Int) -> Bool {
+        let layouts = campaigns[index].targeting.layouts
+        return fitting[index].contains { layout, creatives in !creatives.isEmpty && (layouts.isEmpty || layouts.contains(layout)) }
+    }
+
     /// Why a campaign is never shown at a place, whoever asks and whenever.
     func obstacle(of index: Int, at place: CampaignPlace) -> CampaignObstacle? {
         let targeting = campaigns[index].targeting
+        if targeting.fitsNobody { return .attributes }
         if !targeting.feeds.isEmpty, !targeting.feeds.contains(place.feed) { return .feed }
         if !targeting.sections.isEmpty, !(place.section.map(targeting.sections.contains) ?? false) { return .section }
         if !targeting.layouts.isEmpty, !targeting.layouts.contains(place.layout) { return .layout }
@@ -228,6 +247,7 @@ package final class CampaignBook: Sendable {
         }
         guard !bits.isEmpty else { return bits }
         for pair in facts.attributes?.pairs ?? [] { note(pair) }
+        if facts.attributes?.isCut ?? false { note(Self.unknownAttributes) }
         if asksLanguages, let languages = facts.languages { for range in languages.rangesAround { note(":" + range) } }
         return bits
     }

@@ -21,6 +21,14 @@ struct CampaignDecision {
         var creative: Int32
     }
 
+    /// A place, as far as distances and chance are concerned.
+    struct Spot: Sendable {
+        /// Content items of the page before it.
+        var coordinate = 0
+        /// Of the place in the session.
+        var number: UInt64 = 0
+    }
+
     /// What the viewer's caps still leave, by campaign; all of it where one is not among them.
     struct CapRoom: Sendable {
         var hasViewer: Bool
@@ -37,17 +45,15 @@ struct CampaignDecision {
     private let only: Int32?
     /// Creatives that cannot be shown to whoever asks.
     private let banned: [Int32]
-    /// Creatives that cannot be shown to whoever asks, and those that stand on the page already.
-    private var shown: [Int32]
-    private var labels: [Int32] = []
+    private var distances: AdDistances
     private var given: [Int32: Int] = [:]
 
     init(
-        _ book: CampaignBook, holding: ContiguousArray<UInt64>, caps: CapRoom, seed: UInt64, only: Int32? = nil,
-        without banned: [Int32] = [], nameless: [Int32: Int64]? = nil
+        _ book: CampaignBook, holding: ContiguousArray<UInt64>, caps: CapRoom, seed: UInt64, apart distances: AdDistances = AdDistances(),
+        only: Int32? = nil, without banned: [Int32] = [], nameless: [Int32: Int64]? = nil
     ) {
         (self.book, self.holding, self.caps, self.seed, self.nameless) = (book, holding, caps, seed, nameless)
-        (self.only, self.banned, shown) = (only, banned, banned)
+        (self.only, self.banned, self.distances) = (only, banned, distances)
     }
 
     /// Counts what other pages would have, as if it stood on this one.
@@ -59,34 +65,45 @@ struct CampaignDecision {
     ///
     /// - Parameters:
     ///   - draw: of the shelf, for requests such as this.
-    ///   - number: of the place on the page.
-    mutating func choose(_ shelf: CampaignBook.Shelf, _ draw: inout CampaignDraw, number: Int, _ standing: Standing) -> Choice? {
-        let seed = Self.mix(seed &+ UInt64(truncatingIfNeeded: number) &* 0x9E37_79B9_7F4A_7C15)
-        let chosen = draw.choose(shelf, standing, seed: seed) { obstacleOnPage($0, shelf, standing) == nil }
+    ///
+    /// Why: multiples of an irrational number spread evenly, so that each campaign has its share of one session's places, and not of many
+    /// sessions' places only. They depend on the place's number, so that the size of the pages changes nothing.
+    mutating func choose(_ shelf: CampaignBook.Shelf, _ draw: inout CampaignDraw, for spot: Spot, _ standing: Standing) -> Choice? {
+        let seeds = (seed &+ spot.number &* Self.steps.campaign, Self.mix(seed) &+ spot.number &* Self.steps.creative)
+        let chosen = draw.choose(shelf, standing, seed: seeds.0) { obstacleOnPage($0, shelf, for: spot, standing) == nil }
         guard let entry = chosen.map({ shelf.entries[$0] }) else { return nil }
-        let fitting = shelf.creatives[Int(entry.creatives.lowerBound)..<Int(entry.creatives.upperBound)].filter { number in
-            !shown.contains(number) && (only == nil || only == number)
-        }
+        let fitting = shelf.creatives[Int(entry.creatives.lowerBound)..<Int(entry.creatives.upperBound)].filter { fits($0, spot) }
         guard !fitting.isEmpty else { return nil }
-        let creative = fitting[Int(Self.mix(seed) % UInt64(fitting.count))]
-        take(Choice(campaign: Int(entry.index), creative: creative), entry)
+        let creative = fitting[Int(((seeds.1 >> 32) * UInt64(fitting.count)) >> 32)]
+        take(Choice(campaign: Int(entry.index), creative: creative), entry, for: spot)
         return Choice(campaign: Int(entry.index), creative: creative)
     }
 
-    mutating func take(_ choice: Choice, _ entry: CampaignBook.Shelf.Entry) {
-        shown.append(choice.creative)
-        labels += book.labels[Int(entry.labels.lowerBound)..<Int(entry.labels.upperBound)]
+    /// The fractional parts of the golden ratio and of the square root of 2, of 64 bits.
+    private static let steps: (campaign: UInt64, creative: UInt64) = (0x9E37_79B9_7F4A_7C15, 0x6A09_E667_F3BC_C909)
+
+    private func fits(_ creative: Int32, _ spot: Spot) -> Bool {
+        !banned.contains(creative) && (only == nil || only == creative)
+            && (distances.isEmpty || distances.permits(book.keys[Int(creative)], at: spot.coordinate))
+    }
+
+    mutating func take(_ choice: Choice, _ entry: CampaignBook.Shelf.Entry, for spot: Spot) {
+        distances.note(book.keys[Int(choice.creative)], labels: book.labels(of: choice.campaign), at: spot.coordinate)
         given[entry.index, default: 0] += 1
     }
 
     /// Why a campaign that stands on the shelf cannot have the place, as far as the request and the page go.
-    func obstacle(_ entry: CampaignBook.Shelf.Entry, _ shelf: CampaignBook.Shelf, _ standing: Standing) -> CampaignObstacle? {
+    func obstacle(
+        _ entry: CampaignBook.Shelf.Entry, _ shelf: CampaignBook.Shelf, for spot: Spot, _ standing: Standing
+    ) -> CampaignObstacle? {
         if entry.hasRules, let obstacle = Self.obstacle(of: entry.rules, book, holding) { return obstacle }
-        return obstacleOnPage(entry, shelf, standing)
+        return obstacleOnPage(entry, shelf, for: spot, standing)
     }
 
     /// The same as far as the request's attributes and languages have no say in it.
-    private func obstacleOnPage(_ entry: CampaignBook.Shelf.Entry, _ shelf: CampaignBook.Shelf, _ standing: Standing) -> CampaignObstacle? {
+    private func obstacleOnPage(
+        _ entry: CampaignBook.Shelf.Entry, _ shelf: CampaignBook.Shelf, for spot: Spot, _ standing: Standing
+    ) -> CampaignObstacle? {
         if let only, !entry.creatives.contains(where: { shelf.creatives[Int($0)] == only }) { return .notShown }
         if entry.hasCaps {
             guard caps.hasViewer else { return .noViewer }
@@ -98,15 +115,11 @@ struct CampaignDecision {
             return book.campaigns[Int(entry.index)].pacing == .asap ? .reserved : .aheadOfPace
         }
         if let nameless, !isLeft(entry.index, to: nameless, standing) { return .reserved }
-        if !labels.isEmpty, !entry.labels.isEmpty {
-            for label in entry.labels where labels.contains(book.labels[Int(label)]) { return .label }
-        }
-        if !shown.isEmpty {
-            for index in entry.creatives where !shown.contains(shelf.creatives[Int(index)]) { return nil }
-            let canBeShown = entry.creatives.contains { !banned.contains(shelf.creatives[Int($0)]) }
-            return canBeShown ? .creativesShown : .notShown
-        }
-        return nil
+        if distances.isEmpty, banned.isEmpty { return nil }
+        for label in entry.labels where !distances.permits(book.labels[Int(label)], at: spot.coordinate) { return .label }
+        for index in entry.creatives where fits(shelf.creatives[Int(index)], spot) { return nil }
+        let canBeShown = entry.creatives.contains { !banned.contains(shelf.creatives[Int($0)]) }
+        return canBeShown ? .creativesShown : .notShown
     }
 
     /// Whether somebody without a name may have another place. Of those that a campaign has out for now, given and not seen or still to be

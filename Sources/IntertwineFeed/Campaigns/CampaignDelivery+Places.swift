@@ -22,6 +22,24 @@ extension CampaignDelivery {
         var only: Int32?
         /// Creatives that cannot be shown on it.
         var banned: [Int32] = []
+        /// The coordinates of the places; all places stand side by side where there are none.
+        var coordinates: [Int] = []
+        /// What is shown around the page.
+        var distances = AdDistances()
+
+        init(places: [CampaignPlace], identity: UInt32, facts: CampaignFacts, now: Int64) {
+            (self.places, self.identity, self.facts, self.now) = (places, identity, facts, now)
+        }
+
+        /// In the order in which places are given: from the edge that the page is read from.
+        var order: [Int] { distances.isBackward ? places.indices.reversed() : Array(places.indices) }
+
+        /// How the campaigns of a place are chosen, and where it stands.
+        func spot(_ number: Int) -> CampaignDecision.Spot {
+            CampaignDecision.Spot(
+                coordinate: coordinates.indices.contains(number) ? coordinates[number] : 0,
+                number: UInt64(distances.firstPlace &+ UInt32(clamping: number)))
+        }
     }
 
     /// Has the places of a page that is asked for again be reserved from now on, if half of their time is over. Places that were seen, or whose

@@ -97,11 +97,16 @@ package final class CampaignDelivery: Sendable {
         return state.withLock { $0.memory.banned[key] } ?? []
     }
 
-    /// What decides where chance does: the same for the same page, in every process.
+    /// Tells a page from others: the same in every process.
     private static func seed(of page: Page) -> UInt64 {
         CampaignDecision.seed(
             page.facts.viewer, UInt64(page.identity), UInt64(bitPattern: page.facts.moment), UInt64(page.places.count),
             page.places.first?.layout == .table ? 1 : 0)
+    }
+
+    /// What decides where chance does: that of the session, or the page's own.
+    private static func chance(of page: Page) -> UInt64 {
+        page.distances.chance == 0 ? seed(of: page) : CampaignDecision.mix(UInt64(page.distances.chance))
     }
 
     /// Where a page is remembered: who is another one by what campaigns ask gets another page.
@@ -153,16 +158,20 @@ package final class CampaignDelivery: Sendable {
             // Who has no name has some address, known or not.
             let address = page.facts.viewer == nil ? max(1, page.facts.address) : 0
             var decision = CampaignDecision(
-                book, holding: holding, caps: caps, seed: Self.seed(of: page), only: page.only, without: page.banned,
+                book, holding: holding, caps: caps, seed: Self.chance(of: page), apart: page.distances, only: page.only, without: page.banned,
                 nameless: address == 0 ? nil : standing.held(by: address))
             decision.assume(page.facts.ahead)
-            var given = page.places.enumerated().map { number, place -> Given? in
+            var given = [Given?](repeating: nil, count: page.places.count)
+            for number in page.order {
+                let place = page.places[number]
                 let sort = CampaignDraw.Sort(place: place, holding: holding, hasViewer: page.facts.viewer != nil)
                 let shelf = book.shelf(at: place)
-                let choice = state.draws.with(sort, shelf, of: book) { decision.choose(shelf, &$0, number: number, standing.current) }
-                guard let choice else { return nil }
+                let choice = state.draws.with(sort, shelf, of: book) {
+                    decision.choose(shelf, &$0, for: page.spot(number), standing.current)
+                }
+                guard let choice else { continue }
                 let campaign = book.campaigns[choice.campaign]
-                return Given(campaign: campaign.id, creative: book.creatives[Int(choice.creative)], remembered: campaign.memory)
+                given[number] = Given(campaign: campaign.id, creative: book.creatives[Int(choice.creative)], remembered: campaign.memory)
             }
             guard page.facts.gives else { return (given, false) }
             for number in given.indices {
@@ -300,6 +309,12 @@ package final class CampaignDelivery: Sendable {
         return progress
     }
 
+    /// What the ledger has counted of campaigns that are in no book; nothing where it cannot be read. It may block.
+    package func delivered(_ campaigns: [Campaign], now: Int64) -> [Delivered] {
+        guard let ledger, !campaigns.isEmpty else { return [] }
+        return (try? ledger.delivered(campaigns.map { DeliveryQuestion($0, at: now) })) ?? []
+    }
+
     /// Why the campaigns of a page's places were or were not chosen: for each place, one entry for each campaign; nil for the chosen one.
     func explain(_ page: Page, of book: CampaignBook, given: [Given?]) throws -> [[CampaignObstacle?]] {
         adopt(book, now: page.now)
@@ -310,27 +325,30 @@ package final class CampaignDelivery: Sendable {
             guard let standing = state.standing, standing.book === book else { return [] }
             let caps = exposures.room(of: book, for: page.facts.viewer, besides: state.pending, now: page.now)
             var decision = CampaignDecision(
-                book, holding: holding, caps: caps, seed: 0, without: page.banned,
+                book, holding: holding, caps: caps, seed: 0, apart: page.distances, without: page.banned,
                 nameless: page.facts.viewer == nil ? standing.held(by: max(1, page.facts.address)) : nil)
             decision.assume(page.facts.ahead)
-            return zip(page.places, given).map { place, given in
+            var explained = [[CampaignObstacle?]](repeating: [], count: page.places.count)
+            for number in page.order {
+                let (place, given, spot) = (page.places[number], given[number], page.spot(number))
                 let shelf = book.shelf(at: place)
                 var reasons: [CampaignObstacle?] = book.campaigns.indices.map { index in
                     book.obstacle(of: index, at: place) ?? CampaignObstacle(rawValue: standing.current.obstacles[index])
                 }
                 for entry in shelf.entries where reasons[Int(entry.index)] == nil {
-                    reasons[Int(entry.index)] = decision.obstacle(entry, shelf, standing.current) ?? .lost
+                    reasons[Int(entry.index)] = decision.obstacle(entry, shelf, for: spot, standing.current) ?? .lost
                 }
                 if let given, let index = book.index(of: given.campaign) {
                     reasons[index] = nil
                     if let entry = shelf.entries.first(where: { $0.index == index }),
                         let creative = book.creatives.firstIndex(of: given.creative)
                     {
-                        decision.take(CampaignDecision.Choice(campaign: index, creative: Int32(creative)), entry)
+                        decision.take(CampaignDecision.Choice(campaign: index, creative: Int32(creative)), entry, for: spot)
                     }
                 }
-                return reasons
+                explained[number] = reasons
             }
+            return explained
         }
     }
 

@@ -3,8 +3,8 @@ import Synchronization
 
 /// What campaigns would deliver to so many viewers in so many days: the decisions that pages get, in a time that is made up, without a store.
 ///
-/// Requests come evenly over the time, each of a viewer and for a page by chance; what is seen is told some seconds later, to any of the
-/// processes. The same settings give the same forecast.
+/// Requests come evenly over the time, each of a viewer by chance, for the page after the viewer's last one of that day; what is seen is told some
+/// seconds later, to any of the processes. The same settings give the same forecast.
 package struct CampaignSimulation: Sendable {
     package var viewers = 10_000
     package var days = 7
@@ -15,7 +15,10 @@ package struct CampaignSimulation: Sendable {
     /// Of places that are given, how many are seen, and of those how many are clicked.
     package var seen = 1.0
     package var clicked = 0.01
-    package var placesOnPage = 1
+    package var placement: any AdPlacement = MidpointPlacement()
+    package var spacing = AdSpacing()
+    /// Content items on a page.
+    package var limit = FeedRequest.defaultLimit
     package var processes = 1
     package var place = CampaignPlace(feed: "main")
     package var attributes: ViewerAttributes?
@@ -48,6 +51,12 @@ package struct CampaignSimulation: Sendable {
     private static let pages: Int64 = 16
     private static let longest: Int64 = 5_000
 
+    /// How far a viewer has come in a day.
+    private struct Session {
+        var shown: ShownAds?
+        var items: Int64 = 0
+    }
+
     private struct Sighting {
         var at: Int64
         var events: [LedgerEvent]
@@ -69,6 +78,7 @@ package struct CampaignSimulation: Sendable {
         var seenBy: [String: Set<Int>] = [:]
         var waiting: [Sighting] = []
         var firstWaiting = 0
+        var (sessions, today): ([Int: Session], Int64) = ([:], 0)
         var (random, told) = (UInt64(0x2545_F491_4F6C_DD1D), Int64.min)
         func next() -> UInt64 {
             random = CampaignDecision.mix(random)
@@ -92,11 +102,12 @@ package struct CampaignSimulation: Sendable {
                 told = now
             }
             let viewer = Int(next() % UInt64(max(1, viewers)))
-            let page = CampaignDelivery.Page(
-                places: Array(repeating: place, count: placesOnPage), identity: UInt32(truncatingIfNeeded: next()),
-                facts: CampaignFacts(viewer: "v\(viewer)", attributes: attributes, languages: languages, moment: now / reservation),
-                now: now)
-            for given in try deliveries[number % deliveries.count].give(page, of: book).compactMap(\.self) where chance(seen) {
+            let day = (now - start) / 86_400_000
+            if day != today { (sessions, today) = ([:], day) }
+            let page = page(after: sessions[viewer] ?? Session(), of: "v\(viewer)", identity: UInt32(truncatingIfNeeded: next()), now: now)
+            let given = try deliveries[number % deliveries.count].give(page, of: book)
+            sessions[viewer] = session(sessions[viewer] ?? Session(), with: page, given, of: book)
+            for given in given.compactMap(\.self) where chance(seen) {
                 var events = [event(.impression, of: given, viewer, at: now + Self.delay)]
                 if chance(clicked) { events.append(event(.click, of: given, viewer, at: now + Self.delay)) }
                 seenBy[given.campaign, default: []].insert(viewer)
@@ -123,6 +134,34 @@ package struct CampaignSimulation: Sendable {
             forecast.obstacle = obstacle(of: campaign, in: book)
             return forecast
         }
+    }
+
+    private func page(after session: Session, of viewer: String, identity: UInt32, now: Int64) -> CampaignDelivery.Page {
+        let stretch = ContentStretch(count: limit, start: session.items)
+        let coordinates =
+            switch placement.supply {
+            case .rotating(let count): placement.indices(for: max(0, count), in: stretch)
+            case .eachPlace: placement.indices(for: .max, in: stretch)
+            case .onceAtMidpoint, .listed: [Int]()
+            }
+        let facts = CampaignFacts(viewer: viewer, attributes: attributes, languages: languages, moment: now / reservation)
+        var page = CampaignDelivery.Page(places: coordinates.map { _ in place }, identity: identity, facts: facts, now: now)
+        page.coordinates = coordinates
+        page.distances = AdDistances(spacing, count: limit, around: session.shown)
+        page.distances.placeCount = coordinates.count
+        page.distances.begin(CampaignDecision.seed(viewer, UInt64(bitPattern: facts.moment)))
+        return page
+    }
+
+    private func session(
+        _ session: Session, with page: CampaignDelivery.Page, _ given: [CampaignDelivery.Given?], of book: CampaignBook
+    ) -> Session {
+        var distances = page.distances
+        for (given, coordinate) in zip(given, page.coordinates) {
+            guard let given, let index = book.index(of: given.campaign) else { continue }
+            distances.note(AdKey(given.creative), labels: book.labels(of: index), at: coordinate)
+        }
+        return Session(shown: distances.beside(.forward), items: session.items + Int64(limit))
     }
 
     /// As far as place, attributes and languages go, which all pages have in common.

@@ -16,6 +16,8 @@ struct PageCampaigns {
     private let facts: CampaignFacts
     private let feed: String
     private let identity: UInt32
+    /// Of a session that begins with the page.
+    let chance: UInt64
     private let request: FeedRequest
     private let snapshot: any FeedSnapshot
     private let reader: (Campaign.Disclosure?) -> CellReader
@@ -24,30 +26,37 @@ struct PageCampaigns {
     /// Nil where campaigns are not asked.
     ///
     /// - Parameters:
+    ///   - digest: tells the feed, or the section that is asked for alone, from others.
     ///   - identity: tells the page from others.
     ///   - reader: makes cells of advertisements that are shown with such a disclosure.
     init?(
-        _ campaigns: Campaigns?, _ book: CampaignBook, feed: String, identity: UInt32, _ request: FeedRequest,
+        _ campaigns: Campaigns?, _ book: CampaignBook, feed: String, of digest: UInt64, identity: UInt32, _ request: FeedRequest,
         in snapshot: any FeedSnapshot,
         reader: @escaping (Campaign.Disclosure?) -> CellReader
     ) {
         guard let campaigns, let facts = request.campaigns else { return nil }
         (self.campaigns, self.book, self.facts, self.feed) = (campaigns, book, facts, feed)
         (self.identity, self.request, self.snapshot, self.reader) = (identity, request, snapshot, reader)
+        chance = CampaignDecision.seed(facts.viewer, digest, UInt64(bitPattern: facts.moment))
     }
+
+    func labels(of campaign: String) -> [AdKey] { book.index(of: campaign).map { Array(book.labels(of: $0)) } ?? [] }
 
     /// The cells of the places that campaigns get, in the order of the page; nil where they leave one to the house.
     ///
-    /// - Parameter sections: of each place, its section.
+    /// - Parameters:
+    ///   - places: of each, its section and its coordinate on the page.
+    ///   - distances: what the session showed around the page.
     /// - Throws: what the store and the ledger throw.
-    mutating func cells(in sections: [String?]) throws -> [CellReader.Cell?] {
-        guard !sections.isEmpty else { return [] }
+    mutating func cells(in places: [(section: String?, coordinate: Int)], apart distances: AdDistances) throws -> [CellReader.Cell?] {
+        guard !places.isEmpty else { return [] }
         var page = CampaignDelivery.Page(
-            places: sections.map { CampaignPlace(feed: feed, section: $0, layout: request.layout) }, identity: identity, facts: facts,
-            now: request.now)
+            places: places.map { CampaignPlace(feed: feed, section: $0.section, layout: request.layout) }, identity: identity,
+            facts: facts, now: request.now)
+        (page.coordinates, page.distances) = (places.map(\.coordinate), distances)
         for _ in 0..<Self.attempts {
             let given = try campaigns.delivery.give(page, of: book)
-            let cells = try given.map { try $0.flatMap(cell) }
+            let cells = try self.cells(of: given)
             let missing = zip(given, cells).compactMap { given, cell in cell == nil ? given : nil }
             guard !missing.isEmpty else {
                 // Of a page that was given before, what could not be shown is known from then.
@@ -59,8 +68,23 @@ struct PageCampaigns {
             campaigns.delivery.takeBack(given.compactMap(\.self), page)
             page.banned += missing.compactMap { book.number(of: $0.creative) }
         }
-        decision = Decision(page: page, given: sections.map { _ in nil })
-        return sections.map { _ in nil }
+        decision = Decision(page: page, given: places.map { _ in nil })
+        return places.map { _ in nil }
+    }
+
+    /// Each creative is read once, however many places show it.
+    private func cells(of given: [CampaignDelivery.Given?]) throws -> [CellReader.Cell?] {
+        var known: [CampaignDelivery.Given: CellReader.Cell?] = [:]
+        return try given.map { given in
+            guard var given else { return nil }
+            let place = given.place
+            given.place = nil
+            let cell = try known[given] ?? self.cell(given)
+            known[given] = .some(cell)
+            var shown = cell
+            shown?.given?.place = place
+            return shown
+        }
     }
 
     private func cell(_ given: CampaignDelivery.Given) throws -> CellReader.Cell? {

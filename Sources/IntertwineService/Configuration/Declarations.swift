@@ -167,40 +167,77 @@ extension ServiceConfiguration {
         throw ConfigurationError("--section: '\(feed)' has no \(known)")
     }
 
+    /// Where advertisements stand in a feed or in a section of it.
+    ///
+    /// - Throws: `ConfigurationError` for the file of kinds.
+    package func placement(feed name: String, section: String?) throws(ConfigurationError) -> any AdPlacement {
+        let feeds = try kindsFile(ServiceExtensions()).feeds
+        let own = feed.with(feeds.ads[name])
+        return feeds.sections.first { $0.name == section }?.placement(own) ?? own.placement
+    }
+
     /// Holds the campaigns of the file against the store, as a start does. Nothing is written.
     ///
     /// - Returns: a line for each thing that is no fault: what was not looked at, and advertisements that were there once.
     /// - Throws: `ConfigurationError` with file and line for each thing that the two cannot have together.
     package func checkStoredCampaigns() async throws -> [String] {
         let kinds = try kindsFile(ServiceExtensions())
-        guard let file = try campaignsFile(among: kinds.feeds, creatives(kinds, ServiceExtensions())) else { return [] }
+        let file = try campaignsFile(among: kinds.feeds, creatives(kinds, ServiceExtensions()))
+        let inventory = campaignInventory(kinds.feeds)
+        func unchecked(_ reason: String) -> [String] {
+            guard let file else { return [] }
+            return ["ads.campaigns: not held against the store: \(reason)"]
+                + file.campaigns.compactMap { campaign in campaign.blockage(in: inventory).map { Self.line(blocked: campaign.id, $0) } }
+        }
         do {
             let items = try store.items()
-            guard items.isThere else { return ["ads.campaigns: not held against the store: there is none yet (\(items.shown))"] }
-            guard try hasCurrentDatabases() else {
-                return ["ads.campaigns: not held against the store: the next start brings it to this version (\(items.shown))"]
-            }
+            guard items.isThere else { return unchecked("there is none yet (\(items.shown))") }
+            guard try hasCurrentDatabases() else { return unchecked("the next start brings it to this version (\(items.shown))") }
             let campaigns = Campaigns(
-                file.campaigns, factories: try cellFactories(ServiceExtensions(), commands: ServiceExtensions().registry(), kinds: kinds),
-                delivery: CampaignDelivery(ledger: nil, process: "", lifetime: feed.reservation.milliseconds))
-            let ledger: (any CampaignLedger)? = try existingLedger()
-            let findings = try await campaigns.findings(in: try items.open(reading: ReadLimits()), ledger, isTrial: true)
-            if let error = file.faults(findings) { throw error }
+                file?.campaigns ?? [],
+                factories: try cellFactories(ServiceExtensions(), commands: ServiceExtensions().registry(), kinds: kinds),
+                delivery: CampaignDelivery(ledger: nil, process: "", lifetime: feed.reservation.milliseconds), inventory: inventory)
+            let ledger: (any CampaignLedger)? = try file == nil ? nil : existingLedger()
+            let opened = try items.open(reading: ReadLimits())
+            let findings = try await campaigns.findings(in: opened, ledger, isTrial: true)
+            if let error = file?.faults(findings) { throw error }
             return findings.gone.map { "ads.campaigns: \($0.campaign): the advertisement '\($0.creative)' is gone, and left out" }
+                + (try await campaigns.blockages(in: opened)).map { Self.line(blocked: $0.campaign, $0.reason) }
         } catch let error as StoreError {
-            return ["ads.campaigns: not held against the store: \(error)"]
+            return unchecked("\(error)")
         }
+    }
+
+    private static func line(blocked campaign: String, _ reason: String) -> String {
+        "warning: the campaign '\(campaign)' is blocked: \(reason)"
+    }
+
+    /// What campaigns can get, without the data sources of programs.
+    ///
+    /// - Throws: `ConfigurationError` for the file of kinds.
+    package func campaignInventory(hasAttributes: Bool) throws(ConfigurationError) -> CampaignInventory {
+        campaignInventory(try kindsFile(ServiceExtensions()).feeds, hasAttributes: hasAttributes)
+    }
+
+    private func campaignInventory(_ feeds: DeclaredFeeds, hasAttributes: Bool = false) -> CampaignInventory {
+        let lanes = Dictionary(
+            ([DeclaredFeeds.mainName] + feeds.sections.map(\.name) + feeds.feeds.values.joined()).map { ($0, Lane.content) },
+            uniquingKeysWith: { first, _ in first })
+        return CampaignInventory(
+            feeds.sources(lanes: lanes, settings: feed), placement: { feed.with(feeds.ads[$0]).placement },
+            hasAttributes: hasAttributes || !feed.attributesHeader.isEmpty, hasViewers: !events.viewerHeader.isEmpty)
     }
 
     /// How far campaigns have come, by their ids: those of the file and of the store, as a ledger has it. Nothing where there is no store.
     package func campaignFigures(_ ledger: any CampaignLedger, now: Int64) async throws -> [String: CampaignFigures] {
         let items = try store.items()
         guard items.isThere else { return [:] }
-        let factories = try cellFactories(
-            ServiceExtensions(), commands: ServiceExtensions().registry(), kinds: kindsFile(ServiceExtensions()))
+        let kinds = try kindsFile(ServiceExtensions())
+        let factories = try cellFactories(ServiceExtensions(), commands: ServiceExtensions().registry(), kinds: kinds)
         let campaigns = Campaigns(
             try declaredCampaigns(), factories: factories,
-            delivery: CampaignDelivery(ledger: nil, process: "", lifetime: feed.reservation.milliseconds))
+            delivery: CampaignDelivery(ledger: nil, process: "", lifetime: feed.reservation.milliseconds),
+            inventory: campaignInventory(kinds.feeds))
         return try await campaigns.figures(in: try items.open(reading: ReadLimits()), ledger, now: now)
     }
 

@@ -33,6 +33,8 @@ public struct FeedSettings: Sendable {
     public var adScope = AdScope.page
     public var adPlacement = PlacementRule.midpoint
     public var adRotation = AdStart.fair
+    /// How far apart showings of one ad, and of campaigns with one label, stand in a pagination session.
+    package var adSpacing = AdSpacing()
     /// From when on an ad counts as seen, by its type; clients are told.
     public var imageViewability = Viewability()
     public var videoViewability = Viewability(share: 0.5, seconds: 2)
@@ -61,6 +63,8 @@ public struct FeedSettings: Sendable {
         reader.read("ads.scope", &adScope)
         reader.read("ads.placement", &adPlacement)
         reader.read("ads.rotation", &adRotation)
+        reader.read("ads.min-distance", &adSpacing.creative, in: AdSpacing.limits.creative)
+        reader.read("ads.label-distance", &adSpacing.label, in: AdSpacing.limits.label)
         reader.read("ads.viewable.image", &imageViewability)
         reader.read("ads.viewable.video", &videoViewability)
         reader.read("ads.viewable.audio", &audioViewability)

@@ -160,7 +160,7 @@ extension DeclaredSection {
     /// Where advertisements stand in it; nil where the feed's own placement holds.
     ///
     /// - Parameter settings: what holds in the feed.
-    fileprivate func placement(_ settings: FeedSettings) -> (any AdPlacement)? {
+    func placement(_ settings: FeedSettings) -> (any AdPlacement)? {
         guard ads.perPage != 0 else { return MidpointPlacement(scope: .page(advertisements: 0)) }
         let own = settings.with(ads)
         // One midpoint of the whole feed has all of them, whatever number a section names.

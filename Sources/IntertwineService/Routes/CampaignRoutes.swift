@@ -15,8 +15,9 @@ struct CampaignRoutes: Sendable {
     private struct Answer: Encodable {
         struct Campaign: Encodable {
             var campaign: String
-            var advertiser: String
-            var priority: String
+            /// Nil where nothing but the id is known.
+            var advertiser: String?
+            var priority: String?
             var state: String
             var reason: String?
             var starts: String?
@@ -34,7 +35,7 @@ struct CampaignRoutes: Sendable {
 
             var texts: [String] {
                 func text(_ number: (some BinaryInteger)?) -> String { number.map { "\($0)" } ?? "" }
-                return [campaign, advertiser, priority, state, starts ?? "", ends ?? "", goal?.unit ?? ""]
+                return [campaign, advertiser ?? "", priority ?? "", state, starts ?? "", ends ?? "", goal?.unit ?? ""]
                     + [text(goal?.total), text(goal?.daily), text(goal?.due), text(goal?.dueToday), text(delivered), text(deliveredToday)]
                     + [text(reserved), pace.map(LedgerReport.rounded) ?? ""]
             }
@@ -91,27 +92,49 @@ struct CampaignRoutes: Sendable {
         return [Route(.get, "/admin/campaigns", operation) { try await answer($0) }]
     }
 
+    /// Campaigns that are taken down keep their rows, with what they have delivered.
+    private func takenDown(_ campaigns: Campaigns, now: Int64) async throws -> [Answer.Campaign] {
+        let takenDown = try await campaigns.takenDown(in: store)
+        let delivered = try await store.read(for: .background) { _ in
+            campaigns.delivery.delivered(takenDown.map { $0.campaign ?? Campaign(id: $0.id, advertiser: "", creatives: []) }, now: now)
+        }
+        return takenDown.enumerated().map { number, one in
+            let (campaign, counted) = (one.campaign, delivered.indices.contains(number) ? delivered[number] : nil)
+            return Answer.Campaign(
+                campaign: one.id, advertiser: campaign?.advertiser, priority: campaign?.priority.rawValue, state: "taken-down",
+                reason: "it is taken down", starts: campaign?.starts.map(Timestamp.text(milliseconds:)),
+                ends: campaign?.ends.map(Timestamp.text(milliseconds:)),
+                goal: campaign?.goal.map { Answer.Goal(unit: $0.unit.rawValue, total: $0.total, daily: $0.daily) },
+                delivered: counted?.total, deliveredToday: counted?.today, reserved: 0)
+        }
+    }
+
     private func answer(_ request: RouteRequest) async throws -> ServerResponse {
         let campaigns = campaigns()
         let book = try await campaigns.book(of: store)
         // It reads the ledger.
         let now = request.now
-        let rows = try await store.read(for: .background) { _ in
-            book.map { campaigns.delivery.progress(of: $0, now: now) } ?? []
-        }.map { progress in
-            let campaign = progress.campaign
-            let goal = campaign.goal.map {
-                Answer.Goal(
-                    unit: $0.unit.rawValue, total: $0.total, daily: $0.daily, due: progress.due, dueToday: progress.dueToday)
+        var rows: [Answer.Campaign] =
+            try await store.read(for: .background) { _ in
+                book.map { campaigns.delivery.progress(of: $0, now: now) } ?? []
+            }.map { progress in
+                let campaign = progress.campaign
+                let goal = campaign.goal.map {
+                    Answer.Goal(
+                        unit: $0.unit.rawValue, total: $0.total, daily: $0.daily, due: progress.due, dueToday: progress.dueToday)
+                }
+                let isOver = progress.obstacle == .ended || progress.obstacle == .goalReached
+                let blockage = isOver ? nil : book.flatMap { campaigns.blockage(of: campaign.id, in: $0) }
+                return Answer.Campaign(
+                    campaign: campaign.id, advertiser: campaign.advertiser, priority: campaign.priority.rawValue,
+                    state: blockage == nil ? progress.obstacle?.state ?? "running" : "blocked",
+                    reason: blockage ?? progress.obstacle?.reason,
+                    starts: campaign.starts.map(Timestamp.text(milliseconds:)), ends: campaign.ends.map(Timestamp.text(milliseconds:)),
+                    goal: goal,
+                    delivered: progress.delivered?.total, deliveredToday: progress.delivered?.today, reserved: progress.reserved,
+                    pace: progress.figures.pace.map { ($0 * 10_000).rounded() / 10_000 })
             }
-            return Answer.Campaign(
-                campaign: campaign.id, advertiser: campaign.advertiser, priority: campaign.priority.rawValue,
-                state: progress.obstacle?.state ?? "running", reason: progress.obstacle?.reason,
-                starts: campaign.starts.map(Timestamp.text(milliseconds:)), ends: campaign.ends.map(Timestamp.text(milliseconds:)),
-                goal: goal,
-                delivered: progress.delivered?.total, deliveredToday: progress.delivered?.today, reserved: progress.reserved,
-                pace: progress.figures.pace.map { ($0 * 10_000).rounded() / 10_000 })
-        }
+        rows += try await takenDown(campaigns, now: now)
         if try request[Self.format] == .csv {
             return ServerResponse(
                 status: .ok, fields: [.contentType: "text/csv; charset=utf-8", .cacheControl: "no-store"],
@@ -129,7 +152,9 @@ struct CampaignRoutes: Sendable {
 }
 
 extension CampaignObstacle {
-    fileprivate static let states = ["running", "scheduled", "ended", "paused", "reached", "reserved", "paced", "unknown"]
+    fileprivate static let states = [
+        "running", "scheduled", "ended", "paused", "reached", "reserved", "paced", "unknown", "blocked", "taken-down",
+    ]
 
     /// Of a campaign that cannot be shown to anybody now.
     fileprivate var state: String {
@@ -165,8 +190,8 @@ extension CampaignObstacle {
         case .attributes: "targeting: the viewer's attributes do not fit"
         case .capped: "capped: the viewer has seen it as often as its caps permit"
         case .noViewer: "capped: nobody is named whom its caps could be kept for"
-        case .label: "a campaign of the same label stands on the page"
-        case .creativesShown: "its creatives stand on the page already"
+        case .label: "a campaign of the same label is shown too near (ads.label-distance)"
+        case .creativesShown: "its creatives are shown too near (ads.min-distance)"
         case .notShown: "its creatives cannot be shown: the viewer has dismissed them, or the client does not know their cells"
         case .lost: "another campaign was chosen"
         }
@@ -180,13 +205,15 @@ extension Schema {
             "campaigns",
             .list(
                 of: Schema.object([
-                    .required("campaign", .string, "Its id."), .required("advertiser", .string),
-                    .required("priority", .words(Campaign.Priority.self)),
+                    .required("campaign", .string, "Its id."),
+                    .optional("advertiser", .string, "Missing where nothing but the id is known of a campaign that is taken down."),
+                    .optional("priority", .words(Campaign.Priority.self)),
                     .required(
                         "state", .words(CampaignObstacle.states),
                         """
                         `running`: shown to whom it fits. `scheduled` and `ended` by its dates, `paused` by its declaration or its hours, `reached` by its goal, \
-                        `reserved` where what is left of that stands on pages that were given out, `paced` where it is ahead; `unknown` until the ledger has told what it has delivered.
+                        `reserved` where what is left of that stands on pages that were given out, `paced` where it is ahead; `unknown` until the ledger has told what it has delivered; \
+                        `blocked` where no request can get it as things are: no place, no creative, or targeting that nobody fits. `taken-down` until it is released.
                         """),
                     .optional("reason", .string, "The same in words."), .optional("starts", .string), .optional("ends", .string),
                     .optional(

@@ -1,0 +1,175 @@
+internal import IntertwinePrimitives
+
+/// The minimum distances between showings of advertisements in a pagination session, in content items, for campaigns and house ads alike.
+package struct AdSpacing: Sendable, Hashable {
+    /// Distances that can be configured.
+    package static let limits = (creative: 1...1_000, label: 0...1_000)
+
+    /// Between two showings of one advertisement.
+    package var creative: Int
+    /// Between two showings of campaigns with one label; 0 for none.
+    package var label: Int
+
+    package init(creative: Int = 1, label: Int = 20) {
+        (self.creative, self.label) = (creative, label)
+    }
+
+    /// Within which a showing of a key excludes others.
+    fileprivate func reach(of key: AdKey) -> Int { key.isLabel ? label : creative }
+}
+
+/// A short hash of an advertisement or a label. A collision of two delays one showing, and does nothing else.
+struct AdKey: Hashable {
+    private static let labelBit: UInt32 = 1 << 31
+
+    private(set) var number: UInt32
+
+    fileprivate init(number: UInt32) { self.number = number }
+
+    init(kind: some Sequence<UInt8>, id: some Sequence<UInt8>) {
+        number = Self.hash(kind, id) & ~Self.labelBit
+    }
+
+    init(_ creative: CampaignCreative) { self.init(kind: creative.kind.utf8, id: creative.id.utf8) }
+
+    init(label: String) { number = Self.hash(EmptyCollection(), label.utf8) | Self.labelBit }
+
+    fileprivate var isLabel: Bool { number & Self.labelBit != 0 }
+
+    private static func hash(_ kind: some Sequence<UInt8>, _ id: some Sequence<UInt8>) -> UInt32 {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        func add(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
+        for byte in kind { add(byte) }
+        add(0)
+        for byte in id { add(byte) }
+        return UInt32(truncatingIfNeeded: CampaignDecision.mix(hash) >> 32)
+    }
+}
+
+/// The advertisements that a pagination session showed around the edge between two pages, as cursors carry them.
+struct ShownAds: Hashable {
+    struct Showing: Hashable {
+        var key: AdKey
+        var isBefore: Bool
+        /// Content items between the showing and the edge.
+        var distance: Int
+    }
+
+    /// Showings that are carried, the nearest ones.
+    static let limit = 64
+
+    /// How many places for advertisements the session has before the edge.
+    var places: UInt32
+    /// Decides with the number of a place where chance does; 0 for none.
+    var chance: UInt32
+    /// Nearest first.
+    var showings: [Showing]
+
+    init(places: UInt32 = 0, chance: UInt32 = 0, showings: [Showing] = []) {
+        (self.places, self.chance, self.showings) = (places, chance, showings)
+    }
+
+    func write(to writer: inout ByteWriter) {
+        writer.write(places)
+        writer.write(chance)
+        writer.write(UInt8(clamping: showings.count))
+        for showing in showings {
+            writer.write(showing.key.number)
+            writer.write(UInt16(clamping: showing.distance) << 1 | (showing.isBefore ? 1 : 0))
+        }
+    }
+
+    init?(_ reader: inout ByteReader) {
+        guard let places = reader.readUInt32(), let chance = reader.readUInt32(), let count = reader.readByte(), Int(count) <= Self.limit
+        else { return nil }
+        var showings: [Showing] = []
+        for _ in 0..<count {
+            guard let key = reader.readUInt32(), let distance = reader.readUInt16() else { return nil }
+            showings.append(
+                Showing(key: AdKey(number: key), isBefore: distance & 1 != 0, distance: Int(distance >> 1)))
+        }
+        self.init(places: places, chance: chance, showings: showings)
+    }
+}
+
+/// Keeps advertisements of one page apart from each other, and from those that the session showed around it.
+///
+/// A coordinate is the number of content items on the page that stand before a place. Those of earlier pages are negative.
+struct AdDistances {
+    private typealias Showing = (key: AdKey, at: Int)
+
+    private let spacing: AdSpacing
+    /// Content items of the page.
+    private let count: Int
+    /// Whether the page is read backward: its places are filled from its end.
+    let isBackward: Bool
+    /// Of the session, before the edge that the page is read from.
+    private let placesBeforeEdge: UInt32
+    /// On pages that the session has shown beyond that edge.
+    private var near: [Showing] = []
+    /// On the other side of the edge, where the session was there before: the same showing again is no second one.
+    private var far: [Showing] = []
+    private var onPage: [Showing] = []
+    /// Places for advertisements on the page.
+    var placeCount = 0
+    /// Of the session; 0 where no campaign was asked.
+    private(set) var chance: UInt32
+
+    /// - Parameter shown: around the edge that the page is read from.
+    init(_ spacing: AdSpacing = AdSpacing(), count: Int = 0, isBackward: Bool = false, around shown: ShownAds? = nil) {
+        (self.spacing, self.count, self.isBackward) = (spacing, count, isBackward)
+        (placesBeforeEdge, chance) = (shown?.places ?? 0, shown?.chance ?? 0)
+        let edge = isBackward ? count : 0
+        for showing in shown?.showings ?? [] {
+            let found = (showing.key, showing.isBefore ? edge - showing.distance : edge + showing.distance)
+            if showing.isBefore == isBackward { far.append(found) } else { near.append(found) }
+        }
+    }
+
+    /// The number of the page's first place in the session. A session that began further on than its start counts from another one.
+    var firstPlace: UInt32 { isBackward ? placesBeforeEdge &- UInt32(clamping: placeCount) : placesBeforeEdge }
+
+    /// Whether nothing has been shown that could exclude anything.
+    var isEmpty: Bool { near.isEmpty && far.isEmpty && onPage.isEmpty }
+
+    /// Whether an advertisement, or a campaign with a label, may be shown at a coordinate.
+    func permits(_ key: AdKey, at coordinate: Int) -> Bool {
+        let reach = spacing.reach(of: key)
+        func isNear(_ showing: Showing) -> Bool { showing.key == key && abs(showing.at - coordinate) < reach }
+        return !onPage.contains(where: isNear) && !near.contains(where: isNear)
+            && !far.contains { $0.at != coordinate && isNear($0) }
+    }
+
+    /// Sets the session's chance, where it does not have one.
+    mutating func begin(_ chance: UInt64) { if self.chance == 0 { self.chance = max(1, UInt32(truncatingIfNeeded: chance)) } }
+
+    mutating func note(_ key: AdKey, at coordinate: Int) { onPage.append((key, coordinate)) }
+
+    /// - Parameter labels: of the campaign.
+    mutating func note(_ creative: AdKey, labels: some Sequence<AdKey>, at coordinate: Int) {
+        note(creative, at: coordinate)
+        for label in labels { note(label, at: coordinate) }
+    }
+
+    /// What the cursor carries of the page after this one or, going `backward`, of the page before; nil where that is nothing.
+    func beside(_ direction: PageDirection) -> ShownAds? {
+        let edge = direction == .forward ? count : 0
+        var showings: [ShownAds.Showing] = []
+        func add(_ showing: Showing, isBefore: Bool) {
+            let distance = abs(showing.at - edge)
+            // A place at the edge itself is filled anew where the session comes back to it.
+            let isBehindEdge = isBefore == (direction == .backward)
+            guard distance < spacing.reach(of: showing.key), distance > 0 || !isBehindEdge else { return }
+            showings.append(ShownAds.Showing(key: showing.key, isBefore: isBefore, distance: distance))
+        }
+        for showing in near { add(showing, isBefore: !isBackward) }
+        for showing in onPage { add(showing, isBefore: direction == .forward) }
+        // Those on the page itself are known anew.
+        for showing in far where isBackward ? showing.at < 0 : showing.at > count { add(showing, isBefore: isBackward) }
+        guard chance != 0 || !showings.isEmpty else { return nil }
+        showings.sort { ($0.distance, $0.key.number, $0.isBefore ? 0 : 1) < ($1.distance, $1.key.number, $1.isBefore ? 0 : 1) }
+        let end = firstPlace &+ UInt32(clamping: placeCount)
+        return ShownAds(
+            places: direction == .forward ? end : firstPlace, chance: chance, showings: Array(showings.prefix(ShownAds.limit)))
+    }
+}

@@ -1,0 +1,158 @@
+import IntertwinePrimitives
+import Logging
+import TestSupport
+import Testing
+
+@testable import IntertwineFeed
+
+@Suite("Minimum distances of advertisements")
+struct SpacingTests {
+    private static let campaigns = [
+        Campaign(id: "one", advertiser: "ACME", creatives: ["0"]), Campaign(id: "two", advertiser: "ACME", creatives: ["1", "2"]),
+    ]
+
+    private static func feed(
+        _ campaigns: [Campaign], users: Int = 118, ads: Int = 6, rule: PlacementRule = .every(5, offset: 5),
+        spacing: AdSpacing = AdSpacing()
+    ) throws -> FeedAssembler {
+        let fixture = try Fixture(users: users, advertisements: ads, placement: rule.placement(perPage: 3, isOfFeed: false))
+        let delivery = CampaignDelivery(ledger: nil, process: "p", lifetime: 300_000)
+        return FeedAssembler(
+            store: fixture.store, source: fixture.source, factories: fixture.factories, cells: fixture.cells, placement: fixture.placement,
+            campaigns: campaigns.isEmpty ? nil : Campaigns(campaigns, factories: fixture.factories, delivery: delivery), spacing: spacing,
+            keys: fixture.keys, tokens: fixture.tokens, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+    }
+
+    /// All pages in the order of the feed.
+    ///
+    /// - Parameter isBackward: whether they are read from the last one back; the last one itself is read forward.
+    private static func pages(
+        of feed: FeedAssembler, limits: [Int], viewer: String? = "v", moment: Int64 = 1, isBackward: Bool = false
+    ) async throws -> [FeedPage] {
+        var pages: [FeedPage] = []
+        var cursor: String?
+        func page(_ number: Int) async throws -> FeedPage {
+            var request = FeedRequest(cursor: cursor, limit: limits[number % limits.count], now: Fixture.now)
+            request.campaigns = CampaignFacts(viewer: viewer, moment: moment)
+            return try await feed.page(request)
+        }
+        repeat {
+            pages.append(try await page(pages.count))
+            cursor = pages.last?.next.flatMap(Fixture.cursor)
+        } while cursor != nil
+        guard isBackward, var last = pages.last else { return pages }
+        pages = [last]
+        while let previous = last.previous.flatMap(Fixture.cursor) {
+            cursor = previous
+            last = try await page(pages.count)
+            pages.insert(last, at: 0)
+        }
+        return pages
+    }
+
+    /// The content items before each advertisement, by its cell.
+    private static func showings(in pages: [FeedPage]) -> [String: [Int]] {
+        var (count, showings): (Int, [String: [Int]]) = (0, [:])
+        for entry in pages.flatMap(\.entries) {
+            if entry.adSlot == nil { count += 1 } else { showings[entry.cell.id, default: []].append(count) }
+        }
+        return showings
+    }
+
+    @Test(
+        "what an advertisement or a campaign gets does not depend on the size of the pages, and distances are kept",
+        arguments: [0, 1, 2], [1, 12, 40])
+    func limits(campaigns: Int, distance: Int) async throws {
+        for ads in [1, 3, 6] {
+            let feed = { try Self.feed(Array(Self.campaigns.prefix(campaigns)), ads: ads, spacing: AdSpacing(creative: distance)) }
+            let expected = Self.showings(in: try await Self.pages(of: try feed(), limits: [100]))
+            for positions in expected.values {
+                #expect(zip(positions, positions.dropFirst()).allSatisfy { $1 - $0 >= distance })
+            }
+            if distance == 1 { #expect(expected.values.reduce(0) { $0 + $1.count } == 23) }
+            for limits in [[5], [20], [3, 17, 1], [7]] {
+                #expect(Self.showings(in: try await Self.pages(of: try feed(), limits: limits)) == expected, "\(limits)")
+            }
+        }
+    }
+
+    @Test("a session in reverse shows the same", arguments: [0, 2], [1, 12, 40])
+    func reverse(campaigns: Int, distance: Int) async throws {
+        let feed = { try Self.feed(Array(Self.campaigns.prefix(campaigns)), spacing: AdSpacing(creative: distance)) }
+        for limit in [5, 20, 7] {
+            let forward = try await Self.pages(of: try feed(), limits: [limit])
+            #expect(
+                Self.showings(in: try await Self.pages(of: try feed(), limits: [limit], isBackward: true)) == Self.showings(in: forward),
+                "\(limit)")
+        }
+    }
+
+    @Test("each campaign, and each creative, has its share of one session", arguments: [nil, "v"])
+    func shares(viewer: String?) async throws {
+        let heavy = Campaign(id: "heavy", advertiser: "ACME", creatives: ["0", "1"], weight: 3)
+        let light = Campaign(id: "light", advertiser: "ACME", creatives: ["2"])
+        for moment in 1...20 {
+            for limit in [5, 100] {
+                let feed = try Self.feed([heavy, light], users: 503)
+                let showings = Self.showings(in: try await Self.pages(of: feed, limits: [limit], viewer: viewer, moment: Int64(moment)))
+                let counts = ["ad:0", "ad:1", "ad:2"].map { showings[$0]?.count ?? 0 }
+                #expect(counts.reduce(0, +) == 100)
+                #expect((72...78).contains(counts[0] + counts[1]), "\(counts)")
+                #expect((30...45).contains(counts[0]), "\(counts)")
+            }
+        }
+    }
+
+    @Test("side by side no advertisement stands twice")
+    func sideBySide() async throws {
+        let feed = try Self.feed(Array(Self.campaigns.prefix(1)), rule: .midpoint)
+        for page in try await Self.pages(of: feed, limits: [20]) {
+            #expect(page.adIDs.count == 3 && Set(page.adIDs).count == 3 && page.adIDs.contains("ad:0"))
+        }
+    }
+
+    @Test("campaigns of one label keep their distance over all pages, and share what there is", arguments: [1, 20])
+    func labels(distance: Int) async throws {
+        var campaigns = Self.campaigns
+        for index in campaigns.indices { campaigns[index].labels = ["cars"] }
+        var showings: [[String: [Int]]] = []
+        for limit in [5, 20, 100] {
+            let feed = try Self.feed(campaigns, spacing: AdSpacing(label: distance))
+            showings.append(Self.showings(in: try await Self.pages(of: feed, limits: [limit])))
+        }
+        #expect(showings.allSatisfy { $0 == showings[0] } && showings[0].values.reduce(0) { $0 + $1.count } == 23)
+        let labelled = ["ad:0", "ad:1", "ad:2"].flatMap { showings[0][$0] ?? [] }.sorted()
+        #expect(zip(labelled, labelled.dropFirst()).allSatisfy { $1 - $0 >= distance })
+        #expect(labelled.count == (distance == 1 ? 23 : 6) && labelled.count > showings[0]["ad:0"]?.count ?? 0)
+    }
+
+    @Test("a cursor carries no more than 64 showings")
+    func bound() async throws {
+        let feed = try Self.feed([], users: 200, ads: 100, rule: .every(1, offset: 1), spacing: AdSpacing(creative: 1_000))
+        for page in try await Self.pages(of: feed, limits: [30]) {
+            let cursor = try page.next.flatMap(Fixture.cursor).map { try feed.cursor($0) }
+            #expect(cursor?.shown?.showings.count ?? 0 <= ShownAds.limit)
+            #expect(page.next?.utf8.count ?? 0 < 800)
+        }
+    }
+
+    @Test("cursors of the version before go on")
+    func golden() async throws {
+        let feed = try Self.feed(Self.campaigns)
+        // Of a page of 20 with `every 5`.
+        let text = "Fy2X8wHIvCWGzdh81hIAAAAAAABOIAAAAAAAABdwAAAAAAAAABQAMk0LtpujHLXIOdE1zqeuZA"
+        let cursor = try feed.cursor(text)
+        #expect(cursor.shown == nil && cursor.counts?.here == 20 && feed.text(cursor) == text)
+        var request = FeedRequest(cursor: text, limit: 20, now: Fixture.now)
+        request.campaigns = CampaignFacts(viewer: "v", moment: 1)
+        let page = try await feed.page(request)
+        #expect(page.contentIDs.first == "user:u20" && page.adIDs.count == 4 && page.entries[0].campaign != nil)
+    }
+}
+
+extension Campaign {
+    fileprivate init(id: String, advertiser: String, creatives: [String], weight: Int) {
+        self.init(id: id, advertiser: advertiser, creatives: creatives)
+        self.weight = weight
+    }
+}
