@@ -25,6 +25,13 @@ struct ReportRoutes: Sendable {
         /// Of the viewers, where they are estimated.
         var viewersError: Double?
         var rows: [ReportRow]
+        /// Campaigns that can never be shown as things are; nil for none, and by all else than by campaign alone.
+        var blocked: [Blocked]?
+    }
+
+    private struct Blocked: Encodable {
+        var campaign: String
+        var reason: String
     }
 
     private static let from = day("from", "The first day, in UTC.", example: "2026-11-01")
@@ -107,9 +114,13 @@ struct ReportRoutes: Sendable {
             countsViewers: try request[Self.viewers] == .estimated)
         if let fault = question.fault { throw Problem(.badRequest, .invalidParameter, fault) }
         var report: LedgerReport
+        var figures: [String: CampaignFigures] = [:]
         do {
             report = try await archive.report(question)
-            if question.tellsPace, !report.rows.isEmpty { report.add(try await figures()) }
+            if question.tellsPace {
+                figures = try await self.figures()
+                report.add(figures)
+            }
         } catch is LedgerReport.TooLong {
             throw Problem(.badRequest, .invalidParameter, LedgerReport.TooLong.advice)
         }
@@ -119,13 +130,15 @@ struct ReportRoutes: Sendable {
                 body: Array(report.csv(of: question).utf8))
         }
         let rows = report.rows.map { ReportRow(groupings: question.groupings, row: $0) }
+        let blocked = figures.compactMap { campaign, figures in figures.blockage.map { Blocked(campaign: campaign, reason: $0) } }
+            .sorted { $0.campaign < $1.campaign }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let body = try encoder.encode(
             Answer(
                 from: Self.text(first), to: Self.text(last), by: by.rawValue, and: question.and?.rawValue,
                 viewersError: question.countsViewers ? ViewerSketch.error : nil,
-                rows: rows))
+                rows: rows, blocked: blocked.isEmpty ? nil : blocked))
         return ServerResponse(status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"], body: Array(body))
     }
 
@@ -185,6 +198,10 @@ extension Schema {
         .optional("and", .words(LedgerReport.Grouping.self)),
         .optional("viewersError", .number(minimum: 0), "The standard error of `viewers`, as a share of it."),
         .required("rows", .list(of: .reportRow)),
+        .optional(
+            "blocked",
+            .list(of: Schema.object([.required("campaign", .string), .required("reason", .string)]).titled("BlockedCampaign")),
+            "By `campaign` alone: campaigns that no request can get as things are, whether or not anything of them counted."),
     ]).named("Report")
     private static let reportRow = Schema.object([
         .required("key", .string, "The day, ad, …; also under the grouping's own name, as that of the second is."),

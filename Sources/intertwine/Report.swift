@@ -44,13 +44,27 @@ struct Report: AsyncParsableCommand {
         var report: LedgerReport
         do {
             report = try await ledger?.report(question) ?? LedgerReport(rows: [])
-            if question.tellsPace, !report.rows.isEmpty, let ledger {
-                report.add(try await configuration.campaignFigures(ledger, now: WallClock.now()))
+            if question.tellsPace, let ledger {
+                let figures = try await configuration.campaignFigures(ledger, now: WallClock.now())
+                report.add(figures)
+                note(figures, besides: report)
             }
         } catch is LedgerReport.TooLong {
             throw ValidationError(LedgerReport.TooLong.advice)
         }
         try Output.put(format.text(of: report, question).utf8)
+    }
+
+    /// Tells on standard error of campaigns that are blocked and, beside a table for people, of those that have no row in it.
+    private func note(_ figures: [String: CampaignFigures], besides report: LedgerReport) {
+        let shown = Set(report.rows.map { $0.keys[0].text })
+        for (campaign, figures) in figures.sorted(by: { $0.key < $1.key }) {
+            if let reason = figures.blockage {
+                Output.complain("warning: the campaign '\(campaign)' is blocked: \(reason)")
+            } else if format == .table, !shown.contains(campaign) {
+                Output.complain("the campaign '\(campaign)': nothing counted on these days, \(figures.delivered ?? 0) delivered in all")
+            }
+        }
     }
 }
 

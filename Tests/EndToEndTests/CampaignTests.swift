@@ -296,7 +296,7 @@ struct CampaignTests {
             #expect(try shown() == ["ad:1", "ad:2"])
             #expect(try service.admin("PUT", "/admin/takedowns/campaign:spring").status == 201)
             #expect(try shown() == ["ad:2"])
-            #expect(try Self.told(service).state == nil)
+            #expect(try Self.told(service).state == "taken-down")
             #expect(try service.admin("PUT", "/admin/takedowns/advertisement:2").status == 201)
             #expect(try shown() == ["ad:3"])
             try service.killAndRestart()

@@ -90,6 +90,8 @@ package struct Targeting: Sendable, Hashable {
     package var days: UInt8 = 0x7F
     /// Attributes of the viewer as `name=value`: one of them at least, all, none.
     package var any: [String] = []
+    /// Whether `any` is an empty list: no viewer has one of none.
+    package var fitsNobody = false
     package var all: [String] = []
     package var none: [String] = []
 

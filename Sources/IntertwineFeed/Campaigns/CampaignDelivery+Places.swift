@@ -27,8 +27,8 @@ extension CampaignDelivery {
         /// What is shown around the page.
         var distances = AdDistances()
 
-        init(places: [CampaignPlace], identity: UInt32, facts: CampaignFacts, now: Int64) {
-            (self.places, self.identity, self.facts, self.now) = (places, identity, facts, now)
+        init(places: [CampaignPlace], identity: UInt32, facts: CampaignFacts, now: Int64, only: Int32? = nil) {
+            (self.places, self.identity, self.facts, self.now, self.only) = (places, identity, facts, now, only)
         }
 
         /// In the order in which places are given: from the edge that the page is read from.

@@ -35,6 +35,9 @@ struct CampaignPace: Sendable {
     /// Whether any time of the week is left out.
     var hasTimes: Bool { clocks != nil }
 
+    /// Whether all of the flight is left out.
+    var hasNoTime: Bool { starts != nil && ends != nil && flight == 0 }
+
     /// Whether it is shown at this time of the week.
     ///
     /// - Parameter offset: of the zone, at that moment.

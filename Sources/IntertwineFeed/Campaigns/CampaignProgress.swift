@@ -28,6 +28,8 @@ package struct CampaignFigures: Sendable, Hashable {
     package var deliveredToday: Int64?
     package var due: Int64?
     package var dueToday: Int64?
+    /// Why it can never be shown as things are; nil where it can.
+    package var blockage: String?
 
     /// What is delivered for each place that is due: of the day where the day alone has a goal.
     package var pace: Double? {
@@ -40,17 +42,22 @@ package struct CampaignFigures: Sendable, Hashable {
 extension Campaigns {
     /// How far each campaign has come, by its id, as the ledger has it.
     package func figures(in store: any FeedStore, _ ledger: any CampaignLedger, now: Int64) async throws -> [String: CampaignFigures] {
-        guard let book = try await book(of: store) else { return [:] }
+        let book = try await book(of: store)
+        let takenDown = try await takenDown(in: store).map { $0.campaign ?? Campaign(id: $0.id, advertiser: "", creatives: []) }
+        let campaigns = (book?.campaigns ?? []) + takenDown
+        guard !campaigns.isEmpty else { return [:] }
         // It reads the ledger.
         let delivered = try await store.read(for: .background) { _ in
-            try ledger.delivered(book.campaigns.map { DeliveryQuestion($0, at: now) })
+            try ledger.delivered(campaigns.map { DeliveryQuestion($0, at: now) })
         }
-        let figures = zip(book.campaigns, delivered).map { campaign, delivered in
+        let figures = zip(campaigns, delivered).map { campaign, delivered in
             let pace = CampaignPace(campaign)
             let progress = CampaignProgress(
                 campaign: campaign, delivered: delivered, reserved: 0, due: pace.due(at: now),
                 dueToday: pace.dueToday(at: now, in: campaign.zone.clocks.day(of: now)))
-            return (campaign.id, progress.figures)
+            var figures = progress.figures
+            figures.blockage = book.flatMap { blockage(of: campaign.id, in: $0) }
+            return (campaign.id, figures)
         }
         return Dictionary(figures) { first, _ in first }
     }

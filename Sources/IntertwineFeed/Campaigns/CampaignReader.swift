@@ -177,6 +177,7 @@ package struct CampaignReader {
             let fields = object(value, path("attributes"), "attributes (the operators)", among: ["any", "all", "none"])
         {
             targeting.any = attributes(fields["any"], path("attributes") + ["any"])
+            targeting.fitsNobody = fields["any"].map { $0 == .list([]) } ?? false
             targeting.all = attributes(fields["all"], path("attributes") + ["all"])
             targeting.none = attributes(fields["none"], path("attributes") + ["none"])
         }
@@ -308,7 +309,8 @@ package struct CampaignReader {
 
     private mutating func identifiers(_ value: ActionValue?, _ path: [String]) -> [String] {
         let ids = texts(value, path)
-        if ids.isEmpty { fault(value == nil ? [] : path, "creatives is missing: the ids of its advertisements") }
+        if value == nil { fault([], "creatives is missing: the ids of its advertisements") }
+        if value == .list([]) { fault(path, "is empty: it has the ids of the campaign's advertisements") }
         if ids.count > Self.creativeLimit { fault(path, "more than \(Self.creativeLimit) of them") }
         for (index, id) in ids.enumerated() where creatives.isContent(id) {
             fault(path + [String(index)], "'\(ItemFault.shown(id))' is no advertisement")

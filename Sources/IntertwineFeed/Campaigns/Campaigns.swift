@@ -30,9 +30,13 @@ package final class Campaigns: Sendable {
     let memberships: (any CampaignMembershipStore)?
     /// What the store does not have yet.
     let unwritten = Mutex<Set<CampaignMembership>>([])
+    /// Nil where it is not known.
+    let inventory: CampaignInventory?
     /// Whoever has written a campaign meets it on the next page: requests wait for it, however long looking takes.
     private let memory = StoreMemory<CampaignBook>(patience: .seconds(3_600))
     private let known: Mutex<Known>
+    /// Campaigns of the store that were taken down since this process has known them, by their ids.
+    private let departed = Mutex<[String: Campaign]>([:])
     /// From the first start to the last end.
     private let span = Span()
 
@@ -44,10 +48,13 @@ package final class Campaigns: Sendable {
     /// - Parameters:
     ///   - declared: the campaigns of the file.
     ///   - memberships: remembers which advertisements belong to campaigns, for those who serve them; nil for those who write nothing.
+    ///   - inventory: what places they can get; nil where that is not known.
     package init(
-        _ declared: [Campaign], factories: CellFactories, delivery: CampaignDelivery, memberships: (any CampaignMembershipStore)? = nil
+        _ declared: [Campaign], factories: CellFactories, delivery: CampaignDelivery, memberships: (any CampaignMembershipStore)? = nil,
+        inventory: CampaignInventory? = nil
     ) {
-        (self.declared, self.factories, self.delivery, self.memberships) = (declared, factories, delivery, memberships)
+        (self.declared, self.factories, self.delivery) = (declared, factories, delivery)
+        (self.memberships, self.inventory) = (memberships, inventory)
         known = Mutex(Known(book: CampaignBook([]) { _ in nil }))
     }
 
@@ -117,6 +124,9 @@ package final class Campaigns: Sendable {
         let ids = Set(declared.map(\.id))
         let stopped = Set(withheld.map(\.id))
         let shown = declared.filter { !stopped.contains($0.id) }
+        departed.withLock { departed in
+            for campaign in old.book.campaigns where stopped.contains(campaign.id) { departed[campaign.id] = campaign }
+        }
         let campaigns = hasSameItems ? old.book.campaigns : shown + items.compactMap { Campaign(item: $0) }.filter { !ids.contains($0.id) }
         let stored = try snapshot.memberships()
         let isSame = hasSameItems && stored == old.storedMemberships
@@ -148,6 +158,15 @@ package final class Campaigns: Sendable {
     /// Which item a campaign names.
     func item(of name: String) -> CampaignCreative {
         factories.item(ofCell: name).map { CampaignCreative(kind: $0.kind, id: $0.id) } ?? CampaignCreative(kind: "advertisement", id: name)
+    }
+
+    /// Campaigns that are taken down: as the file declares them, or as this process knew them, or else with nothing but their ids.
+    package func takenDown(in store: any FeedStore) async throws -> [(id: String, campaign: Campaign?)] {
+        let ids = try await store.read(for: .background) { snapshot in
+            try snapshot.takenDown(kind: Campaign.kind, limit: CampaignBook.limit).map(\.id)
+        }
+        let known = departed.withLock { $0 }
+        return ids.map { id in (id, declared.first { $0.id == id } ?? known[id]) }
     }
 
     /// By its own id or, where it is of another kind, by that of its cell.

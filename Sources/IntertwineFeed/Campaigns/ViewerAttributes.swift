@@ -8,15 +8,18 @@ package struct ViewerAttributes: Sendable, Hashable {
 
     /// As `name=value`.
     let pairs: [String]
+    /// Whether there are more than the bounds take.
+    let isCut: Bool
 
     /// - Parameter field: the field's value; of a field that stands there more than once, all values with commas in between.
     package init(_ field: String) {
         var pairs: [String] = []
-        for member in String(decoding: field.utf8.prefix(Self.longest), as: UTF8.self).split(separator: ",") where pairs.count < Self.limit
-        {
+        for member in String(decoding: field.utf8.prefix(Self.longest), as: UTF8.self).split(separator: ",") {
             if let pair = Self.pair(member) { pairs.append(pair) }
+            if pairs.count > Self.limit { break }
         }
-        self.pairs = pairs
+        isCut = pairs.count > Self.limit || field.utf8.count > Self.longest
+        self.pairs = Array(pairs.prefix(Self.limit))
     }
 
     /// `name=value`, without blanks around and without quotes; a name alone is true.

@@ -116,7 +116,8 @@ async function pace(id) {
     series.push({ name: `${goal.daily} a day`, isPace: true, values: names.map((_, index) => (index + 1) * goal.daily) })
   }
   const goalTold = goal.total ? ` Its goal is ${goal.total}, without a time by which that is due.` : " It has no goal."
-  const told = series.length > 1 ? "" : campaign.campaign ? goalTold : " There is no such campaign now."
+  const blocked = campaign.state === "blocked" ? ` It is blocked: ${campaign.reason}.` : ""
+  const told = (series.length > 1 ? "" : campaign.campaign ? goalTold : " There is no such campaign now.") + blocked
   return [lines(names, series, `${unit} of the campaign ${id} against its pace`), series, report, `${sum} ${unit} so far.${told}`]
 }
 

@@ -1,0 +1,81 @@
+/// The places for advertisements that campaigns can get, and what requests tell of viewers, as configuration has it.
+package struct CampaignInventory: Sendable {
+    /// A section of a feed; of a feed without sections, all of it.
+    private struct Part {
+        var feed: String
+        var section: String?
+        var hasPlaces: Bool
+    }
+
+    private let parts: [Part]
+    private let hasAttributes: Bool
+    private let hasViewers: Bool
+
+    /// - Parameters:
+    ///   - sources: what each feed shows, by its name.
+    ///   - placement: where advertisements stand in the sections of a feed that have no placement of their own.
+    ///   - hasAttributes: whether requests tell attributes of viewers.
+    ///   - hasViewers: whether requests name viewers.
+    package init(
+        _ sources: [String: any DataSource], placement: (_ feed: String) -> any AdPlacement, hasAttributes: Bool, hasViewers: Bool
+    ) {
+        parts = sources.flatMap { feed, source in
+            let own = placement(feed)
+            return (0..<max(0, source.sectionCount)).map { section in
+                let hasPlaces =
+                    switch (source.placement(in: section) ?? own).supply {
+                    case .rotating(let count): count > 0
+                    case .eachPlace: true
+                    case .onceAtMidpoint, .listed: false
+                    }
+                return Part(feed: feed, section: source.name(of: section), hasPlaces: hasPlaces)
+            }
+        }
+        (self.hasAttributes, self.hasViewers) = (hasAttributes, hasViewers)
+    }
+
+    /// Why no request can get a campaign; nil where one can.
+    fileprivate func blockage(of campaign: Campaign) -> String? {
+        let targeting = campaign.targeting
+        if !hasAttributes, !targeting.any.isEmpty || !targeting.all.isEmpty {
+            return "targeting: it asks for attributes of the viewer, and ads.attributes-header is not set"
+        }
+        if !hasViewers, !campaign.caps.isEmpty { return "caps: no viewer is named, as events.viewer-header is empty" }
+        let fitting = parts.filter { part in
+            (targeting.feeds.isEmpty || targeting.feeds.contains(part.feed))
+                && (targeting.sections.isEmpty || part.section.map(targeting.sections.contains) ?? false)
+        }
+        if fitting.isEmpty {
+            return targeting.sections.isEmpty
+                ? "targeting: there is no such feed" : "targeting: none of its sections is in one of its feeds"
+        }
+        guard !fitting.contains(where: \.hasPlaces) else { return nil }
+        return "no ads are shown in its feeds and sections, or none that take turns (ads.per-page, ads.placement, ads.scope)"
+    }
+}
+
+extension Campaign {
+    /// Why it can never be shown, whoever asks and whenever; nil where it can.
+    ///
+    /// - Parameter inventory: nil where it is not known.
+    package func blockage(in inventory: CampaignInventory?) -> String? {
+        if targeting.fitsNobody { return "targeting: any is an empty list, which no viewer fits" }
+        if CampaignPace(self).hasNoTime { return "targeting: none of its hours and days is between starts and ends" }
+        return inventory?.blockage(of: self)
+    }
+}
+
+extension Campaigns {
+    /// Why one of a book can never be shown as things are; nil where it can.
+    package func blockage(of id: String, in book: CampaignBook) -> String? {
+        guard let index = book.index(of: id) else { return nil }
+        if let reason = book.campaigns[index].blockage(in: inventory) { return reason }
+        return book.hasCreatives(index) ? nil : "none of its creatives is there and fits a layout"
+    }
+
+    /// The blocked ones among all, by their ids, each with the reason.
+    package func blockages(in store: any FeedStore) async throws -> [(campaign: String, reason: String)] {
+        guard let book = try await book(of: store) else { return [] }
+        return book.campaigns.compactMap { campaign in blockage(of: campaign.id, in: book).map { (campaign.id, $0) } }
+    }
+}

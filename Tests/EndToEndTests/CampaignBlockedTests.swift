@@ -1,0 +1,134 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Campaigns that can never run", .timeLimit(.minutes(3)))
+struct CampaignBlockedTests {
+    private static let kinds = """
+        sections:
+          people: {kinds: [user]}
+          quiet: {kinds: [user], ads: 0}
+        feeds:
+          home: [people]
+          calm: [quiet]
+
+        """
+
+    private static func targeting(_ members: String) -> String { #","targeting":{\#(members)}"# }
+
+    private static func campaign(_ id: String, _ creative: String, _ members: String = "") -> String {
+        #"{"klass":"campaign","id":"\#(id)","advertiser":"ACME","creatives":["\#(creative)"]\#(members)}"# + "\n"
+    }
+
+    /// State and reason of each campaign.
+    private static func states(_ service: RunningService) throws -> [String: String] {
+        let rows = try JSON(try service.admin("GET", "/admin/campaigns").text)["campaigns"]?.list ?? []
+        return Dictionary(
+            rows.map { ($0["campaign"]?.text ?? "", "\($0["state"]?.text ?? ""): \($0["reason"]?.text ?? "")") },
+            uniquingKeysWith: { first, _ in first })
+    }
+
+    @Test("are blocked with the reason, in the list, in the report and in check-config")
+    func blocked() async throws {
+        try await offPool {
+            let folder = try FileManager.default.url(
+                for: .itemReplacementDirectory, in: .userDomainMask, appropriateFor: FileManager.default.temporaryDirectory, create: true
+            ).path
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            let kinds = "\(folder)/kinds.yaml"
+            try Self.kinds.write(toFile: kinds, atomically: true, encoding: .utf8)
+            let campaigns = [
+                Self.campaign("open", "1"), Self.campaign("none", "1", Self.targeting(#""attributes":{"none":["plan=pro"]}"#)),
+                Self.campaign("attributes", "1", Self.targeting(#""attributes":{"all":["plan=pro"]}"#)),
+                Self.campaign("nobody", "1", Self.targeting(#""attributes":{"any":[]}"#)),
+                Self.campaign("quiet", "1", Self.targeting(#""sections":["quiet"]"#)),
+                Self.campaign("elsewhere", "1", Self.targeting(#""feeds":["calm"],"sections":["people"]"#)),
+                Self.campaign("gone", "2"),
+                Self.campaign(
+                    "hours", "1",
+                    #","starts":"2100-01-01T00:00:00Z","ends":"2100-01-01T08:00:00Z","targeting":{"hours":["10-12"]}"#),
+                Self.campaign("over", "1", #","ends":"2020-01-01T00:00:00Z","targeting":{"attributes":{"any":[]}}"#),
+            ]
+            let settings = ["feed.kinds=\(kinds)", RunningService.tokenSetting]
+            let service = try RunningService(
+                items: Items.users(5) + Items.advertisements(2) + campaigns.joined(), settings: settings)
+            #expect(try service.admin("DELETE", "/admin/items/advertisement/2").status == 204)
+            let expected = [
+                "attributes": "targeting: it asks for attributes of the viewer, and ads.attributes-header is not set",
+                "nobody": "targeting: any is an empty list, which no viewer fits",
+                "quiet": "no ads are shown in its feeds and sections",
+                "elsewhere": "targeting: none of its sections is in one of its feeds",
+                "gone": "none of its creatives is there and fits a layout",
+                "hours": "targeting: none of its hours and days is between starts and ends",
+            ]
+            let states = try Self.states(service)
+            for (id, reason) in expected { #expect(states[id]?.hasPrefix("blocked: \(reason)") == true, "\(states)") }
+            #expect(states["open"] == "running: " && states["none"] == "running: " && states["over"]?.hasPrefix("ended") == true)
+            let report = try JSON(try service.admin("GET", "/admin/reports?by=campaign").text)
+            #expect(Set(report["blocked"]?.list.compactMap { $0["campaign"]?.text } ?? []) == Set(expected.keys))
+            let options = ["--config", service.configurationFile, "--database", service.database, "--set", "feed.kinds=\(kinds)"]
+            for command in [["check-config"], ["report", "--by", "campaign"]] {
+                let result = try Command.run(command + options)
+                let lines = result.lines.filter { $0.contains(" is blocked: ") }
+                #expect(result.code == 0 && lines.count == expected.count, "\(result.lines)")
+                for (id, reason) in expected {
+                    #expect(lines.contains { $0.hasPrefix("warning: the campaign '\(id)' is blocked: \(reason)") }, "\(lines)")
+                }
+            }
+        }
+    }
+
+    @Test("are all of them, where pages have no ads; and those with caps, where nobody is named")
+    func everywhere() async throws {
+        try await offPool {
+            let items = Items.users(5) + Items.advertisements(1) + Self.campaign("open", "1")
+            let none = try RunningService(items: items, settings: ["ads.per-page=0", RunningService.tokenSetting])
+            #expect(try Self.states(none)["open"]?.hasPrefix("blocked: no ads are shown in its feeds and sections") == true)
+            let capped = Self.campaign("capped", "1", #","caps":[{"count":1,"window":"1h"}]"#)
+            let nameless = try RunningService(items: items + capped, settings: ["events.viewer-header=", RunningService.tokenSetting])
+            let states = try Self.states(nameless)
+            #expect(states["capped"]?.hasPrefix("blocked: caps: ") == true && states["open"] == "running: ", "\(states)")
+        }
+    }
+
+    @Test("one that is taken down keeps its row, with what it has delivered, also after a restart")
+    func takenDown() async throws {
+        try await offPool {
+            let service = try RunningService(
+                items: Items.users(5) + Items.advertisements(1) + Self.campaign("spring", "1"), settings: [RunningService.tokenSetting])
+            let fields = ["User-Agent: tests", "X-Viewer-ID: ann"]
+            let page = try JSON(try service.get("/feed?limit=5", fields: fields).text)
+            let ad = try #require(page["items"]?.list.first { $0["id"]?.text == "ad:1" })
+            let token = try #require(ad["actions"]?["impression"]?["body"]?[0]?["token"]?.text)
+            let body = #"[{"type":"impression","cell":"ad:1","token":"\#(token)"}]"#
+            #expect((200...299).contains(try service.ask("POST", "/events", fields: fields, body: body).status))
+            #expect(try service.admin("PUT", "/admin/takedowns/campaign:spring").status == 201)
+            for isRestarted in [false, true] {
+                if isRestarted { try service.killAndRestart() }
+                let row = try JSON(try service.admin("GET", "/admin/campaigns").text)["campaigns"]?[0]
+                #expect(row?["campaign"]?.text == "spring" && row?["state"]?.text == "taken-down" && row?["delivered"]?.number == 1)
+                let report = try JSON(try service.admin("GET", "/admin/reports?by=campaign").text)["rows"]?[0]
+                #expect(report?["campaign"]?.text == "spring" && report?["delivered"]?.number == 1)
+            }
+        }
+    }
+
+    @Test("attributes beyond the bounds may be those that a campaign excludes")
+    func cutAttributes() async throws {
+        try await offPool {
+            let items =
+                Items.users(5) + Items.advertisements(2)
+                + Self.campaign("free", "1", Self.targeting(#""attributes":{"none":["plan=pro"]}"#))
+            let service = try RunningService(items: items, settings: ["ads.attributes-header=X-Attributes", RunningService.tokenSetting])
+            func ad(_ attributes: String) throws -> String? {
+                let page = try JSON(try service.get("/feed", fields: ["User-Agent: tests", "X-Attributes: \(attributes)"]).text)
+                return page["items"]?.list.compactMap { $0["id"]?.text }.first { $0.hasPrefix("ad:") }
+            }
+            let many = (0..<32).map { "a\($0)=b" }.joined(separator: ", ")
+            #expect(try ad("plan=free") == "ad:1" && ad(many) == "ad:1" && ad("plan=pro") == "ad:2")
+            #expect(try ad(many + ", plan=pro") == "ad:2" && ad("x=\(String(repeating: " ", count: 2_100)), plan=pro") == "ad:2")
+            let long = (0..<20).map { "a\($0)=\(String(repeating: "b", count: 110))" }.joined(separator: ", ")
+            #expect(try ad(long + ", plan=pro") == "ad:2")
+        }
+    }
+}
