@@ -52,12 +52,11 @@ struct Import: AsyncParsableCommand {
         if !dryRun { configuration.store.makeDataFolder() }
         // Where SQLite sorts what does not fit into memory: beside the store, which is on a disk that holds it.
         setenv("SQLITE_TMPDIR", configuration.store.path(of: ""), 0)
-        var name = ""
         let importer = try configuration.store.items().importer(
             kinds: try configuration.itemKinds(), sections: try configuration.sectionPlans(), policy: dryRun ? .skip : onError,
             isCompressed: gzip, limit: .max, isRehearsal: dryRun
         ) { bad in
-            Output.complain("\(name): \(bad)\(onError == .skip ? ", skipped" : "")")
+            Output.complain("\(opened[bad.file].name): \(bad)\(onError == .skip ? ", skipped" : "")")
         }
         let total = opened.allSatisfy { $0.size != nil } ? opened.reduce(0) { $0 + ($1.size ?? 0) } : nil
         var progress = ProgressLine(total: total, isTerminal: Output.isTerminal)
@@ -66,26 +65,32 @@ struct Import: AsyncParsableCommand {
         func gather() throws -> ImportSummary {
             var way = foreground ? nil : GivingWay()
             for file in opened {
-                name = file.name
                 do {
-                    try importer.add(contentsOf: file.handle.fileDescriptor, named: name) { summary in
+                    try importer.add(contentsOf: file.handle.fileDescriptor, named: file.name) { summary in
                         if let text = progress.text(for: summary) { Output.write(text) }
                         way?.pause()
                     }
-                } catch let fault where fault is BadItem || fault is ItemFileFault {
+                } catch let fault as ItemFileFault {
                     Output.write(progress.end)
-                    throw Refusal("\(name): \(fault); \(Self.nothing)")
+                    throw Refusal("\(file.name): \(fault); \(Self.nothing)")
                 }
             }
             return try writer.run { try importer.commit(interruption.committing) }
         }
+        /// The same, with the file of an item that ends it: some are found to be wrong when all are there.
+        func gatherAll() throws -> ImportSummary {
+            do { return try gather() } catch let bad as BadItem {
+                Output.write(progress.end)
+                throw Refusal("\(opened[bad.file].name): \(bad); \(Self.nothing)")
+            }
+        }
         let summary: ImportSummary
         if dryRun {
-            summary = try gather()
+            summary = try gatherAll()
         } else {
             summary = try await configuration.audited("import", opened.map(\.name).joined(separator: " ")) { note in
                 interruption.telling { note.breakOff() }
-                let summary = try gather()
+                let summary = try gatherAll()
                 note.tell(summary)
                 return summary
             }

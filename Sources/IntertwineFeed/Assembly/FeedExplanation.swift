@@ -62,8 +62,8 @@ package struct FeedExplanation: Sendable {
         case dismissed
         /// No cell can be made of it.
         case omitted(FeedPage.Omission.Reason)
-        /// The feed ends after so many pages, which show so many advertisements in all.
-        case feedEnds(pages: Int, shown: Int)
+        /// The feed ends after so many pages, which show so many advertisements in all, some of them for campaigns.
+        case feedEnds(pages: Int, shown: Int, paid: Int = 0)
         /// No page that was looked at shows it: so many, and there are more.
         case notAmong(pages: Int)
     }
@@ -183,7 +183,7 @@ private struct Walk {
         var request = request
         request.followsChanges = false
         var next: PageCursor?
-        var shown = 0
+        var (shown, paid) = (0, 0)
         // What of campaigns the pages so far would have that nobody was given yet: it counts for caps and goals of those after them.
         var given: [String: Int] = [:]
         for page in 1...limit {
@@ -197,11 +197,12 @@ private struct Walk {
             for entry in made.entries {
                 guard let slot = entry.adSlot else { continue }
                 shown += 1
+                if entry.campaign != nil { paid += 1 }
                 if places[entry.cell.id] == nil { places[entry.cell.id] = (page, slot) }
             }
             next = made.following
             guard next != nil else {
-                absence = .feedEnds(pages: page, shown: shown)
+                absence = .feedEnds(pages: page, shown: shown, paid: paid)
                 return
             }
         }

@@ -99,6 +99,10 @@ public struct ItemFields: Sendable {
         guard !text.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
             throw ItemFault(field: field, reason: "contains a control character, which an id must not have")
         }
+        // Clients and proxies resolve such segments of paths before they send them.
+        guard !text.elementsEqual(".".utf8), !text.elementsEqual("..".utf8) else {
+            throw ItemFault(field: field, reason: "must not be '.' or '..', which no path can name")
+        }
         return text
     }
 

@@ -358,6 +358,8 @@ public struct BadItem: Error, Sendable, Hashable, CustomStringConvertible {
     public var id: String?
     /// Bytes of the file, decompressed, before the place that ``line`` is about.
     public var offset: Int
+    /// The file's number among those of an import, from 0.
+    public var file = 0
     public var fault: ItemFault
 
     public init(line: Int, index: Int? = nil, id: String? = nil, offset: Int = 0, fault: ItemFault) {

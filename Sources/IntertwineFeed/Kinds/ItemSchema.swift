@@ -105,8 +105,8 @@ struct FieldSchema {
         FieldSchema(members: [.init("enum", .list(words.map { .text($0) }))])
     }
 
-    /// What an id must not have in it: control characters.
-    fileprivate static let identifierPattern = "^[^\\u0000-\\u001F\\u007F]*$"
+    /// An id has no control characters, and is no dot segment of a path.
+    fileprivate static let identifierPattern = "^(?!\\.{1,2}$)[^\\u0000-\\u001F\\u007F]*$"
 
     /// A string, or a whole number, which is the same as its decimal digits.
     static func identifier(limit: Int) -> FieldSchema {

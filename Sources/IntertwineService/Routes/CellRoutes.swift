@@ -59,7 +59,10 @@ struct CellRoutes: Sendable {
             ) { try await perform(.selection, $0) },
             Route(
                 .delete, "/cells/{id}/selection",
-                Self.performing("deselectCell", "Deselect a cell", "Runs the commands of the cell's deselection.")
+                Self.performing(
+                    "deselectCell", "Deselect a cell",
+                    "Runs the commands of the cell's deselection, also of a cell that the viewer has not selected: that is recorded, and changes nothing."
+                )
             ) { try await perform(.deselection, $0) },
             Route(
                 .post, "/cells/{id}/dismissal",

@@ -219,12 +219,17 @@ struct ExplainRoutes: Sendable {
         case .formerlyInCampaigns(let ids): "it belongs to campaigns that are gone (\(ids.joined(separator: ", "))), and is not released"
         case .dismissed: "the viewer has dismissed it"
         case .inCampaign: "it is in a campaign, which has no place on the pages that were looked at"
-        case .feedEnds(let pages, let shown):
-            "the feed has \(pages) page\(pages == 1 ? "" : "s") of this limit, with \(shown) advertisement\(shown == 1 ? "" : "s") in all, and "
-                + "the rotation does not come to this one: \(ad.rank ?? 0) stand before it"
+        case .feedEnds(let pages, let shown, let paid) where shown > 0 && paid == shown:
+            "campaigns have all places of the feed, \(shown) on \(Self.count(pages, "page")) of this limit, and leave none to house ads"
+        case .feedEnds(let pages, let shown, let paid):
+            "the feed has \(Self.count(pages, "page")) of this limit, with \(Self.count(shown, "advertisement")) in all"
+                + (paid > 0 ? ", \(paid) of them for campaigns" : "")
+                + ", and the rotation does not come to this one: \(ad.rank ?? 0) stand before it"
         case .notAmong(let pages): "none of the first \(pages) pages of this limit shows it; further ones were not looked at"
         }
     }
+
+    private static func count(_ number: Int, _ thing: String) -> String { "\(number) \(thing)\(number == 1 ? "" : "s")" }
 
     private func reason(_ reason: FeedPage.Omission.Reason, for form: ItemForm) -> String {
         switch reason {

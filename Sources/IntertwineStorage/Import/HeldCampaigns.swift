@@ -7,9 +7,12 @@ struct HeldCampaigns {
         var line: Int
         var index: Int?
         var offset: Int
+        var file: Int
 
         func bad(_ field: String, _ reason: String) -> BadItem {
-            BadItem(line: line, index: index, id: item.id, offset: offset, fault: ItemFault(field: field, reason: reason))
+            var bad = BadItem(line: line, index: index, id: item.id, offset: offset, fault: ItemFault(field: field, reason: reason))
+            bad.file = file
+            return bad
         }
     }
 
@@ -20,8 +23,8 @@ struct HeldCampaigns {
     var isEmpty: Bool { campaigns.isEmpty }
 
     /// - Returns: what is wrong with it as one of several, which it is not then.
-    mutating func hold(_ item: ValidItem, line: Int, index: Int?, offset: Int) -> BadItem? {
-        let held = Held(item: item, line: line, index: index, offset: offset)
+    mutating func hold(_ item: ValidItem, line: Int, index: Int?, offset: Int, file: Int) -> BadItem? {
+        let held = Held(item: item, line: line, index: index, offset: offset, file: file)
         if let first = lines[item.id] { return held.bad("id", "a campaign of this id stands on line \(first) already") }
         guard campaigns.count < CampaignBook.limit else { return held.bad("klass", CampaignBook.surplus) }
         lines[item.id] = line

@@ -31,6 +31,8 @@ public final class ItemImport {
     private var coding = Coding.undecided([])
     /// Bytes of all files, decompressed.
     private var length = 0
+    /// How many files are read to their ends.
+    private var files = 0
     private var reader: ItemReader
     private var queue: ImportQueue?
     private var batch: [ValidItem] = []
@@ -163,6 +165,7 @@ public final class ItemImport {
         reader.end()
         try drain()
         reader = ItemReader(kinds: kinds)
+        files += 1
     }
 
     private func decode(_ bytes: some Collection<UInt8>) throws {
@@ -217,7 +220,7 @@ public final class ItemImport {
                 case .item(let item):
                     if item.kind == Campaign.kind {
                         let place = reader.last
-                        if let bad = campaigns.hold(item, line: place.line, index: place.index, offset: place.offset) {
+                        if let bad = campaigns.hold(item, line: place.line, index: place.index, offset: place.offset, file: files) {
                             try refuse(bad)
                             continue
                         }
@@ -229,7 +232,9 @@ public final class ItemImport {
                         try queue.put(batch)
                         batch.removeAll(keepingCapacity: false)
                     }
-                case .bad(let item): try refuse(item)
+                case .bad(var item):
+                    item.file = files
+                    try refuse(item)
                 case .unreadable(let fault): throw fault
                 case .needsBytes, .finished: return
                 }

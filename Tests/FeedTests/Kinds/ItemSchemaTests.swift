@@ -12,7 +12,7 @@ struct ItemSchemaTests {
     }()
 
     static let strings = [
-        "", "a", "regular", "featured", "image", "user", "event", "é", "🏳️‍🌈", String(repeating: "x", count: 80),
+        "", "a", ".", "..", "...", "regular", "featured", "image", "user", "event", "é", "🏳️‍🌈", String(repeating: "x", count: 80),
         String(repeating: "é", count: 81),
         String(repeating: "x", count: 513), "a\u{0}b", "line\nbreak", "a\u{1F}", "\u{7F}", "\u{80}", "1", "https://a.example/b.png",
         "http://a", "HTTPS://A:65535?x#y",

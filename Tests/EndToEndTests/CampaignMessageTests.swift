@@ -1,0 +1,61 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Messages about campaigns and ids", .timeLimit(.minutes(2)))
+struct CampaignMessageTests {
+    @Test("an import names the file of a campaign that cannot be taken, and says that nothing was imported")
+    func imports() async throws {
+        try await offPool {
+            let folder = try FileManager.default.url(
+                for: .itemReplacementDirectory, in: .userDomainMask, appropriateFor: FileManager.default.temporaryDirectory, create: true
+            ).path
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            let (campaigns, others) = ("\(folder)/campaigns.ndjson", "\(folder)/items.ndjson")
+            try (Items.users(1) + Items.advertisements(1)).write(toFile: others, atomically: true, encoding: .utf8)
+            func run(_ items: String, _ options: String...) throws -> [String] {
+                try items.write(toFile: campaigns, atomically: true, encoding: .utf8)
+                return try Command.run(
+                    ["import", "--config", "/dev/null", "--database", "\(folder)/db.sqlite", campaigns, others] + options
+                ).lines
+            }
+            func campaign(_ creatives: String) -> String {
+                #"{"klass":"campaign","id":"spring","advertiser":"ACME"\#(creatives)}"# + "\n"
+            }
+            let unknown = "\(campaigns): line 1: creatives.0: there is no advertisement '9' in the store"
+            #expect(try run(campaign(#","creatives":["9"]"#)) == ["Error: \(unknown); nothing was imported"])
+            #expect(try run(campaign(#","creatives":["9"]"#), "--on-error", "skip").first == "\(unknown), skipped")
+            let empty = try run(campaign(#","creatives":[]"#))
+            #expect(
+                empty == [
+                    "Error: \(campaigns): line 1: creatives: is empty: it has the ids of the campaign's advertisements; nothing was imported"
+                ],
+                "\(empty)")
+            let missing = try run(campaign(""))
+            #expect(
+                missing == ["Error: \(campaigns): line 1: creatives is missing: the ids of its advertisements; nothing was imported"],
+                "\(missing)")
+            for id in [".", ".."] {
+                let dots = try run(Items.user(id))
+                #expect(
+                    dots == ["Error: \(campaigns): line 1: id: must not be '.' or '..', which no path can name; nothing was imported"],
+                    "\(dots)")
+            }
+        }
+    }
+
+    @Test("an explanation says that campaigns have the places, and a report tells of campaigns of which nothing counted")
+    func explanations() async throws {
+        try await offPool {
+            let campaign = #"{"klass":"campaign","id":"spring","advertiser":"ACME","creatives":["1"]}"# + "\n"
+            let service = try RunningService(
+                items: Items.users(5) + Items.advertisements(2) + campaign, settings: [RunningService.tokenSetting])
+            let told = try JSON(try service.admin("GET", "/admin/explain?limit=5").text)
+            let reasons = (told["excludedAdvertisements"]?.list ?? []).map { $0["reason"]?.text ?? "" }
+            #expect(reasons == ["campaigns have all places of the feed, 1 on 1 page of this limit, and leave none to house ads"])
+            let report = try Command.run(
+                ["report", "--config", service.configurationFile, "--database", service.database, "--by", "campaign"])
+            #expect(report.lines.contains("the campaign 'spring': nothing counted on these days, 0 delivered in all"), "\(report.lines)")
+        }
+    }
+}
