@@ -86,7 +86,7 @@ struct ReportRoutes: Sendable {
             id, tag: "Reports", "What the ledger counted",
             """
             Both days included, 30 of them up to today where none is named. What has the verdict `counted`, but by `verdict` and by `reason`, which \
-            tells apart why tokens are unknown. By `campaign` alone, rows tell besides how far the campaign has come by now, whatever the days.
+            tells apart why tokens are unknown. By `choice` rows are the values of input fields that declare their choices, alone or by `day`. By `campaign` alone, rows tell besides how far the campaign has come by now, whatever the days.
             """,
             parameters: parameters,
             answers: [
@@ -212,6 +212,7 @@ extension Schema {
         .optional("feed", .string, "Empty where no page's token tells."),
         .optional("section", .string, "Empty for none."),
         .optional("position", .string, "Among the cells of the page, from 0; empty where no page's token tells."),
+        .optional("choice", .string, "A field of a slot's input and its value: `reason=spam`."),
         .optional("viewers", .count, "Different viewers whose impressions counted, estimated."),
         .optional("day", .date),
         .optional("ad", .string, "The cell's id."),

@@ -31,7 +31,7 @@ struct ExportEvents: AsyncParsableCommand {
 
     private struct Row: Encodable {
         private enum CodingKeys: CodingKey {
-            case marker, at, kind, cell, viewer, verdict, address, userAgent, campaign, feed, section, position, layout
+            case marker, at, kind, cell, viewer, verdict, address, userAgent, campaign, feed, section, position, layout, input
         }
 
         var marker: Int64
@@ -45,6 +45,8 @@ struct ExportEvents: AsyncParsableCommand {
         var userAgent: String?
         /// Where the cell was shown.
         var showing: Showing?
+        /// What a slot was given.
+        var input: [String: InputValue]?
 
         init(_ recorded: RecordedEvent) {
             let event = recorded.event
@@ -53,6 +55,7 @@ struct ExportEvents: AsyncParsableCommand {
             (kind, cell, viewer) = (event.kind.rawValue, event.cell, event.viewer)
             (verdict, address, userAgent) = (event.verdict.rawValue, event.address, event.userAgent)
             showing = event.showing
+            input = event.input.flatMap { try? JSONDecoder().decode([String: InputValue].self, from: Data($0.json.utf8)) }
         }
 
         /// Every row has every member: what is not known is null.
@@ -71,6 +74,38 @@ struct ExportEvents: AsyncParsableCommand {
             try row.encode(showing?.section, forKey: .section)
             try row.encode(showing?.position, forKey: .position)
             try row.encode(showing?.layout.rawValue, forKey: .layout)
+            try row.encode(input, forKey: .input)
+        }
+    }
+
+    /// A value of a slot's input.
+    private enum InputValue: Codable {
+        case flag(Bool)
+        case integer(Int64)
+        case number(Double)
+        case text(String)
+
+        init(from decoder: any Decoder) throws {
+            let value = try decoder.singleValueContainer()
+            if let flag = try? value.decode(Bool.self) {
+                self = .flag(flag)
+            } else if let integer = try? value.decode(Int64.self) {
+                self = .integer(integer)
+            } else if let number = try? value.decode(Double.self) {
+                self = .number(number)
+            } else {
+                self = .text(try value.decode(String.self))
+            }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var value = encoder.singleValueContainer()
+            switch self {
+            case .flag(let flag): try value.encode(flag)
+            case .integer(let integer): try value.encode(integer)
+            case .number(let number): try value.encode(number)
+            case .text(let text): try value.encode(text)
+            }
         }
     }
 

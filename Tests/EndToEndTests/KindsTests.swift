@@ -157,7 +157,15 @@ struct KindsTests {
                 #expect(refused.status == 400 && problem["detail"]?.text?.hasPrefix("\(field): ") == true, "\(refused.text)")
                 #expect(problem["type"]?.text == "urn:intertwine:problem:invalid-body")
             }
-            #expect(try service.ask("POST", report, fields: ann, body: #"{"reason":"spam","stars":5}"#).status == 200)
+            #expect(try service.ask("POST", report, fields: ann, body: #"{"stars":5,"reason":"spam"}"#).status == 200)
+            #expect(try service.events().last?["input"]?["reason"]?.text == "spam")
+            #expect(try service.events().last?["input"]?["stars"]?.number == 5 && service.events().first?["input"]?.isNull == true)
+            let counted = try Command.run([
+                "report", "--by", "choice", "--and", "day", "--format", "csv", "--config", service.configurationFile, "--database",
+                service.database,
+            ]).lines.map { $0.trimmingCharacters(in: .newlines) }
+            #expect(counted.first?.hasPrefix("choice,day,impressions,") == true && counted.first?.hasSuffix(",reports,ctr") == true)
+            #expect(counted.count == 2 && counted[1].hasPrefix("reason=spam,") && counted[1].hasSuffix(",1,"), "\(counted)")
             for path in ["/cells/place:2/shout", "/cells/place:2/impression", "/cells/user:u/like", "/cells/place:2%23photos/like"] {
                 #expect(try service.ask("POST", path, fields: ann).status == 404, "\(path)")
             }

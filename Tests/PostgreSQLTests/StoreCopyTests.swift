@@ -34,6 +34,7 @@ struct StoreCopyTests {
             var event = LedgerEvent(
                 at: SQLiteLedger.systemTime() - Int64(number) * 3_600_000, kind: .click, cell: "ad:1", viewer: "v\(number)\u{0}")
             event.showing = Showing(campaign: "c", feed: "main", remembered: 86_400)
+            event.input = EventInput(json: #"{"a":"b"}"#, choices: [EventInput.Choice("a", "b")])
             event.deduplication = LedgerEvent.Deduplication(key: "k\(number)", window: 30 * 86_400_000)
             _ = try await ledger.commit(LedgerEntry(events: [event]))
         }
@@ -79,6 +80,9 @@ struct StoreCopyTests {
         #expect(try await store.takedowns(after: nil, limit: 9).map(\.reason) == ["complaint\u{0}"])
         let two = try SQLiteLedger(path: "\(folder)/two.ledger.sqlite")
         #expect(try await two.events(after: 21, limit: 9).map(\.marker) == [22, 23, 24])
+        #expect(try await two.events(after: 0, limit: 1).first?.event.input?.json == #"{"a":"b"}"#)
+        let choices = try await two.report(days: 0...1_000_000, by: .choice).rows
+        #expect(choices.map(\.key.text) == ["a=b"] && choices.first?.counts[.click] == 20)
         let verdicts = try await two.commit(LedgerEntry(events: ["short", "there", "new"].map(Self.shortly))).verdicts
         #expect(verdicts == [.duplicate, .duplicate, .counted])
     }

@@ -19,6 +19,20 @@ struct LedgerVersionTests {
         CREATE TABLE allowance (key TEXT NOT NULL PRIMARY KEY, until INTEGER NOT NULL, used INTEGER NOT NULL) WITHOUT ROWID;
         """
 
+    private static let withoutInput = "DROP TABLE rollup_choice; ALTER TABLE event DROP COLUMN input;"
+
+    @Test("events of the version before are kept, without input, and new ones have theirs")
+    func input() async throws {
+        _ = try await ledger.commit(click(at: clock.now))
+        try scratch.sqlite(
+            "ledger.sqlite", "\(Self.withoutInput) DELETE FROM grdb_migrations WHERE identifier GLOB '16:*'; PRAGMA user_version = 15")
+        let ledger = try scratch.ledger(clock)
+        var entry = click(at: clock.now)
+        entry.events[0].input = EventInput(json: #"{"a":1}"#)
+        _ = try await ledger.commit(entry)
+        #expect(try await ledger.events(after: 0, limit: 9).map(\.event.input?.json) == [nil, #"{"a":1}"#])
+    }
+
     @Test(
         "duplicates and rates of the version before still hold, those of short windows and those of long ones",
         arguments: [60_000, 3_600_000])
@@ -27,9 +41,9 @@ struct LedgerVersionTests {
         try scratch.sqlite(
             "ledger.sqlite",
             """
-            DROP TABLE recent_allowance; \(Self.oldAllowances)
+            \(Self.withoutInput) DROP TABLE recent_allowance; \(Self.oldAllowances)
             INSERT INTO allowance VALUES ('d:once', \(until), 1), ('r:often', \(until), 2);
-            DELETE FROM grdb_migrations WHERE identifier GLOB '15:*'; PRAGMA user_version = 14
+            DELETE FROM grdb_migrations WHERE identifier GLOB '1[56]:*'; PRAGMA user_version = 14
             """)
         let ledger = try scratch.ledger(clock)
         func click(_ key: String) -> LedgerEntry {
@@ -65,7 +79,7 @@ struct LedgerVersionTests {
             DROP TABLE report_marker; DROP TABLE report_ad; DROP TABLE report_place; DROP TABLE report_total; DROP TABLE report_viewers;
             DROP TABLE tracker_call; ALTER TABLE event DROP COLUMN creative; ALTER TABLE event DROP COLUMN advertiser;
             DROP TABLE delivery; DROP TABLE exposure; DROP TABLE reservation; DROP TABLE seen_place; DROP TABLE claim;
-            DROP TABLE known_creative; DROP TABLE given_page; DROP TABLE recent_allowance; \(Self.oldAllowances)
+            DROP TABLE known_creative; DROP TABLE given_page; DROP TABLE recent_allowance; \(Self.oldAllowances) \(Self.withoutInput)
             ALTER TABLE event DROP COLUMN campaign; ALTER TABLE event DROP COLUMN feed; ALTER TABLE event DROP COLUMN section;
             ALTER TABLE event DROP COLUMN position; ALTER TABLE event DROP COLUMN layout;
             DROP TABLE client; DROP INDEX idempotency_owner; ALTER TABLE idempotency DROP COLUMN owner; DROP INDEX selection_viewer;
@@ -73,7 +87,7 @@ struct LedgerVersionTests {
             """)
         let ledger = try scratch.ledger(clock)
         #expect(try await ledger.cells(on: .saved, of: "v", after: nil, limit: 9).map(\.cell) == before)
-        #expect(try scratch.sqlite("ledger.sqlite", "SELECT DISTINCT until FROM listing; PRAGMA user_version") == "\(until)\n15")
+        #expect(try scratch.sqlite("ledger.sqlite", "SELECT DISTINCT until FROM listing; PRAGMA user_version") == "\(until)\n16")
         #expect(
             try scratch.sqlite("ledger.sqlite", "SELECT count(*), coalesce(sum(leads), 0) FROM listing WHERE cell = 'a'") == "2|1")
     }
@@ -89,13 +103,13 @@ struct LedgerVersionTests {
             DROP TABLE report_marker; DROP TABLE report_ad; DROP TABLE report_place; DROP TABLE report_total; DROP TABLE report_viewers;
             DROP TABLE tracker_call; ALTER TABLE event DROP COLUMN creative; ALTER TABLE event DROP COLUMN advertiser;
             DROP TABLE delivery; DROP TABLE exposure; DROP TABLE reservation; DROP TABLE seen_place; DROP TABLE claim;
-            DROP TABLE known_creative; DROP TABLE given_page; DROP TABLE recent_allowance; \(Self.oldAllowances)
+            DROP TABLE known_creative; DROP TABLE given_page; DROP TABLE recent_allowance; \(Self.oldAllowances) \(Self.withoutInput)
             ALTER TABLE event DROP COLUMN campaign; ALTER TABLE event DROP COLUMN feed; ALTER TABLE event DROP COLUMN section;
             ALTER TABLE event DROP COLUMN position; ALTER TABLE event DROP COLUMN layout;
             DELETE FROM grdb_migrations WHERE identifier GLOB '[2679]:*' OR identifier GLOB '1[0-9]:*'; PRAGMA user_version = 1
             """)
         let ledger = try scratch.ledger()
         #expect(try await ledger.removeEvents(before: .max) == 19)
-        #expect(try scratch.sqlite("ledger.sqlite", "SELECT last FROM event_marker; PRAGMA user_version") == "19\n15")
+        #expect(try scratch.sqlite("ledger.sqlite", "SELECT last FROM event_marker; PRAGMA user_version") == "19\n16")
     }
 }

@@ -1,3 +1,13 @@
+internal import IntertwinePrimitives
+
+/// The checked input of one request.
+struct ActionInput {
+    /// For commands, by their names.
+    var values: [String: ActionValue] = [:]
+    /// For the ledger; nil if the request gave no value.
+    var recorded: EventInput?
+}
+
 /// What a slot takes from whoever performs it: the values that its commands declare, as one JSON object in the request's body.
 extension FieldDeclaration {
     /// How many values a slot takes at most.
@@ -19,9 +29,10 @@ extension FieldDeclaration {
     /// Reads and checks the values of a body.
     ///
     /// - Parameter body: a JSON object; no bytes at all are an empty one.
-    /// - Throws: ``ActionError/invalidInput(_:)`` for the first value that is missing, of another type, beyond its limits, or not declared.
-    static func values(of input: [FieldDeclaration], in body: [UInt8]) throws(ActionError) -> [String: ActionValue] {
-        guard !input.isEmpty else { return [:] }
+    /// - Throws: ``ActionError/invalidInput(_:)`` for the first value that is missing, of another type, beyond its limits, or not declared, and for
+    ///   values that are longer than ``EventInput/limit`` together.
+    static func read(_ input: [FieldDeclaration], in body: [UInt8]) throws(ActionError) -> ActionInput {
+        guard !input.isEmpty else { return ActionInput() }
         do throws(ItemFault) {
             let fields = try ItemFields(body.isEmpty ? Array("{}".utf8) : body)
             for member in fields.object.members where !input.contains(where: { fields.object.matches(member.name, $0.name) }) {
@@ -29,11 +40,28 @@ extension FieldDeclaration {
                 throw ItemFault(
                     field: ItemFault.shown(fields.object.characters(of: member.name)), reason: "is not asked for; allowed: \(names)")
             }
-            var values: [String: ActionValue] = [:]
+            var read = ActionInput()
+            var json: [UInt8] = []
+            var choices: [EventInput.Choice] = []
             for field in input {
-                if let characters = try field.value(in: fields) { values[field.name] = field.actionValue(characters) }
+                guard let characters = try field.value(in: fields) else { continue }
+                read.values[field.name] = field.actionValue(characters)
+                json.append(json.isEmpty ? UInt8(ascii: "{") : UInt8(ascii: ","))
+                json.append(jsonString: field.name.utf8)
+                json.append(UInt8(ascii: ":"))
+                switch field.type {
+                case .number, .boolean: json += characters
+                case .text, .date, .url, .image: json.append(jsonString: characters)
+                }
+                if !field.choices.isEmpty { choices.append(.init(field.name, String(decoding: characters, as: UTF8.self))) }
             }
-            return values
+            guard !json.isEmpty else { return read }
+            json.append(UInt8(ascii: "}"))
+            guard json.count <= EventInput.limit else {
+                throw ItemFault(reason: "The values take more than \(EventInput.limit) bytes together")
+            }
+            read.recorded = EventInput(json: String(decoding: json, as: UTF8.self), choices: choices)
+            return read
         } catch {
             throw .invalidInput(error)
         }

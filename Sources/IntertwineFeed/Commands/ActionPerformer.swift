@@ -101,9 +101,10 @@ package final class ActionPerformer: Sendable {
         let command = try command(in: slot, of: viewModel, for: client)
         var client = client
         if let token { client = try await self.client(client, withClickToken: token, of: viewModel, now: now) }
+        let input = try FieldDeclaration.read(command.input, in: body)
         var context = CommandContext(
-            cell: viewModel.id, subject: viewModel.subject, occurrence: slot.occurrence, client: client, now: now,
-            input: try FieldDeclaration.values(of: command.input, in: body))
+            cell: viewModel.id, subject: viewModel.subject, occurrence: slot.occurrence, client: client, now: now, input: input.values)
+        context.recordedInput = input.recorded
         // What failed is noted with its step.
         try? await context.perform(command)
         context.noteSelection(by: slot)
@@ -151,7 +152,7 @@ package final class ActionPerformer: Sendable {
     ) async throws -> Performance {
         let viewModel = try await viewModel(of: cell, slot: 0, client: client, now: now)
         let command = try command(in: slot, of: viewModel, for: client)
-        _ = try FieldDeclaration.values(of: command.input, in: body)
+        _ = try FieldDeclaration.read(command.input, in: body)
         return Performance(simulating: command.leaves, of: viewModel.id)
     }
 

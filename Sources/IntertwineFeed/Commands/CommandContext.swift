@@ -19,6 +19,8 @@ public struct CommandContext: Sendable {
     public let now: Int64
     /// What came with the request, by name: the values that ``Command/input`` declares, checked. Those that are missing were not required.
     public let input: [String: ActionValue]
+    /// The same for the ledger: it stands with each event of the performance.
+    var recordedInput: EventInput?
 
     public private(set) var events: [LedgerEvent] = []
     public private(set) var changes: [ViewerChange] = []
@@ -56,6 +58,7 @@ public struct CommandContext: Sendable {
         guard !events.contains(where: { $0.kind == kind }) else { return }
         var event = client.event(kind, cell: cell, at: now)
         event.creative = subject?.creative
+        event.input = recordedInput
         events.append(event)
     }
 
@@ -66,20 +69,27 @@ public struct CommandContext: Sendable {
 
     /// Puts the cell on one of the viewer's lists, in a way that ``takeBack(_:from:for:)`` can take back.
     ///
+    /// - Returns: what is kept for that. A command that chooses the list by its input keeps the list's name besides, with ``keepForUndo(_:)``: there
+    ///   is no input when it is undone.
     /// - Throws: ``CommandError/missing(_:command:)`` where the request has no viewer.
-    public mutating func put(on list: ViewerList, for command: some UndoableCommand) throws {
+    @discardableResult
+    public mutating func put(on list: ViewerList, for command: some UndoableCommand) throws -> [UInt8] {
         let (viewer, performance) = try listing(for: command)
         changes.append(.add(list: list, viewer: viewer, cell: cell, performance: performance, at: now))
         keepForUndo(Array(performance.utf8))
+        return Array(performance.utf8)
     }
 
     /// Takes the cell off one of the viewer's lists, however long ago it was put there, in a way that ``takeBack(_:from:for:)`` can take back.
     ///
+    /// - Returns: as ``put(on:for:)``.
     /// - Throws: ``CommandError/missing(_:command:)`` where the request has no viewer.
-    public mutating func remove(from list: ViewerList, for command: some UndoableCommand) throws {
+    @discardableResult
+    public mutating func remove(from list: ViewerList, for command: some UndoableCommand) throws -> [UInt8] {
         let (viewer, performance) = try listing(for: command)
         changes.append(.remove(list: list, viewer: viewer, cell: cell, performance: performance, at: now))
         keepForUndo(Array(performance.utf8))
+        return Array(performance.utf8)
     }
 
     /// Takes back what ``put(on:for:)`` or ``remove(from:for:)`` did.

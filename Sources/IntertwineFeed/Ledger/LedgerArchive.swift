@@ -37,8 +37,8 @@ package protocol LedgerArchive: Sendable {
     /// - Returns: how many were removed.
     func removeEvents(before moment: Int64) async throws -> Int
 
-    /// Removes what is kept of a viewer: lists, selections, exposures and idempotency keys, at once; then takes the name off the events, a few at a
-    /// time, so that clicks go on in between. Reports do not change.
+    /// Removes what is kept of a viewer: lists, selections, exposures and idempotency keys, at once; then takes the name off the events, and the
+    /// input of slots, a few at a time, so that clicks go on in between. Reports do not change.
     ///
     /// - Parameter owners: what idempotency keys of the viewer are kept under.
     func erase(viewer: String, owners: [String]) async throws -> ErasedViewer

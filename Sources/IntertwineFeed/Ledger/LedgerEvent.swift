@@ -45,6 +45,8 @@ public struct LedgerEvent: Sendable, Hashable {
     public var showing: Showing?
     /// What sort of advertisement it is, and whose; nil for what is none.
     public var creative: Creative?
+    /// What the slot was given; nil for what takes no input.
+    public var input: EventInput?
 
     public init(
         at: Int64, kind: Kind, cell: String, viewer: String? = nil, address: String? = nil, userAgent: String? = nil,

@@ -14,12 +14,14 @@ package struct LedgerReport: Sendable, Hashable {
         case feed, section
         /// Among the cells of a page, from 0.
         case position
+        /// A field of a slot's input that declares its choices, and the value that it was given.
+        case choice
 
         /// Whether it tells advertisements apart; a report by it is about nothing else.
         package var isOfAdvertisements: Bool {
             switch self {
             case .ad, .campaign, .advertiser, .creative: true
-            case .day, .verdict, .reason, .hour, .feed, .section, .position: false
+            case .day, .verdict, .reason, .hour, .feed, .section, .position, .choice: false
             }
         }
     }
@@ -53,6 +55,10 @@ package struct LedgerReport: Sendable, Hashable {
 
         /// Why it cannot be answered; nil where it can.
         package var fault: String? {
+            if and == .choice || by == .choice && and.map({ $0 != .day }) ?? false {
+                return "A report by choice has day as its second grouping, or none."
+            }
+            if countsViewers, by == .choice { return "Viewers are not estimated by choice." }
             if and == by { return "A report needs two different groupings, or one." }
             if and != nil, groupings.contains(where: \.isOfVerdicts) { return "A report by verdict or reason has no second grouping." }
             if countsViewers, by.isOfVerdicts || and.map({ $0 != .day && by != .day || groupings.contains(.hour) }) ?? false {
@@ -70,7 +76,7 @@ package struct LedgerReport: Sendable, Hashable {
         /// The cell's id, such as `ad:1`.
         case ad(String)
         case verdict(Verdict)
-        /// A campaign, advertiser, creative, feed or section; empty where there was none, or no page's token tells.
+        /// A campaign, advertiser, creative, feed or section; empty where there was none, or no page's token tells. Or a choice: `reason=spam`.
         case name(String)
         /// Nil where no page's token tells.
         case position(Int?)
@@ -155,7 +161,7 @@ extension LedgerReport {
     package func table(of question: Question) -> [[String]] {
         // How far something was played has columns where anything was.
         let played = CommandKey.playback.map(\.occurrence).filter { kind in rows.contains { $0.counts[kind] != nil } }
-        let counted = LedgerEvent.Kind.allCases + played
+        let counted = LedgerEvent.Kind.allCases + played + ownKinds(question)
         let viewers = question.countsViewers
         let names = question.groupings.map(\.rawValue) + (viewers ? ["viewers", "viewersError"] : [])
         let figures = question.tellsPace ? CampaignFigures.columns : []
@@ -165,6 +171,30 @@ extension LedgerReport {
                     + counted.map { String(row.counts[$0] ?? 0) } + [row.clickThroughRate.map(Self.rounded) ?? ""]
                     + (question.tellsPace ? row.campaign?.texts ?? figures.map { _ in "" } : [])
             }
+    }
+
+    /// Slots of one's own that have a column: those that were given a choice.
+    private func ownKinds(_ question: Question) -> [LedgerEvent.Kind] {
+        guard question.by == .choice else { return [] }
+        let usual = Set(LedgerEvent.Kind.allCases + CommandKey.playback.map(\.occurrence))
+        return Set(rows.flatMap { $0.counts.keys }).subtracting(usual).sorted { $0.rawValue < $1.rawValue }
+    }
+
+    /// Adds a count to a report by choice; those of one row follow one another.
+    ///
+    /// - Parameter day: nil if days are no grouping.
+    /// - Throws: ``TooLong``.
+    package mutating func add(_ count: Int, of kind: LedgerEvent.Kind, with choice: EventInput.Choice, on day: Int?) throws {
+        let row = Row(key: .name("\(choice.field)=\(choice.value)"), second: day.map { .day($0) }, counts: [:])
+        let isSame = rows.last.map { last in
+            // Texts that Swift takes for equal are two.
+            zip(last.keys, row.keys).allSatisfy { ExactText($0.text) == ExactText($1.text) }
+        }
+        if isSame != true {
+            guard rows.count < Self.rowLimit else { throw TooLong() }
+            rows.append(row)
+        }
+        rows[rows.count - 1].counts[kind] = count
     }
 
     /// Columns that hold texts; all others hold numbers, or nothing.

@@ -60,7 +60,7 @@ struct CopiedTable: Sendable {
             columns: [
                 .integer("id"), .integer("at"), .text("kind"), .text("cell"), .text("viewer"), .text("address"), .text("user_agent"),
                 .text("verdict"), .text("campaign"), .text("feed"), .text("section"), .integer("position"), .text("layout"),
-                .text("creative"), .text("advertiser"),
+                .text("creative"), .text("advertiser"), .text("input"),
             ], keyLength: 1),
         CopiedTable(
             name: "rollup_cell", content: .ledger,
@@ -68,6 +68,9 @@ struct CopiedTable: Sendable {
         CopiedTable(
             name: "rollup_day", content: .ledger, columns: [.integer("day"), .text("kind"), .text("verdict"), .integer("count")],
             keyLength: 3, isPartial: true),
+        CopiedTable(
+            name: "rollup_choice", content: .ledger,
+            columns: [.integer("day"), .text("field"), .text("value"), .text("kind"), .integer("count")], keyLength: 4, isPartial: true),
         CopiedTable(
             name: "allowance", content: .ledger, columns: [.bytes("key"), .integer("until"), .integer("used")], keyLength: 1),
         CopiedTable(

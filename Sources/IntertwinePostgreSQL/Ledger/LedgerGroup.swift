@@ -349,7 +349,7 @@ struct LedgerGroup {
     }
 
     /// One by one: `unnest` of all together gathers the rows first, and that costs a fifth more.
-    private static let columns = (1...14).map { "unnest($\($0))" }.joined(separator: ", ")
+    private static let columns = (1...15).map { "unnest($\($0))" }.joined(separator: ", ")
 
     private var eventCommands: [PostgresCommand] {
         guard !events.isEmpty else { return [] }
@@ -358,7 +358,8 @@ struct LedgerGroup {
             PostgresCommand(
                 """
                 INSERT INTO event (
-                    at, kind, cell, viewer, address, user_agent, verdict, campaign, feed, section, position, layout, creative, advertiser)
+                    at, kind, cell, viewer, address, user_agent, verdict, campaign, feed, section, position, layout, creative, advertiser,
+                    input)
                 SELECT \(Self.columns)
                 """,
                 [
@@ -366,6 +367,7 @@ struct LedgerGroup {
                     texts(\.userAgent), .texts(events.map(\.verdict.rawValue)), texts(\.showing?.campaign), texts(\.showing?.feed),
                     texts(\.showing?.section), .integers(events.map { ($0.event.showing?.position).map(Int64.init) }),
                     texts(\.showing?.layout.rawValue), texts(\.creative?.form), texts(\.creative?.advertiser),
+                    texts(\.input?.json),
                 ])
         ]
     }

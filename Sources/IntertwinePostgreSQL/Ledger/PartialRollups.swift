@@ -17,6 +17,13 @@ struct PartialRollups {
         var span: Int64
     }
 
+    private struct Chosen: Hashable {
+        var day: Int64
+        var field: ExactText
+        var value: ExactText
+        var kind: LedgerEvent.Kind
+    }
+
     /// In the column for it: all in all.
     private static let everySpan: Int64 = -1
 
@@ -26,13 +33,21 @@ struct PartialRollups {
     private var waiting: [Key: Int64] = [:]
     /// What counts always has a row, so this never waits for another group.
     private var delivered: [Delivered: Int64] = [:]
+    /// The same of choices in the input of events.
+    private var choices: [Chosen: Int64] = [:]
 
     /// Whether there is something to write.
     var isEmpty: Bool { counts.isEmpty && waiting.isEmpty }
 
     mutating func count(_ event: LedgerEvent, as verdict: Verdict, _ count: Int64 = 1) {
         counts[Key(day: LedgerTime.day(of: event.at), cell: ExactText(event.cell), kind: event.kind, verdict: verdict), default: 0] += count
-        guard verdict == .counted, let campaign = event.showing?.campaign else { return }
+        guard verdict == .counted else { return }
+        for choice in event.input?.choices ?? [] {
+            let chosen = Chosen(
+                day: LedgerTime.day(of: event.at), field: ExactText(choice.field), value: ExactText(choice.value), kind: event.kind)
+            choices[chosen, default: 0] += count
+        }
+        guard let campaign = event.showing?.campaign else { return }
         for span in [Self.everySpan, LedgerTime.span(of: event.at)] {
             delivered[Delivered(campaign: ExactText(campaign), kind: event.kind, span: span), default: 0] += 1
         }
@@ -93,6 +108,23 @@ struct PartialRollups {
                         .integers(sorted.map(\.key.span)), .integers(sorted.map(\.value)),
                     ]))
         }
+        if !choices.isEmpty {
+            let sorted = choices.sorted { one, other in
+                (one.key.day, one.key.field.text, one.key.value.text, one.key.kind.rawValue)
+                    < (other.key.day, other.key.field.text, other.key.value.text, other.key.kind.rawValue)
+            }
+            commands.append(
+                PostgresCommand(
+                    """
+                    INSERT INTO rollup_choice AS kept (slot, day, field, value, kind, count)
+                    SELECT $1, new.* FROM unnest($2, $3, $4, $5, $6) AS new
+                    ON CONFLICT (day, field, value, kind, slot) DO UPDATE SET count = kept.count + excluded.count
+                    """,
+                    [
+                        .integer(slot), .integers(sorted.map(\.key.day)), .texts(sorted.map(\.key.field.text)),
+                        .texts(sorted.map(\.key.value.text)), .texts(sorted.map(\.key.kind.rawValue)), .integers(sorted.map(\.value)),
+                    ]))
+        }
         return commands
     }
 
@@ -111,5 +143,6 @@ struct PartialRollups {
     mutating func discard() {
         counts.removeAll(keepingCapacity: true)
         delivered.removeAll(keepingCapacity: true)
+        choices.removeAll(keepingCapacity: true)
     }
 }

@@ -6,6 +6,7 @@ internal import IntertwineStorage
 extension PostgresLedger {
     /// What other replicas have counted of repetitions may come a second later.
     package func report(_ question: LedgerReport.Question) async throws -> LedgerReport {
+        if question.by == .choice { return try await pool.run(for: .background) { try Self.choices(question, $0) } }
         // Some are of totals that clicks write themselves.
         let isOfTotals = question.and != nil || !question.by.hasOwnTotals
         if isOfTotals { try await gatherCounts() } else { try await StoreError.wrappingPostgres { try await commits.flushCounts() } }
@@ -44,6 +45,23 @@ extension PostgresLedger {
         return LedgerReport(rows: question.by.isOfVerdicts ? LedgerReport.judged(rows, by: question.by) : rows)
     }
 
+    /// By choices, which are counted with their events.
+    private static func choices(_ question: LedgerReport.Question, _ connection: PostgresConnection) throws -> LedgerReport {
+        let day = question.and == .day ? "day" : "NULL::bigint"
+        let found = try connection.query(
+            """
+            SELECT field, value, \(day), kind, sum(count)::bigint FROM rollup_choice WHERE day BETWEEN $1 AND $2
+            GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
+            """, .integer(Int64(question.days.lowerBound)), .integer(Int64(question.days.upperBound)))
+        var report = LedgerReport(rows: [])
+        for row in 0..<found.count {
+            try report.add(
+                Int(found.integer(row, 4)), of: LedgerEvent.Kind(rawValue: found.text(row, 3)),
+                with: EventInput.Choice(found.text(row, 0), found.text(row, 1)), on: found.optionalInteger(row, 2).map { Int($0) })
+        }
+        return report
+    }
+
     private static func query(_ grouping: LedgerReport.Grouping) -> String {
         switch grouping {
         case .day:
@@ -51,7 +69,7 @@ extension PostgresLedger {
             SELECT day, kind, sum(count)::bigint FROM rollup_day WHERE day BETWEEN $1 AND $2 AND verdict = 'counted'
             GROUP BY day, kind ORDER BY day, kind
             """
-        case .verdict, .reason, .hour, .campaign, .advertiser, .creative, .feed, .section, .position:
+        case .verdict, .reason, .hour, .campaign, .advertiser, .creative, .feed, .section, .position, .choice:
             """
             SELECT verdict, kind, sum(count)::bigint FROM rollup_day WHERE day BETWEEN $1 AND $2
             GROUP BY verdict, kind ORDER BY verdict, kind
@@ -81,7 +99,9 @@ extension PostgresLedger {
         return try await pool.run(for: .background) { connection in
             let rows = try connection.query(
                 """
-                SELECT id, at, kind, cell, viewer, address, user_agent, verdict, campaign, feed, section, position, layout, creative, advertiser
+                SELECT
+                    id, at, kind, cell, viewer, address, user_agent, verdict, campaign, feed, section, position, layout, creative,
+                    advertiser, input
                 FROM event WHERE id > $1 AND id <= $2\(condition) ORDER BY id LIMIT $3
                 """, .integer(marker), .integer(end), .integer(Int64(max(limit, 0))))
             return (0..<rows.count).map { row in
@@ -95,6 +115,7 @@ extension PostgresLedger {
                     viewer: rows.optionalText(row, 4), address: rows.optionalText(row, 5), userAgent: rows.optionalText(row, 6),
                     verdict: Verdict(rawValue: rows.text(row, 7)) ?? .unknown, showing: showing)
                 event.creative = rows.optionalText(row, 13).map { Creative(form: $0, advertiser: rows.optionalText(row, 14)) }
+                event.input = rows.optionalText(row, 15).map { EventInput(json: $0) }
                 return RecordedEvent(marker: rows.integer(row, 0), event: event)
             }
         }
@@ -204,7 +225,8 @@ extension PostgresLedger {
             let (start, end) = (marker, min(last, marker + 10_000))
             erased.events += try await pool.run(for: .background) { connection in
                 try connection.query(
-                    "UPDATE event SET viewer = NULL WHERE id > $1 AND id <= $2 AND viewer = $3", .integer(start), .integer(end),
+                    "UPDATE event SET viewer = NULL, input = NULL WHERE id > $1 AND id <= $2 AND viewer = $3", .integer(start),
+                    .integer(end),
                     .text(viewer)
                 ).affected
             }

@@ -28,6 +28,7 @@ enum PostgresLedgerSchema {
             """),
         PostgresMigration("6: what was taken off lists of dismissed cells is counted", withdrawals),
         PostgresMigration("7: short allowances in a row for each group", log),
+        PostgresMigration("8: input of slots", input),
     ]
 
     /// The row of `withdrawal` that counts a viewer's. Those who share one may have a page read more than it has to.
@@ -247,6 +248,16 @@ enum PostgresLedgerSchema {
         ) WITH (toast_tuple_target = 8160);
         ALTER TABLE recent_allowance ALTER COLUMN entries SET STORAGE EXTERNAL;
         CREATE INDEX recent_allowance_until ON recent_allowance (until);
+        """
+
+    private static let input = """
+        ALTER TABLE event ADD COLUMN input text;        -- of a slot that takes any: a JSON object
+        -- What counts, by the fields of input that declare their choices. Each replica adds to rows of its own slot.
+        CREATE TABLE rollup_choice (
+            day bigint NOT NULL, field text COLLATE "C" NOT NULL, value text COLLATE "C" NOT NULL, kind text COLLATE "C" NOT NULL,
+            slot bigint NOT NULL, count bigint NOT NULL,
+            PRIMARY KEY (day, field, value, kind, slot)
+        ) WITH (fillfactor = 70);
         """
 
     private static let replicas = """

@@ -100,7 +100,7 @@ enum PostgresReportTables {
 
     private static func column(_ grouping: LedgerReport.Grouping, isHourly: Bool) -> String {
         switch grouping {
-        case .day, .verdict, .reason: isHourly ? "time / 24" : "time"
+        case .day, .verdict, .reason, .choice: isHourly ? "time / 24" : "time"
         case .hour: "time"
         case .ad: "coalesce(cell, '')"
         case .campaign: "coalesce(campaign, '')"
@@ -114,7 +114,7 @@ enum PostgresReportTables {
 
     private static func key(_ grouping: LedgerReport.Grouping, _ rows: PostgresRows, _ row: Int, _ column: Int) -> LedgerReport.Key {
         switch grouping {
-        case .day, .verdict, .reason: return .day(Int(rows.integer(row, column)))
+        case .day, .verdict, .reason, .choice: return .day(Int(rows.integer(row, column)))
         case .hour: return .hour(Int(rows.integer(row, column)))
         case .ad: return .ad(rows.text(row, column))
         case .campaign, .creative, .advertiser, .feed, .section: return .name(rows.text(row, column))

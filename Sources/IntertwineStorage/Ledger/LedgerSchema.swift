@@ -8,7 +8,7 @@ import GRDB
 enum LedgerSchema {
     /// "INTL".
     private static let applicationID: Int32 = 0x494E_544C
-    static let version: Int32 = 15
+    static let version: Int32 = 16
 
     private static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -30,6 +30,7 @@ enum LedgerSchema {
         migrator.registerMigration("13: advertisements of declared campaigns, pages of viewers") { try $0.execute(sql: creatives) }
         migrator.registerMigration("14: what was taken off lists is counted") { try $0.execute(sql: withdrawals) }
         migrator.registerMigration("15: allowances by digests, recent ones apart") { try makeRecentAllowances($0) }
+        migrator.registerMigration("16: input of slots") { try $0.execute(sql: input) }
         return migrator
     }
 
@@ -274,6 +275,15 @@ enum LedgerSchema {
                 ALTER TABLE allowance_by_key RENAME TO allowance;
                 """)
     }
+
+    private static let input = """
+        ALTER TABLE event ADD COLUMN input TEXT;        -- of a slot that takes any: a JSON object
+        -- What counts, by the fields of input that declare their choices.
+        CREATE TABLE rollup_choice (
+            day INTEGER NOT NULL, field TEXT NOT NULL, value TEXT NOT NULL, kind TEXT NOT NULL, count INTEGER NOT NULL,
+            PRIMARY KEY (day, field, value, kind)
+        ) WITHOUT ROWID;
+        """
 
     /// To be run before events are removed, in the same transaction.
     static let keepMarker = """

@@ -40,10 +40,11 @@ final class LedgerWriter {
             database,
             """
             INSERT INTO event (
-                at, kind, cell, viewer, address, user_agent, verdict, campaign, feed, section, position, layout, creative, advertiser)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                at, kind, cell, viewer, address, user_agent, verdict, campaign, feed, section, position, layout, creative, advertiser,
+                input)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """)
-        eventTexts = KeptTexts(insertEvent, parameters: 14)
+        eventTexts = KeptTexts(insertEvent, parameters: 15)
         insertExposure = try SQLStatement(
             database,
             """
@@ -200,6 +201,7 @@ final class LedgerWriter {
         try eventTexts.bind(12, event.showing?.layout.rawValue)
         try eventTexts.bind(13, event.creative?.form)
         try eventTexts.bind(14, event.creative?.advertiser)
+        try eventTexts.bind(15, event.input?.json)
         try insertEvent.run()
         var marker = database.lastInsertedRowID
         if marker == 1 {

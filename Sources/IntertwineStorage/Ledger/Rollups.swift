@@ -18,6 +18,13 @@ struct Rollups {
         var span: Int64
     }
 
+    private struct Chosen: Hashable {
+        var day: Int64
+        var field: ExactText
+        var value: ExactText
+        var kind: LedgerEvent.Kind
+    }
+
     /// In the column for it: all in all.
     private static let everySpan: Int64 = -1
 
@@ -25,9 +32,12 @@ struct Rollups {
     private(set) var counts: [EventLikeness: Int64] = [:]
     /// Those of earlier groups that had nothing else to write. See ``postpone()``. What counts always has a row, and is never among them.
     private var waiting: [EventLikeness: Int64] = [:]
+    /// Choices in the input of the group's events. What counts has a row, so they never wait for another group.
+    private var choices: [Chosen: Int64] = [:]
     private let addToDelivery: SQLStatement
     private let addToCell: SQLStatement
     private let addToDay: SQLStatement
+    private let addToChoice: SQLStatement
 
     init(_ database: Database) throws {
         addToCell = try SQLStatement(
@@ -48,10 +58,22 @@ struct Rollups {
             INSERT INTO rollup_day (day, kind, verdict, count) VALUES (?1, ?2, ?3, ?4)
             ON CONFLICT (day, kind, verdict) DO UPDATE SET count = count + ?4
             """)
+        addToChoice = try SQLStatement(
+            database,
+            """
+            INSERT INTO rollup_choice (day, field, value, kind, count) VALUES (?1, ?2, ?3, ?4, ?5)
+            ON CONFLICT (day, field, value, kind) DO UPDATE SET count = count + ?5
+            """)
     }
 
     mutating func count(_ event: LedgerEvent, as verdict: Verdict, _ count: Int64 = 1) {
         counts[EventLikeness(event, as: verdict), default: 0] += count
+        guard verdict == .counted, let input = event.input else { return }
+        for choice in input.choices {
+            let chosen = Chosen(
+                day: LedgerTime.day(of: event.at), field: ExactText(choice.field), value: ExactText(choice.value), kind: event.kind)
+            choices[chosen, default: 0] += count
+        }
     }
 
     /// Whether there is something to write.
@@ -83,10 +105,18 @@ struct Rollups {
             try addToDelivery.bind(4, count)
             try addToDelivery.run()
         }
+        for (chosen, count) in choices {
+            try addToChoice.bind(1, chosen.day)
+            try addToChoice.bind(2, chosen.field.text)
+            try addToChoice.bind(3, chosen.value.text)
+            try addToChoice.bind(4, chosen.kind.rawValue)
+            try addToChoice.bind(5, count)
+            try addToChoice.run()
+        }
     }
 
     mutating func hasCommitted() {
-        counts.removeAll(keepingCapacity: true)
+        discard()
         waiting.removeAll(keepingCapacity: true)
     }
 
@@ -99,6 +129,7 @@ struct Rollups {
     /// The group was rolled back.
     mutating func discard() {
         counts.removeAll(keepingCapacity: true)
+        choices.removeAll(keepingCapacity: true)
     }
 
     private static func add(_ count: Int64, under key: Key, by statement: SQLStatement) throws {

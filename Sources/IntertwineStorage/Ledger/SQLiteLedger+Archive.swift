@@ -3,6 +3,7 @@ package import IntertwineFeed
 
 extension SQLiteLedger: LedgerArchive {
     package func report(_ question: LedgerReport.Question) async throws -> LedgerReport {
+        if question.by == .choice { return try await read(for: .background) { try Self.choices(question, $0) } }
         // Some are of totals that clicks write themselves.
         let isOfTotals = question.and != nil || !question.by.hasOwnTotals
         try await StoreError.wrapping {
@@ -48,6 +49,27 @@ extension SQLiteLedger: LedgerArchive {
         return LedgerReport(rows: grouping.isOfVerdicts ? LedgerReport.judged(rows, by: grouping) : rows)
     }
 
+    /// By choices, which are counted with their events.
+    private static func choices(_ question: LedgerReport.Question, _ database: any SQLConnection) throws -> LedgerReport {
+        let day = question.and == .day ? "day" : "NULL"
+        let statement = try SQLStatement(
+            database,
+            """
+            SELECT field, value, \(day), kind, sum(count) FROM rollup_choice WHERE day BETWEEN ?1 AND ?2
+            GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
+            """)
+        defer { statement.reset() }
+        try statement.bind(1, Int64(question.days.lowerBound))
+        try statement.bind(2, Int64(question.days.upperBound))
+        var report = LedgerReport(rows: [])
+        while try statement.step() {
+            try report.add(
+                Int(statement.integer(4)), of: LedgerEvent.Kind(rawValue: statement.text(3)),
+                with: EventInput.Choice(statement.text(0), statement.text(1)), on: statement.isNull(2) ? nil : Int(statement.integer(2)))
+        }
+        return report
+    }
+
     private static func query(_ grouping: LedgerReport.Grouping, prefixes: Int) -> String {
         let places = (0..<prefixes).map { "(?\($0 * 2 + 3), ?\($0 * 2 + 4))" }.joined(separator: ", ")
         return switch grouping {
@@ -56,7 +78,7 @@ extension SQLiteLedger: LedgerArchive {
             SELECT day, kind, sum(count) FROM rollup_day WHERE day BETWEEN ?1 AND ?2 AND verdict = 'counted'
             GROUP BY day, kind ORDER BY day
             """
-        case .verdict, .reason, .hour, .campaign, .advertiser, .creative, .feed, .section, .position:
+        case .verdict, .reason, .hour, .campaign, .advertiser, .creative, .feed, .section, .position, .choice:
             "SELECT verdict, kind, sum(count) FROM rollup_day WHERE day BETWEEN ?1 AND ?2 GROUP BY verdict, kind ORDER BY verdict"
         case .ad:
             // Day by day and prefix by prefix, as the ads of each stand together: the cells of other kinds are never passed.
@@ -79,7 +101,9 @@ extension SQLiteLedger: LedgerArchive {
             let statement = try SQLStatement(
                 database,
                 """
-                SELECT id, at, kind, cell, viewer, address, user_agent, verdict, campaign, feed, section, position, layout, creative, advertiser
+                SELECT
+                    id, at, kind, cell, viewer, address, user_agent, verdict, campaign, feed, section, position, layout, creative,
+                    advertiser, input
                 FROM event WHERE id > ?1 AND id <= ?3 ORDER BY id LIMIT ?2
                 """)
             defer { statement.reset() }
@@ -93,6 +117,7 @@ extension SQLiteLedger: LedgerArchive {
                     viewer: statement.optionalText(4), address: statement.optionalText(5), userAgent: statement.optionalText(6),
                     verdict: Verdict(rawValue: statement.text(7)) ?? .unknown)
                 event.readPlace(from: statement, 8)
+                event.input = statement.optionalText(15).map { EventInput(json: $0) }
                 events.append(RecordedEvent(marker: statement.integer(0), event: event))
             }
             return events

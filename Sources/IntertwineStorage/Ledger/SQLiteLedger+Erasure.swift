@@ -29,7 +29,8 @@ extension SQLiteLedger {
             erased.events += try await StoreError.wrapping {
                 try await commits.write { database in
                     try SQLStatement.run(
-                        database, "UPDATE event SET viewer = NULL WHERE id > ?1 AND id <= ?2 AND viewer = ?3", .integer(start),
+                        database, "UPDATE event SET viewer = NULL, input = NULL WHERE id > ?1 AND id <= ?2 AND viewer = ?3",
+                        .integer(start),
                         .integer(end),
                         .text(viewer))
                     return database.changesCount

@@ -193,7 +193,7 @@ private struct ReportKeys {
 
     private mutating func number(_ grouping: LedgerReport.Grouping, _ time: Int64, _ ad: Int64, _ place: Int64) throws -> Int64 {
         switch grouping {
-        case .day, .verdict, .reason: isHourly ? time / 24 : time
+        case .day, .verdict, .reason, .choice: isHourly ? time / 24 : time
         case .hour: time
         case .ad: try self.ad(ad)[0]
         case .campaign: try self.ad(ad)[1]
@@ -211,7 +211,7 @@ private struct ReportKeys {
 
     private func key(_ grouping: LedgerReport.Grouping, _ number: Int64) -> LedgerReport.Key {
         switch grouping {
-        case .day, .verdict, .reason: .day(Int(number))
+        case .day, .verdict, .reason, .choice: .day(Int(number))
         case .hour: .hour(Int(number))
         case .ad: .ad(texts[Int(number)])
         case .campaign, .creative, .advertiser, .feed, .section: .name(texts[Int(number)])

@@ -1,7 +1,7 @@
 // Asks the operators' API for reports, and plots them.
 import { bars, legend, lines } from "/reports/chart.mjs"
 
-const GROUPINGS = ["day", "hour", "ad", "campaign", "advertiser", "creative", "feed", "section", "position", "verdict", "reason"]
+const GROUPINGS = ["day", "hour", "ad", "campaign", "advertiser", "creative", "feed", "section", "position", "verdict", "reason", "choice"]
 const MEASURES = ["impressions", "clicks", "ctr", "viewers", "selections", "dismissals", "saves"]
 const DAY = 86_400_000
 // What is drawn; the table has everything.
@@ -11,7 +11,7 @@ const find = (id) => document.getElementById(id)
 const [by, and, measure] = ["by", "and", "measure"].map(find)
 const day = (time) => new Date(time).toISOString().slice(0, 10)
 
-for (const [select, words] of [[by, GROUPINGS], [and, ["none", ...GROUPINGS.filter((word) => word !== "verdict" && word !== "reason")]], [measure, MEASURES]]) {
+for (const [select, words] of [[by, GROUPINGS], [and, ["none", ...GROUPINGS.filter((word) => !["verdict", "reason", "choice"].includes(word))]], [measure, MEASURES]]) {
   select.append(...words.map((word) => new Option(word, word)))
 }
 find("from").value = day(Date.now() - 29 * DAY)

@@ -22,6 +22,24 @@ struct OwnSlotTests {
     let ann = ClientTrace(viewer: "ann", userAgent: "test")
     let comments = Comments()
 
+    /// Puts the cell on the list that its input names.
+    private struct File: UndoableCommand {
+        let name = "file"
+        let needs: CommandNeeds = .viewer
+        let input = [FieldDeclaration("list", .text, isRequired: true, choices: ["later", "favourites"])]
+
+        func perform(in context: inout CommandContext) throws {
+            guard case .text(let list)? = context.input["list"] else { return }
+            let record = try context.put(on: ViewerList(rawValue: list), for: self)
+            context.keepForUndo(Array(list.utf8) + [0] + record)
+        }
+
+        func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
+            let parts = record.split(separator: 0, maxSplits: 1)
+            try context.takeBack(Array(parts[1]), from: ViewerList(rawValue: String(decoding: parts[0], as: UTF8.self)), for: self)
+        }
+    }
+
     private func fixture() throws -> Fixture {
         var registry = CommandRegistry.standard
         try registry.register(comments)
@@ -34,6 +52,54 @@ struct OwnSlotTests {
                 FieldDeclaration("public", .boolean),
             ])
         return try Fixture(users: 1, configuration: configuration, registry: registry)
+    }
+
+    @Test("a command puts the cell on the list that the input names, and takes it back from there")
+    func filed() async throws {
+        var (registry, configuration) = (CommandRegistry.standard, CellConfiguration())
+        try registry.register(File())
+        configuration.userCommands[CommandKey("keep")] = ["analytics", "file"]
+        let fixture = try Fixture(users: 1, configuration: configuration, registry: registry)
+        func file(_ list: String) async throws -> String {
+            let outcome = try await fixture.performer().perform(
+                CommandKey("keep"), of: "user:u0", for: ann, now: Fixture.now, body: Array(#"{"list":"\#(list)"}"#.utf8),
+                answer: { $0.json() })
+            guard case .performed(let performance) = outcome else { throw TestFailure() }
+            return try #require(performance.selection)
+        }
+        let (later, favourites) = (ViewerList(rawValue: "later"), ViewerList(rawValue: "favourites"))
+        let first = try await file("later")
+        _ = try await file("favourites")
+        #expect(fixture.ledger.listed(later, "ann") == ["user:u0"] && fixture.ledger.listed(favourites, "ann") == ["user:u0"])
+        _ = try await fixture.performer().undo(selection: first, for: ann, now: Fixture.now)
+        #expect(fixture.ledger.listed(later, "ann").isEmpty && fixture.ledger.listed(favourites, "ann") == ["user:u0"])
+        #expect(fixture.ledger.events.first?.input?.choices == [EventInput.Choice("list", "later")])
+    }
+
+    @Test("are kept with the events, in the order of the declarations, within a limit")
+    func recorded() async throws {
+        let fixture = try fixture()
+        func comment(_ body: String) async throws {
+            _ = try await fixture.performer().perform(
+                CommandKey("comment"), of: "user:u0", for: ann, now: Fixture.now, body: Array(body.utf8), answer: { $0.json() })
+        }
+        try await comment(#" {"public": true, "stars": 4.50, "text": "\u00e9\n", "mood": "good"} "#)
+        let event = try #require(fixture.ledger.events.first)
+        #expect(event.input?.json == #"{"mood":"good","stars":4.5,"public":true,"text":"é\n"}"#)
+        #expect(event.input?.choices == [EventInput.Choice("mood", "good")])
+        var (registry, configuration) = (CommandRegistry.standard, CellConfiguration())
+        try registry.register(comments)
+        let long = [FieldDeclaration("note", .text, maximum: 65_536)]
+        configuration.userCommands[CommandKey("note")] = SlotCommands(["analytics"], input: long)
+        let noted = try Fixture(users: 1, configuration: configuration, registry: registry)
+        func note(_ length: Int) async throws {
+            let body = #"{"note":"\#(String(repeating: "x", count: length))"}"#
+            _ = try await noted.performer().perform(
+                CommandKey("note"), of: "user:u0", for: ann, now: Fixture.now, body: Array(body.utf8), answer: { $0.json() })
+        }
+        try await note(EventInput.limit - 11)
+        await #expect(throws: ActionError.self) { try await note(EventInput.limit - 10) }
+        #expect(noted.ledger.events.count == 1)
     }
 
     @Test("stand behind the others in a cell, and say what they take")
