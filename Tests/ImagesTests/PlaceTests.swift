@@ -103,6 +103,12 @@ struct PlaceTests {
                 "AWS4-HMAC-SHA256 Credential=key/20270115/eu-central-1/s3/aws4_request, SignedHeaders=host;") == true) == isSigned)
         #expect(request.headers["x-amz-date"] == (isSigned ? "20270115T080000Z" : nil))
         #expect(request.headers["x-amz-security-token"] == (isSigned ? "token" : nil))
+        // The key of an object is one name: slashes may follow each other, begin it and end it.
+        for key in ["a//b.png", "/a.png", "a///b//", "a/"] {
+            #expect(try await house.get("https://media.example/\(key)").body == Picture.png(1), "\(key)")
+            #expect(origin.requests.last?.path == "/bucket/\(key)")
+        }
+        #expect(try await house.get("https://media.example/").status == 403)
         #expect(try await house.get("https://media.example/moved").body == Picture.png(2))
         #expect(
             elsewhere.requests.first?.headers["authorization"] == nil && elsewhere.requests.first?.headers["x-amz-security-token"] == nil)

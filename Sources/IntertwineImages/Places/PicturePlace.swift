@@ -33,13 +33,16 @@ public struct PicturePlace: Sendable {
         let segments = rest.split(separator: "/", omittingEmptySubsequences: false)
         let names = segments.compactMap { PercentCoding.decode($0) }
         // Decoded once, and nothing that would be a step anywhere.
-        guard names.count == segments.count,
-            names.allSatisfy({ !["", ".", ".."].contains($0) && !$0.contains("/") && !$0.utf8.contains(0) })
+        guard names.count == segments.count, names.allSatisfy({ ![".", ".."].contains($0) && !$0.contains("/") && !$0.utf8.contains(0) })
         else { throw .malformedURL }
         let name = names.joined(separator: "/")
-        return switch store {
-        case .folder(let folder): .file(folder, name: name)
-        case .bucket(let bucket): .object(bucket, try bucket.url(of: name))
+        guard !name.isEmpty else { throw .malformedURL }
+        switch store {
+        case .folder(let folder):
+            guard !names.contains("") else { throw .malformedURL }
+            return .file(folder, name: name)
+        // The key of an object is one name, in which slashes may follow each other.
+        case .bucket(let bucket): return .object(bucket, try bucket.url(of: name))
         }
     }
 }
