@@ -320,6 +320,25 @@ struct SizedTests {
         }
     }
 
+    @Test("A client that does not accept the format of the original gets it converted, in its own size, once")
+    func converted() async throws {
+        let origin = try Self.origin()
+        defer { origin.stop() }
+        let maker = FakeTransformer()
+        let house = try House([origin]) { $0.transformer = maker }
+        let source = origin.url("/a.png")
+        for (round, accept) in ["image/jpeg", "image/jpeg", "image/gif;q=0.5, image/png;q=0", "image/webp"].enumerated() {
+            let got = try await house.get(source, accept: accept)
+            let made = ["x.fit.jpeg", "x.fit.jpeg", "x.fit.gif", "x.fit.webp"][round]
+            #expect(got.status == 200 && got.body == Array(made.utf8) && got.headers["Vary"] == "Accept", "\(accept): \(got)")
+            #expect(got.headers["Content-Type"] == "image/\(made.split(separator: ".").last ?? "")")
+        }
+        #expect(maker.recipes == ["x.fit.jpeg", "x.fit.gif", "x.fit.webp"])
+        #expect(try await house.get(source, accept: "image/png").body == Picture.png())
+        #expect(try await house.get(source, accept: "text/html").status == 406)
+        await house.stop()
+    }
+
     @Test("Where nothing makes pictures, the original is served")
     func without() async throws {
         let origin = try Self.origin()

@@ -90,17 +90,28 @@ public final class ImageNetworkManager: Sendable {
         if let image = cached(request.source, request.sizing, request.kinds) {
             return ImageAnswer(image, CacheStatus(.hit), now: configuration.clock())
         }
+        if let (sized, sizing) = sizing(request) { return await image(request, sizing, by: sized) }
+        let answer = await original(request)
+        // The client does not accept the format of the original, and accepts another one.
+        guard case .failure(let failure) = answer.body, failure.reason == .notAcceptable, request.kinds.isPossible, let sized, makesSizes
+        else { return answer }
+        return await image(request, .original, by: sized)
+    }
+
+    private func image(_ request: ImageRequest, _ sizing: PictureSizing, by sized: SizedFlights) async -> ImageAnswer {
         let ticket = ImageTicket.next()
-        if let (sized, sizing) = sizing(request) {
-            return await withTaskCancellationHandler {
-                await withCheckedContinuation { continuation in
-                    onLoop(sized) { $0.enter(request, sizing, ticket) { continuation.resume(returning: $0) } }
-                }
-            } onCancel: {
-                ticket.leave()
-                onLoop(sized) { $0.leave(ticket.number) }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                onLoop(sized) { $0.enter(request, sizing, ticket) { continuation.resume(returning: $0) } }
             }
+        } onCancel: {
+            ticket.leave()
+            onLoop(sized) { $0.leave(ticket.number) }
         }
+    }
+
+    private func original(_ request: ImageRequest) async -> ImageAnswer {
+        let ticket = ImageTicket.next()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 onLoop { $0.enter(request, ticket) { continuation.resume(returning: $0) } }

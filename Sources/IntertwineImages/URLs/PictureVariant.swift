@@ -26,6 +26,11 @@ public struct PictureVariant: Sendable, Hashable {
         (self.width, self.height, self.fit, self.fallback) = (width, height, fit, fallback)
     }
 
+    /// The size of the original, whatever that is. It has no URL.
+    fileprivate static let original = PictureVariant()
+
+    private init() { (width, height, fit, fallback) = (0, 0, .fit, nil) }
+
     /// The scales that it is offered at.
     public var scales: [Int] {
         let side = max(width, height)
@@ -123,6 +128,11 @@ public struct PictureSizing: Sendable, Hashable {
     public let variant: PictureVariant
     public let scale: Int
 
+    /// The size of the original: for clients that do not accept its format.
+    static let original = PictureSizing(original: .original)
+
+    private init(original variant: PictureVariant) { (self.variant, scale) = (variant, 1) }
+
     /// Nil for a scale that the variant is not offered at.
     public init?(_ variant: PictureVariant, scale: Int = 1) {
         guard scale == 1 || variant.scales.contains(scale) else { return nil }
@@ -145,8 +155,9 @@ public struct PictureSizing: Sendable, Hashable {
 
     /// What is made of a picture for it.
     func recipe(_ format: MediaKind, quality: Int?, keepsAnimation: Bool) -> PictureRecipe {
-        PictureRecipe(
-            width: variant.width * scale, height: variant.height * scale, fit: variant.fit, format: format, quality: quality,
-            keepsAnimation: keepsAnimation)
+        let isOriginal = variant == .original
+        return PictureRecipe(
+            width: isOriginal ? nil : variant.width * scale, height: isOriginal ? nil : variant.height * scale, fit: variant.fit,
+            format: format, quality: quality, keepsAnimation: keepsAnimation)
     }
 }

@@ -27,7 +27,6 @@ final class PictureProxy: Sendable {
     private let workers: PictureWorkers
     private let transfers: Transfers
     private let timeLimit: Duration
-    private let sizedTimeLimit: Duration
 
     /// - Parameters:
     ///   - folder: where pictures are kept on disk.
@@ -54,9 +53,8 @@ final class PictureProxy: Sendable {
         workers = try PictureWorkers(workerConfiguration)
         images.transformer = workers
         let manager = ImageNetworkManager(images, transfers: transfers)
-        timeLimit = settings.timeLimit
-        // The workers' queue, and their work.
-        sizedTimeLimit = settings.timeLimit + workerConfiguration.patience + settings.workerTimeout
+        // The workers' queue, and their work, come on top.
+        timeLimit = settings.timeLimit + workerConfiguration.patience + settings.workerTimeout
         self.transfers = transfers
         self.manager = manager
         self.signer = signer
@@ -71,8 +69,7 @@ final class PictureProxy: Sendable {
     /// - Parameter clients: tells the viewers that ask for pictures apart.
     func routes(_ clients: ClientReader) -> [Route] {
         ImageRoutes(
-            manager: manager, signer: signer, finished: finished, taken: taken, ahead: ahead, clients: clients, timeLimit: timeLimit,
-            sizedTimeLimit: sizedTimeLimit
+            manager: manager, signer: signer, finished: finished, taken: taken, ahead: ahead, clients: clients, timeLimit: timeLimit
         ).routes
     }
 

@@ -23,10 +23,8 @@ struct ImageRoutes: Sendable {
     /// Hears what is asked for.
     let ahead: PicturesAhead?
     let clients: ClientReader
-    /// Longer than anything the manager lets a client wait.
+    /// Longer than anything the manager lets a client wait, for a picture to be made too.
     let timeLimit: Duration
-    /// The same for sized pictures, which are made too.
-    let sizedTimeLimit: Duration
 
     private struct Viewport: Decodable {
         let visible: [UUID]
@@ -68,7 +66,7 @@ struct ImageRoutes: Sendable {
                 .get, Self.original, PictureDescription.operation, cancelsOnPeerClose: true, timeLimit: timeLimit
             ) { try await picture($0) },
             Route(
-                .get, Self.sized, PictureDescription.sized, cancelsOnPeerClose: true, timeLimit: sizedTimeLimit
+                .get, Self.sized, PictureDescription.sized, cancelsOnPeerClose: true, timeLimit: timeLimit
             ) { try await picture($0) },
             Route(.delete, "/images/requests/{id}", cancelling) { try await cancel($0) },
             Route(.post, "/images/viewport", seeing, bodyLimit: Self.viewportBodyLimit) { try await viewport($0) },

@@ -7,7 +7,8 @@ enum PictureDescription {
         "getImage", tag: "Images", "A picture",
         """
         The proxied picture. Its URL is minted and signed by the service, and valid for a week at least. Requests for one picture share \
-        one download; it ends when nobody waits for it any more. Closing the connection takes the request back. `Sec-Purpose: prefetch` \
+        one download; it ends when nobody waits for it any more. Closing the connection takes the request back. A client that does not accept \
+        the format of the picture gets it converted, in its own size, if the service has picture workers. `Sec-Purpose: prefetch` \
         puts it behind what is looked at. `Cache-Control: only-if-cached` asks no origin: 504 where nothing is stored. Small pictures \
         that come quickly are answered whole the first time too, with their `ETag` and in parts.
         """,
