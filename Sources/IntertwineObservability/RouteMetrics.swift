@@ -10,7 +10,8 @@ final class RouteMetrics: Sendable {
     private static let size = "intertwine_http_response_bytes_total"
     private static let methods: [RequestMethod?] = [.get, .head, .post, .put, .patch, .delete, .options, .connect, .trace, .other, nil]
     private static let statuses = [
-        0, 200, 201, 202, 204, 206, 302, 303, 304, 400, 401, 403, 404, 405, 406, 408, 409, 410, 411, 412, 413, 414, 415, 416, 417, 422, 428,
+        0, 200, 201, 202, 204, 206, 302, 303, 304, 400, 401, 403, 404, 405, 406, 408, 409, 410, 411, 412, 413, 414, 415, 416, 417, 421, 422,
+        428,
         429, 431, 499, 500, 501, 502, 503, 504, 505, 508,
     ]
     /// The place of each status below 600 in ``statuses``; that of 0 where it is not there.

@@ -257,7 +257,7 @@ enum KnownField: UInt8 {
 
     /// Fields that may stand in a request once at most: two of them can not be told from an attack.
     static let singletons: UInt32 =
-        authorization.bit | contentLength.bit | contentType.bit | expect.bit | host.bit | ifModifiedSince.bit | ifRange.bit
+        authorization.bit | contentLength.bit | contentType.bit | host.bit | ifModifiedSince.bit | ifRange.bit
         | ifUnmodifiedSince.bit | range.bit | transferEncoding.bit
 
     /// Fields that choose what is answered to a GET of a finished representation.

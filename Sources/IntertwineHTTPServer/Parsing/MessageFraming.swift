@@ -49,9 +49,17 @@ package struct MessageFraming {
         keepsAlive = !asksToClose && (parser.minor > 0 || asksToKeep)
         announcesKeepAlive = keepsAlive && parser.minor == 0
 
-        let expects = seen & KnownField.expect.bit != 0 && parser.minor > 0
-        expectsContinue = expects && parser.value(of: .expect, in: bytes).isEqualIgnoringCase("100-continue")
-        expectsMore = expects && !expectsContinue
+        // A list, in one line or several (RFC 9110, 10.1.1). Empty elements count for nothing (5.6.1).
+        var (waits, isUnknown) = (false, false)
+        if seen & KnownField.expect.bit != 0, parser.minor > 0 {
+            for field in parser.fields where field.known == .expect {
+                parser.value(field, in: bytes).forEachElement { element in
+                    if element.isEqualIgnoringCase("100-continue") { waits = true } else if !element.isEmpty { isUnknown = true }
+                    return true
+                }
+            }
+        }
+        (expectsContinue, expectsMore) = (waits && !isUnknown, isUnknown)
     }
 
     /// Chunked alone is understood. A single other coding is unknown, and so are codings that end in chunked; everything else is an attempt

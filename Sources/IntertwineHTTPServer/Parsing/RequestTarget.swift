@@ -22,17 +22,22 @@ package enum RequestTarget {
             guard method.isEqual("OPTIONS") || RequestMethod(method) == .other else { throw .bad("The target * is for OPTIONS alone.") }
             self = .asterisk
         } else {
-            guard target.count > 7, target.part(0..<7).isEqualIgnoringCase("http://") else {
-                throw .bad("The request target is neither a path nor an http URL.")
-            }
-            let rest = target.part(7..<target.count)
+            guard let scheme = target.scheme else { throw .bad("The request target is neither a path nor an absolute URL.") }
+            let isWeb = scheme.isEqualIgnoringCase("http") || scheme.isEqualIgnoringCase("https")
+            guard isWeb else { throw Self.misdirected }
+            let rest = target.part(scheme.count + 3..<target.count)
             let end = rest.bytes.firstIndex { $0 == .slash || $0 == 0x3F } ?? rest.count
             guard rest.part(0..<end).isHost else { throw .bad("The authority of the request target is malformed.") }
             try Self.check(rest.part(end..<rest.count))
+            // This server is the origin of what its Host names by http, and no proxy (RFC 9110, 7.4). The Host of HTTP/1.0 may be missing.
+            let host = parser.value(of: .host, in: bytes)
+            guard scheme.count == 4, host.isEmpty || rest.part(0..<end).isSameAuthority(as: host) else { throw Self.misdirected }
             let path = place.upperBound - rest.count + end
             self = .origin(path: path..<place.upperBound, authority: (path - end)..<path)
         }
     }
+
+    private static let misdirected = HTTPParseError(421, "The request target names another server.")
 
     /// Refuses what could mean one thing here and another thing to whoever looks at the path next: broken escapes, escaped
     /// controls, escapes that are not UTF-8, and dot segments that climb.
@@ -69,6 +74,29 @@ package enum RequestTarget {
 }
 
 extension ByteView {
+    /// The scheme of an absolute URL with an authority (RFC 3986, 3.1); nil where these bytes are none.
+    fileprivate var scheme: ByteView? {
+        guard let end = bytes.firstIndex(of: .colon), self[end + 1] == .slash, self[end + 2] == .slash else { return nil }
+        let scheme = part(0..<end)
+        guard let first = scheme[0]?.lowercased, (0x61...0x7A).contains(first) else { return nil }
+        let isWellFormed = scheme.bytes.allSatisfy {
+            (0x61...0x7A).contains($0.lowercased) || (0x30...0x39).contains($0) || $0 == 0x2B || $0 == 0x2D || $0 == 0x2E
+        }
+        return isWellFormed ? scheme : nil
+    }
+
+    /// Whether two authorities of http name the same host and port (RFC 9110, 4.2.3).
+    fileprivate func isSameAuthority(as other: ByteView) -> Bool {
+        let (own, other) = (withoutDefaultPort, other.withoutDefaultPort)
+        return own.count == other.count && zip(own.bytes, other.bytes).allSatisfy { $0.lowercased == $1.lowercased }
+    }
+
+    private var withoutDefaultPort: ByteView {
+        guard let end = bytes.lastIndex(of: .colon) else { return self }
+        let port = part(end + 1..<count)
+        return port.isEmpty || port.isEqual("80") ? part(0..<end) : self
+    }
+
     /// Whether these bytes are `host [":" port]` (RFC 9110, 7.2), narrowed to what names a host in practice: user information and an empty
     /// host are not accepted.
     var isHost: Bool {

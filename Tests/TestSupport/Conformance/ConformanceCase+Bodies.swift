@@ -47,6 +47,10 @@ extension ConformanceCase {
             refused("B24", "POST /early HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\nabc", 403),
             ConformanceCase(
                 "B24", "POST / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\nabc", 200, closes: true, ending: "\nabc"),
+            ConformanceCase("B24", get("Expect: 100-continue", "Expect: 100-Continue"), 200),
+            ConformanceCase("B24", get("Expect: 100-continue, , 100-continue", "Expect:"), 200),
+            ConformanceCase("B26", get("Expect: 100-continue", "Expect: foo"), 417),
+            ConformanceCase("B26", get("Expect: foo=\"100-continue, 100-continue\""), 417),
             ConformanceCase("B26", get("Expect: foo"), 417),
             // What is finished and lies ready is no way around it.
             ConformanceCase("B26", "GET /page HTTP/1.1\r\nHost: a\r\nExpect: foo\r\n\r\n", 417),
