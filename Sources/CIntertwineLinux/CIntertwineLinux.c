@@ -7,6 +7,7 @@
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/openat2.h>
+#include <linux/rtnetlink.h>
 #include <linux/sock_diag.h>
 #include <linux/sockios.h>
 #include <malloc.h>
@@ -93,8 +94,15 @@ static void place_end(const struct sockaddr_storage *end, __be16 *port, __be32 a
     }
 }
 
-// What the kernel knows of the socket of this machine that has these two ends (sock_diag(7)). False where there is none, or it does not tell.
-static bool find_socket(const struct sockaddr_storage *own, const struct sockaddr_storage *other, struct inet_diag_msg *found) {
+// What the kernel says of a socket of this machine (sock_diag(7)).
+struct found_socket {
+    struct inet_diag_msg message;
+    // The sides that its program has closed: 1 receiving, 2 sending. Both where the program has let go of it.
+    int closed_sides;
+};
+
+// The socket of this machine that has these two ends. False where there is none, or the kernel does not tell.
+static bool find_socket(const struct sockaddr_storage *own, const struct sockaddr_storage *other, struct found_socket *found) {
     if (own->ss_family != AF_INET && own->ss_family != AF_INET6) return false;
     struct {
         struct nlmsghdr header;
@@ -121,25 +129,43 @@ static bool find_socket(const struct sockaddr_storage *own, const struct sockadd
     if (send(netlink, &question, sizeof question, 0) == (ssize_t)sizeof question) count = recv(netlink, &answer, sizeof answer, 0);
     close(netlink);
     if (count < (ssize_t)(sizeof answer.header + sizeof answer.message) || answer.header.nlmsg_type != SOCK_DIAG_BY_FAMILY) return false;
-    *found = answer.message;
+    found->message = answer.message;
+    found->closed_sides = 3;
+    // A socket that only waits for its last packets has no attributes.
+    unsigned int length = answer.header.nlmsg_len < count ? answer.header.nlmsg_len : (unsigned int)count;
+    int rest = (int)length - (int)NLMSG_LENGTH(sizeof answer.message);
+    struct rtattr *attribute = (struct rtattr *)((char *)&answer + NLMSG_LENGTH(sizeof answer.message));
+    for (; RTA_OK(attribute, rest); attribute = RTA_NEXT(attribute, rest)) {
+        if (attribute->rta_type == INET_DIAG_SHUTDOWN && RTA_PAYLOAD(attribute) >= 1) found->closed_sides = *(unsigned char *)RTA_DATA(attribute);
+    }
     return true;
 }
 
-int clinux_peer_unread(int descriptor) {
+// The other end of a connection, where it is a socket of this machine.
+static bool find_peer(int descriptor, struct found_socket *found) {
     struct sockaddr_storage own, peer;
     socklen_t own_length = sizeof own, peer_length = sizeof peer;
-    if (getsockname(descriptor, (struct sockaddr *)&own, &own_length) < 0) return 0;
-    if (getpeername(descriptor, (struct sockaddr *)&peer, &peer_length) < 0) return 0;
-    struct inet_diag_msg found;
-    // A listener's queue is another thing.
-    if (!find_socket(&peer, &own, &found) || found.idiag_state == TCP_LISTEN) return 0;
-    return found.idiag_rqueue > INT_MAX ? INT_MAX : (int)found.idiag_rqueue;
+    if (getsockname(descriptor, (struct sockaddr *)&own, &own_length) < 0) return false;
+    if (getpeername(descriptor, (struct sockaddr *)&peer, &peer_length) < 0) return false;
+    // A listener is another thing.
+    return find_socket(&peer, &own, found) && found->message.idiag_state != TCP_LISTEN;
+}
+
+int clinux_peer_unread(int descriptor) {
+    struct found_socket found;
+    if (!find_peer(descriptor, &found)) return 0;
+    return found.message.idiag_rqueue > INT_MAX ? INT_MAX : (int)found.message.idiag_rqueue;
+}
+
+int clinux_peer_closed_sides(int descriptor) {
+    struct found_socket found;
+    return find_peer(descriptor, &found) ? found.closed_sides : -1;
 }
 
 bool clinux_sees_peers(int listener) {
     struct sockaddr_storage own;
     socklen_t length = sizeof own;
-    struct inet_diag_msg found;
+    struct found_socket found;
     return getsockname(listener, (struct sockaddr *)&own, &length) == 0 && find_socket(&own, &own, &found);
 }
 

@@ -16,7 +16,7 @@ struct Listeners: ServiceLifecycle.Service {
     ///
     /// - Parameters:
     ///   - sockets: bound already.
-    ///   - drain: how long a stop has the first one answer 503 before it closes.
+    ///   - drain: how long the first one goes on serving after a stop, with `Connection: close`, before it closes.
     ///   - grace: how long a stop then waits for answers under way.
     ///   - prepare: called before a server of these answers anything; it blocks.
     ///   - started: called with the address of each listener, by name, when signals are heeded.
@@ -48,7 +48,7 @@ struct Listeners: ServiceLifecycle.Service {
         try? await gracefulShutdown()
         state.drain()
         if drain > .zero, let (_, first) = servers.first {
-            await first.refuseRequests()
+            await first.closeAfterResponses()
             try? await Task.sleep(for: drain)
         }
         // One after another, so that the operators' listener, the last one, tells how things stand until the others are done.

@@ -84,7 +84,8 @@ def compose(stage, known):
     assert service["environment"]["INTERTWINE_STORE_FOLDER"] in service["volumes"], "the folder is on no volume"
     assert service["read_only"] is True and service["cap_drop"] == ["ALL"] and service["security_opt"] == ["no-new-privileges:true"]
     assert service["healthcheck"]["test"] == ["CMD", *stage.health], "another health check than the image's"
-    assert dockerfile.amount(service["stop_grace_period"]) > dockerfile.amount(stage.environment["INTERTWINE_SERVER_GRACE"])
+    grace = dockerfile.amount(service["environment"]["INTERTWINE_SERVER_DRAIN"]) + dockerfile.amount(stage.environment["INTERTWINE_SERVER_GRACE"])
+    assert dockerfile.amount(service["stop_grace_period"]) > grace, f"a container needs {grace} s to end"
     assert "healthcheck" in database and service["depends_on"]["database"]["condition"] == "service_healthy"
     assert {volume.split(":")[0] for volume in database["volumes"]} <= document["volumes"].keys()
     for file in balancer["configs"]:

@@ -129,6 +129,63 @@ struct LiveTests {
         }
     }
 
+    @Test("events come in gzip coding to those who ask for it, each as it happens, and a stop ends the coding too", arguments: [0, 1])
+    func coded(minor: Int) async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.users(3))
+            let path = "/feed/changes?since=\(try since(service))"
+            let plain = try Listener(service, path)
+            #expect(try plain.text(until: "retry: ").contains("Vary: "))
+            let client = try RawClient(port: service.port)
+            let fields = "Host: localhost\r\nAccept: text/event-stream\r\nAccept-Encoding: gzip\r\n"
+            try client.send("GET \(path) HTTP/1.\(minor)\r\n\(fields)\r\n")
+            var received: [UInt8] = []
+            func read(until isSo: (String) -> Bool) throws -> String {
+                let limit = ContinuousClock.now + .seconds(20)
+                while ContinuousClock.now < limit {
+                    if let text = Self.decoded(received, isChunked: minor == 1), isSo(text) { return text }
+                    guard let bytes = try client.bytes(within: 1_000) else { break }
+                    received += bytes
+                }
+                return Self.decoded(received, isChunked: minor == 1) ?? ""
+            }
+            #expect(try read { $0.hasPrefix("retry: ") }.hasSuffix("\n\n"))
+            let head = String(decoding: received, as: UTF8.self)
+            #expect(head.contains("Content-Encoding: gzip\r\n") && head.contains("Accept-Encoding"))
+            for name in ["u8", "u9"] {
+                _ = try service.importItems(Items.user(name))
+                #expect(try read { $0.contains("user:\(name)") }.contains("event: changes\n"), "\(name)")
+            }
+            let event = try #require(try plain.event())
+            #expect(event.name == "changes")
+            service.process.signal(SIGTERM)
+            while let bytes = try client.bytes(within: 20_000) { received += bytes }
+            #expect(service.process.wait() == 0)
+            // Whole: the checksum and the length at its end are right.
+            let body = try #require(Self.body(received, isChunked: minor == 1))
+            #expect(String(decoding: gunzipped(body), as: UTF8.self).contains("user:u9"))
+        }
+    }
+
+    /// What of a body in gzip coding can be read so far; nil where there is none.
+    private static func decoded(_ bytes: [UInt8], isChunked: Bool) -> String? {
+        body(bytes, isChunked: isChunked).map { String(decoding: gunzipped($0, isWhole: false), as: UTF8.self) }
+    }
+
+    /// What has come of the body of a response; nil before its head is there.
+    private static func body(_ bytes: [UInt8], isChunked: Bool) -> [UInt8]? {
+        guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8))?.upperBound else { return nil }
+        guard isChunked else { return Array(bytes[end...]) }
+        var (body, rest): ([UInt8], ArraySlice<UInt8>) = ([], bytes[end...])
+        while let line = rest.firstRange(of: [13, 10]),
+            let size = Int(String(decoding: rest[..<line.lowerBound], as: UTF8.self), radix: 16), rest.count >= size + 2
+        {
+            body += rest[line.upperBound...].prefix(size)
+            rest = rest[line.upperBound...].dropFirst(size + 2)
+        }
+        return body
+    }
+
     @Test("a stop ends the streams as they should end")
     func stop() async throws {
         try await offPool {

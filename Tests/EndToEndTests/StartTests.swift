@@ -306,20 +306,25 @@ struct StartTests {
         }
     }
 
-    @Test("while it drains, the service's listener answers 503 and closes, and the operators' tells how things stand")
+    @Test("while it drains, only /readyz is 503, on both listeners; everything else is served with Connection: close")
     func drains() async throws {
         try await offPool {
-            let service = try RunningService(settings: ["server.drain=1500ms"])
+            let service = try RunningService(items: Items.users(3), settings: ["server.drain=1500ms"])
             let before = try RawClient(port: service.port)
             #expect(try RunningService.ask(before, "GET", "/readyz").status == 200)
             let start = ContinuousClock.now
             service.process.signal(SIGTERM)
-            while try RunningService.ask(try RawClient(port: service.adminPort), "GET", "/readyz").status != 503 { usleep(10_000) }
-            // Heeded, and about to refuse.
-            usleep(100_000)
-            let refused = try RunningService.ask(before, "GET", "/feed")
-            #expect(refused.status == 503 && refused.closes)
-            #expect(try service.ask("GET", "/healthz").status == 503)
+            var ready: RawResponse
+            repeat {
+                ready = try RunningService.ask(try RawClient(port: service.port), "GET", "/readyz")
+            } while ready.status != 503 || !ready.closes
+            #expect(ready.status == 503 && ready["retry-after"] == "1")
+            #expect(try RunningService.ask(try RawClient(port: service.adminPort), "GET", "/readyz").status == 503)
+            let served = try RunningService.ask(before, "GET", "/feed")
+            #expect(served.status == 200 && served.closes)
+            let selected = try RunningService.ask(try RawClient(port: service.port), "POST", "/cells/user:u0/selection")
+            #expect(selected.status == 200 && selected.closes)
+            #expect(try service.ask("GET", "/healthz").status == 200)
             #expect(service.process.wait() == 0)
             #expect(ContinuousClock.now - start >= .milliseconds(1500))
             #expect((try? RawClient(port: service.port)) == nil)

@@ -61,7 +61,7 @@ struct EchoHandler: HTTPHandler {
 
     /// Told when a task was cancelled, with the path.
     let cancelled: AsyncStream<String>.Continuation?
-    /// Called by `/gate` before it answers.
+    /// Called by `/gate` before it answers, and by `/gate-or-leave`, which a client cancels by leaving.
     let gate: @Sendable () async -> Void
 
     /// Has the answer of `/later/…` brought.
@@ -113,7 +113,7 @@ struct EchoHandler: HTTPHandler {
         case "/ten": .accept(bodyLimit: 10, respond: respond)
         case "/upload": .accept(bodyLimit: 64 << 20, streamsBody: true, route: "upload", respond: respond)
         case "/early": .answer(ProblemDetails(status: 403, detail: "No.").response())
-        case "/wait", "/wait-long", "/taken-back":
+        case "/wait", "/wait-long", "/gate-or-leave":
             .accept(cancelsOnPeerClose: request.path != "/wait-long", timeLimit: .seconds(60), respond: respond)
         default: .accept(route: "echo", respond: respond)
         }
@@ -138,15 +138,13 @@ struct EchoHandler: HTTPHandler {
             return ServerResponse(status: .ok, fields: [.contentType: "text/plain"], body: Array("\(count) \(sum)".utf8))
         case "/stream", "/stream-known", "/stream-short", "/stream-long", "/stream-fails":
             return stream(request.head.path ?? "")
-        case "/taken-back":
-            while !Task.isCancelled { try? await Task.sleep(for: .seconds(60)) }
-            return ProblemDetails(status: 499, detail: "Taken back.").response()
         case "/wait", "/wait-long", "/never":
             while !Task.isCancelled { try? await Task.sleep(for: .seconds(60)) }
             cancelled?.yield(request.head.path ?? "")
             return ServerResponse(status: .ok)
-        case "/gate":
+        case "/gate", "/gate-or-leave":
             await gate()
+            guard !Task.isCancelled else { return ProblemDetails(status: 499, detail: "The client has left.").response() }
             return ServerResponse(status: .ok, fields: [.contentType: "text/plain"], body: Array("through".utf8))
         case "/varied":
             var response = ServerResponse(status: .ok, fields: [.contentType: "text/plain", .vary: "X-One, Origin"])

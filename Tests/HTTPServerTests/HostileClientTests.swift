@@ -459,6 +459,28 @@ struct HostileClientTests {
         }
     }
 
+    @Test("idle connections are closed from four fifths of the limit on, not below", arguments: [(4, 4), (5, 4), (10, 8), (12, 10)])
+    func crowding(limit: Int, first: Int) async throws {
+        try await withServer {
+            $0.connectionLimit = limit
+            $0.loops = 1
+        } _: { port in
+            func join() throws -> RawClient {
+                let client = try RawClient(port: port)
+                try client.send(ConformanceCase.get())
+                #expect(try client.response().status == 200)
+                return client
+            }
+            let idle = try (1..<first).map { _ in try join() }
+            for client in idle {
+                try client.send(ConformanceCase.get())
+                #expect(try client.response().status == 200)
+            }
+            _ = try join()
+            #expect(try idle[0].isClosedByServer())
+        }
+    }
+
     @Test("a flood beyond the limit closes the longest idle, and is refused where all are busy")
     func flood() async throws {
         try await withServer {

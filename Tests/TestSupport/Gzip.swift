@@ -19,7 +19,9 @@ public func gzipped(_ bytes: [UInt8]) -> [UInt8] {
 }
 
 /// What was coded with gzip, up to 1 MiB; nothing where it is no whole gzip.
-public func gunzipped(_ bytes: [UInt8]) -> [UInt8] {
+///
+/// - Parameter isWhole: false for what is the beginning of a gzip.
+public func gunzipped(_ bytes: [UInt8], isWhole: Bool = true) -> [UInt8] {
     var stream = z_stream()
     guard czlib_gunzip_init(&stream) == Z_OK else { return [] }
     defer { inflateEnd(&stream) }
@@ -30,7 +32,8 @@ public func gunzipped(_ bytes: [UInt8]) -> [UInt8] {
             stream.avail_in = UInt32(input.count)
             stream.next_out = output.baseAddress
             stream.avail_out = UInt32(capacity)
-            count = inflate(&stream, Z_FINISH) == Z_STREAM_END ? capacity - Int(stream.avail_out) : 0
+            let status = inflate(&stream, isWhole ? Z_FINISH : Z_SYNC_FLUSH)
+            count = status == Z_STREAM_END || !isWhole && status == Z_OK ? capacity - Int(stream.avail_out) : 0
         }
     }
 }

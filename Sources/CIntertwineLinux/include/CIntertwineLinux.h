@@ -50,6 +50,10 @@ int clinux_unsent(int descriptor);
 /// else 0.
 int clinux_peer_unread(int descriptor);
 
+/// The sides of a connection that the program at its other end has closed, as a sum: 1 receiving, 2 sending; both where the program has closed
+/// the socket. -1 where that program is not of this machine.
+int clinux_peer_closed_sides(int descriptor);
+
 /// Whether clinux_peer_unread will know it of the connections that a listening socket accepts.
 bool clinux_sees_peers(int listener);
 

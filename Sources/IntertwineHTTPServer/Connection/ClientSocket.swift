@@ -218,6 +218,12 @@ struct ClientSocket {
 
     // MARK: The end
 
+    /// Whether the client, which has closed its sending side, receives no more either. Known of clients on this machine; nil for others.
+    var isPeerGone: Bool? {
+        let sides = clinux_peer_closed_sides(descriptor)
+        return sides < 0 ? nil : sides & 1 != 0
+    }
+
     /// Nothing more is sent.
     func endOutput() { shutdown(descriptor, Int32(SHUT_WR)) }
 

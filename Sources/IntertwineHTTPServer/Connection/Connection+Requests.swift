@@ -11,10 +11,6 @@ extension Connection {
             refuse(ProblemDetails(error), parser.readMethod(in: bytes), bytes)
             return false
         }
-        if worker.isRefusing {
-            refuse(ProblemDetails(status: 503, detail: "The service is stopping."), head.method, bytes)
-            return false
-        }
         if head.isPlain {
             if let finished = worker.handler.finished(for: head) {
                 let closes = mustClose(after: head.framing) || finished.closesConnection
@@ -93,6 +89,18 @@ extension Connection {
         } else {
             refuse(ProblemDetails(error), exchange)
         }
+    }
+
+    /// Whether the request at hand is still answered. A client that has closed its sending side alone gets its response (RFC 9112, 9.6).
+    ///
+    /// - Parameter isGone: whether the client receives no more either; asked if it matters. Nil if that is unknown.
+    func goesOn(afterPeerClose isGone: @autoclosure () -> Bool?) -> Bool {
+        guard let exchange, exchange.cancelsOnPeerClose else { return true }
+        if let isGone = isGone() { return !isGone }
+        guard exchange.takesInterimResponse else { return false }
+        // The kernel of a client that is gone replies to bytes with a reset, which ends the exchange. Others skip the interim response.
+        worker.stage.append("HTTP/1.1 100 Continue\r\n\r\n")
+        return true
     }
 
     /// The handler has room for more of the body.

@@ -64,7 +64,8 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
 
     /// Whether the answer to the request at hand is the connection's last.
     func mustClose(after framing: MessageFraming) -> Bool {
-        state.mustClose(after: framing, at: worker.loop.now, isDraining: worker.isDraining, worker.limits)
+        state.mustClose(
+            after: framing, at: worker.loop.now, isDraining: worker.isDraining || worker.closesAfterResponses, worker.limits)
     }
 
     // MARK: The loop
@@ -267,10 +268,8 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
 
     private func noticePeerClose() {
         state.noticePeerClose()
-        // Nobody waits for more.
-        if pushed != nil { return close() }
-        // What the client has lost interest in is given up.
-        if let exchange, exchange.cancelsOnPeerClose, !exchange.cancel() { close() }
+        // An event stream has no end that its client could wait for.
+        if pushed != nil || !goesOn(afterPeerClose: socket.isPeerGone) { close() }
     }
 
     /// After something happened outside of reading: serves what has been received meanwhile.

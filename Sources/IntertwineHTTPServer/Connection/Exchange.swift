@@ -30,7 +30,7 @@ final class Exchange: @unchecked Sendable {
 
     private var route: String?
     private var timeLimit: Duration
-    /// The client's closing its side ends the handler's task.
+    /// The client's leaving ends the handler's task.
     private(set) var cancelsOnPeerClose = false
     /// What the handler is asked with; nil until its plan is known.
     private var request: HTTPRequest?
@@ -63,6 +63,9 @@ final class Exchange: @unchecked Sendable {
 
     /// Whether an answer has begun.
     private var isAnswered: Bool { status != 0 }
+
+    /// Whether an interim response may precede the answer. HTTP/1.0 has none.
+    var takesInterimResponse: Bool { !isAnswered && head.parser.minor > 0 }
 
     /// When the handler's time is over.
     var answerDue: LoopInstant { worker.loop.now.advanced(by: timeLimit) }
@@ -191,12 +194,6 @@ final class Exchange: @unchecked Sendable {
         guard connection.serves(self), !isAnswered else { return }
         task = nil
         callOff = nil
-        if finished.status == 499, connection.peerIsClosing {
-            // A word for logs, not for clients: this one has closed no more than its own side, and may be reading.
-            connection.refuse(ProblemDetails(status: 408, detail: "The request was taken back by closing the connection."), self)
-            connection.settle()
-            return
-        }
         finish(finished, closes: closes)
         connection.goOn()
     }
@@ -339,26 +336,20 @@ final class Exchange: @unchecked Sendable {
         }
         status = response.status.code
         let isChunked = !head.framing.announcesKeepAlive && head.parser.minor != 0
+        let isCoded = response.isCompressible && head.coding(hasGzip: true) == .gzip
         let encoder = HeadEncoder(response)
-        let encoded = isChunked ? encoder.chunked() : encoder.head(length: nil, entityTag: nil, coding: nil)
+        let coding = isCoded ? "gzip" : nil
+        let encoded = isChunked ? encoder.chunked(coding: coding) : encoder.head(length: nil, entityTag: nil, coding: coding)
         sent = connection.beginStreaming(encoded, head, closing: true)
         connection.flush()
         guard connection.serves(self) else { return }
         observe(status: status, sent)
-        let stream = PushedStream(on: connection, isChunked: isChunked)
+        let stream = PushedStream(on: connection, isChunked: isChunked, isCoded: isCoded)
         connection.beginPushing(stream)
         attach(stream)
     }
 
     // MARK: The end
-
-    /// The client has lost interest: what the handler says to that still goes out, as the client may have closed no more than its own side.
-    /// False where an answer is being streamed, which cannot be finished.
-    func cancel() -> Bool {
-        if isAnswered { return false }
-        task?.cancel()
-        return true
-    }
 
     /// Lets go of the handler: its task is cancelled, and whatever it still says is not heard.
     ///

@@ -17,13 +17,17 @@ public final class PushedStream: @unchecked Sendable {
 
     private let worker: Worker
     private let isChunked: Bool
+    private let isCoded: Bool
     private let isOver = Atomic(false)
     private var connection: Connection?
+    /// What was sent so far, of a stream in gzip coding. On the loop.
+    private var coded = GzipStream()
 
-    init(on connection: Connection, isChunked: Bool) {
+    /// - Parameter isCoded: whether the stream is in gzip coding.
+    init(on connection: Connection, isChunked: Bool, isCoded: Bool) {
         worker = connection.worker
         self.connection = connection
-        self.isChunked = isChunked
+        (self.isChunked, self.isCoded) = (isChunked, isCoded)
     }
 
     /// Whether the client is still there, as far as is known.
@@ -33,7 +37,7 @@ public final class PushedStream: @unchecked Sendable {
     ///
     /// - Parameter ending: whether they are the last.
     public static func send(_ bytes: [UInt8], to streams: [PushedStream], ending: Bool = false) {
-        let message = Message(bytes, ending: ending)
+        let message = Message(bytes, coded: streams.contains(where: \.isCoded) ? GzipPart(bytes) : nil, ending: ending)
         for (_, streams) in Dictionary(grouping: streams, by: { ObjectIdentifier($0.worker) }) {
             for start in stride(from: 0, to: streams.count, by: streamsPerTurn) {
                 let part = streams[start..<min(start + streamsPerTurn, streams.count)]
@@ -42,27 +46,54 @@ public final class PushedStream: @unchecked Sendable {
         }
     }
 
-    /// The same bytes as either framing has them.
+    /// The same bytes as each coding and framing has them.
     private struct Message: Sendable {
-        let plain: [UInt8]
-        let chunked: [UInt8]
+        let plain: Framed
+        let coded: (part: GzipPart, framed: Framed)?
         let ending: Bool
 
-        init(_ bytes: [UInt8], ending: Bool) {
-            plain = bytes
+        init(_ bytes: [UInt8], coded: GzipPart?, ending: Bool) {
+            plain = Framed(bytes)
+            self.coded = coded.map { ($0, Framed($0.bytes)) }
             self.ending = ending
-            let chunk = bytes.isEmpty ? [] : Array("\(String(bytes.count, radix: 16))\r\n".utf8) + bytes + Array("\r\n".utf8)
-            chunked = chunk + (ending ? Array("0\r\n\r\n".utf8) : [])
+        }
+    }
+
+    private struct Framed: Sendable {
+        static let end = Array("0\r\n\r\n".utf8)
+
+        let plain: [UInt8]
+        let chunked: [UInt8]
+
+        init(_ bytes: [UInt8]) {
+            plain = bytes
+            chunked = bytes.isEmpty ? [] : Array("\(String(bytes.count, radix: 16))\r\n".utf8) + bytes + Array("\r\n".utf8)
         }
     }
 
     private func write(_ message: Message) {
         guard let connection, connection.carries(self) else { return }
         guard connection.waitingBytes <= Self.waitingLimit else { return connection.reset() }
-        let bytes = isChunked ? message.chunked : message.plain
-        connection.append(.bytes(bytes), bytes.indices)
-        if message.ending { connection.endPushing() }
+        if isCoded {
+            // Memory was short. The client must not take a stream with a gap for a whole one.
+            guard let (part, framed) = message.coded else { return connection.reset() }
+            if let header = coded.begin() { append(Framed(header), to: connection) }
+            coded.add(part)
+            append(framed, to: connection)
+            if message.ending { append(Framed(coded.end()), to: connection) }
+        } else {
+            append(message.plain, to: connection)
+        }
+        if message.ending {
+            if isChunked { connection.append(.bytes(Framed.end), Framed.end.indices) }
+            connection.endPushing()
+        }
         connection.settle()
+    }
+
+    private func append(_ framed: Framed, to connection: Connection) {
+        let bytes = isChunked ? framed.chunked : framed.plain
+        connection.append(.bytes(bytes), bytes.indices)
     }
 
     /// The connection is over, or has sent its last. On the loop.
@@ -72,5 +103,5 @@ public final class PushedStream: @unchecked Sendable {
     }
 
     /// The service stops. On the loop.
-    func drain() { write(Message([], ending: true)) }
+    func drain() { write(Message([], coded: isCoded ? GzipPart([]) : nil, ending: true)) }
 }

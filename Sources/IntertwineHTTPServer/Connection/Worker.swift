@@ -24,6 +24,8 @@ final class Worker: @unchecked Sendable {
     let census: ConnectionCensus
     let bodies: BodyAllowance
     let allowedMethods: String
+    /// Beats of the loop so far.
+    let beats = Atomic<UInt64>(0)
     /// Connections of this worker, for dealing new ones out; those still on their way included.
     let load = Atomic<Int>(0)
 
@@ -35,8 +37,8 @@ final class Worker: @unchecked Sendable {
     private(set) var connections: [Connection] = []
     /// All answers are the last of their connections.
     var isDraining = false
-    /// Every request is refused: the server is about to stop.
-    var isRefusing = false
+    /// Every response says `Connection: close`, while connections are still accepted: the server is about to stop.
+    var closesAfterResponses = false
 
     init(
         loop: EventLoop, configuration: HTTPServerConfiguration, handler: any HTTPHandler, observer: (any HTTPServerObserver)?,
@@ -103,6 +105,23 @@ final class Worker: @unchecked Sendable {
         let limit = max(0, before - min(32, max(1, before / 50)))
         for connection in idle where connections.count > limit { connection.giveWay() }
         return connections.count < before
+    }
+
+    /// Has the loop beat, if that is configured.
+    func startBeating() {
+        if let heartbeat = configuration.heartbeat { _ = loop.schedule(Heartbeat(worker: self, interval: heartbeat), at: loop.now) }
+    }
+
+    private final class Heartbeat: TimerHandler {
+        private let worker: Worker
+        private let interval: Duration
+
+        init(worker: Worker, interval: Duration) { (self.worker, self.interval) = (worker, interval) }
+
+        func timerDue(at now: LoopInstant) -> LoopInstant? {
+            worker.beats.add(1, ordering: .relaxed)
+            return now.advanced(by: interval)
+        }
     }
 
     // MARK: Answers

@@ -82,13 +82,13 @@ final class Acceptor: EventHandler, TimerHandler, @unchecked Sendable {
 
     private func deal(_ descriptor: Int32, _ peer: PeerAddress) {
         var admission = worker.census.enter(peer)
-        if case .full = admission, closeIdle() { admission = worker.census.enter(peer) }
+        if case .full = admission, closeIdle(sparesNewcomers: false) { admission = worker.census.enter(peer) }
         guard case .admitted(let open, let isCrowded) = admission else {
             refuse(descriptor, peer)
             return
         }
         worker.observer?.connectionOpened(open: open)
-        if isCrowded { _ = worker.closeIdle(sparesNewcomers: true) }
+        if isCrowded { _ = closeIdle(sparesNewcomers: true) }
         var target = worker
         // Among many, a few more or less are not worth waking another worker.
         let own = worker.load.load(ordering: .relaxed)
@@ -113,16 +113,16 @@ final class Acceptor: EventHandler, TimerHandler, @unchecked Sendable {
     }
 
     /// Closes idle connections of this worker, and where it has none, soon those of the others.
-    private func closeIdle() -> Bool {
-        if worker.closeIdle(sparesNewcomers: false) { return true }
-        for other in workers where other !== worker { other.loop.execute { _ = other.closeIdle(sparesNewcomers: false) } }
+    private func closeIdle(sparesNewcomers: Bool) -> Bool {
+        if worker.closeIdle(sparesNewcomers: sparesNewcomers) { return true }
+        for other in workers where other !== worker { other.loop.execute { _ = other.closeIdle(sparesNewcomers: sparesNewcomers) } }
         return false
     }
 
     /// There is no descriptor left: closes idle connections, or else accepts with the spare one and refuses. False where even
     /// that does not work: accepting then pauses.
     private func makeRoom() -> Bool {
-        if closeIdle() { return true }
+        if closeIdle(sparesNewcomers: false) { return true }
         if spare >= 0 {
             close(spare)
             let (descriptor, address) = SocketAddress.filled { clinux_accept(socket.descriptor, $0, &$1) }

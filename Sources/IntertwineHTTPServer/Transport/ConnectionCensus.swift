@@ -41,7 +41,7 @@ final class ConnectionCensus: Sendable {
                 counts.peers[peer.host] = present + 1
             }
             counts.total += 1
-            return .admitted(open: counts.total, isCrowded: counts.total >= max(1, counts.limit / 5 * 4))
+            return .admitted(open: counts.total, isCrowded: counts.total >= counts.limit - counts.limit / 5)
         }
     }
 

@@ -64,7 +64,10 @@ public final class HTTPServer: Sendable {
         }
         do {
             for (worker, acceptor) in zip(all, acceptors) {
-                try await worker.loop.perform { try acceptor.start() }
+                try await worker.loop.perform {
+                    try acceptor.start()
+                    worker.startBeating()
+                }
             }
         } catch {
             await shutdown(grace: .zero)
@@ -88,11 +91,15 @@ public final class HTTPServer: Sendable {
     /// Connections that are open now.
     public var openConnections: Int { census.total }
 
-    /// Has every request from here on answered 503, as the last of its connection, so that whoever spreads requests over several servers
-    /// sees that this one is about to stop. What is under way goes on. New connections are still accepted.
-    public func refuseRequests() async {
+    /// How often each event loop has beaten: one that does not beat again within some heartbeats is stuck. Empty before the start and after the stop.
+    public var beats: [UInt64] { state.withLock { $0.workers.map { $0.beats.load(ordering: .relaxed) } } }
+
+    /// Closes each connection after its next response (`Connection: close`). Requests are served as before, and new connections are accepted.
+    ///
+    /// Why: a load balancer needs a moment to notice that this server stops. Until then it sends requests, which must not fail.
+    public func closeAfterResponses() async {
         for worker in state.withLock({ $0.workers }) {
-            try? await worker.loop.perform { worker.isRefusing = true }
+            try? await worker.loop.perform { worker.closesAfterResponses = true }
         }
     }
 

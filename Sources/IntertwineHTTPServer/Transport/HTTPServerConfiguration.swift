@@ -65,6 +65,8 @@ public struct HTTPServerConfiguration: Sendable {
     public var connectionLimit = 10_000
     /// Connections of one address; nil for no limit, as behind a proxy. Beyond: 503.
     public var connectionsPerPeer: Int? = 256
+    /// How often each event loop beats, so that ``HTTPServer/beats`` tells whether it runs; nil for never.
+    public var heartbeat: Duration?
     /// Granularity of all deadlines.
     public var timerTick = Duration.milliseconds(250)
 

@@ -55,10 +55,11 @@ struct HeadEncoder {
     }
 
     /// The head of a streamed body without a stated length, in chunked coding where the client knows it.
-    func chunked() -> [UInt8] {
+    func chunked(coding: String? = nil) -> [UInt8] {
         var bytes = start(response.status.code, response.status.phrase)
         appendFields(to: &bytes, isPartOfNotModified: false)
         appendValidators(to: &bytes, entityTag: response.entityTag.map { Array($0.utf8) })
+        if let coding { append("Content-Encoding", coding, to: &bytes) }
         append("Transfer-Encoding", "chunked", to: &bytes)
         return bytes
     }

@@ -10,7 +10,7 @@ public struct ServerSettings: Sendable {
     public var port = 8080
     /// Absolute hrefs begin with it; empty for relative ones.
     public var publicURL = ""
-    /// How long a stop first answers every request 503, before the service's listener closes.
+    /// How long the service's listener goes on serving after a stop, with `Connection: close`, before it closes. Only `/readyz` is 503 meanwhile.
     public var drain: Duration = .zero
     /// How long a graceful stop waits for answers under way.
     public var grace: Duration = .seconds(10)
@@ -170,6 +170,7 @@ extension ServiceConfiguration {
     private var limited: HTTPServerConfiguration {
         let limits = server.limits
         var server = HTTPServerConfiguration()
+        server.heartbeat = .seconds(1)
         server.requestLineLimit = limits.requestLine.bytes
         server.fieldBlockLimit = limits.header.bytes
         server.fieldLimit = limits.fields

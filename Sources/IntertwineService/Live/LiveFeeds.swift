@@ -90,7 +90,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
         // nginx would keep back what comes until there is much of it.
         fields[.xAccelBuffering] = "no"
         fields[.contentLanguage] = key.language?.tag
-        return ServerResponse(status: .ok, fields: fields) { [self] stream in
+        var response = ServerResponse(status: .ok, fields: fields) { [self] stream in
             // Others may have come in since.
             let isIn = state.withLock { state in
                 guard state.count < limit, !state.isStopping else { return false }
@@ -100,6 +100,8 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
             }
             PushedStream.send(preamble, to: [stream], ending: !isIn)
         }
+        response.isCompressible = true
+        return response
     }
 
     /// A viewer did something with a cell in this process: what others do is seen with the next change of the store.

@@ -1,7 +1,7 @@
 import Glibc
 import TestSupport
 
-/// An origin that takes connections and never answers. Blocking.
+/// An origin that takes connections, and answers when it is told to. Blocking.
 final class StuckOrigin {
     private let listener: Int32
     let port: UInt16
@@ -37,6 +37,12 @@ final class StuckOrigin {
         init(descriptor: Int32) { self.descriptor = descriptor }
 
         deinit { close(descriptor) }
+
+        /// Answers with a status and no content.
+        func answer(_ status: Int) {
+            let bytes = Array("HTTP/1.1 \(status) Status\r\nContent-Length: 0\r\n\r\n".utf8)
+            _ = send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+        }
 
         /// Whether the other side ended the connection in time.
         func waitForEnd(milliseconds: Int32) -> Bool {
