@@ -29,6 +29,7 @@ extension FeedService {
         signal(SIGPIPE, SIG_IGN)
         // All that serving takes as well: workers begin while the rest is made, and would say that there is nothing left for them.
         try FileDescriptors.require(FileDescriptors.ofStores + FileDescriptors.ofServing)
+        try ThreadLimit.require(ThreadLimit.ofServing)
         let clock: @Sendable () -> Int64 = extensions.clock ?? WallClock.now
         let telemetry = telemetry ?? Telemetry(configuration.log)
         let state = ServiceState()

@@ -1,3 +1,4 @@
+internal import Foundation
 package import IntertwineHTTPServer
 public import IntertwineObservability
 internal import IntertwineRouting
@@ -78,16 +79,30 @@ public struct FeedService: Sendable {
         // Heeded before anything is answered: whoever has had an answer may tell the process to stop.
         let signals = await UnixSignalsSequence(trapping: reloading == nil ? [.sigterm, .sigint] : [.sigterm, .sigint, .sighup])
         let (hangUps, hangUp) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let watchdog = Watchdog(
+            servers.map(\.server), state: state, stopTime: drain + grace,
+            notifier: SystemdNotifier(environment: ProcessInfo.processInfo.environment), logger: logger)
         let listeners = try await Listeners(
-            servers: servers, on: sockets, state: state, drain: drain, grace: grace, prepare: prepare, started: started)
-        var services = background + [listeners]
+            servers: servers, on: sockets, state: state, drain: drain, grace: grace, prepare: prepare
+        ) { addresses in
+            watchdog.ready()
+            started(addresses)
+        }
+        try watchdog.start()
+        defer { watchdog.stop() }
+        var services = [watchdog] + background + [listeners]
         if let reloading { services.insert(ConfigurationReloader(source: reloading, hangUps: hangUps, live: live, logger: logger), at: 0) }
         // Without a name of its own, each would be described by all that it holds.
         let named = services.map { ServiceGroupConfiguration.ServiceConfiguration(service: $0, serviceName: "\(type(of: $0))") }
         let group = ServiceGroup(configuration: .init(services: named, logger: logger))
         let heeding = Task {
             for await signal in signals {
-                if signal == .sighup { hangUp.yield() } else { await group.triggerGracefulShutdown() }
+                if signal == .sighup {
+                    hangUp.yield()
+                } else {
+                    watchdog.stopping()
+                    await group.triggerGracefulShutdown()
+                }
             }
         }
         defer { heeding.cancel() }

@@ -19,9 +19,10 @@ final class StartingListeners: Sendable {
 
     /// Binds the addresses.
     ///
-    /// - Throws: `ConfigurationError` if the process may open too few files, `HTTPServerError` if an address cannot be bound.
+    /// - Throws: `ConfigurationError` if the process may open too few files or start too few threads, `HTTPServerError` if an address cannot be bound.
     init(_ configuration: ServiceConfiguration, logger: Logger) throws {
         try FileDescriptors.require(FileDescriptors.ofStores + FileDescriptors.ofServing)
+        try ThreadLimit.require(ThreadLimit.ofServing)
         var sockets = ["service": try ListeningSocket(configuration.publicServer)]
         var starting = [("service", configuration.publicServer, StartingHandler())]
         if configuration.admin.isServed {

@@ -34,6 +34,8 @@ struct Intertwine: AsyncParsableCommand {
         }
         do {
             var command = try parseAsRoot()
+            // Before the first task: what runs tasks waits for a thread as long as it gets none.
+            try ThreadLimit.require(ThreadLimit.ofCommands)
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {

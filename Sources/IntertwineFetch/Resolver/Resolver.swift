@@ -1,4 +1,3 @@
-internal import CIntertwineLinux
 internal import Dispatch
 internal import Glibc
 internal import IntertwineEventLoop
@@ -51,6 +50,9 @@ public final class Resolver: Sendable {
     private let lookup: Lookup
     private let configuration: Configuration
     private let state = Mutex(State())
+    /// Room for getaddrinfo and the modules it loads, and no more: there may be many threads.
+    private static let stackBytes = 256 * 1_024
+
     private let watcher = DispatchQueue(label: "intertwine.resolver")
 
     public init(configuration: Configuration = Configuration(), lookup: @escaping Lookup = SystemLookup.addresses) {
@@ -131,7 +133,7 @@ public final class Resolver: Sendable {
     }
 
     private func startThread() {
-        if !DetachedThread.start({ self.work() }) { threadMissing() }
+        if !DetachedThread.start(stackBytes: Self.stackBytes, { self.work() }) { threadMissing() }
     }
 
     /// Forgets one who waits. A lookup that nobody waits for any more is not begun; one that was begun goes on by itself.
@@ -229,28 +231,5 @@ public enum SystemLookup {
             next = entry.pointee.ai_next
         }
         return found.isEmpty ? .failure(.hostNotFound) : .success(found)
-    }
-}
-
-/// A thread of one's own for calls that block: Dispatch's pool is shared, and a few stuck calls would empty it.
-private enum DetachedThread {
-    private final class Body {
-        let run: @Sendable () -> Void
-
-        init(run: @escaping @Sendable () -> Void) {
-            self.run = run
-        }
-    }
-
-    /// Room for getaddrinfo and the modules it loads, and no more: there may be many threads.
-    private static let stackBytes = 256 * 1_024
-
-    /// False where the system gives no thread.
-    static func start(_ run: @escaping @Sendable () -> Void) -> Bool {
-        let body = Unmanaged.passRetained(Body(run: run))
-        let result = clinux_start_thread(
-            stackBytes, { context in if let context { Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run() } }, body.toOpaque())
-        if result != 0 { body.release() }
-        return result == 0
     }
 }

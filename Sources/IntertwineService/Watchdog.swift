@@ -1,0 +1,113 @@
+internal import Dispatch
+internal import Glibc
+internal import IntertwineEventLoop
+internal import IntertwineHTTPServer
+internal import Logging
+internal import ServiceLifecycle
+internal import Synchronization
+
+/// Watches, on a thread of its own, whether the event loops and the pool of tasks run, and whether a stop ends in time.
+///
+/// If something does not run for seconds, threads may be short: the reserve makes room for others. Meanwhile systemd is not notified, so that it
+/// restarts a service that does not recover. A stop that takes longer than it may ends the process.
+final class Watchdog: Sendable {
+    /// How many threads are in reserve.
+    private static let reserve = 8
+    /// The time without progress after which threads count as short. Event loops and tasks beat each second, to a quarter of one.
+    private static let patience = Duration.milliseconds(2_500)
+    /// The time with progress after which the reserve is filled again.
+    private static let recovery = Duration.seconds(60)
+    /// What ending background work and closing databases may take beyond the configured times.
+    private static let margin = Duration.seconds(10)
+    private static let tick = Duration.seconds(1)
+    private static let stackBytes = 256 << 10
+
+    private struct Progress {
+        var beats: [UInt64] = []
+        var stalled = Duration.zero
+        var healthy = Duration.zero
+    }
+
+    private let servers: [HTTPServer]
+    private let state: ServiceState
+    private let stopTime: Duration
+    private let notifier: SystemdNotifier?
+    private let logger: Logger
+    private let threads = ParkedThreads()
+    private let pool = Atomic<UInt64>(0)
+    private let end = DispatchSemaphore(value: 0)
+
+    /// - Parameter stopTime: how long a stop may take until the last connection is closed.
+    init(_ servers: [HTTPServer], state: ServiceState, stopTime: Duration, notifier: SystemdNotifier?, logger: Logger) {
+        (self.servers, self.state, self.stopTime, self.notifier, self.logger) = (servers, state, stopTime, notifier, logger)
+    }
+
+    /// Starts to watch: when the servers have started.
+    ///
+    /// - Throws: `ConfigurationError` if the system provides no thread.
+    func start() throws {
+        threads.park(Self.reserve)
+        guard DetachedThread.start(stackBytes: Self.stackBytes, { [self] in watch() }) else { throw ThreadLimit.error(0, needed: 1) }
+    }
+
+    /// Notifies systemd that requests are served.
+    func ready() { notifier?.send("READY=1") }
+
+    /// Notifies systemd that a stop has begun.
+    func stopping() { notifier?.send("STOPPING=1") }
+
+    /// Ends watching.
+    func stop() { end.signal() }
+
+    // MARK: On the thread
+
+    private func watch() {
+        var progress = Progress()
+        var stopping: ContinuousClock.Instant?
+        let tick = min(Self.tick, notifier?.watchdogInterval.map { $0 / 3 } ?? Self.tick)
+        while end.wait(timeout: .now() + tick / .seconds(1)) == .timedOut {
+            if state.isDraining, stopping == nil { stopping = .now }
+            if let stopping, stopping.duration(to: .now) > stopTime + Self.margin { giveUp() }
+            check(&progress, after: tick)
+            if progress.stalled < Self.patience, notifier?.watchdogInterval != nil { notifier?.send("WATCHDOG=1") }
+        }
+        threads.release()
+    }
+
+    private func check(_ progress: inout Progress, after tick: Duration) {
+        let beats = servers.flatMap(\.beats) + [pool.load(ordering: .relaxed)]
+        // While servers stop, their loops go.
+        let isStalled = beats.count == progress.beats.count && zip(beats, progress.beats).contains { $0 == $1 }
+        progress.beats = beats
+        if isStalled {
+            (progress.stalled, progress.healthy) = (progress.stalled + tick, .zero)
+            if progress.stalled >= Self.patience { threads.release() }
+            return
+        }
+        if progress.stalled >= Self.patience {
+            // Logged when it is over: the log needs threads, too.
+            logger.warning(
+                "event loops or tasks did not run: threads are short, or the machine is", metadata: ["for": "\(progress.stalled)"])
+        }
+        (progress.stalled, progress.healthy) = (.zero, progress.healthy + tick)
+        if progress.healthy >= Self.recovery { threads.park(Self.reserve) }
+    }
+
+    private func giveUp() -> Never {
+        let text = Array("Error: the stop took longer than it may; the process ends\n".utf8)
+        _ = write(STDERR_FILENO, text, text.count)
+        _exit(EXIT_FAILURE)
+    }
+}
+
+extension Watchdog: ServiceLifecycle.Service {
+    /// Has the pool of tasks beat.
+    func run() async throws {
+        await cancelWhenGracefulShutdown { [self] in
+            while !Task.isCancelled {
+                pool.add(1, ordering: .relaxed)
+                do { try await Task.sleep(for: Self.tick) } catch { break }
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("What the system allows and what systemd is notified of, from outside")
+struct SupervisionTests {
+    private static func folder() throws -> String {
+        // Every user can reach it there.
+        let path = "/tmp/intertwine-\(UUID())"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        try "".write(toFile: "\(path)/x.yaml", atomically: true, encoding: .utf8)
+        return path
+    }
+
+    // The kernel does not limit the threads of root: the program runs as a user that nothing else runs as.
+    @Test(
+        "with too few threads a command ends with one line", .enabled(if: geteuid() == 0),
+        arguments: ["serve --port 0 --admin-port 0", "import x.yaml"], [1, 2, 4, 8])
+    func fewThreads(command: String, limit: Int) async throws {
+        try await expectRefusal(command, limit)
+    }
+
+    @Test("with too few threads for serving it ends with one line", .enabled(if: geteuid() == 0), arguments: [12, 16, 20, 24, 32, 36])
+    func fewThreadsForServing(limit: Int) async throws {
+        try await expectRefusal("serve --port 0 --admin-port 0", limit)
+    }
+
+    private func expectRefusal(_ command: String, _ limit: Int) async throws {
+        try await offPool {
+            let folder = try Self.folder()
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            let user = Int.random(in: 100_000...1_000_000)
+            #expect(chown(folder, uid_t(user), gid_t(user)) == 0)
+            let words = "'\(BuiltProduct.path("intertwine"))' \(command) --config x.yaml --database x.sqlite"
+            let process = try SpawnedProcess([
+                "/usr/bin/setpriv", "--reuid=\(user)", "--regid=\(user)", "--clear-groups", "/usr/bin/prlimit", "--nproc=\(limit)",
+                "/bin/sh", "-c", "cd '\(folder)'; exec \(words)",
+            ])
+            while try process.nextLine() != nil {}
+            #expect(process.wait() > 0 && process.lines.count == 1 && process.lines[0].contains("(ulimit -u"), "\(process.lines)")
+        }
+    }
+
+    @Test("systemd is notified when requests are served, then that the service works, and of the stop", arguments: [false, true])
+    func notified(isAbstract: Bool) async throws {
+        try await offPool {
+            let folder = try Self.folder()
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            let name = isAbstract ? "@intertwine-\(UUID())" : "\(folder)/notify"
+            let listener = try NotificationSocket(name)
+            let service = try RunningService(environment: ["NOTIFY_SOCKET": name, "WATCHDOG_USEC": "300000"])
+            #expect(listener.next() == "READY=1")
+            #expect(try service.get("/readyz").status == 200)
+            for _ in 0..<5 { #expect(listener.next() == "WATCHDOG=1") }
+            // A process that does not run notifies nobody.
+            service.process.signal(SIGSTOP)
+            while listener.next(milliseconds: 1_000) != nil {}
+            service.process.signal(SIGCONT)
+            #expect(listener.next() == "WATCHDOG=1")
+            service.process.signal(SIGTERM)
+            var last: String?
+            repeat { last = listener.next() } while last == "WATCHDOG=1"
+            #expect(last == "STOPPING=1")
+            #expect(service.process.wait() == 0)
+        }
+    }
+
+    @Test("a socket that is invalid or gone, and a watchdog of another process, change nothing")
+    func unnotified() async throws {
+        try await offPool {
+            for name in ["relative", "/none/socket", "@", "/" + String(repeating: "a", count: 200)] {
+                let service = try RunningService(environment: ["NOTIFY_SOCKET": name, "WATCHDOG_USEC": "x", "WATCHDOG_PID": "1"])
+                #expect(try service.get("/readyz").status == 200)
+                service.process.signal(SIGTERM)
+                #expect(service.process.wait() == 0)
+            }
+        }
+    }
+}
+
+/// The socket that a service manager receives notifications at.
+private final class NotificationSocket {
+    private let descriptor: Int32
+
+    init(_ name: String) throws {
+        descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        var bytes = Array(name.utf8)
+        if name.hasPrefix("@") { bytes[0] = 0 }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        let length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
+        let result = withUnsafePointer(to: address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
+        }
+        if result != 0 { throw RawClientError.system("bind", errno) }
+    }
+
+    deinit { close(descriptor) }
+
+    /// The next notification; nil if none comes in time.
+    func next(milliseconds: Int32 = 15_000) -> String? {
+        var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        guard poll(&poller, 1, milliseconds) > 0 else { return nil }
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        let count = recv(descriptor, &buffer, buffer.count, 0)
+        return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
+    }
+}
