@@ -53,7 +53,7 @@ extension FeedService {
         if let given = extensions.ledger {
             (ownLedger, ledger) = (nil, given)
         } else {
-            let kept = try configuration.openLedger(now: clock)
+            let kept = try configuration.openLedger(now: extensions.clock)
             (ownLedger, ledger) = (kept, kept)
         }
         if ownStore != nil || ownLedger != nil { configuration.store.room?.reserve() }

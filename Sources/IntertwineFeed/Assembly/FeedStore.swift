@@ -256,6 +256,11 @@ public enum StoreError: Error, Sendable, Hashable {
     case unusable(String)
 }
 
+extension StoreError {
+    /// A unit of work waited for longer than it may.
+    package static let late = StoreError.unavailable("the database did not take it in time")
+}
+
 extension StoreError: CustomStringConvertible {
     /// One line for operators.
     public var description: String {

@@ -27,6 +27,15 @@ public struct LedgerEntry: Sendable {
     }
 }
 
+extension LedgerEntry {
+    /// Milliseconds from what it records until a moment: a process may stand still in between.
+    package func delay(until now: Int64) -> Int64 {
+        guard let event = events.first else { return 0 }
+        let (delay, isEndless) = now.subtractingReportingOverflow(event.at)
+        return isEndless ? 0 : max(0, delay)
+    }
+}
+
 /// Something reported that nothing vouches for, or that a rate limit refused: of what it says of itself nothing is kept.
 public struct RefusedEvent: Sendable, Hashable {
     public var kind: LedgerEvent.Kind

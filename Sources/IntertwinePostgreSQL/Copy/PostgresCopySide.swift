@@ -116,7 +116,8 @@ final class PostgresCopySide: CopySide {
                         """)
                 }
                 if try connection.query("SELECT EXISTS (SELECT FROM allowance)").flag(0, 0) {
-                    try connection.run(SharedAllowances.expectation(from: SQLiteLedger.systemTime()))
+                    let now = try connection.query("SELECT \(ServerClock.expression)").integer(0, 0)
+                    try connection.run(SharedAllowances.expectation(from: now))
                 }
                 try connection.execute("DROP TABLE intertwine_copy")
             }

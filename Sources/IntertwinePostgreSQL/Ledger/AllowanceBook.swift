@@ -48,10 +48,11 @@ struct AllowanceBook {
     }
 
     /// Whether something was decided by a key that was taken for new, and that is not written either, which would show whether it is.
-    func isGuess(_ event: LedgerEvent, _ keys: AllowanceKeys, _ shared: SharedAllowances) -> Bool {
+    func isGuess(_ event: LedgerEvent, _ keys: AllowanceKeys, committedAt now: Int64, _ shared: SharedAllowances) -> Bool {
+        let moment = EventMoment(of: event, committedAt: now)
         var isGuess = false
         keys.forEach(event) { key, window, _ in
-            guard place(of: key, at: event.at, window, shared) == .table else { return }
+            guard place(of: key, at: moment, window, shared) == .table else { return }
             isGuess = isGuess || !asked.contains(key) && allowances[key] == nil
         }
         return isGuess
@@ -64,8 +65,11 @@ struct AllowanceBook {
         allowances[key] = Allowance(until: until, used: used, isKept: true)
     }
 
-    mutating func verdict(on event: LedgerEvent, _ keys: AllowanceKeys, _ shared: inout SharedAllowances) -> Verdict {
-        let moment = event.at
+    /// - Parameter now: when the event is committed, which may be a while after it happened.
+    mutating func verdict(
+        on event: LedgerEvent, _ keys: AllowanceKeys, committedAt now: Int64, _ shared: inout SharedAllowances
+    ) -> Verdict {
+        let moment = EventMoment(of: event, committedAt: now)
         if let duplicates = event.deduplication {
             for key in keys.repeats where used(key, at: moment, duplicates.window, shared) > 0 { return .duplicate }
         }
@@ -80,25 +84,25 @@ struct AllowanceBook {
         return .counted
     }
 
-    private func place(of key: AllowanceKey, at moment: Int64, _ window: Int64, _ shared: SharedAllowances) -> Place {
+    private func place(of key: AllowanceKey, at moment: EventMoment, _ window: Int64, _ shared: SharedAllowances) -> Place {
         guard SharedAllowances.isShort(window) else { return .table }
-        if let allowance = shared[key], Self.stands(until: allowance.until, at: moment, window: window) { return .shared }
-        if let allowance = allowances[key], Self.stands(until: allowance.until, at: moment, window: window) { return .table }
+        if let allowance = shared[key], moment.isWithin(allowance.until, window: window) { return .shared }
+        if let allowance = allowances[key], moment.isWithin(allowance.until, window: window) { return .table }
         return mode.writesTable ? .table : .shared
     }
 
-    private func used(_ key: AllowanceKey, at moment: Int64, _ window: Int64, _ shared: SharedAllowances) -> Int64 {
+    private func used(_ key: AllowanceKey, at moment: EventMoment, _ window: Int64, _ shared: SharedAllowances) -> Int64 {
         let (until, used): (Int64, Int64) =
             switch place(of: key, at: moment, window, shared) {
             case .shared: (shared[key]?.until ?? .min, Int64(shared[key]?.used ?? 0))
             case .table: (allowances[key]?.until ?? .min, allowances[key]?.used ?? 0)
             }
-        return Self.stands(until: until, at: moment, window: window) ? used : 0
+        return moment.isWithin(until, window: window) ? used : 0
     }
 
     /// - Parameter anew: whether a window begins in any case.
-    private mutating func use(_ key: AllowanceKey, at moment: Int64, _ window: Int64, anew: Bool, _ shared: inout SharedAllowances) {
-        var (until, isEndless) = moment.addingReportingOverflow(window)
+    private mutating func use(_ key: AllowanceKey, at moment: EventMoment, _ window: Int64, anew: Bool, _ shared: inout SharedAllowances) {
+        var (until, isEndless) = moment.event.addingReportingOverflow(window)
         if isEndless { until = .max }
         let before = anew ? 0 : used(key, at: moment, window, shared)
         switch place(of: key, at: moment, window, shared) {
@@ -110,10 +114,6 @@ struct AllowanceBook {
             allowances[key] = Allowance(until: end, used: before &+ 1, isKept: known?.isKept ?? false, isChanged: true)
             if SharedAllowances.isShort(window) { shared.spill(until: end) }
         }
-    }
-
-    private static func stands(until: Int64, at moment: Int64, window: Int64) -> Bool {
-        until > moment && until <= LedgerTime.latestEnd(at: moment, window: window)
     }
 
     /// What has to be written, in the order of the keys.

@@ -7,6 +7,9 @@ struct EventDays {
     /// Those that are known to be there.
     private var known: Set<Int64> = []
 
+    /// Whether some days may have no partition.
+    func lacks(_ days: Set<Int64>) -> Bool { !days.isSubset(of: known) }
+
     /// - Parameter today: tomorrow's is made with today's, so that nobody waits for it at midnight.
     mutating func make(_ days: Set<Int64>, today: Int64, _ connection: PostgresConnection) throws {
         var missing = days.subtracting(known)

@@ -42,7 +42,8 @@ struct LedgerGroup {
     }
 
     private let entries: [LedgerEntry]
-    private let now: Int64
+    /// The server's time when the units are decided.
+    private var now: Int64 = .min
     /// For each unit, those of its events.
     private let keys: [[AllowanceKeys]]
     /// Where its short windows are locked.
@@ -70,9 +71,8 @@ struct LedgerGroup {
     /// - Parameters:
     ///   - recent: where given, keys that it does not know are not looked up in the table.
     ///   - mode: where short windows are.
-    init(_ entries: [LedgerEntry], now: Int64, recent: RecentKeys?, _ mode: SharedAllowances.Mode) {
+    init(_ entries: [LedgerEntry], recent: RecentKeys?, _ mode: SharedAllowances.Mode) {
         self.entries = entries
-        self.now = now
         keys = entries.map { $0.events.map { $0.verdict == .counted ? AllowanceKeys($0) : .none } }
         var (asked, guesses, places) = (Set<AllowanceKey>(), false, AllowancePlaces())
         for (entry, keys) in zip(entries, keys) {
@@ -190,17 +190,26 @@ struct LedgerGroup {
     // MARK: What it decides
 
     /// What becomes of each unit. One that cannot be written fails alone, and nothing of it is kept.
+    ///
+    /// - Parameters:
+    ///   - now: the server's time.
+    ///   - isLate: whether a unit's timeout is over.
     mutating func decide(
-        _ shared: inout SharedAllowances, _ rollups: inout PartialRollups, _ uncounted: inout UncountedRows
+        at now: Int64, _ shared: inout SharedAllowances, _ rollups: inout PartialRollups, _ uncounted: inout UncountedRows,
+        isLate: (Int) -> Bool
     ) -> [Result<LedgerReceipt, any Error>] {
-        entries.indices.map { decide(entries[$0], keys[$0], &shared, &rollups, &uncounted) }
+        self.now = now
+        return entries.indices.map { index in
+            if isLate(index) { return .failure(StoreError.late) }
+            return decide(entries[index], keys[index], &shared, &rollups, &uncounted)
+        }
     }
 
     private mutating func decide(
         _ entry: LedgerEntry, _ keys: [AllowanceKeys], _ shared: inout SharedAllowances, _ rollups: inout PartialRollups,
         _ uncounted: inout UncountedRows
     ) -> Result<LedgerReceipt, any Error> {
-        if let key = entry.idempotency?.key, let receipt = receipt(of: key) { return .success(receipt) }
+        if let key = entry.idempotency?.key, let receipt = receipt(of: key, delay: entry.delay(until: now)) { return .success(receipt) }
         if let selection = entry.selection, selections[ExactText(selection.id)] != nil {
             return .failure(StoreError.unavailable("a selection of the id is there"))
         }
@@ -218,8 +227,8 @@ struct LedgerGroup {
         for change in entry.changes { changes += change.commands(until: entry.selection?.expires ?? now, now: now) }
         var verdicts: [Verdict] = []
         for (event, keys) in zip(entry.events, keys) {
-            let verdict = event.verdict == .counted ? allowances.verdict(on: event, keys, &shared) : event.verdict
-            if verdict != .counted, event.verdict == .counted, allowances.isGuess(event, keys, shared) { isUnsure = true }
+            let verdict = event.verdict == .counted ? allowances.verdict(on: event, keys, committedAt: now, &shared) : event.verdict
+            if verdict != .counted, event.verdict == .counted, allowances.isGuess(event, keys, committedAt: now, shared) { isUnsure = true }
             rollups.count(event, as: verdict)
             verdicts.append(verdict)
             guard verdict == .counted || uncounted.takes(event, as: verdict) else { continue }
@@ -236,11 +245,12 @@ struct LedgerGroup {
         return .success(.committed(verdicts))
     }
 
-    private func receipt(of key: IdempotencyKey) -> LedgerReceipt? {
+    /// - Parameter delay: milliseconds since the request.
+    private func receipt(of key: IdempotencyKey, delay: Int64) -> LedgerReceipt? {
         for scope in [key.scope, key.formerScope].compactMap(\.self) {
             guard let kept = answers[KeptKey(scope: ExactText(scope), key: ExactText(key.key))], kept.expires > now,
                 // One that is kept for longer than this one would be was kept by a clock that was ahead.
-                kept.expires <= LedgerTime.latestEnd(at: key.expires, window: 0)
+                kept.expires <= LedgerTime.latestEnd(at: key.expires, window: delay)
             else { continue }
             return kept.fingerprint == ExactText(key.fingerprint) ? .replayed(kept.answer) : .keyReused
         }

@@ -20,14 +20,15 @@ final class LedgerReplica {
     private var recent = RecentKeys()
     private var shared: SharedAllowances
     private let recentSlots: Int
+    private let clock: ServerClock
     /// Whether the log has to be read from its beginning: a server that took another's place may lack what was read of that.
     private var isLogUnread = true
     /// The longest window of the events so far, in milliseconds.
     private(set) var longestWindow: Int64 = 0
 
     /// - Parameter recentSlots: what memory may hold of short allowances, a power of two.
-    init(recentSlots: Int = AllowanceTable.recentSlots) {
-        self.recentSlots = recentSlots
+    init(recentSlots: Int = AllowanceTable.recentSlots, clock: ServerClock = ServerClock()) {
+        (self.recentSlots, self.clock) = (recentSlots, clock)
         shared = SharedAllowances(slots: recentSlots)
     }
 
@@ -62,17 +63,16 @@ final class LedgerReplica {
     }
 
     /// Writes something small that has to go to the server's disk like a click, and makes the table that a click would need now.
-    func touch(_ connection: PostgresConnection, now: Int64) throws {
-        let day = LedgerTime.day(of: now)
+    func touch(_ connection: PostgresConnection) throws {
+        try clock.ask(connection)
+        let day = LedgerTime.day(of: clock.now)
         try days.make([day], today: day, connection)
-        let start = SQLiteLedger.systemTime()
         // Not which group was the last: what became of that may still have to be found out.
-        let rows = try connection.query(
+        try connection.query(
             """
             INSERT INTO ledger_writer (process, slot, last, logs) VALUES ($1, $2, 0, true)
-            ON CONFLICT (process) DO UPDATE SET seen = clock_timestamp() RETURNING \(ServerClock.expression)
+            ON CONFLICT (process) DO UPDATE SET seen = clock_timestamp()
             """, .integer(process), .integer(slot))
-        try ServerClock.check(rows.integer(0, 0), askedAt: start)
     }
 
     private func mark(_ number: Int64) -> PostgresCommand {
@@ -85,30 +85,40 @@ final class LedgerReplica {
 
     /// Writes a group: all of what can be written or, throwing, nothing.
     ///
-    /// - Parameter flushes: whether counts that wait are to be written in any case.
+    /// - Parameters:
+    ///   - now: what is decided by in place of the server's time, in tests.
+    ///   - flushes: whether counts that wait are to be written in any case.
+    ///   - isLate: whether an entry's timeout is over. Asked when the server has answered; such an entry fails.
     /// - Throws: ``PostgresError``, or `StoreError` where this machine's clock is wrong, and nothing was written; ``LostCommit``.
     func commit(
-        _ entries: [LedgerEntry], now: Int64, flushes: Bool, _ connection: PostgresConnection
+        _ entries: [LedgerEntry], now: Int64? = nil, flushes: Bool, _ connection: PostgresConnection,
+        isLate: (_ entry: Int) -> Bool = { _ in false }
     ) throws -> [Result<LedgerReceipt, any Error>] {
+        // This process may have stood still since it last heard the time.
+        let moment = now ?? clock.now
         if isLogUnread {
             shared = SharedAllowances(slots: recentSlots)
             shared.take(try connection.run([shared.question(besides: nil)])[0])
             isLogUnread = false
         }
-        shared.tidy(at: now)
-        let mode = shared.mode(at: now)
-        var group = LedgerGroup(entries, now: now, recent: recent.isGuessing ? recent : nil, mode)
+        shared.tidy(at: moment)
+        let mode = shared.mode(at: moment)
+        var group = LedgerGroup(entries, recent: recent.isGuessing ? recent : nil, mode)
         longestWindow = max(longestWindow, group.longestWindow)
-        try days.make(group.days, today: LedgerTime.day(of: now), connection)
+        if days.lacks(group.days) {
+            // Days of events that a wrong clock has given a time are not made.
+            try clock.ask(connection)
+            try days.make(group.days, today: LedgerTime.day(of: moment), connection)
+        }
         number += 1
-        var (receipts, uncounted) = try decide(&group, now: now, connection)
+        var (receipts, uncounted) = try decide(&group, moment, now: now, connection, isLate)
         if group.isUnsure {
             recent.hasEnded(.wrong)
             try connection.post([PostgresCommand("ROLLBACK")])
             rollups.discard()
             shared.discard()
-            group = LedgerGroup(entries, now: now, recent: nil, mode)
-            (receipts, uncounted) = try decide(&group, now: now, connection)
+            group = LedgerGroup(entries, recent: nil, mode)
+            (receipts, uncounted) = try decide(&group, moment, now: now, connection, isLate)
         }
         var commands = group.commands + shared.commands(process: process, number: number)
         guard flushes && !rollups.isEmpty || !commands.isEmpty else {
@@ -134,16 +144,21 @@ final class LedgerReplica {
     }
 
     /// The first round trip of a group, and what becomes of its units.
+    ///
+    /// - Parameters:
+    ///   - moment: by which the group's mode was found.
+    ///   - now: as of ``commit(_:now:flushes:_:isLate:)``.
     private func decide(
-        _ group: inout LedgerGroup, now: Int64, _ connection: PostgresConnection
+        _ group: inout LedgerGroup, _ moment: Int64, now: Int64?, _ connection: PostgresConnection, _ isLate: (Int) -> Bool
     ) throws -> ([Result<LedgerReceipt, any Error>], UncountedRows) {
         // The row is locked first, and so for as long as the transaction may still be committed: see `hasCommitted`.
         let start = SQLiteLedger.systemTime()
         let locks = [PostgresCommand("BEGIN ISOLATION LEVEL READ COMMITTED"), mark(number)] + group.locks
         let log = group.readsLog ? [shared.question(besides: process)] : []
         let answers = try connection.run(locks + log + group.questions)
+        let time: Int64
         do throws(StoreError) {
-            try ServerClock.check(answers[1].integer(0, 0), askedAt: start)
+            time = try clock.check(answers[1].integer(0, 0), askedAt: start)
         } catch {
             try connection.post([PostgresCommand("ROLLBACK")])
             throw error
@@ -151,11 +166,13 @@ final class LedgerReplica {
         if group.readsLog {
             shared.take(answers[locks.count])
             // Others have put short windows elsewhere since the questions were made.
-            guard shared.mode(at: now) == group.mode else { throw PostgresError(code: "40001", message: "the group has to be done anew") }
+            guard shared.mode(at: moment) == group.mode else {
+                throw PostgresError(code: "40001", message: "the group has to be done anew")
+            }
         }
         group.take(answers)
         var uncounted = uncounted
-        return (group.decide(&shared, &rollups, &uncounted), uncounted)
+        return (group.decide(at: now ?? time, &shared, &rollups, &uncounted, isLate: isLate), uncounted)
     }
 
     /// Whether a group whose connection was lost has been committed.

@@ -42,11 +42,11 @@ final class PostgresGroupCommit: @unchecked Sendable {
 
     private let address: PostgresAddress
     private let limits: Limits
-    private let now: @Sendable () -> Int64
+    private let clock: ServerClock
     private let queue = DispatchQueue(label: "intertwine.ledger")
     private let watch = DispatchQueue(label: "intertwine.ledger.watch")
     private let state = Mutex(State())
-    private let replica = LedgerReplica()
+    private let replica: LedgerReplica
     private var connection: PostgresConnection?
     /// A group of which it is not known whether it was committed. It is found out before anything else is written.
     private var lost: LedgerReplica.LostCommit?
@@ -65,8 +65,9 @@ final class PostgresGroupCommit: @unchecked Sendable {
     /// How often a group is done anew that others were in the way of.
     private static let attempts = 10
 
-    init(_ address: PostgresAddress, limits: Limits, now: @escaping @Sendable () -> Int64) {
-        (self.address, self.limits, self.now) = (address, limits, now)
+    init(_ address: PostgresAddress, limits: Limits, clock: ServerClock) {
+        (self.address, self.limits, self.clock) = (address, limits, clock)
+        replica = LedgerReplica(clock: clock)
     }
 
     /// - Parameter completion: called on the ledger's own queue, or at once where too many wait.
@@ -100,7 +101,7 @@ final class PostgresGroupCommit: @unchecked Sendable {
     func checkWritable() async throws {
         try await onQueue { [self] in
             if let lastCommit, lastCommit.duration(to: .now) < Self.freshness { return }
-            try replica.touch(connected(), now: now())
+            try replica.touch(connected())
             lastCommit = .now
         }
     }
@@ -155,7 +156,9 @@ final class PostgresGroupCommit: @unchecked Sendable {
 
     /// Writes one group, and the next in its turn: whatever else waits for the queue comes in between, also where somebody always waits.
     private func drain() {
-        commit(next())
+        let (group, late) = next()
+        failLate(late)
+        commit(group)
         let isWaitedFor = state.withLock { state in
             state.isRunning = !state.waiting.isEmpty
             return state.isRunning
@@ -163,8 +166,12 @@ final class PostgresGroupCommit: @unchecked Sendable {
         if isWaitedFor { queue.async { [self] in drain() } } else { sweep() }
     }
 
-    private func next() -> [Unit] {
+    /// Takes the next group. Units whose timeout is over, such as those of a process that stood still, are in none.
+    private func next() -> (group: [Unit], late: [Unit]) {
         state.withLock { state in
+            let now = ContinuousClock.now
+            let late = state.waiting.prefix { isLate($0, at: now) }
+            state.waiting.removeFirst(late.count)
             var events = 0
             let group = Array(
                 state.waiting.prefix(limits.group).prefix { unit in
@@ -172,16 +179,18 @@ final class PostgresGroupCommit: @unchecked Sendable {
                     return events < Self.eventLimit
                 })
             state.waiting.removeFirst(group.count)
-            state.groupBegan = .now
-            return group
+            state.groupBegan = now
+            return (group, Array(late))
         }
     }
+
+    private func isLate(_ unit: Unit, at now: ContinuousClock.Instant) -> Bool { unit.arrival.duration(to: now) >= limits.patience }
 
     private func commit(_ group: [Unit]) {
         guard let first = group.first else { return }
         let flushes = isFlushDue
         do {
-            let receipts = try write(group.map(\.entry), flushes: flushes, until: first.arrival + limits.patience)
+            let receipts = try write(group, flushes: flushes, until: first.arrival + limits.patience)
             if replica.hasWaitingCounts { planFlush() } else { lastCommit = .now }
             if flushes { flush.last = .now }
             let failures = receipts.count { if case .failure = $0 { true } else { false } }
@@ -207,8 +216,9 @@ final class PostgresGroupCommit: @unchecked Sendable {
     ///
     /// - Throws: ``PostgresError`` where nothing was written; `StoreError` where that is not known.
     private func write(
-        _ entries: [LedgerEntry], flushes: Bool, until deadline: ContinuousClock.Instant
+        _ group: [Unit], flushes: Bool, until deadline: ContinuousClock.Instant
     ) throws -> [Result<LedgerReceipt, any Error>] {
+        let entries = group.map(\.entry)
         var (attempt, isSent) = (1, false)
         while true {
             do {
@@ -219,7 +229,9 @@ final class PostgresGroupCommit: @unchecked Sendable {
                     if isCommitted && isSent { return lost.receipts }
                     isSent = false
                 }
-                return try replica.commit(entries, now: now(), flushes: flushes, connection)
+                return try replica.commit(entries, now: clock.substitute?(), flushes: flushes, connection) { [self] in
+                    isLate(group[$0], at: .now)
+                }
             } catch let error as LedgerReplica.LostCommit {
                 (lost, isSent, connection) = (error, true, nil)
                 // The client may ask again, under its key.
@@ -238,6 +250,12 @@ final class PostgresGroupCommit: @unchecked Sendable {
         }
     }
 
+    private func failLate(_ units: [Unit]) {
+        guard !units.isEmpty else { return }
+        state.withLock { $0.statistics.failed += units.count }
+        for unit in units { unit.completion(.failure(StoreError.late)) }
+    }
+
     private func fail(_ units: [Unit], _ error: any Error) {
         if !units.isEmpty { lastCommit = nil }
         state.withLock { $0.statistics.failed += units.count }
@@ -247,7 +265,7 @@ final class PostgresGroupCommit: @unchecked Sendable {
     /// Those whose time is not over go on waiting, before all others.
     private func postpone(_ group: [Unit], _ error: any Error) {
         let end = ContinuousClock.now
-        let late = group.prefix { $0.arrival.duration(to: end) >= limits.patience }
+        let late = group.prefix { isLate($0, at: end) }
         fail(Array(late), error)
         state.withLock { $0.waiting.insert(contentsOf: group[late.endIndex...], at: 0) }
     }
@@ -268,11 +286,10 @@ final class PostgresGroupCommit: @unchecked Sendable {
             let isStuck = state.groupBegan.map { $0.duration(to: now) >= limits.patience } ?? false
             let late = Array(state.waiting.prefix { isStuck && $0.arrival.duration(to: now) >= limits.patience })
             state.waiting.removeFirst(late.count)
-            state.statistics.failed += late.count
             state.isWatched = state.isRunning
             return (late, state.isWatched)
         }
-        for unit in late { unit.completion(.failure(StoreError.unavailable("PostgreSQL does not answer in time"))) }
+        failLate(late)
         if goesOn { planWatch() }
     }
 
@@ -301,15 +318,14 @@ final class PostgresGroupCommit: @unchecked Sendable {
     // MARK: Sweeping
 
     private func sweep(isBrief: Bool = false) {
-        let moment = now()
-        guard sweeper.isDue(moment) else { return }
+        guard sweeper.isDue(clock.now) else { return }
         // What fails here is tried again with the next sweep; commits report the state of the server.
-        while sweepOnce(at: moment), !isBrief, state.withLock({ !$0.isRunning }) {}
+        while sweepOnce(), !isBrief, state.withLock({ !$0.isRunning }) {}
     }
 
-    private func sweepOnce(at moment: Int64) -> Bool {
+    private func sweepOnce() -> Bool {
         do {
-            return try sweeper.sweep(connected(), now: moment, longestWindow: replica.longestWindow)
+            return try sweeper.sweep(connected(), by: clock, longestWindow: replica.longestWindow)
         } catch {
             if let connection, (try? connection.execute("ROLLBACK")) == nil { self.connection = nil }
             return false

@@ -7,7 +7,7 @@ extension PostgresLedger {
         try reading { connection in
             let rows = try connection.query(
                 "SELECT campaign, at, count FROM exposure WHERE viewer = $1 AND at > $2 ORDER BY campaign, at LIMIT 100000",
-                .text(viewer), .integer(moment))
+                .text(viewer), .integer(clock.corrected(moment)))
             return (0..<rows.count).map {
                 CampaignExposure(campaign: rows.text($0, 0), at: rows.integer($0, 1), count: Int(rows.integer($0, 2)))
             }
@@ -15,7 +15,7 @@ extension PostgresLedger {
     }
 
     package func given(to viewer: String, besides process: String, now: Int64) throws -> [CampaignExposure] {
-        try reading { try Self.given(to: viewer, besides: process, now: now, $0) }
+        try reading { try Self.given(to: viewer, besides: process, now: clock.corrected(now), $0) }
     }
 
     private static func given(
@@ -33,13 +33,16 @@ extension PostgresLedger {
     package func page(_ key: Int64, of viewer: String, now: Int64) throws -> [UInt8]? {
         try reading { connection in
             let rows = try connection.query(
-                "SELECT given FROM given_page WHERE viewer = $1 AND page = $2 AND until > $3", .text(viewer), .integer(key), .integer(now))
+                "SELECT given FROM given_page WHERE viewer = $1 AND page = $2 AND until > $3", .text(viewer), .integer(key),
+                .integer(clock.corrected(now)))
             return rows.isEmpty ? nil : rows.bytes(0, 0)
         }
     }
 
     /// What is given to one viewer is noted by one replica at a time.
     package func claim(_ claim: CampaignClaim) throws -> Bool {
+        var claim = claim
+        (claim.now, claim.until) = (clock.corrected(claim.now), clock.corrected(claim.until))
         let places = claim.places.sorted { $0.key < $1.key }
         return try reading { connection in
             try connection.transaction {
@@ -113,12 +116,15 @@ extension PostgresLedger {
     package func hasOthers(besides process: String, now: Int64) throws -> Bool {
         try reading { connection in
             let rows = try connection.query(
-                "SELECT 1 FROM reservation WHERE campaign = '' AND process <> $1 AND until > $2 LIMIT 1", .text(process), .integer(now))
+                "SELECT 1 FROM reservation WHERE campaign = '' AND process <> $1 AND until > $2 LIMIT 1", .text(process),
+                .integer(clock.corrected(now)))
             return !rows.isEmpty
         }
     }
 
     package func exchange(_ exchange: GoalExchange, _ hold: @escaping @Sendable (GoalSituation) -> GoalHoldings) throws {
+        var exchange = exchange
+        exchange.now = clock.corrected(exchange.now)
         try commits.blocking { connection in
             try connection.transaction {
                 let rows = try connection.run(PostgresGoalTable.readings(exchange))

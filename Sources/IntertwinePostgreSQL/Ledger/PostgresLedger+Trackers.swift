@@ -11,6 +11,7 @@ extension PostgresLedger {
         waiting: Int, now: Int64, _ calls: @escaping @Sendable ([RecordedEvent]) async throws -> [TrackerCall]
     ) async throws -> Int {
         var ousted = 0
+        let now = clock.corrected(now)
         let end = try await settledEnd()
         while true {
             let marker = try await pool.run(for: .background) { try PostgresReportTables.marker(of: .trackers, $0) }
@@ -71,6 +72,7 @@ extension PostgresLedger {
 
     package func takeTrackerCalls(_ limit: Int, now: Int64, lease: Int64) async throws -> [TrackerCall] {
         guard limit > 0 else { return [] }
+        let now = clock.corrected(now)
         return try await pool.run(for: .background) { connection in
             try Self.calls(
                 connection.query(
@@ -87,19 +89,23 @@ extension PostgresLedger {
 
     package func settleTrackerCalls(_ outcomes: [Int64: TrackerOutcome], now: Int64) async throws {
         guard !outcomes.isEmpty else { return }
+        let clock = clock
         // In the order of their ids, as whoever else settles has them.
         let commands = outcomes.sorted { $0.key < $1.key }.map { id, outcome in
             switch outcome {
             case .answered: PostgresCommand("DELETE FROM tracker_call WHERE id = $1", [.integer(id)])
             case .failed(let failure, let again):
                 PostgresCommand(
-                    "UPDATE tracker_call SET due = $2, failure = $3 WHERE id = $1", [.integer(id), .integer(again), .text(failure)])
+                    "UPDATE tracker_call SET due = $2, failure = $3 WHERE id = $1",
+                    [.integer(id), .integer(clock.corrected(again)), .text(failure)])
             case .givenUp(let failure):
                 PostgresCommand(
-                    "UPDATE tracker_call SET given_up = $2, failure = $3 WHERE id = $1", [.integer(id), .integer(now), .text(failure)])
+                    "UPDATE tracker_call SET given_up = $2, failure = $3 WHERE id = $1",
+                    [.integer(id), .integer(clock.corrected(now)), .text(failure)])
             case .untried(let again):
                 PostgresCommand(
-                    "UPDATE tracker_call SET due = $2, attempts = greatest(0, attempts - 1) WHERE id = $1", [.integer(id), .integer(again)])
+                    "UPDATE tracker_call SET due = $2, attempts = greatest(0, attempts - 1) WHERE id = $1",
+                    [.integer(id), .integer(clock.corrected(again))])
             }
         }
         let isShorter = !outcomes.values.contains { if case .givenUp = $0 { true } else { false } }

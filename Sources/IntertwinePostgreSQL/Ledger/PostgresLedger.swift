@@ -9,7 +9,7 @@ package import IntertwineStorage
 package final class PostgresLedger: KeptLedger {
     let pool: PostgresPool
     let commits: PostgresGroupCommit
-    private let now: @Sendable () -> Int64
+    let clock: ServerClock
 
     /// Opens the ledger, and makes its tables where there are none.
     ///
@@ -19,24 +19,25 @@ package final class PostgresLedger: KeptLedger {
     ///   - patience: seconds that a unit waits in all for a server that is away or for what is locked there; it then fails as
     ///     `StoreError.unavailable`.
     ///   - reads: what reading may take; reports take no more than half of the connections.
-    ///   - now: milliseconds since 1970-01-01 UTC.
+    ///   - now: what stands in for the server's time in tests, in milliseconds since 1970-01-01 UTC.
     /// - Throws: `StoreError.unusable` with one line that says what to do.
     package init(
         _ address: PostgresAddress, waiting: Int = 4_096, group: Int = 512, patience: Double = 2, reading reads: ReadLimits = ReadLimits(),
-        now: @escaping @Sendable () -> Int64 = SQLiteLedger.systemTime
+        now: (@Sendable () -> Int64)? = nil
     ) throws(StoreError) {
-        self.now = now
+        let clock = ServerClock(substitute: now)
+        self.clock = clock
         pool = PostgresPool(address, reading: reads, settings: PostgresSettings(applicationName: "intertwine reader"))
         commits = PostgresGroupCommit(
             address,
-            limits: PostgresGroupCommit.Limits(waiting: max(1, waiting), group: max(1, group), patience: .seconds(patience)), now: now)
+            limits: PostgresGroupCommit.Limits(waiting: max(1, waiting), group: max(1, group), patience: .seconds(patience)), clock: clock)
         try PostgresStart.check(pool) { connection in
             try PostgresSchema.bringUpToDate(
                 connection, part: PostgresLedgerSchema.part, migrations: PostgresLedgerSchema.migrations)
             let start = SQLiteLedger.systemTime()
             let found = try connection.query("SELECT \(ServerClock.expression), current_setting('transaction_read_only') = 'on'")
             guard !found.flag(0, 1) else { throw PostgresError(code: "25006", message: "the database is read-only") }
-            try ServerClock.check(found.integer(0, 0), askedAt: start)
+            try clock.check(found.integer(0, 0), askedAt: start)
         }
     }
 
@@ -68,27 +69,29 @@ package final class PostgresLedger: KeptLedger {
     }
 
     package func replay(of key: IdempotencyKey) async throws -> LedgerReceipt? {
-        let now = now()
-        return try await pool.run(for: .request) { connection in
+        let question = PostgresCommand(
+            """
+            SELECT fingerprint, answer, expires FROM idempotency WHERE scope IN ($1, $2) AND key = $3 ORDER BY scope = $1 DESC
+            """, [.text(key.scope), .text(key.formerScope), .text(key.key)])
+        return try await timed([question]) { answers, now in
+            let rows = answers[0]
             // One that is kept for longer than this one would be was kept by a clock that was ahead.
-            let rows = try connection.query(
-                """
-                SELECT fingerprint, answer FROM idempotency
-                WHERE scope IN ($1, $2) AND key = $3 AND expires > $4 AND expires <= $5 ORDER BY scope = $1 DESC LIMIT 1
-                """, .text(key.scope), .text(key.formerScope), .text(key.key), .integer(now),
-                .integer(LedgerTime.latestEnd(at: key.expires, window: 0)))
-            guard !rows.isEmpty else { return nil }
-            let isSame = ExactText(rows.text(0, 0)) == ExactText(key.fingerprint)
-            return isSame ? .replayed(rows.bytes(0, 1)) : .keyReused
+            let valid = (0..<rows.count).first {
+                rows.integer($0, 2) > now && rows.integer($0, 2) <= LedgerTime.latestEnd(at: key.expires, window: 0)
+            }
+            guard let row = valid else { return nil }
+            let isSame = ExactText(rows.text(row, 0)) == ExactText(key.fingerprint)
+            return isSame ? .replayed(rows.bytes(row, 1)) : .keyReused
         }
     }
 
     package func selection(id: String) async throws -> SelectionRecord? {
-        try await pool.run(for: .request) { connection in
-            let rows = try connection.run([
+        try await timed(
+            [
                 PostgresCommand("SELECT cell, viewer, expires, undone_at FROM selection WHERE id = $1", [.text(id)]),
                 PostgresCommand("SELECT command, undo FROM selection_step WHERE selection = $1 ORDER BY number", [.text(id)]),
-            ])
+            ]
+        ) { rows, _ in
             let (found, steps) = (rows[0], rows[1])
             guard !found.isEmpty else { return nil }
             return SelectionRecord(
@@ -96,6 +99,21 @@ package final class PostgresLedger: KeptLedger {
                 steps: (0..<steps.count).map { row in
                     SelectionRecord.Step(command: steps.text(row, 0), undo: steps.isNull(row, 1) ? nil : steps.bytes(row, 1))
                 }, expires: found.integer(0, 2), undoneAt: found.optionalInteger(0, 3))
+        }
+    }
+
+    /// Reads what the time decides about, together with the server's time.
+    ///
+    /// - Throws: `StoreError.unavailable` where this machine's clock is wrong: its callers judge by it.
+    private func timed<Value: Sendable>(
+        _ questions: [PostgresCommand], _ body: @escaping @Sendable (_ answers: [PostgresRows], _ now: Int64) throws -> Value
+    ) async throws -> Value {
+        let clock = clock
+        return try await pool.run(for: .request) { connection in
+            let start = SQLiteLedger.systemTime()
+            let answers = try connection.run(questions + [PostgresCommand("SELECT \(ServerClock.expression)")])
+            let time = try clock.check(answers[questions.count].integer(0, 0), askedAt: start)
+            return try body(answers, clock.substitute?() ?? time)
         }
     }
 }

@@ -1,25 +1,68 @@
 internal import IntertwineFeed
 internal import IntertwineStorage
+internal import Synchronization
 
-/// Holds a replica's clock to the server's: what is kept until a time is over by the clock of whichever replica is asked, and what was
-/// kept by one that is too far ahead counts for nothing (`LedgerTime`). Where clocks differ, the same click would count twice.
-enum ServerClock {
+/// The PostgreSQL server's time, by which a replica decides what is over and what is removed. A replica's own clock decides nothing.
+///
+/// Each answer that carries the server's time is noted. Between two of them the time goes on by a watch that nobody sets. A replica whose
+/// clock differs from the server's writes nothing, as the times of its events would be wrong.
+final class ServerClock: Sendable {
     /// The server's time, in milliseconds since 1970-01-01 UTC.
     static let expression = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
     /// Milliseconds: of two replicas, none is further ahead of the other than what is kept may be.
     private static let tolerance: Int64 = 5_000
 
+    /// Stands in for the server's time in tests; nil otherwise.
+    let substitute: (@Sendable () -> Int64)?
+    /// What the server said last, and when.
+    private let noted = Mutex<(server: Int64, at: ContinuousClock.Instant)?>(nil)
+
+    init(substitute: (@Sendable () -> Int64)? = nil) {
+        self.substitute = substitute
+    }
+
+    /// The server's time as far as is known without asking.
+    var now: Int64 { substitute?() ?? estimate ?? SQLiteLedger.systemTime() }
+
+    private var estimate: Int64? {
+        noted.withLock { noted in
+            noted.map { $0.server &+ Self.milliseconds($0.at.duration(to: .now)) }
+        }
+    }
+
+    /// A time that was taken from this machine's clock a moment ago, by the server's clock. Small differences stay.
+    func corrected(_ time: Int64) -> Int64 {
+        guard substitute == nil, let estimate else { return time }
+        let lead = SQLiteLedger.systemTime() &- estimate
+        return lead.magnitude > UInt64(Self.tolerance) ? time &- lead : time
+    }
+
+    /// Notes what the server said.
+    ///
     /// - Parameters:
-    ///   - server: what it said its time was.
+    ///   - server: its time.
     ///   - start: when it was asked, by this machine's clock; it answers now.
-    /// - Throws: `StoreError.unavailable` with one line that says what to do.
-    static func check(_ server: Int64, askedAt start: Int64) throws(StoreError) {
+    /// - Returns: the server's time.
+    /// - Throws: `StoreError.unavailable` with one line that says what to do, where the two clocks differ.
+    @discardableResult
+    func check(_ server: Int64, askedAt start: Int64) throws(StoreError) -> Int64 {
+        noted.withLock { $0 = (server, .now) }
         let end = SQLiteLedger.systemTime()
         let (ahead, behind) = (start - server, server - end)
-        guard max(ahead, behind) > tolerance else { return }
+        guard max(ahead, behind) > Self.tolerance else { return server }
         throw .unavailable(
             "the clock of this machine is \(max(ahead, behind) / 1_000) s \(ahead > behind ? "ahead of" : "behind") that of the "
                 + "PostgreSQL server; let both follow NTP")
+    }
+
+    /// Asks the server, for what is decided before the next transaction begins.
+    func ask(_ connection: PostgresConnection) throws {
+        let start = SQLiteLedger.systemTime()
+        try check(try connection.query("SELECT \(Self.expression)").integer(0, 0), askedAt: start)
+    }
+
+    private static func milliseconds(_ duration: Duration) -> Int64 {
+        duration.components.seconds * 1_000 + duration.components.attoseconds / 1_000_000_000_000_000
     }
 }

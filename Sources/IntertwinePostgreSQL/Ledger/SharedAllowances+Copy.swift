@@ -34,7 +34,7 @@ extension SharedAllowances {
                             .blobs(sorted.map(\.key.bytes)), .integers(sorted.map(\.value.until)),
                             .integers(sorted.map { Int64($0.value.used) }),
                         ])
-                ] + expectation(from: SQLiteLedger.systemTime()))
+                ] + expectation(from: try connection.query("SELECT \(ServerClock.expression)").integer(0, 0)))
         }
     }
 }

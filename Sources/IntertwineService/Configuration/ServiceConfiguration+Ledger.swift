@@ -8,13 +8,13 @@ package import IntertwineStorage
 extension ServiceConfiguration {
     /// Opens the ledger, and makes it where there is none.
     ///
-    /// - Parameter now: milliseconds since 1970-01-01 UTC.
-    func openLedger(now: @escaping @Sendable () -> Int64) throws(StoreError) -> any KeptLedger {
+    /// - Parameter now: milliseconds since 1970-01-01 UTC; nil for the system's clock, or the PostgreSQL server's.
+    func openLedger(now: (@Sendable () -> Int64)?) throws(StoreError) -> any KeptLedger {
         let patience = Double(ledger.patience.milliseconds) / 1_000
         guard let address = try store.postgresAddress() else {
             return try SQLiteLedger(
                 path: store.ledgerDatabase, waiting: ledger.queue, group: ledger.group, lockTimeout: patience, reading: store.reading,
-                now: now)
+                now: now ?? SQLiteLedger.systemTime)
         }
         return try PostgresLedger(
             address, waiting: ledger.queue, group: ledger.group, patience: patience, reading: store.reading, now: now)
@@ -31,7 +31,7 @@ extension ServiceConfiguration {
     ///
     /// - Throws: `StoreError.unusable` where there is neither, or where what should be items is something else.
     package func existingLedger() throws(StoreError) -> (any KeptLedger)? {
-        if try store.postgresAddress() != nil { return try openLedger(now: SQLiteLedger.systemTime) }
+        if try store.postgresAddress() != nil { return try openLedger(now: nil) }
         let files = FileManager.default
         guard files.fileExists(atPath: store.ledgerDatabase) || !files.fileExists(atPath: store.database) else {
             try ItemFile(store.database).check()

@@ -53,8 +53,10 @@ package struct AllowanceTable {
         moment == .min || until <= LedgerTime.latestEnd(at: moment, window: longestRecent)
     }
 
-    mutating func verdict(on event: LedgerEvent) throws -> Verdict {
+    /// - Parameter now: when the event is committed, which may be a while after it happened.
+    mutating func verdict(on event: LedgerEvent, committedAt now: Int64) throws -> Verdict {
         moment = event.at
+        let moment = EventMoment(of: event, committedAt: now)
         let keys = AllowanceKeys(event)
         if let duplicates = event.deduplication {
             for key in keys.repeats where try used(key, at: moment, duplicates.window, claims: keys.leaves.contains(key)) > 0 {
@@ -115,39 +117,39 @@ package struct AllowanceTable {
     }
 
     /// - Parameter claims: whether it is used if the event counts.
-    private mutating func place(of key: AllowanceKey, at moment: Int64, _ window: Int64, claims: Bool) throws -> Place {
+    private mutating func place(of key: AllowanceKey, at moment: EventMoment, _ window: Int64, claims: Bool) throws -> Place {
         func inTree() throws -> Place {
-            .kept(claims ? try kept.claimed(key, until: Self.end(of: window, from: moment)) : try kept.read(key))
+            .kept(claims ? try kept.claimed(key, until: Self.end(of: window, from: moment.event)) : try kept.read(key))
         }
         guard window <= Self.longestRecent else { return try inTree() }
         if let allowance = recent.allowance(key) { return .recent(allowance) }
-        if max(spilled.until, spilled.own ?? .min) > moment {
+        if max(spilled.until, spilled.own ?? .min) > moment.event {
             let number = try kept.read(key)
-            if Self.stands(until: kept[number].until, at: moment, window: window) { return .kept(number) }
+            if moment.isWithin(kept[number].until, window: window) { return .kept(number) }
         }
         return recent.isFull ? try inTree() : .recent(nil)
     }
 
-    private mutating func used(_ key: AllowanceKey, at moment: Int64, _ window: Int64, claims: Bool) throws -> Int64 {
+    private mutating func used(_ key: AllowanceKey, at moment: EventMoment, _ window: Int64, claims: Bool) throws -> Int64 {
         longestWindow = max(longestWindow, window)
         let (until, used): (Int64, Int64) =
             switch try place(of: key, at: moment, window, claims: claims) {
             case .recent(let allowance): (allowance?.until ?? .min, Int64(allowance?.used ?? 0))
             case .kept(let number): (kept[number].until, kept[number].used)
             }
-        return Self.stands(until: until, at: moment, window: window) ? used : 0
+        return moment.isWithin(until, window: window) ? used : 0
     }
 
     /// - Parameter anew: whether a window begins in any case.
-    private mutating func use(_ key: AllowanceKey, at moment: Int64, _ window: Int64, anew: Bool) throws {
-        let end = Self.end(of: window, from: moment)
+    private mutating func use(_ key: AllowanceKey, at moment: EventMoment, _ window: Int64, anew: Bool) throws {
+        let end = Self.end(of: window, from: moment.event)
         switch try place(of: key, at: moment, window, claims: true) {
-        case .recent(let allowance?) where !anew && Self.stands(until: allowance.until, at: moment, window: window):
+        case .recent(let allowance?) where !anew && moment.isWithin(allowance.until, window: window):
             let (used, isTooMuch) = allowance.used.addingReportingOverflow(1)
             recent.set(key, RecentAllowances.Allowance(until: allowance.until, used: isTooMuch ? .max : used))
         case .recent: recent.set(key, RecentAllowances.Allowance(until: end, used: 1))
         case .kept(let number):
-            if !anew, Self.stands(until: kept[number].until, at: moment, window: window) {
+            if !anew, moment.isWithin(kept[number].until, window: window) {
                 kept.use(number)
             } else {
                 kept.begin(number, until: end)
@@ -159,10 +161,6 @@ package struct AllowanceTable {
     /// Whoever asks for a short window looks into the tree too, until then.
     private mutating func spill(until end: Int64) {
         if end > spilled.until { spilled.own = max(spilled.own ?? .min, end) }
-    }
-
-    private static func stands(until: Int64, at moment: Int64, window: Int64) -> Bool {
-        until > moment && until <= LedgerTime.latestEnd(at: moment, window: window)
     }
 
     private static func end(of window: Int64, from moment: Int64) -> Int64 {

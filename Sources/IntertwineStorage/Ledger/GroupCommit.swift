@@ -260,7 +260,8 @@ final class GroupCommit: @unchecked Sendable {
 
     /// Writes one group, and the next in its turn: whatever else waits for the queue comes in between, also where somebody always waits.
     private func drain() {
-        var group = next()
+        var (group, late) = next()
+        fail(late, StoreError.late)
         commit(group)
         group.removeAll(keepingCapacity: group.capacity <= 4_096)
         spare = group
@@ -271,21 +272,29 @@ final class GroupCommit: @unchecked Sendable {
         if isWaitedFor { queue.async { [self] in drain() } } else { sweep() }
     }
 
-    private func next() -> [Unit] {
+    /// Takes the next group. Units whose timeout is over, such as those of a process that stood still, are in none.
+    private func next() -> (group: [Unit], late: [Unit]) {
         var group = spare
         spare = []
-        state.withLock { state in
+        let now = ContinuousClock.now
+        let late = state.withLock { state in
+            let late = Array(state.waiting.prefix { isLate($0, at: now) })
+            if !late.isEmpty { state.waiting.removeFirst(late.count) }
             if state.waiting.count <= limits.group {
                 swap(&state.waiting, &group)
             } else {
                 group += state.waiting.prefix(limits.group)
                 state.waiting.removeFirst(group.count)
             }
+            return late
         }
-        return group
+        return (group, late)
     }
 
+    private func isLate(_ unit: Unit, at now: ContinuousClock.Instant) -> Bool { unit.arrival.duration(to: now) >= limits.patience }
+
     private func commit(_ group: [Unit]) {
+        if group.isEmpty { return }
         let (now, flushes) = (now(), isFlushDue)
         do {
             try checkFile()
@@ -324,7 +333,7 @@ final class GroupCommit: @unchecked Sendable {
     /// The file stayed locked until the time of the first unit was over; those whose time is not go on waiting, before all others.
     private func postpone(_ group: [Unit], _ error: DatabaseError) {
         let end = ContinuousClock.now
-        let late = group.prefix { $0.arrival.duration(to: end) >= limits.patience }
+        let late = group.prefix { isLate($0, at: end) }
         fail(Array(late), StoreError(error))
         state.withLock { $0.waiting.insert(contentsOf: group[late.endIndex...], at: 0) }
     }

@@ -110,14 +110,16 @@ final class LedgerWriter {
 
     /// Writes all of a unit, or nothing where its receipt says so. The rollups follow with ``finish(since:flushes:)``.
     private func write(_ entry: LedgerEntry, now: Int64) throws -> LedgerReceipt {
-        if let key = entry.idempotency?.key, let receipt = try answers.receipt(of: key, now: now) { return receipt }
+        if let key = entry.idempotency?.key, let receipt = try answers.receipt(of: key, delay: entry.delay(until: now), now: now) {
+            return receipt
+        }
         if let id = entry.undoes, let receipt = try undo(id, now: now) { return receipt }
         if let selection = entry.selection { try insert(selection) }
         perishable += entry.changes.count
         for change in entry.changes { try listings.apply(change, until: entry.selection?.expires ?? now, now: now) }
         var verdicts: [Verdict] = []
         for event in entry.events {
-            let verdict = event.verdict == .counted ? try allowances.verdict(on: event) : event.verdict
+            let verdict = event.verdict == .counted ? try allowances.verdict(on: event, committedAt: now) : event.verdict
             rollups.count(event, as: verdict)
             verdicts.append(verdict)
             guard verdict == .counted || uncounted.takes(event, as: verdict) else { continue }
@@ -238,14 +240,16 @@ struct KeptAnswers {
     }
 
     /// What a request with the key comes to, or nil where the key is new.
-    func receipt(of key: IdempotencyKey, now: Int64) throws -> LedgerReceipt? {
+    ///
+    /// - Parameter delay: milliseconds since the request.
+    func receipt(of key: IdempotencyKey, delay: Int64 = 0, now: Int64) throws -> LedgerReceipt? {
         defer { find.reset() }
         try find.bind(1, key.scope)
         try find.bind(2, key.formerScope)
         try find.bind(3, key.key)
         try find.bind(4, now)
         // One that is kept for longer than this one would be was kept by a clock that was ahead.
-        try find.bind(5, LedgerTime.latestEnd(at: key.expires, window: 0))
+        try find.bind(5, LedgerTime.latestEnd(at: key.expires, window: delay))
         guard try find.step() else { return nil }
         return find.text(0) == key.fingerprint ? .replayed(find.bytes(1)) : .keyReused
     }
