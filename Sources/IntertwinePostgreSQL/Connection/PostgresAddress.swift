@@ -8,6 +8,19 @@ package struct PostgresAddress: Sendable, Hashable {
     /// As it was given. It may hold a password: never to be shown.
     let uri: String
     private let password: String
+    /// The hosts, each with its port; empty where the URI names none.
+    let places: [Place]
+
+    struct Place: Sendable, Hashable {
+        var host: String
+        var hostAddress: String
+        var port: String
+
+        var shown: String {
+            let name = host.isEmpty ? hostAddress : host
+            return port.isEmpty ? name : "\(name):\(port)"
+        }
+    }
     /// For messages: user, hosts and database, nothing else.
     package let shown: String
     /// How long a statement may take there, but for those that are known to take long.
@@ -24,6 +37,11 @@ package struct PostgresAddress: Sendable, Hashable {
         guard let options = PQconninfoParse(uri, &fault) else {
             defer { PQfreemem(fault) }
             let reason = fault.map { String(cString: $0) } ?? "there is no memory left"
+            if let number = Self.unknownParameter(in: uri) {
+                throw .unusable(
+                    "the address of the PostgreSQL database cannot be read: libpq knows no such parameter as number \(number) after the ?; "
+                        + "correct or remove it, and write %3F for a ? in a password")
+            }
             // Behind the colon libpq repeats what it could not read, which may be a password.
             throw .unusable("the address of the PostgreSQL database cannot be read: \(reason.prefix { $0 != ":" && !$0.isNewline })")
         }
@@ -35,22 +53,41 @@ package struct PostgresAddress: Sendable, Hashable {
             option += 1
         }
         // A password with an @ or a / in it would be taken for a host's name, a port or the database's name, and be shown.
-        guard !["host", "dbname"].contains(where: { values[$0]?.contains("@") == true }),
-            values["port"]?.allSatisfy({ $0.isASCII && $0.isNumber || $0 == "," }) != false
-        else {
+        guard values["port"]?.allSatisfy({ $0.isASCII && $0.isNumber || $0 == "," }) != false else {
+            throw .unusable(
+                "the address of the PostgreSQL database cannot be read: its port is not a number; in a password, @ is written %40 and "
+                    + "/ is written %2F")
+        }
+        guard !["host", "dbname"].contains(where: { values[$0]?.contains("@") == true }) else {
             throw .unusable("the address of the PostgreSQL database cannot be read: in a password, @ is written %40 and / is written %2F")
         }
         self.uri = uri
         self.statementTimeout = statementTimeout
         password = values["password"] ?? ""
         let user = values["user"].map { "\($0)@" } ?? ""
-        let hosts = (values["host"] ?? values["hostaddr"] ?? "").split(separator: ",", omittingEmptySubsequences: false)
-        let ports = (values["port"] ?? "").split(separator: ",", omittingEmptySubsequences: false)
-        let places = hosts.enumerated().map { index, host in
-            let port = index < ports.count ? ports[index] : ports.count == 1 ? ports[0] : ""
-            return port.isEmpty ? String(host) : "\(host):\(port)"
+        let list = { (name: String) in (values[name] ?? "").split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
+        let (hosts, addresses, ports) = (list("host"), list("hostaddr"), list("port"))
+        places = (0..<max(hosts.count, addresses.count)).map { index in
+            Place(
+                host: index < hosts.count ? hosts[index] : "", hostAddress: index < addresses.count ? addresses[index] : "",
+                port: index < ports.count ? ports[index] : ports.count == 1 ? ports[0] : "")
         }
-        shown = "postgresql://\(user)\(places.joined(separator: ","))/\(values["dbname"] ?? "")"
+        shown = "postgresql://\(user)\(places.map(\.shown).joined(separator: ","))/\(values["dbname"] ?? "")"
+    }
+
+    /// The number of the first parameter after the `?` that libpq does not know; its name may be a part of a password.
+    private static func unknownParameter(in uri: String) -> Int? {
+        guard let mark = uri.firstIndex(of: "?"), let options = PQconndefaults() else { return nil }
+        defer { PQconninfoFree(options) }
+        // libpq takes this one in addresses alone.
+        var known: Set<Substring> = ["ssl"]
+        var option = options
+        while let keyword = option.pointee.keyword {
+            known.insert(Substring(String(cString: keyword)))
+            option += 1
+        }
+        let parameters = uri[uri.index(after: mark)...].split(separator: "&", omittingEmptySubsequences: false)
+        return parameters.firstIndex { !known.contains($0.prefix { $0 != "=" }) }.map { $0 + 1 }
     }
 
     /// A message without the password, should it repeat that.

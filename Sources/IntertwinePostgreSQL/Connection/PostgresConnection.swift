@@ -46,6 +46,8 @@ package final class PostgresConnection: @unchecked Sendable {
     }
 
     private let handle: OpaquePointer
+    /// Of its server; nil where that is a standby.
+    private let timeline: PostgresTimelines.Place?
     private let address: PostgresAddress
     private let warnings = Warnings()
     /// How long the server may take for an answer, which it cuts short a little earlier: more is the network's doing. Nil for ever.
@@ -60,7 +62,7 @@ package final class PostgresConnection: @unchecked Sendable {
 
     /// - Throws: what kept every host from taking the session; ``PostgresError/code`` tells refusals.
     package init(_ address: PostgresAddress, _ settings: PostgresSettings = PostgresSettings()) throws(PostgresError) {
-        handle = try PostgresSession.open(address, settings)
+        (handle, timeline) = try PostgresSession.open(address, settings)
         self.address = address
         let timeout = settings.statementTimeout ?? address.statementTimeout
         patience = timeout > .zero ? timeout + .seconds(1) : nil
@@ -100,7 +102,12 @@ package final class PostgresConnection: @unchecked Sendable {
         while hasInput(within: 0) {
             guard PQconsumeInput(handle) == 1 else { return false }
         }
-        return PQstatus(handle) == CONNECTION_OK
+        return PQstatus(handle) == CONNECTION_OK && !isOutdated
+    }
+
+    /// Whether its server is an old primary, which another one has taken the place of.
+    private var isOutdated: Bool {
+        timeline.map { PostgresTimelines.shared.isOutdated($0, server: PostgresSession.shown(handle)) } ?? false
     }
 
     // MARK: Statements
@@ -330,9 +337,10 @@ package final class PostgresConnection: @unchecked Sendable {
         return true
     }
 
-    /// - Throws: where a standby did not confirm what was committed, so that it is lost with the server's disk: nobody is told that it is
-    ///   done, as if the connection had been lost before the answer.
+    /// - Throws: where a standby did not confirm what was committed, so that it is lost with the server's disk, and where the server is an
+    ///   old primary: nobody is told that it is done, as if the connection had been lost before the answer.
     private func checkConfirmed() throws(PostgresError) {
+        guard !isOutdated else { throw end("another server has become the primary") }
         guard warnings.isUnconfirmed else { return }
         throw end("no standby of synchronous_standby_names confirms what is written")
     }

@@ -29,8 +29,70 @@ enum PostgresSession {
     private static let oldest: Int32 = 150_000
 
     /// Blocks until a server has taken the session, or none has: five seconds for each host, where the address says nothing else.
-    static func open(_ address: PostgresAddress, _ settings: PostgresSettings) throws(PostgresError) -> OpaquePointer {
-        let handle = withParameters(address, settings) { PQconnectdbParams($0, $1, 1) }
+    ///
+    /// - Returns: the session, and the timeline of its server where that takes writes.
+    static func open(
+        _ address: PostgresAddress, _ settings: PostgresSettings
+    ) throws(PostgresError) -> (OpaquePointer, PostgresTimelines.Place?) {
+        let handle = try connect(address, settings)
+        guard let place = timeline(of: handle) else { return (handle, nil) }
+        let timelines = PostgresTimelines.shared
+        // A process that has just begun has seen none: an old primary may be the first that answers.
+        if !timelines.isSeen(place.system) { for other in others(address, handle) { look(at: other, address, settings) } }
+        timelines.note(place)
+        let server = shown(handle)
+        guard timelines.isOutdated(place, server: server) else { return (handle, place) }
+        defer { PQfinish(handle) }
+        // libpq would take the same one again.
+        for other in others(address, handle) {
+            guard let next = try? connect(address, settings, at: other) else { continue }
+            let found = timeline(of: next)
+            if let found { timelines.note(found) }
+            if let found, !timelines.isOutdated(found, server: shown(next)) { return (next, found) }
+            PQfinish(next)
+        }
+        throw PostgresError(message: "an old primary answers at \(server), and no other server takes writes", isConnectionLost: true)
+    }
+
+    /// Host and port of the server that has a session.
+    static func shown(_ handle: OpaquePointer) -> String {
+        let text = { (value: UnsafeMutablePointer<CChar>?) in value.map { String(cString: $0) } ?? "" }
+        return "\(text(PQhost(handle))):\(text(PQport(handle)))"
+    }
+
+    /// The hosts of an address but for the one that has a session.
+    private static func others(_ address: PostgresAddress, _ handle: OpaquePointer) -> [PostgresAddress.Place] {
+        guard address.places.count > 1 else { return [] }
+        let own = shown(handle)
+        return address.places.filter { "\($0.host.isEmpty ? $0.hostAddress : $0.host):\($0.port.isEmpty ? "5432" : $0.port)" != own }
+    }
+
+    /// Notes the timeline of a host that takes writes. One that does not answer within two seconds is passed over.
+    private static func look(at place: PostgresAddress.Place, _ address: PostgresAddress, _ settings: PostgresSettings) {
+        guard let handle = try? connect(address, settings, at: place, [("connect_timeout", "2"), ("target_session_attrs", "any")]) else {
+            return
+        }
+        defer { PQfinish(handle) }
+        if let found = timeline(of: handle) { PostgresTimelines.shared.note(found) }
+    }
+
+    /// Nil for a standby, and for a server that does not say.
+    private static func timeline(of handle: OpaquePointer) -> PostgresTimelines.Place? {
+        guard let result = PQexec(handle, PostgresTimelines.question) else { return nil }
+        defer { PQclear(result) }
+        guard PQresultStatus(result) == PGRES_TUPLES_OK, PQntuples(result) == 1 else { return nil }
+        let number = { (column: Int32) in
+            PQgetisnull(result, 0, column) == 1 ? nil : PQgetvalue(result, 0, column).flatMap { Int64(String(cString: $0)) }
+        }
+        guard let system = number(0), let timeline = number(1) else { return nil }
+        return PostgresTimelines.Place(system: system, timeline: timeline)
+    }
+
+    private static func connect(
+        _ address: PostgresAddress, _ settings: PostgresSettings, at place: PostgresAddress.Place? = nil, _ more: [(String, String)] = []
+    ) throws(PostgresError) -> OpaquePointer {
+        let host = place.map { [("host", $0.host), ("hostaddr", $0.hostAddress), ("port", $0.port)] } ?? []
+        let handle = withParameters(address, settings, host + more) { PQconnectdbParams($0, $1, 1) }
         guard let handle else { throw PostgresError(message: "there is no memory left for a connection") }
         do throws(PostgresError) {
             guard PQstatus(handle) == CONNECTION_OK else {
@@ -65,7 +127,7 @@ enum PostgresSession {
 
     /// The SQLSTATE of what a server refuses a session with; empty where there is none.
     private static func refusal(_ address: PostgresAddress, _ settings: PostgresSettings) -> String {
-        guard let handle = withParameters(address, settings, { PQconnectStartParams($0, $1, 1) }) else { return "" }
+        guard let handle = withParameters(address, settings, [], { PQconnectStartParams($0, $1, 1) }) else { return "" }
         defer { PQfinish(handle) }
         PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
         let deadline = ContinuousClock.now + .seconds(5)
@@ -84,7 +146,7 @@ enum PostgresSession {
     }
 
     private static func withParameters(
-        _ address: PostgresAddress, _ settings: PostgresSettings,
+        _ address: PostgresAddress, _ settings: PostgresSettings, _ overriding: [(String, String)] = [],
         _ body: (UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<UnsafePointer<CChar>?>) -> OpaquePointer?
     ) -> OpaquePointer? {
         let timeout = (settings.statementTimeout ?? address.statementTimeout).components
@@ -95,12 +157,13 @@ enum PostgresSession {
             + " -c tcp_keepalives_idle=2 -c tcp_keepalives_interval=1 -c tcp_keepalives_count=3 -c tcp_user_timeout=5000"
             + (settings.plansOnce ? " -c plan_cache_mode=force_generic_plan" : "")
         // What stands before the address holds unless that says something else.
-        let parameters = [
-            ("connect_timeout", "5"), ("keepalives_idle", "5"), ("keepalives_interval", "2"), ("keepalives_count", "3"),
-            ("tcp_user_timeout", "10000"), ("fallback_application_name", settings.applicationName),
-            ("options", options),
-            ("dbname", address.uri), ("client_encoding", "UTF8"),
-        ]
+        let parameters =
+            [
+                ("connect_timeout", "5"), ("keepalives_idle", "5"), ("keepalives_interval", "2"), ("keepalives_count", "3"),
+                ("tcp_user_timeout", "10000"), ("fallback_application_name", settings.applicationName),
+                ("options", options),
+                ("dbname", address.uri), ("client_encoding", "UTF8"),
+            ] + overriding
         let keywords = parameters.map { strdup($0.0) }
         let values = parameters.map { strdup($0.1) }
         defer { for text in keywords + values { free(text) } }

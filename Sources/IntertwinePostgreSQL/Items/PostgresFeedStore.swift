@@ -40,7 +40,7 @@ package final class PostgresFeedStore: ItemStore {
     package var readStatistics: ReadStatistics { pool.statistics }
 
     /// A server that comes and goes is no other one: those who read are told.
-    package func look() -> FileNews? { nil }
+    package func look() -> FileNews? { PostgresTimelines.shared.takeNews().map(FileNews.gone) }
 
     package func completeFile() {}
 
@@ -79,6 +79,8 @@ package final class PostgresFeedStore: ItemStore {
             try changes.noting(connection) {
                 try connection.transaction {
                     try connection.run([
+                        // A replica that stands still must not hold all others up for longer.
+                        PostgresCommand("SET LOCAL idle_in_transaction_session_timeout = '5s'"),
                         PostgresCommand("SET LOCAL lock_timeout = '5s'"),
                         PostgresCommand("SELECT pg_advisory_xact_lock(\(ItemMigrations.writers))"),
                     ])
