@@ -226,6 +226,8 @@ struct ReplicaFaultTests {
             try disk.fill()
             #expect(try Replicas.wait { load.refused >= 20 })
             #expect(try service.get("/feed?limit=3").status == 200)
+            let readiness = try service.get("/readyz")
+            #expect(readiness.status == 503 && readiness["retry-after"] != nil)
             _ = try service.process.line(containing: "No space left on device", timeout: 30_000)
             try disk.clear()
             let before = load.count
@@ -233,6 +235,23 @@ struct ReplicaFaultTests {
             let outcome = load.stop()
             #expect(outcome.strange.isEmpty && outcome.withoutPause == 0)
             #expect(try Replicas.hasKept(outcome, service))
+            #expect(try Replicas.wait { try service.get("/readyz").status == 200 })
+        }
+    }
+
+    @Test("a replica that counts nothing finds the server's disk full as well")
+    func fullDiskAtRest() async throws {
+        try await offPool {
+            guard let disk = try SmallDisk(kibibytes: 48 << 10) else { return }
+            defer { disk.remove() }
+            let server = try PostgresServer()
+            let service = try #require(try Replicas.start(1, of: try server.makeDatabase(in: disk)).first)
+            #expect(try service.get("/readyz").status == 200)
+            try disk.fill()
+            #expect(try Replicas.wait { try service.get("/readyz").status == 503 })
+            for _ in 0..<3 { #expect(try service.get("/readyz").status == 503) }
+            try disk.clear()
+            #expect(try Replicas.wait { try service.get("/readyz").status == 200 })
         }
     }
 }

@@ -4,7 +4,8 @@ internal import IntertwineStorage
 /// One of all processes with the same database leads: the one whose session holds an advisory lock.
 ///
 /// The lock goes with the session, and the server ends the session of a process that has died at once, that of a machine that has gone
-/// within five seconds (``PostgresSettings``). Whoever asks next leads from then on.
+/// within five seconds (``PostgresSession``), and that of a process that is frozen within six (``GuardedSession``). Whoever asks next leads
+/// from then on.
 ///
 /// `@unchecked Sendable`: the session is touched on the serial queue alone.
 final class PostgresLeadership: Leadership, @unchecked Sendable {
@@ -17,7 +18,7 @@ final class PostgresLeadership: Leadership, @unchecked Sendable {
     private let duty: Int64
     private let queue = DispatchQueue(label: "intertwine.leadership")
     /// That holds the lock, should `isLeading` say so.
-    private var session: PostgresConnection?
+    private var session: GuardedSession?
     private var holdsLock = false
 
     /// - Parameter duty: a number of what is led.
@@ -33,12 +34,12 @@ final class PostgresLeadership: Leadership, @unchecked Sendable {
 
     /// False where the server cannot be asked: then another process may be asked by those who can.
     private func look() -> Bool {
-        do throws(PostgresError) {
+        do {
             let session = try connected()
             if !holdsLock {
-                holdsLock = try session.query(
-                    "SELECT pg_try_advisory_lock($1::int, $2::int)", .integer(Self.lockClass), .integer(duty)
-                ).flag(0, 0)
+                holdsLock = try session.use {
+                    try $0.query("SELECT pg_try_advisory_lock($1::int, $2::int)", .integer(Self.lockClass), .integer(duty)).flag(0, 0)
+                }
             }
             return holdsLock
         } catch {
@@ -47,10 +48,10 @@ final class PostgresLeadership: Leadership, @unchecked Sendable {
         }
     }
 
-    private func connected() throws(PostgresError) -> PostgresConnection {
-        if let session, session.isAlive, try session.answers(within: Self.patience) { return session }
+    private func connected() throws -> GuardedSession {
+        if let session, try session.use({ try $0.answers(within: Self.patience) }) { return session }
         (session, holdsLock) = (nil, false)
-        let new = try PostgresConnection(address, PostgresSettings(applicationName: "intertwine leader"))
+        let new = try GuardedSession(PostgresConnection(address, PostgresSettings(applicationName: "intertwine leader")))
         session = new
         return new
     }

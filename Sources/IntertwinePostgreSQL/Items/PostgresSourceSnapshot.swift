@@ -12,7 +12,7 @@ final class PostgresSourceSnapshot: SourceCollection {
     private let kind: any ItemKind
     private let address: PostgresAddress
     private let changes: LocalChanges
-    private var connection: PostgresConnection?
+    private let session: GuardedSession
     private(set) var count = 0
     /// Places in the list, those of repeated ids included.
     private var places: Int64 = 0
@@ -42,7 +42,8 @@ final class PostgresSourceSnapshot: SourceCollection {
                 kind text COLLATE "C" NOT NULL, id text COLLATE "C" NOT NULL, adopted boolean NOT NULL, leaves boolean NOT NULL
             );
             """)
-        self.connection = connection
+        // Whoever stands still in the middle of it must not keep others from the source.
+        session = try PostgresStart.explaining(address) { try GuardedSession(connection) }
     }
 
     func add(_ items: [ValidItem]) throws -> [Int] {
@@ -113,14 +114,13 @@ final class PostgresSourceSnapshot: SourceCollection {
 
     func discard() {
         // The server would find out a moment later.
-        _ = try? connection?.execute("SELECT pg_advisory_unlock_all()")
-        connection = nil
+        _ = try? session.use { try $0.execute("SELECT pg_advisory_unlock_all()") }
+        session.end()
     }
 
     private func speaking<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value {
-        guard let connection else { throw StoreError.unavailable("the snapshot is over") }
         do {
-            return try body(connection)
+            return try session.use(body)
         } catch let error as PostgresError {
             throw StoreError.unavailable("\(address.shown): \(error)")
         }

@@ -23,6 +23,8 @@ final class LedgerReplica {
     private let clock: ServerClock
     /// Whether the log has to be read from its beginning: a server that took another's place may lack what was read of that.
     private var isLogUnread = true
+    /// What finds out whether the server's disk has room, on this connection.
+    private var probe = DiskProbe()
     /// The longest window of the events so far, in milliseconds.
     private(set) var longestWindow: Int64 = 0
 
@@ -46,6 +48,7 @@ final class LedgerReplica {
             SET lock_timeout = \(max(1, patience)); SET idle_in_transaction_session_timeout = '1s'; SET enable_seqscan = off; SET jit = off
             """)
         isLogUnread = true
+        probe = DiskProbe()
         slot = try connection.transaction {
             try connection.query(
                 "SELECT pg_advisory_xact_lock($1::int, $2::int)", .integer(PostgresLedgerSchema.lockClass),
@@ -62,7 +65,8 @@ final class LedgerReplica {
         }
     }
 
-    /// Writes something small that has to go to the server's disk like a click, and makes the table that a click would need now.
+    /// Writes something small that has to go to the server's disk like a click, makes the table that a click would need now, and finds out
+    /// whether there is room for more.
     func touch(_ connection: PostgresConnection) throws {
         try clock.ask(connection)
         let day = LedgerTime.day(of: clock.now)
@@ -73,6 +77,7 @@ final class LedgerReplica {
             INSERT INTO ledger_writer (process, slot, last, logs) VALUES ($1, $2, 0, true)
             ON CONFLICT (process) DO UPDATE SET seen = clock_timestamp()
             """, .integer(process), .integer(slot))
+        try probe.run(connection)
     }
 
     private func mark(_ number: Int64) -> PostgresCommand {

@@ -53,8 +53,8 @@ final class PostgresGroupCommit: @unchecked Sendable {
     private var sweeper = PostgresSweeper()
     /// When counts that have no rows were last written, and whether somebody will.
     private var flush: (last: ContinuousClock.Instant?, isPlanned: Bool) = (nil, false)
-    /// When the server's disk last took something.
-    private var lastCommit: ContinuousClock.Instant?
+    /// When the server's disk was last found to have room; nil where something failed since.
+    private var lastProbe: ContinuousClock.Instant?
 
     /// For how long that shows that it still does.
     private static let freshness = Duration.seconds(1)
@@ -100,9 +100,9 @@ final class PostgresGroupCommit: @unchecked Sendable {
     /// - Throws: where nothing can be written now.
     func checkWritable() async throws {
         try await onQueue { [self] in
-            if let lastCommit, lastCommit.duration(to: .now) < Self.freshness { return }
+            if let lastProbe, lastProbe.duration(to: .now) < Self.freshness { return }
             try replica.touch(connected())
-            lastCommit = .now
+            lastProbe = .now
         }
     }
 
@@ -191,7 +191,7 @@ final class PostgresGroupCommit: @unchecked Sendable {
         let flushes = isFlushDue
         do {
             let receipts = try write(group, flushes: flushes, until: first.arrival + limits.patience)
-            if replica.hasWaitingCounts { planFlush() } else { lastCommit = .now }
+            if replica.hasWaitingCounts { planFlush() }
             if flushes { flush.last = .now }
             let failures = receipts.count { if case .failure = $0 { true } else { false } }
             state.withLock { state in
@@ -257,7 +257,7 @@ final class PostgresGroupCommit: @unchecked Sendable {
     }
 
     private func fail(_ units: [Unit], _ error: any Error) {
-        if !units.isEmpty { lastCommit = nil }
+        if !units.isEmpty { lastProbe = nil }
         state.withLock { $0.statistics.failed += units.count }
         for unit in units { unit.completion(.failure(error)) }
     }

@@ -56,7 +56,7 @@ package final class PostgresLedger: KeptLedger {
     /// How reading goes.
     package var readStatistics: ReadStatistics { pool.statistics }
 
-    /// Writes something, unless a commit has just shown that it can be done.
+    /// Writes something, and looks for room on the server's disk.
     package func checkReady() async throws {
         try await StoreError.wrappingPostgres { try await commits.checkWritable() }
     }
