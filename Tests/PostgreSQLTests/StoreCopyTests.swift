@@ -87,6 +87,40 @@ struct StoreCopyTests {
         #expect(verdicts == [.duplicate, .duplicate, .counted])
     }
 
+    @Test("one that was cut short and written to before it goes on is compared, and what differs copied anew")
+    func writtenMeanwhile() async throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try await fill("one")
+        let database = try PostgresServer.shared().makeDatabase()
+        let address = try PostgresAddress(database.uri)
+        try Self.stopBehindFirstBatch(database) { try StoreCopy(from: files("one"), to: .database(address)) }
+        try await changeItems("one")
+        let counts = try StoreCopy(from: files("one"), to: .database(address)).run()
+        #expect(counts.first { $0.table == "item" }?.rows == 4_999)
+        #expect(try database.psql("SELECT count(*) FROM item WHERE id = 'u1' || chr(1)") == "0")
+
+        // The same where the files are the destination, cut short between the two.
+        _ = try StoreCopy(from: .database(address), to: files("two")).run()
+        let items = try TableFile("\(folder)/two.sqlite", .items)
+        try items.write {
+            try $0.run("CREATE TABLE intertwine_copy (only INTEGER PRIMARY KEY, progress TEXT NOT NULL)")
+            try $0.run("INSERT INTO intertwine_copy VALUES (1, ?)", [.text(#"{"source":"\#(address.shown)","last":{}}"#)])
+        }
+        items.close()
+        let unfinished = #expect(throws: StoreError.self) { try SQLiteStore(path: "\(folder)/two.sqlite") }
+        #expect(unfinished?.description.contains("a copy into it is not finished") == true)
+        let again = try StoreCopy(from: .database(address), to: files("two")).run()
+        #expect(again.first { $0.table == "item" }?.rows == 4_999)
+        _ = try SQLiteStore(path: "\(folder)/two.sqlite")
+    }
+
+    /// Removes an item that has been copied.
+    private func changeItems(_ name: String) async throws {
+        let store = try SQLiteStore(path: "\(folder)/\(name).sqlite")
+        #expect(try await store.remove(kind: "user", id: "u1\u{1}"))
+        try await store.completeFile()
+    }
+
     /// A click with a window of the length that is kept in memory.
     private static func shortly(_ key: String) -> LedgerEvent {
         LedgerEvent(

@@ -27,6 +27,16 @@ struct CopiedTable: Sendable {
     /// What numbers rows in PostgreSQL.
     var numbers: String?
 
+    /// Tables whose rows refer to rows of this one.
+    var dependents: [String] {
+        switch name {
+        case "section": ["section_kind"]
+        case "source": ["source_item"]
+        case "selection": ["selection_step"]
+        default: []
+        }
+    }
+
     var key: [Column] { Array(columns.prefix(keyLength)) }
 
     /// In an order in which what is referred to comes first.

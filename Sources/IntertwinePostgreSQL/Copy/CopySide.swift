@@ -7,23 +7,32 @@ protocol CopySide: AnyObject {
     /// For messages: no secret stands in it.
     var shown: String { get }
 
+    /// Names it, however it is reached.
+    var identity: String { get }
+
     /// Rows behind a key, in the order of keys.
     func rows(of table: CopiedTable, after key: [TableValue]?, limit: Int) throws -> [[TableValue]]
 
     /// How far a copy into it has come; nil where none was begun.
     func progress() throws -> CopyProgress?
 
-    /// Notes that a copy begins.
+    /// Notes that a copy begins, or goes on.
     func begin(_ progress: CopyProgress) throws
 
     /// Puts rows there, and notes how far the copy has come: both, or nothing.
     func append(_ rows: [[TableValue]], to table: CopiedTable, _ progress: CopyProgress) throws
+
+    /// Removes the rows of tables, and notes how far the copy has come then.
+    func clear(_ tables: [CopiedTable], _ progress: CopyProgress) throws
 
     /// The marker of the last event that there has ever been.
     func lastMarker() throws -> Int64
 
     /// Makes it ready for use: what comes next is numbered behind what was copied.
     func finish(lastMarker: Int64) throws
+
+    /// Leaves it to others. Nothing else is called from then on.
+    func close()
 }
 
 extension CopySide {
@@ -58,11 +67,13 @@ struct CopyProgress: Codable {
 /// Items and ledger in two files.
 final class FileCopySide: CopySide {
     let shown: String
+    let identity: String
     private let items: TableFile
     private let ledger: TableFile
 
     init(items path: String, ledger: String) throws(StoreError) {
         shown = path
+        identity = URL(fileURLWithPath: path).standardizedFileURL.path
         items = try TableFile(path, .items)
         self.ledger = try TableFile(ledger, .ledger)
     }
@@ -85,16 +96,32 @@ final class FileCopySide: CopySide {
     }
 
     func progress() throws -> CopyProgress? {
-        // The items' file has the word; what the ledger's has beyond it is put there once more.
-        guard try !items.rows("SELECT 1 FROM sqlite_schema WHERE name = 'intertwine_copy'", [], [.integer]).isEmpty else { return nil }
         var progress: CopyProgress?
-        for file in [items, ledger] {
-            guard case .text(let text)? = try file.rows("SELECT progress FROM intertwine_copy", [], [.text]).first?.first else { continue }
+        for (file, content) in [(items, TableFile.Content.items), (ledger, .ledger)] {
+            guard try !file.rows("SELECT 1 FROM sqlite_schema WHERE name = 'intertwine_copy'", [], [.integer]).isEmpty,
+                case .text(let text)? = try file.rows("SELECT progress FROM intertwine_copy", [], [.text]).first?.first
+            else { continue }
             let known = try CopyProgress(text)
-            progress = progress ?? known
-            progress?.last.merge(known.last) { $1 }
+            progress = progress ?? CopyProgress(source: known.source)
+            // Each file knows its own tables.
+            for table in CopiedTable.all where table.content == content { progress?.last[table.name] = known.last[table.name] }
+        }
+        guard var progress else { return nil }
+        // One of the files may lack the note, as the copy was cut short between the two: what is there tells.
+        for table in CopiedTable.all where progress.last[table.name] == nil && !table.isFilled {
+            progress.last[table.name] = try lastKey(of: table)
         }
         return progress
+    }
+
+    private func lastKey(of table: CopiedTable) throws -> [TableValue]? {
+        let names = table.key.map(\.name)
+        return try file(of: table).rows(
+            """
+            SELECT \(names.joined(separator: ", ")) FROM \(table.name)
+            ORDER BY \(names.map { "\($0) DESC" }.joined(separator: ", ")) LIMIT 1
+            """, [], table.key.map(\.kindInFile)
+        ).first
     }
 
     func begin(_ progress: CopyProgress) throws {
@@ -107,15 +134,21 @@ final class FileCopySide: CopySide {
     }
 
     func append(_ rows: [[TableValue]], to table: CopiedTable, _ progress: CopyProgress) throws {
-        // What each file knows of the other's tables is older: only its own counts.
-        var own = progress
-        own.last = progress.last.filter { name, _ in CopiedTable.all.contains { $0.name == name && $0.content == table.content } }
         try file(of: table).write { writer in
             let names = table.columns.map(\.name).joined(separator: ", ")
             let marks = table.columns.map { _ in "?" }.joined(separator: ", ")
             let statement = "INSERT \(table.isFilled ? "OR REPLACE " : "")INTO \(table.name) (\(names)) VALUES (\(marks))"
             for row in rows { try writer.run(statement, row) }
-            try writer.run("UPDATE intertwine_copy SET progress = ?", [.text(own.text)])
+            try writer.run("UPDATE intertwine_copy SET progress = ?", [.text(progress.text)])
+        }
+    }
+
+    func clear(_ tables: [CopiedTable], _ progress: CopyProgress) throws {
+        for (file, content) in [(items, TableFile.Content.items), (ledger, .ledger)] {
+            try file.write { writer in
+                for table in tables.reversed() where table.content == content { try writer.run("DELETE FROM \(table.name)") }
+                try writer.run("UPDATE intertwine_copy SET progress = ?", [.text(progress.text)])
+            }
         }
     }
 
@@ -130,9 +163,13 @@ final class FileCopySide: CopySide {
         try ledger.write { writer in
             try writer.run("INSERT OR REPLACE INTO event_marker (only, last) VALUES (1, ?)", [.integer(lastMarker)])
             try writer.expectAllowances()
-            try writer.run("DROP TABLE intertwine_copy")
+            try writer.run("DROP TABLE IF EXISTS intertwine_copy")
         }
-        try items.write { try $0.run("DROP TABLE intertwine_copy") }
+        try items.write { try $0.run("DROP TABLE IF EXISTS intertwine_copy") }
         for file in [items, ledger] { try file.complete() }
+    }
+
+    func close() {
+        for file in [items, ledger] { file.close() }
     }
 }

@@ -4,6 +4,7 @@ internal import IntertwineStorage
 /// Items and ledger in a database of PostgreSQL.
 final class PostgresCopySide: CopySide {
     let shown: String
+    var identity: String { shown }
     private let connection: PostgresConnection
     private var days = EventDays()
 
@@ -12,6 +13,7 @@ final class PostgresCopySide: CopySide {
         connection = try PostgresStart.explaining(address) {
             let connection = try PostgresConnection(
                 address, PostgresSettings(applicationName: "intertwine copy", statementTimeout: .zero))
+            try PostgresUse.takeAlone(connection)
             try PostgresSchema.bringUpToDate(connection, part: ItemMigrations.part, migrations: ItemMigrations.all, isCopying: true)
             try PostgresSchema.bringUpToDate(
                 connection, part: PostgresLedgerSchema.part, migrations: PostgresLedgerSchema.migrations, isCopying: true)
@@ -62,6 +64,7 @@ final class PostgresCopySide: CopySide {
         try speaking {
             try connection.transaction {
                 try connection.execute("CREATE TABLE IF NOT EXISTS intertwine_copy (progress text NOT NULL)")
+                try connection.query("DELETE FROM intertwine_copy")
                 try connection.query("INSERT INTO intertwine_copy VALUES ($1)", .text(progress.text))
             }
         }
@@ -95,6 +98,17 @@ final class PostgresCopySide: CopySide {
             }
         }
     }
+
+    func clear(_ tables: [CopiedTable], _ progress: CopyProgress) throws {
+        try speaking {
+            try connection.transaction(isLong: true) {
+                for table in tables.reversed() { try connection.execute("DELETE FROM \(table.name)") }
+                try connection.query("UPDATE intertwine_copy SET progress = $1", .text(progress.text))
+            }
+        }
+    }
+
+    func close() { PostgresUse.end(connection) }
 
     func lastMarker() throws -> Int64 {
         try speaking {

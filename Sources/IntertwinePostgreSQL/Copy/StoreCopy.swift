@@ -4,8 +4,8 @@ internal import IntertwineStorage
 
 /// Copies items and ledger from files to a PostgreSQL database, or back. What was cut short goes on where it stopped. Blocks.
 ///
-/// Nobody may write to either of them meanwhile; whoever did is found out in the end, when all rows of both are counted and compared by
-/// their digests.
+/// Each side is refused while a service uses it, and no service uses it meanwhile. A copy that was cut short may have been written to
+/// before it goes on: in the end all rows of both are counted and compared by their digests, and tables that differ are copied anew.
 package struct StoreCopy {
     /// Where items and ledger are.
     package enum Place {
@@ -36,13 +36,32 @@ package struct StoreCopy {
         self.destination = try destination.open()
     }
 
-    /// Copies everything, and compares.
+    /// Copies everything, and compares. To be called once.
     ///
     /// - Parameter told: of each table how many rows have been copied so far, now and then; and how many there are once they are compared.
     /// - Returns: rows by table.
     /// - Throws: `StoreError.unusable` where the destination has something of its own, or is not what the source is.
     package func run(_ told: (_ table: String, _ rows: Int) -> Void = { _, _ in }) throws -> [(table: String, rows: Int)] {
-        var progress = try begin()
+        defer {
+            source.close()
+            destination.close()
+        }
+        var (progress, isResumed) = try begin()
+        try copy(&progress, told)
+        var comparison = try compare()
+        if isResumed, !comparison.different.isEmpty {
+            let names = Set(comparison.different.flatMap { [$0.name] + $0.dependents })
+            for name in names { progress.last[name] = nil }
+            try destination.clear(CopiedTable.all.filter { names.contains($0.name) }, progress)
+            try copy(&progress, told)
+            comparison = try compare()
+        }
+        if let fault = comparison.fault { throw StoreError.unusable(fault) }
+        try destination.finish(lastMarker: try source.lastMarker())
+        return comparison.counts
+    }
+
+    private func copy(_ progress: inout CopyProgress, _ told: (_ table: String, _ rows: Int) -> Void) throws {
         for table in CopiedTable.all {
             var count = 0
             while true {
@@ -54,38 +73,49 @@ package struct StoreCopy {
                 told(table.name, count)
             }
         }
-        let marker = try source.lastMarker()
-        var counts: [(table: String, rows: Int)] = []
-        for table in CopiedTable.all {
-            let (one, other) = (try sum(of: table, in: source), try sum(of: table, in: destination))
-            guard one == other else {
-                throw StoreError.unusable(
-                    "\(table.name): \(source.shown) has \(one.count) rows and \(destination.shown) \(other.count), "
-                        + "\(one.count == other.count ? "which differ" : "not the same"): "
-                        + "was either of them written to? Empty the destination, and copy once more")
-            }
-            counts.append((table.name, one.count))
-        }
-        try destination.finish(lastMarker: marker)
-        return counts
     }
 
-    private func begin() throws -> CopyProgress {
+    /// - Returns: how far the copy has come, and whether it goes on.
+    private func begin() throws -> (CopyProgress, isResumed: Bool) {
         if let progress = try destination.progress() {
-            guard progress.source == source.shown else {
+            guard [source.identity, source.shown].contains(progress.source) else {
                 throw StoreError.unusable("\(destination.shown): a copy of \(progress.source) was begun there; empty it first")
             }
-            return progress
+            try destination.begin(progress)
+            return (progress, true)
         }
         guard try destination.isEmpty() else {
             throw StoreError.unusable("\(destination.shown): is not empty; a copy goes to where nothing is")
         }
-        let progress = CopyProgress(source: source.shown)
+        let progress = CopyProgress(source: source.identity)
         try destination.begin(progress)
-        return progress
+        return (progress, false)
     }
 
     // MARK: Comparing
+
+    private struct Comparison {
+        var counts: [(table: String, rows: Int)] = []
+        var different: [CopiedTable] = []
+        /// The first difference.
+        var fault: String?
+    }
+
+    private func compare() throws -> Comparison {
+        var comparison = Comparison()
+        for table in CopiedTable.all {
+            let (one, other) = (try sum(of: table, in: source), try sum(of: table, in: destination))
+            comparison.counts.append((table.name, one.count))
+            guard one != other else { continue }
+            comparison.different.append(table)
+            let fault =
+                "\(table.name): \(source.shown) has \(one.count) rows and \(destination.shown) \(other.count), "
+                + "\(one.count == other.count ? "which differ" : "not the same"): was either of them written to? "
+                + "Copy once more: tables that differ are then copied anew"
+            comparison.fault = comparison.fault ?? fault
+        }
+        return comparison
+    }
 
     /// How many rows, and a digest of all that goes by no order.
     private struct Sum: Equatable {

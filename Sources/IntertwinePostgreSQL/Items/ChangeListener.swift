@@ -63,6 +63,7 @@ final class ChangeListener: Sendable {
 
     private static func connect(_ pool: PostgresPool, _ local: LocalChanges) throws(PostgresError) -> PostgresConnection {
         let connection = try PostgresConnection(pool.address, PostgresSettings(applicationName: "intertwine listener"))
+        try PostgresUse.share(connection)
         try connection.execute("LISTEN \(ItemMigrations.channel)")
         local.seen?.note(connection)
         return connection

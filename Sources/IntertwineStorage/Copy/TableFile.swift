@@ -13,7 +13,7 @@ package enum TableValue: Sendable, Hashable, Codable {
     }
 }
 
-/// The rows of a database file of ours, for who copies all of them. Its calls block.
+/// The rows of a database file of ours, for who copies all of them. No other process uses the file meanwhile. Its calls block.
 package final class TableFile {
     package enum Content: Sendable, CaseIterable {
         case items, ledger
@@ -35,19 +35,21 @@ package final class TableFile {
         }
     }
 
-    private let pool: DatabasePool
+    private let queue: DatabaseQueue
 
     /// Opens the file, and makes it where there is none.
     package init(_ path: String, _ content: Content) throws(StoreError) {
-        pool =
+        var file =
             switch content {
-            case .items: try ItemSchema.file(path).open(Configuration())
-            case .ledger: try LedgerSchema.file(path).open(Configuration())
+            case .items: ItemSchema.file(path)
+            case .ledger: LedgerSchema.file(path)
             }
+        file.isCopying = true
+        queue = try file.openAlone()
         // What stands in one piece is rows like all others.
         guard content == .ledger else { return }
         do {
-            try pool.write { try AllowanceLog.settle($0) }
+            try queue.write { try AllowanceLog.settle($0) }
         } catch let error as DatabaseError {
             throw StoreError(error)
         } catch {
@@ -58,7 +60,7 @@ package final class TableFile {
     /// - Parameter kinds: of the columns.
     package func rows(_ sql: String, _ values: [TableValue] = [], _ kinds: [TableValue.Kind]) throws -> [[TableValue]] {
         try wrapping {
-            try pool.read { database in
+            try queue.read { database in
                 let statement = try SQLStatement(database, sql)
                 try statement.bind(all: values)
                 defer { statement.reset() }
@@ -73,13 +75,16 @@ package final class TableFile {
 
     /// All that `body` writes is on disk when it returns, or nothing is.
     package func write(_ body: (Writer) throws -> Void) throws {
-        try wrapping { try pool.write { try body(Writer(database: $0)) } }
+        try wrapping { try queue.write { try body(Writer(database: $0)) } }
     }
 
     /// Has the file alone be complete.
     package func complete() throws {
-        try wrapping { try pool.completeFile() }
+        try wrapping { try queue.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) } }
     }
+
+    /// Leaves the file to others.
+    package func close() { try? queue.close() }
 
     private func wrapping<Value>(_ body: () throws -> Value) throws -> Value {
         do {

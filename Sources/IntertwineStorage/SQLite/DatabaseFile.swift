@@ -13,6 +13,8 @@ struct DatabaseFile {
     /// SQLite's `user_version`: the number of the last migration.
     var version: Int32
     var migrator: DatabaseMigrator
+    /// Whether a copy that was cut short is there to be finished; nobody else may use what it has left.
+    var isCopying = false
 
     /// Opens the file, makes it where there is none, and migrates it. What is not ours is never written to.
     ///
@@ -53,6 +55,26 @@ struct DatabaseFile {
             var facts = stat()
             guard stat(name, &facts) == 0, facts.st_mode & 0o777 != Self.mode else { continue }
             chmod(name, Self.mode)
+        }
+    }
+
+    /// Opens the file for one connection, which no other process shares it with until it is closed.
+    ///
+    /// - Throws: as ``open(_:)``, and ``StoreError/unusable(_:)`` while another process has it open.
+    func openAlone() throws(StoreError) -> DatabaseQueue {
+        let pool = try open(Configuration())
+        do {
+            try pool.close()
+            var configuration = Configuration()
+            configuration.busyMode = .timeout(2)
+            configuration.prepareDatabase { try $0.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            try queue.writeWithoutTransaction { try $0.execute(sql: "BEGIN EXCLUSIVE; COMMIT") }
+            return queue
+        } catch let error as DatabaseError where [.SQLITE_BUSY, .SQLITE_LOCKED].contains(error.resultCode) {
+            throw .unusable("\(path): is in use by another process: stop the service, and copy then")
+        } catch {
+            throw failure(error)
         }
     }
 
@@ -129,6 +151,9 @@ struct DatabaseFile {
             let isUnfinished = try applicationID == 0 && version == 0 && database.tableExists("grdb_migrations")
             guard applicationID == self.applicationID || isUnfinished else {
                 throw StoreError.unusable("\(path): is a database of another program, not \(content)")
+            }
+            guard try isCopying || !database.tableExists("intertwine_copy") else {
+                throw StoreError.unusable("\(path): a copy into it is not finished: run intertwine copy again, or remove the file")
             }
             guard version <= self.version else {
                 throw StoreError.unusable(
